@@ -1,0 +1,36 @@
+# unstarve_module(NAME [DEPENDS module...] [LIBRARIES target...])
+#
+# One static library `unstarve_NAME` from every *.cpp below the calling folder that is not a
+# *_test.cpp, and one test program `NAME_test` from those that are. Folders listed in EXCLUDE are
+# left to CMakeLists.txt files of their own.
+function(unstarve_module NAME)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  foreach(excluded IN LISTS ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${excluded}/")
+  endforeach()
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  list(TRANSFORM ARG_DEPENDS PREPEND unstarve_)
+  if(sources)
+    add_library(unstarve_${NAME} STATIC ${sources})
+    target_link_libraries(unstarve_${NAME} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES} PRIVATE unstarve_flags)
+    target_include_directories(unstarve_${NAME} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  else()
+    add_library(unstarve_${NAME} INTERFACE)
+    target_link_libraries(unstarve_${NAME} INTERFACE ${ARG_DEPENDS} ${ARG_LIBRARIES})
+    target_include_directories(unstarve_${NAME} INTERFACE "${CMAKE_SOURCE_DIR}/src")
+  endif()
+
+  if(UNSTARVE_BUILD_TESTS AND tests)
+    add_executable(${NAME}_test ${tests})
+    target_link_libraries(${NAME}_test PRIVATE
+        unstarve_${NAME} unstarve_flags ${ARG_TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${NAME}_test PRIVATE
+        UNSTARVE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME ${NAME} COMMAND ${NAME}_test)
+    set_tests_properties(${NAME} PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

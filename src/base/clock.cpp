@@ -1,0 +1,40 @@
+#include "base/clock.h"
+
+#include <cerrno>
+#include <ctime>
+
+namespace unstarve {
+
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+std::int64_t read_clock_ns(clockid_t id) {
+  timespec now{};
+  clock_gettime(id, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * kNsPerSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t SteadyClock::now_ns() const { return read_clock_ns(CLOCK_MONOTONIC); }
+
+void SteadyClock::sleep_until_ns(std::int64_t deadline_ns) {
+  timespec deadline{};
+  deadline.tv_sec = deadline_ns / kNsPerSecond;
+  deadline.tv_nsec = deadline_ns % kNsPerSecond;
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) == EINTR) {
+  }
+}
+
+void ManualClock::sleep_until_ns(std::int64_t deadline_ns) {
+  std::int64_t now = now_ns_.load();
+  while (now < deadline_ns && !now_ns_.compare_exchange_weak(now, deadline_ns)) {
+  }
+}
+
+std::int64_t wall_time_ns() { return read_clock_ns(CLOCK_REALTIME); }
+
+std::int64_t thread_cpu_time_ns() { return read_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+}  // namespace unstarve

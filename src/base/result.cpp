@@ -1,0 +1,35 @@
+#include "base/result.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace unstarve {
+
+namespace {
+
+ErrorCode code_of_errno(int os_errno) {
+  switch (os_errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENODEV: return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM: return ErrorCode::kNoPermission;
+    case ENOMEM: return ErrorCode::kOutOfMemory;
+    case ENOSYS:
+    case EOPNOTSUPP: return ErrorCode::kNotSupported;
+    case EINVAL: return ErrorCode::kInvalidArgument;
+    case ETIMEDOUT: return ErrorCode::kTimeout;
+    case ECANCELED: return ErrorCode::kCancelled;
+    default: return ErrorCode::kIo;
+  }
+}
+
+}  // namespace
+
+tl::unexpected<Error> fail_errno(int os_errno, std::string message) {
+  message += ": ";
+  message += std::generic_category().message(os_errno);
+  return tl::unexpected<Error>(Error{code_of_errno(os_errno), std::move(message), os_errno});
+}
+
+}  // namespace unstarve
