@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/reading.h"
+#include "predict/speedup.h"
+#include "trace/timeline.h"
+
+namespace unstarve::diagnose {
+
+/// Shares of a span's wall time on one device; they sum to 1. Definitions: docs/partition.md.
+struct Partition {
+  double gpu_compute = 0;
+  double exposed_communication = 0;
+  double exposed_copy = 0;
+  double input_wait = 0;
+  double sync = 0;
+  double launch = 0;
+  double kernel_wait = 0;
+  double other = 0;
+};
+
+struct DeviceDiagnosis {
+  trace::DeviceInfo info;
+  double span_us = 0;
+  double gpu_busy_ratio = 0;  // union of kernels, copies and memsets / span
+  Partition partition;
+};
+
+struct StepSummary {
+  std::int64_t count = 0;
+  Reading<double> mean_us;
+  Reading<double> median_us;
+};
+
+struct CopySummary {
+  std::int64_t h2d_bytes = 0;
+  std::int64_t h2d_count = 0;
+  Reading<double> pageable_ratio;  // by bytes; absent when the trace does not say (AMD)
+};
+
+enum class Confidence { kClear, kAmbiguous };
+
+/// Something to do about a finding.
+struct Remedy {
+  std::string id;   // "more_workers", "unstarve_loader", "pin_memory", ...
+  std::string how;  // one imperative sentence with the values for this job
+  Reading<predict::Speedup> predicted;
+};
+
+struct Finding {
+  std::string cause;   // one of the partition's names, or "gpu_busy"
+  std::string detail;  // one of design's details, or empty
+  double share = 0;    // of wall time
+  Confidence confidence = Confidence::kClear;
+  std::vector<std::string> evidence;  // sentences with numbers
+  std::vector<Remedy> remedies;
+};
+
+/// A rule that could not speak, and why.
+struct Abstention {
+  std::string rule;
+  std::string signal;
+  WhyAbsent why = WhyAbsent::kNotObserved;
+};
+
+/// The whole answer; printed by report as JSON `unstarve.diagnosis/1`, as text and as HTML.
+struct Diagnosis {
+  trace::InputKind input = trace::InputKind::kKineto;
+  std::string file;
+  std::string run_id;  // empty unless input is a run
+  std::vector<DeviceDiagnosis> devices;
+  StepSummary steps;
+  Reading<Partition> partition;  // of the worst device; absent when no GPU activity was recorded
+  CopySummary copies;
+  std::vector<Finding> findings;  // by share, largest first
+  std::vector<Abstention> abstentions;
+  std::string verdict;  // one sentence
+};
+
+}  // namespace unstarve::diagnose

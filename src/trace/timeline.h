@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/reading.h"
+
+namespace unstarve::trace {
+
+/// A half-open stretch of time [start_ns, end_ns).
+struct Interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+/// Index of a name in Timeline::names.
+using NameId = std::uint32_t;
+
+/// Correlation of operations whose launch was not recorded.
+inline constexpr std::int64_t kNoCorrelation = -1;
+
+enum class DeviceOpKind : std::uint8_t {
+  kCompute,        // a kernel that is not communication
+  kCommunication,  // an NCCL or RCCL kernel
+  kCopy,
+  kMemset,  // counts as compute in the partition
+};
+
+enum class CopyDirection : std::uint8_t {
+  kUnknown, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost
+};
+
+enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kManaged };
+
+/// Something that ran on a device: a kernel, a copy, a memset.
+struct DeviceOp {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t correlation = kNoCorrelation;  // the launching HostCall has the same number
+  std::int64_t bytes = 0;                     // copies and memsets
+  std::int32_t device = 0;
+  std::int32_t stream = 0;
+  NameId name = 0;
+  DeviceOpKind kind = DeviceOpKind::kCompute;
+  CopyDirection direction = CopyDirection::kUnknown;
+  MemoryKind source = MemoryKind::kUnknown;
+  MemoryKind target = MemoryKind::kUnknown;
+};
+
+enum class HostCallKind : std::uint8_t {
+  kLaunch,  // puts work on a stream: cudaLaunchKernel, cudaMemcpyAsync, hipLaunchKernel, ...
+  kSync,    // waits for the device: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cudaMemcpy
+  kAllocation,  // cudaMalloc, cudaFree, cudaHostAlloc: may block, but not in order to wait
+  kOther,
+};
+
+/// A call of the CUDA or HIP runtime or driver on the host.
+struct HostCall {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t correlation = kNoCorrelation;
+  std::int64_t thread = 0;  // Timeline::threads index is not used: the kernel tid, or a hash of its name
+  std::int64_t process = 0;
+  NameId name = 0;
+  HostCallKind kind = HostCallKind::kOther;
+};
+
+/// The training thread inside a loader's `__next__`.
+struct LoaderWait {
+  Interval when;
+  std::int64_t thread = 0;
+  std::int64_t process = 0;
+  Reading<std::int64_t> ready_batches;  // batches in the queue when it was entered
+  Reading<std::int64_t> samples;        // in the batch it returned
+};
+
+/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
+struct Step {
+  Interval when;
+  std::int64_t index = 0;
+  std::int64_t thread = 0;
+  std::int64_t process = 0;
+  Reading<std::int64_t> samples;
+};
+
+/// One batch being fetched from the data set, in a worker or in the training process.
+struct Fetch {
+  Interval when;
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  Reading<std::int64_t> samples;
+  Reading<std::int64_t> cpu_ns;      // CPU time of the fetching thread
+  Reading<std::int64_t> decode_ns;   // wall time inside image decoding
+  Reading<std::int64_t> collate_ns;  // wall time inside collate
+};
+
+/// What the job asked its loader for.
+struct LoaderConfig {
+  std::int64_t num_workers = 0;
+  Reading<std::int64_t> prefetch_factor;
+  Reading<std::int64_t> batch_size;
+  Reading<bool> pin_memory;
+};
+
+struct DeviceInfo {
+  std::int32_t index = 0;
+  std::string name;  // empty when the trace does not say
+  bool emulated = false;
+  Reading<std::int64_t> total_memory_bytes;
+  Reading<std::int32_t> multiprocessors;
+  Reading<double> compute_capability;
+};
+
+enum class InputKind : std::uint8_t { kKineto, kRun, kNsys, kCsv };
+
+/// Everything that happened, from whatever source, on one clock and sorted by start time.
+/// Built once by an importer or from a run, read by diagnose and report; plain data, no locks.
+struct Timeline {
+  InputKind input = InputKind::kKineto;
+  std::string file;
+  std::vector<DeviceInfo> devices;
+  std::vector<DeviceOp> device_ops;
+  std::vector<HostCall> host_calls;
+  std::vector<LoaderWait> loader_waits;
+  std::vector<Step> steps;
+  std::vector<Fetch> fetches;
+  std::vector<LoaderConfig> loaders;
+  std::vector<std::string> names;  // kernels and calls; index 0 is ""
+  std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
+
+  std::string_view name_of(NameId id) const { return id < names.size() ? names[id] : ""; }
+};
+
+/// Gives each distinct name one NameId while a Timeline is being built.
+class NameTable {
+ public:
+  explicit NameTable(Timeline& timeline);
+  NameId intern(std::string_view name);
+
+ private:
+  Timeline& timeline_;
+  std::unordered_map<std::string, NameId> ids_;
+};
+
+/// Sorts every list by start time (stable). Importers call it once at the end.
+void sort_by_start(Timeline& timeline);
+
+/// True for kernels that move data between ranks (NCCL, RCCL, oneCCL, SHMEM by name).
+bool is_communication_kernel(std::string_view kernel_name);
+
+/// What a runtime or driver call of CUDA or HIP does to the host, by name
+/// (cudaLaunchKernelExC, hipMemcpyAsync, cuStreamSynchronize, ...).
+HostCallKind classify_host_call(std::string_view name);
+
+}  // namespace unstarve::trace
