@@ -132,7 +132,9 @@ struct Timeline {
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
 
-  std::string_view name_of(NameId id) const { return id < names.size() ? names[id] : ""; }
+  std::string_view name_of(NameId id) const {
+    return id < names.size() ? std::string_view(names[id]) : std::string_view();
+  }
 };
 
 /// Gives each distinct name one NameId while a Timeline is being built.
