@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace CLI {
+class App;
+}
+
+namespace unstarve::cli {
+
+/// Exit codes, the same for every command. `run` passes on the job's own instead.
+enum ExitCode : int {
+  kSuccess = 0,
+  kFailed = 1,      // the job or the tool failed
+  kUsage = 2,       // wrong usage or unreadable input
+  kGateFailed = 3,  // a gate did not hold
+};
+
+/// What a command gets besides its own options, and where it leaves its exit code.
+struct CommandContext {
+  LogSink* log = nullptr;
+  int exit_code = kSuccess;
+  std::string executable;  // absolute path of this program
+};
+
+/// Prints "unstarve: <message>" to stderr and sets the exit code that fits the error:
+/// kUsage for input that is wrong or unreadable, kFailed otherwise.
+void report_error(CommandContext& context, const Error& error);
+
+}  // namespace unstarve::cli
