@@ -67,9 +67,8 @@ class BoundedQueue {
     std::optional<T> item;
     {
       MutexLock lock(mutex_);
-      const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
-        return closed_ || counters_.depth > 0;
-      };
+      const auto ready = [this]()
+                             UNSTARVE_REQUIRES(mutex_) { return closed_ || counters_.depth > 0; };
       if (!ready()) {
         const std::int64_t blocked_from_ns = clock_.now_ns();
         has_item_.wait(mutex_, stop, ready);

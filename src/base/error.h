@@ -13,9 +13,9 @@ enum class ErrorCode {
   kCorruptData,      // bytes from outside that break their format
   kIo,               // the operating system failed a read, write or map
   kOutOfMemory,
-  kCancelled,        // somebody asked us to stop
+  kCancelled,  // somebody asked us to stop
   kTimeout,
-  kJobFailed,        // a process we started ended badly
+  kJobFailed,  // a process we started ended badly
 };
 
 /// The code's stable spelling in JSON and logs, for example "corrupt_data".

@@ -50,8 +50,8 @@ static_assert(std::endian::native == std::endian::little, "rings are little-endi
 Status read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done,
-                                static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, fmt::format("cannot read ring {}", path));
     if (got == 0) {
@@ -82,7 +82,8 @@ Status check_header(const Header& header, const std::string& path) {
   const bool known_kind = header.kind == static_cast<std::uint32_t>(RingKind::kHookEvents) ||
                           header.kind == static_cast<std::uint32_t>(RingKind::kDeviceActivity);
   if (!known_kind || header.record_size == 0 || header.record_size > kRecordBytesMax ||
-      header.capacity == 0 || header.capacity > kCapacityMax || !std::has_single_bit(header.capacity)) {
+      header.capacity == 0 || header.capacity > kCapacityMax ||
+      !std::has_single_bit(header.capacity)) {
     return fail(ErrorCode::kCorruptData,
                 "ring {} has a damaged header (kind {}, record size {}, capacity {})", path,
                 header.kind, header.record_size, header.capacity);

@@ -17,13 +17,13 @@ enum class RingKind : std::uint32_t { kHookEvents = 1, kDeviceActivity = 2 };
 
 struct RingOptions {
   RingKind kind = RingKind::kHookEvents;
-  std::uint32_t record_size = 64;   // bytes
-  std::uint64_t capacity = 16384;   // records, a power of two
-  std::int64_t created_ns = 0;      // CLOCK_MONOTONIC
+  std::uint32_t record_size = 64;  // bytes
+  std::uint64_t capacity = 16384;  // records, a power of two
+  std::int64_t created_ns = 0;     // CLOCK_MONOTONIC
 };
 
-/// Writes records into a memory-mapped file that outlives the process (format: docs/formats/run.md).
-/// Never blocks: old records are overwritten when nobody reads them in time.
+/// Writes records into a memory-mapped file that outlives the process (format:
+/// docs/formats/run.md). Never blocks: old records are overwritten when nobody reads them in time.
 /// Thread rule: one thread at a time; the caller locks.
 class RingWriter {
  public:

@@ -92,8 +92,7 @@ TEST_F(MappedRing, DamagedFilesAreErrors) {
   std::filesystem::resize_file(path_, 4096 + 4);
   auto reader = RingReader::open(path_);
   ASSERT_TRUE(reader.has_value());
-  EXPECT_EQ(reader->drain([](std::span<const std::byte>) {}).error().code,
-            ErrorCode::kCorruptData);
+  EXPECT_EQ(reader->drain([](std::span<const std::byte>) {}).error().code, ErrorCode::kCorruptData);
 }
 
 }  // namespace

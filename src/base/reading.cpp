@@ -13,8 +13,8 @@ std::string_view to_string(WhyAbsent why) {
 }
 
 std::optional<WhyAbsent> parse_why_absent(std::string_view text) {
-  for (const WhyAbsent why : {WhyAbsent::kNotSupported, WhyAbsent::kNoPermission,
-                              WhyAbsent::kStale, WhyAbsent::kNotObserved}) {
+  for (const WhyAbsent why : {WhyAbsent::kNotSupported, WhyAbsent::kNoPermission, WhyAbsent::kStale,
+                              WhyAbsent::kNotObserved}) {
     if (text == to_string(why)) return why;
   }
   return std::nullopt;

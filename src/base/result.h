@@ -33,7 +33,8 @@ tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, A
 }
 
 /// As fail(), with the errno of a failed system call; its text is appended to the message and the
-/// code is chosen from it (ENOENT -> kNotFound, EACCES/EPERM -> kNoPermission, ENOMEM -> ..., else kIo).
+/// code is chosen from it (ENOENT -> kNotFound, EACCES/EPERM -> kNoPermission, ENOMEM -> ...;
+/// otherwise kIo).
 tl::unexpected<Error> fail_errno(int os_errno, std::string message);
 
 /// Passes the error of one Result on as the error of another.

@@ -60,8 +60,8 @@ HostCallKind classify_host_call(std::string_view name) {
   const bool copies = contains(name, "Memcpy") || contains(name, "Memset");
   if (contains(name, "Launch") || (copies && contains(name, "Async"))) return HostCallKind::kLaunch;
   if (copies) return HostCallKind::kSync;
-  constexpr std::array<std::string_view, 5> kAllocations = {"Malloc", "Free", "MemAlloc", "HostAlloc",
-                                                            "HostRegister"};
+  constexpr std::array<std::string_view, 5> kAllocations = {"Malloc", "Free", "MemAlloc",
+                                                            "HostAlloc", "HostRegister"};
   for (const std::string_view part : kAllocations) {
     if (contains(name, part)) return HostCallKind::kAllocation;
   }

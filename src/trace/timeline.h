@@ -31,7 +31,12 @@ enum class DeviceOpKind : std::uint8_t {
 };
 
 enum class CopyDirection : std::uint8_t {
-  kUnknown, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer, kHostToHost
+  kUnknown,
+  kHostToDevice,
+  kDeviceToHost,
+  kDeviceToDevice,
+  kPeerToPeer,
+  kHostToHost
 };
 
 enum class MemoryKind : std::uint8_t { kUnknown, kPageable, kPinned, kDevice, kManaged };
@@ -52,8 +57,8 @@ struct DeviceOp {
 };
 
 enum class HostCallKind : std::uint8_t {
-  kLaunch,  // puts work on a stream: cudaLaunchKernel, cudaMemcpyAsync, hipLaunchKernel, ...
-  kSync,    // waits for the device: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cudaMemcpy
+  kLaunch,      // puts work on a stream: cudaLaunchKernel, cudaMemcpyAsync, hipLaunchKernel, ...
+  kSync,        // waits for the device: cudaDeviceSynchronize, cudaStreamSynchronize, cudaMemcpy
   kAllocation,  // cudaMalloc, cudaFree, cudaHostAlloc: may block, but not in order to wait
   kOther,
 };
@@ -63,7 +68,8 @@ struct HostCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t correlation = kNoCorrelation;
-  std::int64_t thread = 0;  // Timeline::threads index is not used: the kernel tid, or a hash of its name
+  // Timeline::threads index is not used: the kernel tid, or a hash of its name.
+  std::int64_t thread = 0;
   std::int64_t process = 0;
   NameId name = 0;
   HostCallKind kind = HostCallKind::kOther;
