@@ -1,0 +1,37 @@
+"""unstarve: feeds a GPU training job, and says why it starves.
+
+Importing the package loads nothing compiled; names that need the compiled half load it when they
+are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unstarve.loader import ImageFolderLoader, LoaderError
+
+__version__ = "0.1.0"
+
+# Where each public name lives; loaded on first use.
+_HOME = {
+    "ImageFolderLoader": "unstarve.loader",
+    "LoaderError": "unstarve.loader",
+}
+
+__all__ = ["ImageFolderLoader", "LoaderError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name from its module the first time it is asked for."""
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'unstarve' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
