@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "device/gpu_readings.h"
+
+namespace unstarve::device {
+
+struct GpuDescription {
+  std::int32_t index = 0;
+  std::string name;  // an emulated one's starts with "Emulated"
+  std::string uuid;
+  Reading<std::int64_t> total_memory_bytes;
+  bool emulated = false;
+};
+
+/// Watches the GPUs of this machine from outside the job.
+///
+///   auto monitor = open_gpu_monitor({});
+///   for (const GpuDescription& gpu : *(*monitor)->enumerate()) (*monitor)->read(gpu.index);
+///
+/// Thread rule: one thread at a time. Lifetime: closes the driver library when destroyed.
+class GpuMonitor {
+ public:
+  virtual ~GpuMonitor() = default;
+
+  /// The devices there are now. May be called again: an emulated GPU appears when its job starts,
+  /// a real one may be lost. An empty list is no error.
+  virtual Result<std::vector<GpuDescription>> enumerate() = 0;
+
+  /// Everything one device says. Readings that it cannot give are absent; only an index that
+  /// enumerate() never gave is an error.
+  virtual Result<GpuReadings> read(std::int32_t index) = 0;
+
+  /// Utilisation samples of the driver's own buffer that are newer than those of the last call.
+  virtual Result<std::vector<UtilizationSample>> utilization_samples(std::int32_t index) = 0;
+
+  /// For people: where the readings come from, or why there are none.
+  virtual std::string source() const = 0;
+};
+
+struct GpuMonitorOptions {
+  /// An NVML library to use instead of the driver's; this is how the emulated GPU's is chosen.
+  std::string nvml_path;
+  /// Where the driver's library is looked for when nvml_path is empty; tests put a missing one.
+  std::string system_nvml = "libnvidia-ml.so.1";
+};
+
+/// The library named by the options, else the driver's, else a monitor without devices whose
+/// source() says why. Only a library that was asked for by path and cannot be used is an error.
+Result<std::unique_ptr<GpuMonitor>> open_gpu_monitor(const GpuMonitorOptions& options);
+
+}  // namespace unstarve::device
