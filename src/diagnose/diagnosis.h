@@ -31,14 +31,14 @@ struct DeviceDiagnosis {
 
 struct StepSummary {
   std::int64_t count = 0;
-  Reading<double> mean_us;
-  Reading<double> median_us;
+  Reading<double> mean_us = {};
+  Reading<double> median_us = {};
 };
 
 struct CopySummary {
   std::int64_t h2d_bytes = 0;
   std::int64_t h2d_count = 0;
-  Reading<double> pageable_ratio;  // by bytes; absent when the trace does not say (AMD)
+  Reading<double> pageable_ratio = {};  // by bytes; absent when the trace does not say (AMD)
 };
 
 enum class Confidence { kClear, kAmbiguous };
@@ -47,7 +47,7 @@ enum class Confidence { kClear, kAmbiguous };
 struct Remedy {
   std::string id;   // "more_workers", "unstarve_loader", "pin_memory", ...
   std::string how;  // one imperative sentence with the values for this job
-  Reading<predict::Speedup> predicted;
+  Reading<predict::Speedup> predicted = {};
 };
 
 struct Finding {
@@ -73,7 +73,8 @@ struct Diagnosis {
   std::string run_id;  // empty unless input is a run
   std::vector<DeviceDiagnosis> devices;
   StepSummary steps;
-  Reading<Partition> partition;  // of the worst device; absent when no GPU activity was recorded
+  Reading<Partition> partition =
+      {};  // of the worst device; absent when no GPU activity was recorded
   CopySummary copies;
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Abstention> abstentions;

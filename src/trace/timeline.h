@@ -77,48 +77,48 @@ struct HostCall {
 
 /// The training thread inside a loader's `__next__`.
 struct LoaderWait {
-  Interval when;
+  Interval when = {};
   std::int64_t thread = 0;
   std::int64_t process = 0;
-  Reading<std::int64_t> ready_batches;  // batches in the queue when it was entered
-  Reading<std::int64_t> samples;        // in the batch it returned
+  Reading<std::int64_t> ready_batches = {};  // batches in the queue when it was entered
+  Reading<std::int64_t> samples = {};        // in the batch it returned
 };
 
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
 struct Step {
-  Interval when;
+  Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
-  Reading<std::int64_t> samples;
+  Reading<std::int64_t> samples = {};
 };
 
 /// One batch being fetched from the data set, in a worker or in the training process.
 struct Fetch {
-  Interval when;
+  Interval when = {};
   std::int64_t process = 0;
   std::int64_t thread = 0;
-  Reading<std::int64_t> samples;
-  Reading<std::int64_t> cpu_ns;      // CPU time of the fetching thread
-  Reading<std::int64_t> decode_ns;   // wall time inside image decoding
-  Reading<std::int64_t> collate_ns;  // wall time inside collate
+  Reading<std::int64_t> samples = {};
+  Reading<std::int64_t> cpu_ns = {};      // CPU time of the fetching thread
+  Reading<std::int64_t> decode_ns = {};   // wall time inside image decoding
+  Reading<std::int64_t> collate_ns = {};  // wall time inside collate
 };
 
 /// What the job asked its loader for.
 struct LoaderConfig {
   std::int64_t num_workers = 0;
-  Reading<std::int64_t> prefetch_factor;
-  Reading<std::int64_t> batch_size;
-  Reading<bool> pin_memory;
+  Reading<std::int64_t> prefetch_factor = {};
+  Reading<std::int64_t> batch_size = {};
+  Reading<bool> pin_memory = {};
 };
 
 struct DeviceInfo {
   std::int32_t index = 0;
-  std::string name;  // empty when the trace does not say
+  std::string name = {};  // empty when the trace does not say
   bool emulated = false;
-  Reading<std::int64_t> total_memory_bytes;
-  Reading<std::int32_t> multiprocessors;
-  Reading<double> compute_capability;
+  Reading<std::int64_t> total_memory_bytes = {};
+  Reading<std::int32_t> multiprocessors = {};
+  Reading<double> compute_capability = {};
 };
 
 enum class InputKind : std::uint8_t { kKineto, kRun, kNsys, kCsv };

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "trace/timeline.h"
+
+namespace unstarve::predict {
+
+/// One measured step, in seconds.
+struct MeasuredStep {
+  double step_s = 0;
+  double wait_s = 0;           // training thread inside the loader
+  double sync_s = 0;           // training thread blocked on the device
+  double staging_s = 0;        // part of the rest spent copying pageable memory to the device
+  double device_s = 0;         // device busy with work that this step launched
+  double fetch_cpu_s = 0;      // CPU time of the fetch of one batch
+  double fetch_blocked_s = 0;  // its time off the CPU
+  double samples = 0;          // 0 when unknown
+};
+
+/// What the pipeline model needs to know of a run or a trace.
+struct PipelineMeasurements {
+  std::vector<MeasuredStep> steps;  // warm-up left out
+  int workers = 0;                  // of the job's loader; 0: fetches in the training thread
+  int batches_ahead = 0;            // workers x prefetch_factor
+  bool fetches_seen = false;        // fetch times were recorded, not derived from waits
+
+  double mean_step_s() const;
+  double mean_samples() const;
+};
+
+struct MeasureOptions {
+  std::size_t warm_up_steps = 0;  // left out at the start
+  /// Device busy share of the wall time from a monitor, for timelines without device records.
+  Reading<double> device_busy_ratio = {};
+};
+
+/// Splits every step of `timeline` into the parts above.
+/// Errors: kNotSupported when it has no steps left after the warm-up, no loader waits, or says
+/// nothing about the device (the message names the missing signal).
+Result<PipelineMeasurements> measure_pipeline(const trace::Timeline& timeline,
+                                              const MeasureOptions& options);
+
+}  // namespace unstarve::predict

@@ -1,0 +1,59 @@
+#include "predict/pipeline_model.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace unstarve::predict {
+namespace {
+
+std::vector<StepCost> same_steps(const StepCost& cost, std::size_t count = 100) {
+  return std::vector<StepCost>(count, cost);
+}
+
+TEST(PipelineModel, InlineLoaderSerialisesFetchAndHost) {
+  const PipelineModel model;
+  const StepCost cost{.fetch_cpu_s = 0.3, .fetch_blocked_s = 0.05, .host_s = 0.02, .device_s = 0.1};
+  // The device works under the next fetch, so it adds nothing.
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.37, 1e-9);
+}
+
+TEST(PipelineModel, InlineLoaderWithSyncAddsTheDevice) {
+  const PipelineModel model;
+  const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1, .syncs = true};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.4, 1e-9);
+}
+
+TEST(PipelineModel, EnoughWorkersLeaveTheDevice) {
+  PipelineModel model{.loader = {.workers = 4, .batches_ahead = 8}, .cpu = {.cores = 16}};
+  const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 20), 0.1, 2e-3);
+}
+
+TEST(PipelineModel, WorkersShareTheCores) {
+  // Two cores: 0.3 s of fetching and 0.02 s of launching per step, 0.32 s of CPU / 2 cores.
+  PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
+  const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost, 400), 20), 0.16, 4e-3);
+  // Hyperthreads: the second core adds half.
+  model.cpu.parallel_efficiency = 0.5;
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost, 400), 20), 0.32 / 1.5, 6e-3);
+}
+
+TEST(PipelineModel, BlockedTimeOverlapsAcrossWorkers) {
+  // One core, but the fetch mostly waits for storage: four workers hide it. They start together,
+  // so that each waits for the others' CPU part: (4 x 0.02 + 0.36) s / 4 and the launches.
+  PipelineModel model{.loader = {.workers = 4, .batches_ahead = 8}, .cpu = {.cores = 1}};
+  const StepCost cost{
+      .fetch_cpu_s = 0.02, .fetch_blocked_s = 0.36, .host_s = 0.01, .device_s = 0.05};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost, 400), 20), 0.115, 6e-3);
+}
+
+TEST(PipelineModel, LaunchBoundStepsStayLaunchBound) {
+  PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 8}};
+  const StepCost cost{.fetch_cpu_s = 0.05, .host_s = 0.2, .device_s = 0.1};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.2, 1e-6);
+}
+
+}  // namespace
+}  // namespace unstarve::predict

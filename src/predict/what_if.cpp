@@ -1,0 +1,137 @@
+#include "predict/what_if.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace unstarve::predict {
+
+namespace {
+
+// Steps per simulated run: enough for the queue to settle and for a mean within 1 %.
+constexpr std::size_t kSimulatedSteps = 96;
+constexpr std::size_t kWarmUpSteps = 16;
+
+// Shared-memory transport of torch's workers. The worker touches every page of a fresh segment
+// (page faults, about 1.5 to 4 GB/s), the training thread maps it and reads it once.
+constexpr double kWorkerBytesPerS = 2e9;
+constexpr double kReceiveBytesPerS = 8e9;
+// Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
+constexpr double kReceiveFixedS = 1e-3;
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+  double in(const Range& range) {
+    return std::uniform_real_distribution<double>(range.low, range.high)(engine_);
+  }
+  std::size_t index(std::size_t size) {
+    return std::uniform_int_distribution<std::size_t>(0, size - 1)(engine_);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// The cost of one measured step, in the pipeline as it is or as the remedy makes it.
+StepCost cost_of(const MeasuredStep& step, const Remedy* remedy) {
+  StepCost cost;
+  cost.fetch_cpu_s = step.fetch_cpu_s;
+  cost.fetch_blocked_s = step.fetch_blocked_s;
+  cost.host_s = std::max(0.0, step.step_s - step.wait_s - step.sync_s);
+  cost.device_s = step.device_s;
+  // A wait shorter than a tenth of the step's device time drains nothing worth modelling.
+  cost.syncs = step.sync_s > 0.1 * step.device_s;
+  if (remedy == nullptr) return cost;
+  if (remedy->sample_cpu_s) {
+    cost.fetch_cpu_s = *remedy->sample_cpu_s * step.samples;
+    cost.fetch_blocked_s = 0;
+  }
+  cost.fetch_cpu_s += remedy->transport_cpu_s;
+  if (remedy->pinned) cost.host_s = std::max(0.0, cost.host_s - step.staging_s);
+  return cost;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const double at = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+/// One resampled world: the same steps before and after.
+double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
+                    const MachineFacts& machine, Draw& draw) {
+  std::vector<StepCost> costs;
+  costs.reserve(kSimulatedSteps);
+  double before_s = 0;
+  // The measured mean is as uncertain as its number of steps makes it, so it is resampled with
+  // that number; the simulated run draws from the same steps.
+  for (std::size_t i = 0; i < before.steps.size(); ++i) {
+    before_s += before.steps[draw.index(before.steps.size())].step_s;
+  }
+  before_s /= static_cast<double>(before.steps.size());
+  for (std::size_t i = 0; i < kSimulatedSteps; ++i) {
+    costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], &remedy));
+  }
+  PipelineModel model;
+  model.loader = remedy.loader;
+  model.loader.fetch_scale *= draw.in(remedy.fetch_scale);
+  model.cpu.cores = machine.cores;
+  model.cpu.parallel_efficiency = draw.in(machine.parallel_efficiency);
+  model.cpu.host_slowdown = draw.in(machine.host_slowdown);
+  return before_s / simulate_mean_step_s(model, costs, kWarmUpSteps);
+}
+
+}  // namespace
+
+Remedy more_workers(int workers, int prefetch_factor, double batch_bytes) {
+  Remedy remedy;
+  remedy.loader.workers = workers;
+  remedy.loader.batches_ahead = workers * prefetch_factor;
+  remedy.loader.receive_s = kReceiveFixedS + batch_bytes / kReceiveBytesPerS;
+  remedy.transport_cpu_s = batch_bytes / kWorkerBytesPerS;
+  // In a worker the same fetch runs beside others: caches and memory bandwidth are shared, the
+  // allocator and the interpreter start cold.
+  remedy.fetch_scale = {1.0, 1.2};
+  return remedy;
+}
+
+Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s) {
+  Remedy remedy;
+  remedy.loader.workers = threads;
+  remedy.loader.batches_ahead = std::max(batches_ahead, threads);
+  remedy.loader.receive_s = 1e-4;
+  remedy.sample_cpu_s = sample_cpu_s;
+  remedy.fetch_scale = {0.95, 1.2};
+  remedy.pinned = true;
+  return remedy;
+}
+
+Result<Speedup> predict_speedup(const PipelineMeasurements& before, const Remedy& remedy,
+                                const WhatIfOptions& options) {
+  if (before.steps.empty()) {
+    return fail(ErrorCode::kNotSupported, "a prediction needs at least one measured step");
+  }
+  if (before.workers > 0 && !before.fetches_seen && !remedy.sample_cpu_s) {
+    return fail(
+        ErrorCode::kNotSupported,
+        "a prediction needs the fetch times of the loader's {} workers, and none were recorded",
+        before.workers);
+  }
+  if (remedy.sample_cpu_s && before.mean_samples() <= 0) {
+    return fail(ErrorCode::kNotSupported,
+                "a prediction needs the number of samples in a batch, and none was recorded");
+  }
+  Draw draw(options.seed);
+  std::vector<double> speedups;
+  speedups.reserve(static_cast<std::size_t>(options.resamples));
+  for (int i = 0; i < options.resamples; ++i) {
+    speedups.push_back(speedup_once(before, remedy, options.machine, draw));
+  }
+  return Speedup{quantile(speedups, 0.5), quantile(speedups, 0.05), quantile(speedups, 0.95)};
+}
+
+}  // namespace unstarve::predict

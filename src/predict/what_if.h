@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "predict/measurements.h"
+#include "predict/pipeline_model.h"
+#include "predict/speedup.h"
+
+namespace unstarve::predict {
+
+/// A range that a parameter of the model is drawn from, uniformly.
+struct Range {
+  double low = 1;
+  double high = 1;
+};
+
+/// What is known, and how well, of the machine that the job runs on. The defaults are for a trace
+/// from a machine that cannot be measured any more.
+struct MachineFacts {
+  double cores = 64;                       // effective: affinity, cpuset and quota
+  Range parallel_efficiency = {0.6, 1.0};  // what each core after the first adds
+  /// The training thread's own work gets slower beside busy workers. A public pair of ResNet-50
+  /// traces, before and after num_workers=4 on a machine with cores to spare, shows 1.0 to 1.35.
+  Range host_slowdown = {1.0, 1.4};
+};
+
+/// An edit of the pipeline.
+struct Remedy {
+  LoaderModel loader;
+  /// CPU seconds that the new loader needs per sample; absent: the job's own fetch goes on.
+  Reading<double> sample_cpu_s = {};
+  /// Uncertainty of a fetch's CPU time in its new place, as a factor.
+  Range fetch_scale = {1.0, 1.0};
+  /// CPU seconds per batch that the new place costs on top, in the worker.
+  double transport_cpu_s = 0;
+  /// The batch comes in pinned memory: the training thread stages no copy.
+  bool pinned = false;
+};
+
+struct WhatIfOptions {
+  MachineFacts machine;
+  int resamples = 300;
+  std::uint64_t seed = 1;
+};
+
+/// Workers that run the job's own data set, as torch's DataLoader does.
+/// `batch_bytes` (0: unknown) is what each batch carries through shared memory.
+Remedy more_workers(int workers, int prefetch_factor, double batch_bytes);
+
+/// unstarve's loader with `threads` threads, at a CPU time per sample measured on this data.
+Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s);
+
+/// What `remedy` would do to the mean step time: median and 90 % interval of old / new over
+/// resampled steps and drawn machine parameters. The result cannot pass the remaining critical
+/// path, since the simulated device and training thread still do all their work.
+/// Errors: kNotSupported without steps, or when the remedy needs a fetch time nobody recorded.
+Result<Speedup> predict_speedup(const PipelineMeasurements& before, const Remedy& remedy,
+                                const WhatIfOptions& options);
+
+}  // namespace unstarve::predict

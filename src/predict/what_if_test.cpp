@@ -1,0 +1,78 @@
+#include "predict/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace unstarve::predict {
+namespace {
+
+PipelineMeasurements starving(std::size_t steps = 40) {
+  PipelineMeasurements pipeline;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const double fetch_s = 0.38 + 0.001 * static_cast<double>(i % 40);
+    pipeline.steps.push_back({.step_s = fetch_s + 0.03,
+                              .wait_s = fetch_s,
+                              .staging_s = 0.01,
+                              .device_s = 0.14,
+                              .fetch_cpu_s = fetch_s,
+                              .samples = 128});
+  }
+  pipeline.fetches_seen = true;
+  return pipeline;
+}
+
+WhatIfOptions two_cores() {
+  return {.machine = {.cores = 2, .parallel_efficiency = {0.9, 1.0}, .host_slowdown = {1.0, 1.1}}};
+}
+
+TEST(WhatIf, WorkersOnTwoCoresAtMostHalveTheStep) {
+  const auto speedup = predict_speedup(starving(), more_workers(2, 2, 0), two_cores());
+  ASSERT_TRUE(speedup.has_value());
+  EXPECT_GT(speedup->speedup, 1.6);
+  EXPECT_LT(speedup->high, 2.05);
+  EXPECT_LE(speedup->low, speedup->speedup);
+  EXPECT_LE(speedup->speedup, speedup->high);
+}
+
+TEST(WhatIf, NeverBeyondTheDevice) {
+  const auto speedup = predict_speedup(starving(), native_loader(2, 4, 1e-5), two_cores());
+  ASSERT_TRUE(speedup.has_value());
+  // Mean step 0.43 s against 0.14 s of device time.
+  EXPECT_NEAR(speedup->speedup, 0.4295 / 0.14, 0.06);
+}
+
+TEST(WhatIf, SlowNativeLoaderIsPredictedAsSlow) {
+  const auto speedup = predict_speedup(starving(), native_loader(1, 4, 0.01), two_cores());
+  ASSERT_TRUE(speedup.has_value());
+  EXPECT_LT(speedup->high, 0.5);
+}
+
+TEST(WhatIf, UnknownMachineGivesAWiderInterval) {
+  const auto known = predict_speedup(starving(), more_workers(2, 2, 0), two_cores());
+  WhatIfOptions unknown;
+  unknown.machine.cores = 2;
+  const auto guessed = predict_speedup(starving(), more_workers(2, 2, 0), unknown);
+  ASSERT_TRUE(known.has_value() && guessed.has_value());
+  EXPECT_GT(guessed->high - guessed->low, known->high - known->low);
+}
+
+TEST(WhatIf, SameSeedSameAnswer) {
+  const auto a = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());
+  const auto b = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());
+  EXPECT_EQ(a->speedup, b->speedup);
+  EXPECT_EQ(a->low, b->low);
+}
+
+TEST(WhatIf, MissingSignalsAreErrors) {
+  EXPECT_FALSE(predict_speedup({}, more_workers(2, 2, 0), {}).has_value());
+  PipelineMeasurements pipeline = starving();
+  pipeline.workers = 4;
+  pipeline.fetches_seen = false;
+  EXPECT_FALSE(predict_speedup(pipeline, more_workers(8, 2, 0), {}).has_value());
+  for (MeasuredStep& step : pipeline.steps) step.samples = 0;
+  EXPECT_FALSE(predict_speedup(pipeline, native_loader(2, 4, 1e-3), {}).has_value());
+}
+
+}  // namespace
+}  // namespace unstarve::predict
