@@ -2,7 +2,8 @@
 #
 # One static library `unstarve_NAME` from every *.cpp below the calling folder that is not a
 # *_test.cpp, and one test program `NAME_test` from those that are. Folders listed in EXCLUDE are
-# left to CMakeLists.txt files of their own.
+# left to CMakeLists.txt files of their own. Suites named ...Stress are run once more as the test
+# NAME_stress with the label `stress`, which `make check` repeats under ThreadSanitizer.
 function(unstarve_module NAME)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
@@ -16,7 +17,8 @@ function(unstarve_module NAME)
   list(TRANSFORM ARG_DEPENDS PREPEND unstarve_)
   if(sources)
     add_library(unstarve_${NAME} STATIC ${sources})
-    target_link_libraries(unstarve_${NAME} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES} PRIVATE unstarve_flags)
+    target_link_libraries(unstarve_${NAME}
+        PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES} PRIVATE unstarve_flags)
     target_include_directories(unstarve_${NAME} PUBLIC "${CMAKE_SOURCE_DIR}/src")
   else()
     add_library(unstarve_${NAME} INTERFACE)
@@ -32,5 +34,14 @@ function(unstarve_module NAME)
         UNSTARVE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME ${NAME} COMMAND ${NAME}_test)
     set_tests_properties(${NAME} PROPERTIES TIMEOUT 300)
+    foreach(test IN LISTS tests)
+      file(STRINGS "${test}" stress_suites LIMIT_COUNT 1
+          REGEX "^TEST(_F|_P)?\\([A-Za-z0-9]*Stress,")
+      if(stress_suites)
+        add_test(NAME ${NAME}_stress COMMAND ${NAME}_test --gtest_filter=*Stress.*)
+        set_tests_properties(${NAME}_stress PROPERTIES TIMEOUT 300 LABELS stress)
+        break()
+      endif()
+    endforeach()
   endif()
 endfunction()

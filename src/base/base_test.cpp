@@ -78,7 +78,7 @@ TEST(BoundedQueue, StopEndsWaitsOnBothEnds) {
   stop.request_stop();
 }
 
-TEST(BoundedQueue, ManyProducersAndConsumersLoseNothing) {
+TEST(BoundedQueueStress, ManyProducersAndConsumersLoseNothing) {
   const SteadyClock clock;
   BoundedQueue<int> queue(8, clock);
   std::atomic<std::int64_t> sum = 0;

@@ -1,0 +1,63 @@
+# Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check build gpu-test bench format clean fuzz \
+	packages check-packages python-demo python-test release
+
+VENV := .venv/bin
+UNSTARVE := build/release/src/cli/unstarve
+ARGS ?=
+ONLY ?=
+SECONDS_EACH ?= 60
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: release  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
+	@$(UNSTARVE) demo $(ARGS)
+
+test: packages python-test  ## every test (C++ and Python)
+	@scripts/build.sh release
+	@scripts/link_build.sh
+	@ctest --preset release
+	@PYTHONPATH=build/release/python $(VENV)/python -m pytest -q tests/python
+
+check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
+	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))
+
+build: release  ## the release build in build/release
+
+gpu-test: packages python-test  ## the tests that need a GPU, where there is one
+	@scripts/build.sh release
+	@scripts/link_build.sh
+	@scripts/gpu_test.sh
+
+bench: release  ## the loader's speed on a folder of JPEGs [SRC=folder ARGS='--threads 1']
+	@test -n "$(SRC)" || { echo "name a folder of JPEGs: make bench SRC=folder" >&2; exit 2; }
+	@$(UNSTARVE) bench $(SRC) $(if $(ARGS),$(ARGS),--task rrc224 --threads 1)
+
+fuzz: packages check-packages python-demo  ## run every fuzz target [SECONDS_EACH=60]
+	@scripts/build.sh fuzz
+	@scripts/fuzz.sh $(SECONDS_EACH)
+
+format: check-packages python-test  ## apply clang-format and ruff format
+	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs clang-format -i
+	@$(VENV)/ruff format --quiet .
+
+clean:  ## remove the builds (.venv stays)
+	@rm -rf build
+
+release: packages python-demo
+	@scripts/build.sh release
+	@scripts/link_build.sh
+
+packages:
+	@scripts/install_packages.sh build
+
+check-packages:
+	@scripts/install_packages.sh check
+
+python-demo: packages
+	@scripts/setup_python.sh demo
+
+python-test: packages
+	@scripts/setup_python.sh test

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Makes .venv from the active python3 and installs the pinned packages of a set.
+#   usage: scripts/setup_python.sh demo|test
+# A stamp per set holds what was installed from, so that a second run does nothing. A PyTorch that
+# the active Python already has is used as it is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'python: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# The version of a distribution that an interpreter can import, or nothing.
+version_of() {
+  "$1" -c 'import importlib.metadata, sys
+try: print(importlib.metadata.version(sys.argv[1]))
+except importlib.metadata.PackageNotFoundError: pass' "$2"
+}
+
+base_identity() {
+  python3 -c 'import sys; print(sys.base_prefix, sys.prefix, sys.version.split()[0])'
+}
+
+make_venv() {
+  local identity
+  identity="$(base_identity)"
+  if [[ -x .venv/bin/python && "$(cat .venv/.base 2>/dev/null)" == "$identity" ]]; then return; fi
+  # Inside somebody's activated environment python3 may be our own .venv: keep that.
+  if [[ -x .venv/bin/python && "$(command -v python3)" -ef .venv/bin/python ]]; then return; fi
+  local options=()
+  if [[ -n "$(version_of python3 torch)" ]]; then
+    options+=(--system-site-packages)
+    say "making .venv on top of $(command -v python3), which has torch $(version_of python3 torch)"
+  else
+    say "making .venv with $(python3 --version)"
+  fi
+  python3 -m venv --clear "${options[@]}" .venv ||
+    die "python3 -m venv failed; install python3-venv"
+  # A venv made from an activated venv sees the system's packages, not that venv's.
+  if [[ ${#options[@]} -gt 0 && -z "$(version_of .venv/bin/python torch)" ]]; then
+    python3 -c 'import site; print("\n".join(site.getsitepackages()))' \
+      > "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/outer.pth"
+  fi
+  echo "$identity" > .venv/.base
+}
+
+pip_install() {
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input "$@" </dev/null ||
+    die "pip could not install $*; is there a network?"
+}
+
+install_torch() {
+  local torch torchvision
+  torch="$(version_of .venv/bin/python torch)"
+  torchvision="$(version_of .venv/bin/python torchvision)"
+  if [[ -z "$torch" ]]; then
+    say "installing $(grep -v '^#' requirements/torch.txt | xargs) (about 3 GB, a minute or two)"
+    pip_install -r requirements/torch.txt
+  elif [[ -z "$torchvision" ]]; then
+    say "installing the torchvision that fits torch $torch"
+    pip_install --constraint <(echo "torch==$torch") torchvision
+  fi
+}
+
+# install_set NAME FILE...: everything pinned in FILE..., once.
+install_set() {
+  local name="$1"
+  shift
+  local stamp=".venv/.stamp-$name" wanted
+  wanted="$(cat .venv/.base "$@" requirements/torch.txt | sha256sum)"
+  if [[ "$(cat "$stamp" 2>/dev/null)" == "$wanted" ]]; then return; fi
+  if [[ "$name" == demo ]]; then install_torch; fi
+  say "installing $(grep -hv '^#' "$@" | xargs)"
+  local file options=()
+  for file in "$@"; do options+=(-r "$file"); done
+  pip_install "${options[@]}"
+  echo "$wanted" > "$stamp"
+}
+
+main() {
+  # A .venv that is a link belongs to whoever made the link: nothing is installed there.
+  if [[ -L .venv ]]; then exit 0; fi
+  command -v python3 >/dev/null || die "there is no python3; run scripts/install_packages.sh build"
+  make_venv
+  case "${1:-}" in
+    demo) install_set demo requirements/demo.txt ;;
+    test)
+      install_set demo requirements/demo.txt
+      install_set test requirements/test.txt
+      ;;
+    *) die "usage: scripts/setup_python.sh demo|test" ;;
+  esac
+}
+
+main "$@"

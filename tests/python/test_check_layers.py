@@ -1,0 +1,93 @@
+"""The layer check fails on what it is there to catch."""
+
+from pathlib import Path
+
+import check_layers
+import pytest
+
+TABLE = """
+| folder | layer | what it is | may include |
+|---|---|---|---|
+| base | 0 | results | - |
+| host | 1 | the system | base |
+| feed/data | 3 | nouns | base |
+| feed/decode | 3 | pixels | feed/data, base |
+| feed/pipeline | 3 | all stages | feed/data, feed/decode, host, base |
+| cli | 6 | commands | feed, base |
+| tune | 5 | has no folder yet | base |
+
+| other | table |
+|---|---|
+| cli | 1 |
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "ARCHITECTURE.md").write_text(TABLE)
+    sources = {
+        "base/result.h": "#include <string>\n",
+        "host/cpu.h": '#include "base/result.h"\n',
+        "feed/data/image.h": '#include "base/result.h"\n',
+        "feed/decode/jpeg.h": '#include "feed/data/image.h"\n',
+        "feed/pipeline/loader.h": '#include "feed/decode/jpeg.h"\n#include "host/cpu.h"\n',
+        "cli/main.cpp": '#include "cli/command.h"\n#include "feed/pipeline/loader.h"\n',
+        "cli/command.h": "",
+    }
+    for name, text in sources.items():
+        path = tmp_path / "src" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def plant(tree: Path, name: str, text: str) -> list[str]:
+    path = tree / "src" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return check_layers.check(tree)
+
+
+def test_allowed_includes_pass(tree: Path) -> None:
+    assert check_layers.check(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("base/bad.h", '#include "host/cpu.h"', "base may not include host"),
+        ("base/bad.cpp", '\n#  include "cli/command.h"', "src/base/bad.cpp:2:"),
+        ("feed/decode/bad.h", '#include "feed/pipeline/loader.h"', "may not include feed/pipeline"),
+        ("feed/data/bad.h", '#include "feed/decode/jpeg.h"', "may not include feed/decode"),
+        ("cli/bad.cpp", '#include "host/cpu.h"', "cli may not include host"),
+        ("cli/bad.cpp", '#include "../base/result.h"', "without .."),
+        ("cli/bad.cpp", '#include "base/gone/away.h"', None),
+        ("cli/bad.cpp", '#include "fmt/format.h"', "libraries go in <>"),
+        ("web/server.h", "", "no row in ARCHITECTURE.md"),
+        ("feed/loose.h", "", "no row in ARCHITECTURE.md"),
+    ],
+)
+def test_planted_violations(tree: Path, name: str, text: str, complaint: str | None) -> None:
+    problems = plant(tree, name, text)
+    if complaint is None:  # below a known folder: whether the file exists is the compiler's matter
+        assert problems == []
+    else:
+        assert len(problems) == 1
+        assert complaint in problems[0]
+
+
+def test_a_cycle_in_the_table_is_named(tree: Path) -> None:
+    text = TABLE.replace("| base | 0 | results | - |", "| base | 0 | results | host |")
+    (tree / "ARCHITECTURE.md").write_text(text)
+    assert any("cycle: base -> host -> base" in problem for problem in check_layers.check(tree))
+
+
+def test_a_row_that_names_an_unknown_folder(tree: Path) -> None:
+    text = TABLE.replace("| feed, base |", "| feed, bass |")
+    (tree / "ARCHITECTURE.md").write_text(text)
+    assert any("bass, which has no row" in problem for problem in check_layers.check(tree))
+
+
+def test_a_missing_table_is_a_failure(tree: Path) -> None:
+    (tree / "ARCHITECTURE.md").write_text("nothing here")
+    assert check_layers.check(tree) != []

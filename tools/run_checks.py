@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Runs every check that a change has to pass and says which failed.
+
+All of them run even when one fails. What a check printed is in build/check/NAME.log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from source_files import project_files
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = str(ROOT / ".venv" / "bin" / "python")
+TAIL_LINES = 60
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    what: str
+    commands: Callable[[], list[list[str]]]
+
+
+def files_with(*suffixes: str) -> list[str]:
+    paths = project_files(ROOT)
+    return [p.relative_to(ROOT).as_posix() for p in paths if p.suffix in suffixes]
+
+
+def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
+    tests = [["ctest", "--preset", name] for name in test_presets]
+    return [["scripts/build.sh", preset], *tests]
+
+
+def python_commands() -> list[list[str]]:
+    folders = ["python", "examples", "tools", "tests/python", "bench"]
+    typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
+    return [
+        [PYTHON, "-m", "ruff", "check", "."],
+        [PYTHON, "-m", "ruff", "format", "--check", "."],
+        [PYTHON, "-m", "mypy", *typed],
+    ]
+
+
+def format_commands() -> list[list[str]]:
+    return [["clang-format", "--dry-run", "-Werror", *files_with(".h", ".cpp")]]
+
+
+def shell_commands() -> list[list[str]]:
+    return [["shellcheck", "-x", *files_with(".sh"), ".ci/run"]]
+
+
+def tidy_commands() -> list[list[str]]:
+    # Its compile commands are what clang-tidy reads; they need a configured build, not a built one.
+    return [["scripts/build.sh", "clang-thread-safety"], [PYTHON, "tools/run_clang_tidy.py"]]
+
+
+# The quick ones first, so that a slip shows within seconds.
+CHECKS = (
+    Check("layers", "no #include against the layers", lambda: [[PYTHON, "tools/check_layers.py"]]),
+    Check("tidy", "sizes, banners, left-over notes", lambda: [[PYTHON, "tools/check_tidy.py"]]),
+    Check("format", "clang-format", format_commands),
+    Check("shell", "shellcheck", shell_commands),
+    Check("python", "ruff and mypy", python_commands),
+    Check(
+        "clang-thread-safety",
+        "clang's warnings and its lock checker",
+        lambda: preset_commands("clang-thread-safety"),
+    ),
+    Check("clang-tidy", "clang-tidy over src/", tidy_commands),
+    Check(
+        "gcc-debug",
+        "gcc with the standard library's assertions",
+        lambda: preset_commands("debug", "debug"),
+    ),
+    Check(
+        "asan-ubsan",
+        "tests and fuzz corpora under AddressSanitizer and UBSan",
+        lambda: preset_commands("asan-ubsan", "asan-ubsan"),
+    ),
+    Check(
+        "tsan",
+        "tests under ThreadSanitizer, the stress tests 20 times",
+        lambda: preset_commands("tsan", "tsan", "tsan-stress"),
+    ),
+)
+
+
+def run(check: Check, log_folder: Path) -> bool:
+    """Runs one check and prints its line; what it printed goes into its log."""
+    log_path = log_folder / f"{check.name}.log"
+    started = time.monotonic()
+    log_path.unlink(missing_ok=True)
+    ok = all(run_command(command, log_path) for command in check.commands())
+    seconds = time.monotonic() - started
+    print(f"{'ok    ' if ok else 'FAILED'} {check.name:<20} {seconds:6.1f} s  {check.what}")
+    if not ok:
+        lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
+        print("\n".join(f"    {line}" for line in lines[-TAIL_LINES:]))
+        print(f"    (all of it: {log_path.relative_to(ROOT)})")
+    sys.stdout.flush()
+    return ok
+
+
+def run_command(command: list[str], log_path: Path) -> bool:
+    with log_path.open("a", encoding="utf-8") as log:
+        log.write(f"$ {' '.join(command[:8])}{' ...' if len(command) > 8 else ''}\n")
+        log.flush()
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            )
+        except OSError as error:
+            log.write(f"cannot run {command[0]}: {error}\n")
+            return False
+    return done.returncode == 0
+
+
+def chosen(names: str | None) -> list[Check]:
+    if not names:
+        return list(CHECKS)
+    wanted = names.split(",")
+    known = {check.name: check for check in CHECKS}
+    if unknown := [name for name in wanted if name not in known]:
+        sys.exit(f"no check named {', '.join(unknown)}; there are: {', '.join(known)}")
+    return [known[name] for name in wanted]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", help="names of checks, separated by commas")
+    checks = chosen(parser.parse_args().only)
+    # Tools of the virtual environment (ruff, mypy) and of the system are found by name.
+    os.environ["PATH"] = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
+    log_folder = ROOT / "build" / "check"
+    log_folder.mkdir(parents=True, exist_ok=True)
+    passed = sum(run(check, log_folder) for check in checks)
+    failed = len(checks) - passed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
