@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "report/report_model.h"
+
+namespace unstarve::report {
+
+/// What a curve does within one stretch of time.
+struct Bucket {
+  double t_s = 0;  // middle of the stretch
+  double min = 0;
+  double max = 0;
+  double mean = 0;    // of the samples, not weighted by time
+  bool empty = true;  // no finite sample fell into it
+};
+
+/// A stretch of time and the number of equal buckets it is cut into.
+struct BucketRange {
+  double start_s = 0;
+  double end_s = 0;
+  int count = 1;
+};
+
+/// Buckets of a curve. Minimum and maximum are kept, so that a single idle sample of an hour-long
+/// run is still seen.
+std::vector<Bucket> bucket_series(const Series& series, const BucketRange& range);
+
+/// First and last time of all curves together; {0, 0} when there are none.
+BucketRange common_range(const std::vector<Series>& all, int count);
+
+}  // namespace unstarve::report

@@ -1,0 +1,142 @@
+#include "report/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json absent(WhyAbsent why) { return Json{{"absent", std::string(to_string(why))}}; }
+
+/// JSON has no NaN and no infinity: a number that is neither was not observed.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : absent(WhyAbsent::kNotObserved);
+}
+
+Json number(const Reading<double>& reading) {
+  return reading ? number(*reading) : absent(reading.why_absent());
+}
+
+Json partition_json(const diagnose::Partition& partition) {
+  Json json = Json::object();
+  for (const ShareWord& word : share_words()) {
+    json[std::string(word.name)] = number(partition.*word.share);
+  }
+  return json;
+}
+
+Json speedup_json(const predict::Speedup& speedup) {
+  return Json{{"speedup", number(speedup.speedup)},
+              {"low", number(speedup.low)},
+              {"high", number(speedup.high)}};
+}
+
+Json speedup_json(const Reading<predict::Speedup>& speedup) {
+  return speedup ? speedup_json(*speedup) : absent(speedup.why_absent());
+}
+
+Json device_json(const diagnose::DeviceDiagnosis& device) {
+  Json json = Json::object();
+  json["index"] = device.info.index;
+  json["name"] =
+      device.info.name.empty() ? absent(WhyAbsent::kNotObserved) : Json(device.info.name);
+  if (device.info.emulated) json["emulated"] = true;
+  json["span_us"] = number(device.span_us);
+  json["gpu_busy_ratio"] = number(device.gpu_busy_ratio);
+  json["partition"] = partition_json(device.partition);
+  return json;
+}
+
+Json finding_json(const diagnose::Finding& finding) {
+  Json json = Json::object();
+  json["cause"] = finding.cause;
+  json["detail"] = finding.detail;
+  json["share"] = number(finding.share);
+  json["confidence"] = std::string(confidence_name(finding.confidence));
+  json["evidence"] = finding.evidence;
+  json["remedies"] = Json::array();
+  for (const diagnose::Remedy& remedy : finding.remedies) {
+    json["remedies"].push_back(Json{
+        {"id", remedy.id}, {"how", remedy.how}, {"predicted", speedup_json(remedy.predicted)}});
+  }
+  return json;
+}
+
+Json measurement_json(const Measurement& measurement) {
+  return Json{{"step_us", number(measurement.step_us)},
+              {"au", number(measurement.au)},
+              {"images_per_s", number(measurement.images_per_s)},
+              {"cpu_cores", number(measurement.cpu_cores)}};
+}
+
+Json verification_json(const std::vector<Verification>& verification) {
+  Json list = Json::array();
+  for (const Verification& tried : verification) {
+    list.push_back(Json{{"remedy", tried.remedy},
+                        {"predicted", speedup_json(tried.predicted)},
+                        {"measured", speedup_json(tried.measured)},
+                        {"held", tried.held},
+                        {"before", measurement_json(tried.before)},
+                        {"after", measurement_json(tried.after)}});
+  }
+  return list;
+}
+
+Json input_json(const diagnose::Diagnosis& diagnosis) {
+  return Json{{"kind", std::string(input_kind_name(diagnosis.input))}, {"file", diagnosis.file}};
+}
+
+Json abstentions_json(const std::vector<diagnose::Abstention>& abstentions) {
+  Json list = Json::array();
+  for (const diagnose::Abstention& silent : abstentions) {
+    list.push_back(Json{{"rule", silent.rule},
+                        {"signal", silent.signal},
+                        {"absent", std::string(to_string(silent.why))}});
+  }
+  return list;
+}
+
+Json diagnosis_json(const diagnose::Diagnosis& diagnosis) {
+  Json json = Json::object();
+  json["schema"] = "unstarve.diagnosis/1";
+  if (!diagnosis.run_id.empty()) json["run_id"] = diagnosis.run_id;
+  json["input"] = input_json(diagnosis);
+  json["devices"] = Json::array();
+  for (const auto& device : diagnosis.devices) json["devices"].push_back(device_json(device));
+  json["steps"] = Json{{"count", diagnosis.steps.count},
+                       {"mean_us", number(diagnosis.steps.mean_us)},
+                       {"median_us", number(diagnosis.steps.median_us)}};
+  json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
+                                          : absent(diagnosis.partition.why_absent());
+  json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},
+                        {"h2d_count", diagnosis.copies.h2d_count},
+                        {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
+  json["findings"] = Json::array();
+  for (const auto& finding : diagnosis.findings) json["findings"].push_back(finding_json(finding));
+  json["abstentions"] = abstentions_json(diagnosis.abstentions);
+  json["verdict"] = diagnosis.verdict;
+  return json;
+}
+
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_json(const diagnose::Diagnosis& diagnosis) {
+  return dump(diagnosis_json(diagnosis));
+}
+
+std::string to_json(const diagnose::Diagnosis& diagnosis,
+                    const std::vector<Verification>& verification) {
+  Json json = diagnosis_json(diagnosis);
+  json["verification"] = verification_json(verification);
+  return dump(json);
+}
+
+}  // namespace unstarve::report

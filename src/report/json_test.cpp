@@ -1,0 +1,80 @@
+#include "report/json.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "report/golden_for_test.h"
+#include "report/sample_report_for_test.h"
+
+namespace unstarve::report {
+namespace {
+
+using nlohmann::json;
+
+TEST(Json, MatchesTheGoldenFile) {
+  const Report report = sample::report();
+  sample::expect_golden("diagnosis.json", to_json(report.diagnosis, report.verification));
+}
+
+TEST(Json, TheSameInputGivesTheSameBytes) {
+  const Report report = sample::report();
+  EXPECT_EQ(to_json(report.diagnosis), to_json(sample::report().diagnosis));
+}
+
+TEST(Json, VerificationIsThereOnlyWhenAskedFor) {
+  const diagnose::Diagnosis diagnosis = sample::diagnosis();
+  EXPECT_FALSE(json::parse(to_json(diagnosis)).contains("verification"));
+  EXPECT_EQ(json::parse(to_json(diagnosis, {})).at("verification"), json::array());
+}
+
+TEST(Json, AbsentIsAReasonAndNeverZero) {
+  diagnose::Diagnosis diagnosis;
+  diagnosis.partition = WhyAbsent::kNotSupported;
+  diagnosis.devices.resize(1);
+  const json parsed = json::parse(to_json(diagnosis));
+  EXPECT_EQ(parsed.at("partition"), (json{{"absent", "not_supported"}}));
+  EXPECT_EQ(parsed.at("steps").at("mean_us"), (json{{"absent", "not_observed"}}));
+  EXPECT_EQ(parsed.at("devices").at(0).at("name"), (json{{"absent", "not_observed"}}));
+  EXPECT_EQ(parsed.at("findings"), json::array());
+}
+
+TEST(Json, OnlyEmulatedDevicesAndRunsSaySo) {
+  diagnose::Diagnosis diagnosis = sample::diagnosis();
+  EXPECT_EQ(json::parse(to_json(diagnosis)).at("devices").at(0).at("emulated"), true);
+  diagnosis.devices[0].info.emulated = false;
+  diagnosis.run_id.clear();
+  diagnosis.input = trace::InputKind::kKineto;
+  const json parsed = json::parse(to_json(diagnosis));
+  EXPECT_FALSE(parsed.at("devices").at(0).contains("emulated"));
+  EXPECT_FALSE(parsed.contains("run_id"));
+  EXPECT_EQ(parsed.at("input").at("kind"), "kineto");
+}
+
+TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
+  Report report = sample::report();
+  report.diagnosis.devices[0].span_us = std::numeric_limits<double>::infinity();
+  report.diagnosis.findings[0].share = std::nan("");
+  report.diagnosis.steps.mean_us = std::nan("");
+  report.verification[0].measured.high = -std::numeric_limits<double>::infinity();
+  const json parsed = json::parse(to_json(report.diagnosis, report.verification));
+  const json absent = {{"absent", "not_observed"}};
+  EXPECT_EQ(parsed.at("devices").at(0).at("span_us"), absent);
+  EXPECT_EQ(parsed.at("findings").at(0).at("share"), absent);
+  EXPECT_EQ(parsed.at("steps").at("mean_us"), absent);
+  EXPECT_EQ(parsed.at("verification").at(0).at("measured").at("high"), absent);
+}
+
+TEST(Json, AnyBytesGiveValidUtf8) {
+  const Report report = sample::hostile_report();
+  const json parsed = json::parse(to_json(report.diagnosis, report.verification));
+  const auto verdict = parsed.at("verdict").get<std::string>();
+  EXPECT_NE(verdict.find("</script>"), std::string::npos);
+  EXPECT_NE(verdict.find("\xEF\xBF\xBD"), std::string::npos);
+  EXPECT_EQ(verdict.find('\xff'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace unstarve::report

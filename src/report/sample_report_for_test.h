@@ -1,0 +1,167 @@
+#pragma once
+
+// A made-up but plausible report for this module's tests and for the browser's. Nothing outside of
+// tests may include it: the product prints only what was measured.
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <string>
+
+#include "report/report_model.h"
+
+namespace unstarve::report::sample {
+
+inline constexpr double kSecondsShown = 12.0;
+
+/// A driver's utilisation readings at 10 Hz: idle while a batch is decoded, a burst when it is
+/// there.
+inline Series utilization(std::string label, double base, double swing, double period_s) {
+  Series series;
+  series.label = std::move(label);
+  for (int i = 0; i < static_cast<int>(kSecondsShown * 10); ++i) {
+    const double t = i * 0.1;
+    const double phase = std::fmod(t, period_s) / period_s;
+    const double ripple = 0.02 * std::sin(2 * std::numbers::pi * t * 1.7);
+    series.t_s.push_back(t);
+    series.value.push_back(std::min(1.0, base + (phase > 0.7 ? swing : 0.0) + ripple));
+  }
+  return series;
+}
+
+inline diagnose::Partition starving_partition() {
+  diagnose::Partition partition;
+  partition.gpu_compute = 0.171;
+  partition.exposed_copy = 0.012;
+  partition.input_wait = 0.794;
+  partition.sync = 0.004;
+  partition.launch = 0.014;
+  partition.kernel_wait = 0.001;
+  partition.other = 0.004;
+  return partition;
+}
+
+inline diagnose::Partition fed_partition() {
+  diagnose::Partition partition;
+  partition.gpu_compute = 0.983;
+  partition.exposed_copy = 0.006;
+  partition.input_wait = 0.005;
+  partition.launch = 0.006;
+  return partition;
+}
+
+inline Measurement measurement(double step_us, double au, double images_per_s, double cpu_cores) {
+  Measurement m;
+  m.step_us = step_us;
+  m.au = au;
+  m.images_per_s = images_per_s;
+  m.cpu_cores = cpu_cores;
+  m.gpu_utilization_mean = au;
+  return m;
+}
+
+inline diagnose::Finding input_finding() {
+  diagnose::Finding finding;
+  finding.cause = "input_wait";
+  finding.detail = "decode_cpu";
+  finding.share = 0.794;
+  finding.evidence = {
+      "The training thread spent 161.5 ms of each 203.4 ms step inside the data loader's __next__.",
+      "num_workers=0: batches are decoded in the training process itself, one image after the "
+      "other.",
+      "71 % of the fetch time is JPEG decoding (3.6 ms per image), 21 % is resizing.",
+      "The job used 1.02 of the 2 CPU cores that it may use."};
+  finding.remedies = {
+      {"more_workers", "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
+       predict::Speedup{2.05, 1.88, 2.21}},
+      {"unstarve_loader",
+       "Replace torch.utils.data.DataLoader by unstarve.DataLoader (train.py:41).",
+       predict::Speedup{5.71, 5.3, 5.84}}};
+  return finding;
+}
+
+inline diagnose::Finding copy_finding() {
+  diagnose::Finding finding;
+  finding.cause = "exposed_copy";
+  finding.detail = "pageable";
+  finding.share = 0.012;
+  finding.confidence = diagnose::Confidence::kAmbiguous;
+  finding.evidence = {"100 % of the bytes copied to the device came from pageable memory."};
+  finding.remedies = {
+      {"pin_memory", "Pass pin_memory=True to the DataLoader.", WhyAbsent::kNotSupported}};
+  return finding;
+}
+
+inline diagnose::Diagnosis diagnosis() {
+  diagnose::Diagnosis d;
+  d.input = trace::InputKind::kRun;
+  d.file = "runs/2026-11-21-1014-train";
+  d.run_id = "2026-11-21-1014-train";
+  diagnose::DeviceDiagnosis device;
+  device.info.name = "NVIDIA A100-SXM4-40GB";
+  device.info.emulated = true;
+  device.span_us = 12'204'000;
+  device.gpu_busy_ratio = 0.183;
+  device.partition = starving_partition();
+  d.devices = {device};
+  d.steps = {60, 203'400.0, 202'900.0};
+  d.partition = starving_partition();
+  d.copies = {288'999'936, 60, 1.0};
+  d.findings = {input_finding(), copy_finding()};
+  d.abstentions = {{"throttled", "clock event reasons", WhyAbsent::kNotSupported},
+                   {"memory_bound", "DRAM activity", WhyAbsent::kNotSupported},
+                   {"low_precision_unused", "kernel names", WhyAbsent::kNotObserved},
+                   {"misaligned_shapes", "kernel names", WhyAbsent::kNotObserved}};
+  d.verdict =
+      "The GPU waits for input 79 % of the time: one process decodes the JPEGs while the GPU "
+      "idles.";
+  return d;
+}
+
+inline Report report() {
+  Report r;
+  r.diagnosis = diagnosis();
+  const Measurement before = measurement(203'400, 0.171, 157.3, 1.02);
+  r.verification = {{"more_workers", "num_workers=2, prefetch_factor=4",
+                     predict::Speedup{2.05, 1.88, 2.21}, predict::Speedup{2.11, 2.04, 2.18}, true,
+                     before, measurement(96'400, 0.361, 332.0, 1.97), WhyAbsent::kNotObserved},
+                    {"unstarve_loader", "unstarve.DataLoader, 2 threads",
+                     predict::Speedup{5.71, 5.3, 5.84}, predict::Speedup{5.75, 5.69, 5.8}, true,
+                     before, measurement(35'400, 0.983, 904.0, 0.78), fed_partition()}};
+  r.utilization = {utilization("before", 0.05, 0.4, 0.9),
+                   utilization("more_workers", 0.18, 0.6, 0.9),
+                   utilization("unstarve_loader", 0.97, 0.0, 1.0)};
+  r.own_cost = {{"CPU", "0.011 cores for the sampler (10 Hz, 118 samples, 0.4 ms late at worst)"},
+                {"in the job", "3.1 us per step, 0.002 % of a step"},
+                {"memory", "14 MB"}};
+  r.facts.command = "python train.py --batch-size 32 --steps 60";
+  r.facts.started = "2026-11-21 10:14:07";
+  r.facts.host = "node-17, 2 CPU cores";
+  r.facts.device = "NVIDIA A100-SXM4-40GB";
+  r.facts.emulated = true;
+  r.facts.duration_s = 12.2;
+  r.facts.versions = {{"unstarve", "0.1.0"}, {"Python", "3.11.7"}, {"PyTorch", "2.15.0"}};
+  return r;
+}
+
+/// Strings that would break out of HTML, JSON or a terminal if they were not escaped.
+inline Report hostile_report() {
+  Report r = report();
+  const std::string evil =
+      "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\x1b[31m\xff\xc3";
+  r.facts.command = evil;
+  r.facts.host = evil;
+  r.facts.device = evil;
+  r.diagnosis.verdict = evil;
+  r.diagnosis.devices[0].info.name = evil;
+  r.diagnosis.findings[0].detail = evil;
+  r.diagnosis.findings[0].evidence = {evil, evil};
+  r.diagnosis.findings[0].remedies[0].how = evil;
+  r.diagnosis.abstentions[0].signal = evil;
+  r.verification[0].remedy = evil;
+  r.utilization[0].label = evil;
+  r.own_cost[0].value = evil;
+  return r;
+}
+
+}  // namespace unstarve::report::sample

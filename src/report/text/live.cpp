@@ -1,0 +1,87 @@
+#include "report/text/live.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/text/curve.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+constexpr int kSmallestCurve = 10;
+constexpr int kWidestCurve = 60;
+constexpr std::string_view kWipe = "\r\x1b[K";
+
+std::string percent(double ratio) { return fmt::format("{:3.0f} %", ratio * 100); }
+
+std::vector<std::string> numbers_of(const LiveNumbers& now) {
+  std::vector<std::string> parts;
+  if (now.wait_share) parts.push_back("input wait" + percent(*now.wait_share));
+  if (now.images_per_s) parts.push_back(fmt::format("{:>5} img/s", number_text(*now.images_per_s)));
+  if (now.cpu_cores) parts.push_back(fmt::format("{:.1f} CPU cores", *now.cpu_cores));
+  return parts;
+}
+
+/// Plain text is made safe and clipped; text with colours comes from this module and fits already.
+std::string one_line(std::string_view text, const TextOptions& options) {
+  if (text.find('\x1b') != std::string_view::npos) return std::string(text);
+  return clip(printable(text, options), std::max(options.width - 1, 1), options);
+}
+
+}  // namespace
+
+std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbers& now,
+                            const TextOptions& options) {
+  // The last column stays free: some terminals wrap as soon as it is written.
+  int left = std::max(options.width, 40) - 1;
+  const std::string name = now.emulated ? "emulated GPU " : "GPU ";
+  const std::string current = now.gpu_utilization ? percent(*now.gpu_utilization) : "";
+  left -= display_width(name) + display_width(current) + 1;
+  std::string tail;
+  for (const std::string& part : numbers_of(now)) {
+    const int wanted = display_width(part) + 2;
+    if (left - display_width(tail) - wanted < kSmallestCurve) break;
+    tail += "  " + part;
+  }
+  const int columns = std::min(left - display_width(tail), kWidestCurve);
+  const std::size_t shown = std::min(utilisation.size(), static_cast<std::size_t>(columns));
+  const std::string curve = render_curve(utilisation.last(shown), 1, options).front();
+  return paint(name, now.emulated ? Tone::kNotice : Tone::kStrong, options) +
+         paint(pad_left(curve, columns), Tone::kBusy, options) + " " +
+         paint(current, Tone::kStrong, options) + tail;
+}
+
+ProgressLine::ProgressLine(const Clock& clock, const ProgressOptions& options, Sink sink)
+    : clock_(clock),
+      options_(options),
+      sink_(std::move(sink)),
+      started_ns_(clock.now_ns()),
+      written_ns_(started_ns_) {}
+
+bool ProgressLine::update(std::string_view text) {
+  const std::int64_t now = clock_.now_ns();
+  if (now - started_ns_ < options_.quiet_ns) return false;
+  const std::int64_t every = options_.rewrite ? options_.rewrite_every_ns : options_.line_every_ns;
+  if (now - written_ns_ < every && (drawn_ || !options_.rewrite)) return false;
+  const std::string line = one_line(text, options_.text);
+  sink_(options_.rewrite ? fmt::format("{}{}", kWipe, line) : line + "\n");
+  written_ns_ = now;
+  drawn_ = options_.rewrite;
+  return true;
+}
+
+void ProgressLine::clear() {
+  if (drawn_) sink_(kWipe);
+  drawn_ = false;
+}
+
+void ProgressLine::finish(std::string_view text) {
+  clear();
+  if (!text.empty()) sink_(one_line(text, options_.text) + "\n");
+}
+
+}  // namespace unstarve::report

@@ -1,0 +1,176 @@
+#include "report/text/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/text/sections.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+constexpr int kSmallestWidth = 40;
+
+struct Frame {
+  std::string_view top_left, top_right, bottom_left, bottom_right, horizontal, vertical;
+};
+constexpr Frame kBoxFrame = {"╭", "╮", "╰", "╯", "─", "│"};
+constexpr Frame kAsciiFrame = {"+", "+", "+", "+", "-", "|"};
+
+/// A line inside the card: a label in front of a text, which wraps beside it.
+struct CardLine {
+  std::string label;
+  std::string text;
+  Tone tone = Tone::kPlain;
+};
+
+constexpr int kLabelWidth = 6;
+
+void add_card_line(const CardLine& line, const TextOptions& options, std::string& card) {
+  const Frame& frame = options.unicode ? kBoxFrame : kAsciiFrame;
+  const int inside = options.width - 4;
+  const int indent = line.label.empty() ? 0 : kLabelWidth;
+  const std::string side = paint(frame.vertical, Tone::kFaint, options);
+  bool first = true;
+  for (const std::string& part : wrap(printable(line.text, options), inside - indent)) {
+    const std::string label = pad_right(first ? line.label : "", indent);
+    card += side + " " + paint(label, Tone::kStrong, options) +
+            paint(pad_right(part, inside - indent), line.tone, options) + " " + side + "\n";
+    first = false;
+  }
+}
+
+const Verification* best_verified(const std::vector<Verification>& all) {
+  const auto best =
+      std::max_element(all.begin(), all.end(), [](const Verification& a, const Verification& b) {
+        return a.measured.speedup < b.measured.speedup;
+      });
+  return best == all.end() ? nullptr : &*best;
+}
+
+std::string proof_text(const Verification& tried) {
+  const std::string measured = speedup_text(tried.measured);
+  std::string text = tried.measured.speedup < 1
+                         ? fmt::format("{} did not make the job faster: {}", tried.remedy, measured)
+                         : fmt::format("{} made the job {} faster", tried.remedy, measured);
+  if (!tried.predicted) return text + "; nothing had been predicted";
+  return text + fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
+                            tried.held ? "held" : "did not hold");
+}
+
+std::string next_text(const diagnose::Diagnosis& diagnosis) {
+  for (const diagnose::Finding& finding : diagnosis.findings) {
+    if (finding.remedies.empty()) continue;
+    const diagnose::Remedy& remedy = finding.remedies.front();
+    if (!remedy.predicted) return remedy.how;
+    return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
+  }
+  return {};
+}
+
+std::vector<CardLine> card_lines(const Report& report) {
+  const diagnose::Diagnosis& diagnosis = report.diagnosis;
+  std::vector<CardLine> lines = {{"", diagnosis.verdict, Tone::kStrong}};
+  if (!diagnosis.findings.empty()) {
+    const auto& evidence = diagnosis.findings.front().evidence;
+    for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
+      lines.push_back({i == 0 ? "Why" : " ", evidence[i]});
+    }
+  }
+  if (const Verification* tried = best_verified(report.verification)) {
+    lines.push_back({"Proof", proof_text(*tried), tried->held ? Tone::kGood : Tone::kBad});
+  } else if (const std::string next = next_text(diagnosis); !next.empty()) {
+    lines.push_back({"Next", next});
+  }
+  return lines;
+}
+
+std::string head_line(const Report& report, const TextOptions& options) {
+  std::vector<std::string> parts;
+  const RunFacts& facts = report.facts;
+  if (!facts.command.empty()) parts.push_back(facts.command);
+  if (facts.command.empty() && !report.diagnosis.file.empty())
+    parts.push_back(report.diagnosis.file);
+  if (facts.duration_s) parts.push_back("watched for " + seconds_text(*facts.duration_s));
+  if (!facts.host.empty()) parts.push_back(facts.host);
+  std::string text;
+  for (const std::string& line :
+       wrap(printable(fmt::format("{}", fmt::join(parts, ", ")), options), options.width)) {
+    if (!line.empty()) text += paint(line, Tone::kFaint, options) + "\n";
+  }
+  const std::string device = printable(device_text(report), options);
+  if (device.empty()) return text;
+  const Tone tone = is_emulated(report) ? Tone::kNotice : Tone::kFaint;
+  return text + paint(clip(device, options.width, options), tone, options) + "\n";
+}
+
+}  // namespace
+
+std::string heading(std::string_view text, const TextOptions& options) {
+  return paint(clip(text, options.width, options), Tone::kStrong, options) + "\n";
+}
+
+std::string text_verdict(const Report& report, const TextOptions& options) {
+  const Frame& frame = options.unicode ? kBoxFrame : kAsciiFrame;
+  const auto edge = [&](std::string_view left, std::string_view title, std::string_view right) {
+    const int rest = options.width - 2 - display_width(title);
+    return paint(fmt::format("{}{}{}{}", left, title, repeat(frame.horizontal, rest), right),
+                 Tone::kFaint, options) +
+           "\n";
+  };
+  std::string card =
+      edge(frame.top_left, fmt::format("{} Verdict ", frame.horizontal), frame.top_right);
+  for (const CardLine& line : card_lines(report)) add_card_line(line, options, card);
+  return head_line(report, options) + card + edge(frame.bottom_left, "", frame.bottom_right);
+}
+
+std::string text_unseen(const Report& report, const TextOptions& options) {
+  // One line per signal and reason, with the rules that stayed silent for it.
+  std::vector<std::pair<std::string, std::string>> signals;
+  for (const diagnose::Abstention& silent : report.diagnosis.abstentions) {
+    const std::string signal = fmt::format("{} ({})", silent.signal, why_words(silent.why));
+    const auto known = std::find_if(signals.begin(), signals.end(),
+                                    [&](const auto& entry) { return entry.first == signal; });
+    if (known == signals.end()) {
+      signals.emplace_back(signal, silent.rule);
+    } else {
+      known->second += ", " + silent.rule;
+    }
+  }
+  if (signals.empty()) return {};
+  std::string text = heading("Not seen, so not judged", options);
+  for (const auto& entry : signals) {
+    text += hanging("  ", printable(fmt::format("{}: {}", entry.first, entry.second), options),
+                    options);
+  }
+  return text;
+}
+
+std::string text_own_cost(const Report& report, const TextOptions& options) {
+  if (report.own_cost.empty()) return {};
+  std::string text = heading("What watching cost", options);
+  for (const Fact& fact : report.own_cost) {
+    text +=
+        hanging("  ", printable(fmt::format("{}: {}", fact.name, fact.value), options), options);
+  }
+  return text;
+}
+
+std::string render_text(const Report& report, const TextOptions& asked) {
+  TextOptions options = asked;
+  options.width = std::max(options.width, kSmallestWidth);
+  std::string text;
+  for (const auto& section : {text_verdict, text_partition, text_findings, text_utilization,
+                              text_comparison, text_unseen, text_own_cost}) {
+    const std::string part = section(report, options);
+    if (part.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace unstarve::report

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/text/sections.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+/// How a part of the partition is drawn. The glyph tells parts apart where there is no colour:
+/// solid is work, shades are movement, light marks are idle time.
+struct BarGlyph {
+  std::string_view name;
+  std::string_view unicode;
+  std::string_view ascii;
+  Tone tone;
+};
+constexpr std::array<BarGlyph, 8> kBarGlyphs = {{
+    {"gpu_compute", "█", "#", Tone::kBusy},
+    {"exposed_communication", "▓", "&", Tone::kMoving},
+    {"exposed_copy", "▒", "%", Tone::kMoving},
+    {"input_wait", "░", ".", Tone::kStarved},
+    {"sync", "╳", "x", Tone::kHeldUp},
+    {"launch", "╱", "/", Tone::kHeldUp},
+    {"kernel_wait", "╌", "-", Tone::kHeldUp},
+    {"other", "·", "~", Tone::kFaint},
+}};
+
+std::string glyph_of(const ShareWord& word, const TextOptions& options, int count) {
+  for (const BarGlyph& glyph : kBarGlyphs) {
+    if (glyph.name != word.name) continue;
+    return paint(repeat(options.unicode ? glyph.unicode : glyph.ascii, count), glyph.tone, options);
+  }
+  return repeat("?", count);
+}
+
+std::string stacked_bar(const std::vector<RoundedShare>& shares, const TextOptions& options) {
+  std::vector<double> weights;
+  for (const RoundedShare& share : shares) weights.push_back(share.per_mille);
+  const std::vector<int> cells = apportion(weights, options.width - 2);
+  std::string bar = "  ";
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    bar += glyph_of(*shares[i].word, options, cells[i]);
+  }
+  return bar + "\n";
+}
+
+std::string legend(const std::vector<RoundedShare>& shares, const TextOptions& options) {
+  constexpr int kNumberWidth = 7;
+  int name_width = 0;
+  int meaning_width = 0;
+  for (const RoundedShare& share : shares) {
+    name_width = std::max(name_width, display_width(share.word->name));
+    meaning_width = std::max(meaning_width, display_width(share.word->meaning));
+  }
+  const bool explain = 4 + name_width + 2 + kNumberWidth + 2 + meaning_width <= options.width;
+  std::string text;
+  for (const RoundedShare& share : shares) {
+    text += fmt::format("  {} {}  {}", glyph_of(*share.word, options, 1),
+                        pad_right(share.word->name, name_width),
+                        pad_left(per_mille_text(share.per_mille), kNumberWidth));
+    if (explain) text += "  " + paint(share.word->meaning, Tone::kFaint, options);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string partition_title(const Report& report) {
+  const diagnose::Diagnosis& diagnosis = report.diagnosis;
+  std::string title = "Where the time goes";
+  if (diagnosis.steps.median_us) {
+    title += fmt::format(": {} steps, median {}", diagnosis.steps.count,
+                         duration_text(*diagnosis.steps.median_us));
+  } else if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
+    title += ": " + duration_text(device->span_us);
+  }
+  if (diagnosis.devices.size() > 1) {
+    title += fmt::format(", the worst of {} devices", diagnosis.devices.size());
+  }
+  return title;
+}
+
+Tone confidence_tone(diagnose::Confidence confidence) {
+  return confidence == diagnose::Confidence::kClear ? Tone::kPlain : Tone::kNotice;
+}
+
+std::string remedy_text(const diagnose::Remedy& remedy, const TextOptions& options) {
+  const std::string gain = remedy.predicted ? "predicted " + speedup_text(*remedy.predicted)
+                                            : fmt::format("gain not predicted: {}",
+                                                          why_words(remedy.predicted.why_absent()));
+  const std::string line = fmt::format("{} ({}): {}", remedy.id, gain, remedy.how);
+  return hanging(options.unicode ? "     → " : "     > ", printable(line, options), options);
+}
+
+std::string finding_text(const diagnose::Finding& finding, std::size_t number,
+                         const TextOptions& options) {
+  const std::string front = fmt::format("  {}  ", number);
+  const std::string share = ratio_text(finding.share);
+  const bool clear = finding.confidence == diagnose::Confidence::kClear;
+  const std::string tail = fmt::format("  {}{}", share, clear ? "" : "  ambiguous");
+  const std::string title =
+      clip(printable(finding_title(finding), options),
+           options.width - display_width(front) - display_width(tail), options);
+  std::string text = front + paint(title, Tone::kStrong, options) +
+                     paint(tail, confidence_tone(finding.confidence), options) + "\n";
+  for (const std::string& evidence : finding.evidence) {
+    text += hanging(options.unicode ? "     • " : "     - ", printable(evidence, options), options);
+  }
+  for (const diagnose::Remedy& remedy : finding.remedies) text += remedy_text(remedy, options);
+  return text;
+}
+
+}  // namespace
+
+std::string text_partition(const Report& report, const TextOptions& options) {
+  const Reading<diagnose::Partition>& partition = report.diagnosis.partition;
+  if (!partition) {
+    return heading("Where the time goes", options) +
+           hanging("  ", fmt::format("GPU activity: {}", why_words(partition.why_absent())),
+                   options);
+  }
+  const std::vector<RoundedShare> shares = rounded_shares(*partition);
+  if (shares.empty()) return {};
+  return heading(partition_title(report), options) + stacked_bar(shares, options) +
+         legend(shares, options);
+}
+
+std::string text_findings(const Report& report, const TextOptions& options) {
+  if (report.diagnosis.findings.empty()) return {};
+  std::string text = heading("Findings, by share of time", options);
+  std::size_t number = 0;
+  for (const diagnose::Finding& finding : report.diagnosis.findings) {
+    text += finding_text(finding, ++number, options);
+  }
+  return text;
+}
+
+}  // namespace unstarve::report

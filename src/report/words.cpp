@@ -1,0 +1,176 @@
+#include "report/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace unstarve::report {
+namespace {
+
+using diagnose::Partition;
+
+constexpr std::array<ShareWord, 8> kShareWords = {{
+    {"gpu_compute", &Partition::gpu_compute, "the GPU computes"},
+    {"exposed_communication", &Partition::exposed_communication,
+     "ranks exchange data while nothing computes"},
+    {"exposed_copy", &Partition::exposed_copy, "data is copied while nothing computes"},
+    {"input_wait", &Partition::input_wait, "the training thread waits for the data loader"},
+    {"sync", &Partition::sync, "the host waited for the GPU, so its queue ran empty"},
+    {"launch", &Partition::launch, "the host came too late with the next launch"},
+    {"kernel_wait", &Partition::kernel_wait, "launched in time, started later"},
+    {"other", &Partition::other, "idle, with no visible cause"},
+}};
+
+double usable(double weight) { return std::isfinite(weight) && weight > 0 ? weight : 0; }
+
+bool same_partition(const Partition& a, const Partition& b) {
+  return std::all_of(kShareWords.begin(), kShareWords.end(),
+                     [&](const ShareWord& word) { return a.*word.share == b.*word.share; });
+}
+
+}  // namespace
+
+std::span<const ShareWord> share_words() { return kShareWords; }
+
+std::vector<int> apportion(std::span<const double> weights, int total) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0,
+                                     [](double s, double w) { return s + usable(w); });
+  std::vector<int> parts(weights.size(), 0);
+  if (!(sum > 0) || !std::isfinite(sum)) return parts;
+  std::vector<double> remainders(weights.size());
+  int left = total;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double exact = usable(weights[i]) / sum * total;
+    parts[i] = static_cast<int>(exact);
+    remainders[i] = exact - parts[i];
+    left -= parts[i];
+  }
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  for (std::size_t i = 0; i < order.size() && left > 0; ++i, --left) ++parts[order[i]];
+  return parts;
+}
+
+std::vector<RoundedShare> rounded_shares(const Partition& partition) {
+  std::array<double, kShareWords.size()> weights{};
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = partition.*kShareWords[i].share;
+  const std::vector<int> parts = apportion(weights, 1000);
+  std::vector<RoundedShare> shares;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (parts[i] > 0) shares.push_back({&kShareWords[i], parts[i]});
+  }
+  return shares;
+}
+
+std::string_view input_kind_name(trace::InputKind kind) {
+  switch (kind) {
+    case trace::InputKind::kKineto: return "kineto";
+    case trace::InputKind::kRun: return "run";
+    case trace::InputKind::kNsys: return "nsys";
+    case trace::InputKind::kCsv: return "csv";
+  }
+  return "kineto";
+}
+
+std::string_view confidence_name(diagnose::Confidence confidence) {
+  return confidence == diagnose::Confidence::kClear ? "clear" : "ambiguous";
+}
+
+std::string_view why_words(WhyAbsent why) {
+  switch (why) {
+    case WhyAbsent::kNotSupported: return "not supported here";
+    case WhyAbsent::kNoPermission: return "no permission";
+    case WhyAbsent::kStale: return "too old to be used";
+    case WhyAbsent::kNotObserved: return "not observed";
+  }
+  return "not observed";
+}
+
+std::string finding_title(const diagnose::Finding& finding) {
+  return finding.detail.empty() ? finding.cause
+                                : fmt::format("{} / {}", finding.cause, finding.detail);
+}
+
+std::string per_mille_text(int per_mille) {
+  return fmt::format("{}.{} %", per_mille / 10, per_mille % 10);
+}
+
+std::string ratio_text(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:.1f} %", ratio * 100) : "unknown";
+}
+
+std::string duration_text(double us) {
+  if (!std::isfinite(us)) return "unknown";
+  if (std::abs(us) < 1e3) return fmt::format("{:.1f} us", us);
+  if (std::abs(us) < 1e6) return fmt::format("{:.1f} ms", us / 1e3);
+  if (std::abs(us) < 60e6) return fmt::format("{:.2f} s", us / 1e6);
+  return seconds_text(us / 1e6);
+}
+
+std::string seconds_text(double s) {
+  if (!std::isfinite(s)) return "unknown";
+  if (std::abs(s) < 60) return fmt::format("{:.1f} s", s);
+  if (std::abs(s) > 1e9) return fmt::format("{:.3g} s", s);
+  const auto whole = static_cast<long long>(std::llround(s));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_text(double bytes) {
+  if (!std::isfinite(bytes)) return "unknown";
+  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                   : fmt::format("{} {}", number_text(bytes), kUnits[unit]);
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "unknown";
+  if (std::abs(value) >= 1e9) return fmt::format("{:.3g}", value);
+  if (std::abs(value) >= 99.95) return fmt::format("{:.0f}", value);
+  return std::abs(value) >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+}
+
+std::string interval_text(const predict::Speedup& speedup) {
+  return fmt::format("{}..{}", number_text(speedup.low), number_text(speedup.high));
+}
+
+std::string speedup_text(const predict::Speedup& speedup) {
+  return fmt::format("{}x [{}]", number_text(speedup.speedup), interval_text(speedup));
+}
+
+bool is_emulated(const Report& report) {
+  const auto& devices = report.diagnosis.devices;
+  return report.facts.emulated ||
+         std::any_of(devices.begin(), devices.end(),
+                     [](const diagnose::DeviceDiagnosis& d) { return d.info.emulated; });
+}
+
+std::string device_text(const Report& report) {
+  std::string name = report.facts.device;
+  const diagnose::DeviceDiagnosis* device = shown_device(report.diagnosis);
+  if (name.empty() && device != nullptr) name = device->info.name;
+  if (!is_emulated(report)) return name;
+  return name.empty() ? "emulated GPU" : name + " (emulated)";
+}
+
+const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis) {
+  if (diagnosis.devices.empty()) return nullptr;
+  if (diagnosis.partition) {
+    for (const diagnose::DeviceDiagnosis& device : diagnosis.devices) {
+      if (same_partition(device.partition, *diagnosis.partition)) return &device;
+    }
+  }
+  return &diagnosis.devices.front();
+}
+
+}  // namespace unstarve::report

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report_model.h"
+
+namespace unstarve::report {
+
+/// One part of the partition: its name in every interface, and what it means.
+struct ShareWord {
+  std::string_view name;
+  double diagnose::Partition::*share;
+  std::string_view meaning;
+};
+
+/// All eight, in the order in which bars and legends show them.
+std::span<const ShareWord> share_words();
+
+/// A share to be drawn: the word and its part of the whole in thousandths.
+struct RoundedShare {
+  const ShareWord* word;
+  int per_mille;
+};
+
+/// The shares as thousandths that sum to exactly 1000 (largest remainder), so that a legend printed
+/// with one decimal adds up. Empty when nothing in the partition is positive.
+std::vector<RoundedShare> rounded_shares(const diagnose::Partition& partition);
+
+/// Splits `total` into whole parts in proportion to `weights` (largest remainder). Negative and
+/// non-finite weights count as zero; all zeros give all zeros.
+std::vector<int> apportion(std::span<const double> weights, int total);
+
+std::string_view input_kind_name(trace::InputKind kind);  // "kineto", "run", "nsys", "csv"
+std::string_view confidence_name(diagnose::Confidence confidence);  // "clear", "ambiguous"
+std::string_view why_words(WhyAbsent why);                          // "not supported here", ...
+
+/// "input_wait / decode_cpu", or the cause alone.
+std::string finding_title(const diagnose::Finding& finding);
+
+std::string per_mille_text(int per_mille);  // 712 -> "71.2 %"
+std::string ratio_text(double ratio);       // 0.712 -> "71.2 %"
+std::string duration_text(double us);       // 412345 -> "412.3 ms"
+std::string seconds_text(double s);         // 75 -> "1 min 15 s"
+std::string bytes_text(double bytes);       // 1.5e9 -> "1.50 GB"
+std::string number_text(double value);      // three significant digits, at least units
+std::string interval_text(const predict::Speedup& speedup);  // "3.61..4.10"
+std::string speedup_text(const predict::Speedup& speedup);   // "3.85x [3.61..4.10]"
+
+/// True when any device of the report is emulated; every output must then say so.
+bool is_emulated(const Report& report);
+/// "NVIDIA A100 (emulated)", or empty when the device is not known.
+std::string device_text(const Report& report);
+
+/// The device whose partition stands for the whole: the worst one. Null when there is none.
+const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis);
+
+}  // namespace unstarve::report

@@ -1,0 +1,93 @@
+#include "report/words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "report/sample_report_for_test.h"
+
+namespace unstarve::report {
+namespace {
+
+using testing::ElementsAre;
+
+int sum_of(const std::vector<RoundedShare>& shares) {
+  return std::accumulate(shares.begin(), shares.end(), 0,
+                         [](int sum, const RoundedShare& share) { return sum + share.per_mille; });
+}
+
+TEST(Words, PrintedSharesAlwaysAddUp) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> weight(0, 1);
+  for (int round = 0; round < 1000; ++round) {
+    diagnose::Partition partition;
+    for (const ShareWord& word : share_words()) partition.*word.share = std::pow(weight(random), 5);
+    EXPECT_EQ(sum_of(rounded_shares(partition)), 1000);
+  }
+}
+
+TEST(Words, ApportionGivesTheRestToTheLargestRemainders) {
+  const double thirds[] = {1, 1, 1};
+  EXPECT_THAT(apportion(thirds, 10), ElementsAre(4, 3, 3));
+  const double weights[] = {0.5, std::nan(""), -3, 0.25, 0.25};
+  EXPECT_THAT(apportion(weights, 7), ElementsAre(3, 0, 0, 2, 2));
+  const double none[] = {0, 0};
+  EXPECT_THAT(apportion(none, 7), ElementsAre(0, 0));
+}
+
+TEST(Words, APartitionOfNothingHasNoShares) {
+  EXPECT_TRUE(rounded_shares(diagnose::Partition{}).empty());
+}
+
+TEST(Words, NumbersReadLikeAPersonWritesThem) {
+  EXPECT_EQ(duration_text(412'345), "412.3 ms");
+  EXPECT_EQ(duration_text(12.34), "12.3 us");
+  EXPECT_EQ(duration_text(75e6), "1 min 15 s");
+  EXPECT_EQ(seconds_text(7260), "2 h 1 min");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(288'999'936), "289 MB");
+  EXPECT_EQ(number_text(904.4), "904");
+  EXPECT_EQ(number_text(96.41), "96.4");
+  EXPECT_EQ(number_text(0.784), "0.78");
+  EXPECT_EQ(speedup_text({3.849, 3.61, 4.1}), "3.85x [3.61..4.10]");
+  EXPECT_EQ(ratio_text(0.7123), "71.2 %");
+}
+
+TEST(Words, NothingNonFiniteIsPrintedAsANumber) {
+  const double nan = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double value : {nan, infinity, -infinity}) {
+    EXPECT_EQ(duration_text(value), "unknown");
+    EXPECT_EQ(seconds_text(value), "unknown");
+    EXPECT_EQ(number_text(value), "unknown");
+    EXPECT_EQ(ratio_text(value), "unknown");
+    EXPECT_EQ(bytes_text(value), "unknown");
+  }
+}
+
+TEST(Words, AnEmulatedDeviceIsAlwaysNamedSo) {
+  Report report;
+  EXPECT_EQ(device_text(report), "");
+  report.facts.emulated = true;
+  EXPECT_EQ(device_text(report), "emulated GPU");
+  report.facts.emulated = false;
+  report.diagnosis = sample::diagnosis();
+  EXPECT_EQ(device_text(report), "NVIDIA A100-SXM4-40GB (emulated)");
+}
+
+TEST(Words, TheShownDeviceIsTheOneWhosePartitionIsShown) {
+  diagnose::Diagnosis diagnosis = sample::diagnosis();
+  diagnosis.devices.push_back(diagnosis.devices[0]);
+  diagnosis.devices[1].info.index = 1;
+  diagnosis.devices[0].partition = sample::fed_partition();
+  EXPECT_EQ(shown_device(diagnosis)->info.index, 1);
+  diagnosis.devices.clear();
+  EXPECT_EQ(shown_device(diagnosis), nullptr);
+}
+
+}  // namespace
+}  // namespace unstarve::report
