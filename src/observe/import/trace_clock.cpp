@@ -1,0 +1,76 @@
+#include "observe/import/trace_clock.h"
+
+#include <algorithm>
+
+namespace unstarve::observe {
+
+namespace {
+
+constexpr std::int64_t kRawPerUnit = 1000;
+/// Farthest that two times of one trace may lie apart, in units: 31 years in microseconds, 11 days
+/// in nanoseconds.
+constexpr std::int64_t kMostUnits = 1'000'000'000'000'000;
+/// 1973 in nanoseconds since 1970; in microseconds it would be the year 5138.
+constexpr std::int64_t kDateInNanoseconds = 100'000'000'000'000'000;
+/// 2001 and 2065 in microseconds since 1970.
+constexpr std::int64_t kFirstDateInMicroseconds = 1'000'000'000'000'000;
+constexpr std::int64_t kLastDateInMicroseconds = 3'000'000'000'000'000;
+/// Above this, microseconds no longer fit 64 bits as nanoseconds.
+constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000;
+/// No kernel or copy takes less than about a microsecond. When the shortest of many takes this many
+/// units, the unit is nanoseconds.
+constexpr std::int64_t kShortestOperationNs = 500;
+constexpr std::int64_t kManyOperations = 16;
+
+}  // namespace
+
+std::optional<std::int64_t> TraceClock::raw_time(const Decimal& time) {
+  if (!origin_) origin_ = time.whole;
+  std::int64_t units = 0;
+  if (__builtin_sub_overflow(time.whole, *origin_, &units)) return std::nullopt;
+  if (units > kMostUnits || units < -kMostUnits) return std::nullopt;
+  fractions_seen_ = fractions_seen_ || time.has_fraction;
+  return units * kRawPerUnit + time.thousandths;
+}
+
+std::optional<std::int64_t> TraceClock::raw_duration(const Decimal& duration) {
+  if (duration.whole < 0 || duration.thousandths < 0 || duration.whole > kMostUnits) {
+    return std::nullopt;
+  }
+  fractions_seen_ = fractions_seen_ || duration.has_fraction;
+  return duration.whole * kRawPerUnit + duration.thousandths;
+}
+
+void TraceClock::note_operation(std::int64_t raw_duration) {
+  if (raw_duration == 0) return;  // rounded away, says nothing
+  shortest_operation_ =
+      operations_ == 0 ? raw_duration : std::min(shortest_operation_, raw_duration);
+  ++operations_;
+}
+
+void TraceClock::note_copy(std::int64_t bytes, double gigabytes_per_s, std::int64_t raw_duration) {
+  if (bytes <= 0 || !(gigabytes_per_s > 0) || raw_duration <= 0) return;
+  const double expected_ns = static_cast<double>(bytes) / gigabytes_per_s;
+  const double units = static_cast<double>(raw_duration) / kRawPerUnit;
+  // Either about 1 or about 1000; anything else is no evidence.
+  const double ns_per_unit = expected_ns / units;
+  if (ns_per_unit > 0.5 && ns_per_unit < 2) ++copies_in_ns_;
+  if (ns_per_unit > 500 && ns_per_unit < 2000) ++copies_in_us_;
+}
+
+bool TraceClock::is_in_nanoseconds() const {
+  const std::int64_t date = origin_.value_or(0);
+  if (date >= kMostMicroseconds) return true;
+  if (copies_in_ns_ != copies_in_us_) return copies_in_ns_ > copies_in_us_;
+  if (fractions_seen_) return false;
+  if (date >= kFirstDateInMicroseconds && date <= kLastDateInMicroseconds) return false;
+  return operations_ >= kManyOperations &&
+         shortest_operation_ >= kShortestOperationNs * kRawPerUnit;
+}
+
+std::int64_t TraceClock::nanoseconds(std::int64_t raw) const {
+  const std::int64_t origin = origin_.value_or(0);
+  return is_in_nanoseconds() ? origin + raw / kRawPerUnit : origin * kRawPerUnit + raw;
+}
+
+}  // namespace unstarve::observe
