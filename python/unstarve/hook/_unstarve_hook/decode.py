@@ -1,0 +1,76 @@
+"""Adds up the time a fetch spends in image decoders, per thread."""
+
+import threading
+
+from .recorder import now_ns
+from .wrap import hide_our_frame, in_the_place_of
+
+
+class _Here(threading.local):
+    fetching = False
+    decoding = False  # A decoder that calls another is counted once.
+    ns = 0
+
+
+_here = _Here()
+
+
+def enter_fetch():
+    """Starts a count; returns what `leave_fetch` needs to go back to an outer one."""
+    outer = (_here.fetching, _here.ns)
+    _here.fetching = True
+    _here.ns = 0
+    return outer
+
+
+def leave_fetch(outer):
+    """The nanoseconds of decoding since enter_fetch()."""
+    decoded = _here.ns
+    _here.fetching, _here.ns = outer
+    return decoded
+
+
+def watch_pil(module):
+    """PIL.ImageFile: `load` reads and decodes the file; opening only parsed its header."""
+    # An image whose pixels are there already is asked to load again by every operation on it.
+    module.ImageFile.load = _timed(module.ImageFile.load, lambda image: bool(image.tile))
+
+
+def watch_torchvision(module):
+    """torchvision.io.image."""
+    for name in ("decode_jpeg", "decode_png", "decode_image", "decode_webp", "read_image"):
+        original = getattr(module, name, None)
+        if original is not None:
+            decoder = _timed(original, lambda _: True)
+            # What torch.jit.script looks for to compile the function behind a wrapper.
+            setattr(decoder, "__original_fn", original)
+            setattr(decoder, "__script_if_tracing_wrapper", True)
+            setattr(module, name, decoder)
+
+
+def _timed(original, has_work):
+    """`original`, counted while a fetch of this thread goes on and `has_work(first argument)`."""
+
+    def decoder(*arguments, **named):
+        count = _here.fetching and not _here.decoding and _asked(has_work, arguments)
+        _here.decoding = _here.decoding or count
+        start = now_ns()
+        try:
+            return original(*arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        finally:
+            if count:
+                _here.ns += now_ns() - start
+                _here.decoding = False
+
+    decoder.__wrapped__ = original
+    return in_the_place_of(original, decoder)
+
+
+def _asked(has_work, arguments):
+    try:
+        return has_work(*arguments[:1])
+    except Exception:  # noqa: BLE001  (an image without tiles, a call with names only)
+        return True

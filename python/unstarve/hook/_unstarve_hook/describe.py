@@ -1,0 +1,134 @@
+"""Words about the process, its data sets and its errors, small enough for a ring's text.
+
+Everything here looks at objects of the job: nothing may run the job's code for longer than a
+`len()`, and nothing may fail because of it.
+"""
+
+import json
+import os
+import sys
+
+from .ring import TEXT_BYTES
+
+_LONGEST = 120  # characters of one repr or argument
+#: Whose __repr__ is known to be short, quick and without side effects.
+_PLAIN_REPR = ("torchvision.", "torch.nn.", "albumentations.", "timm.")
+
+
+def process():
+    facts = {"pid": os.getpid(), "ppid": os.getppid(), "python": sys.version.split()[0]}
+    facts["argv"] = [_cut(argument) for argument in getattr(sys, "argv", [])[:20]]
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        facts["torch"] = str(getattr(torch, "__version__", ""))
+    for key in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        if os.environ.get(key, "").isdigit():
+            facts[key.lower()] = int(os.environ[key])
+    return facts
+
+
+def error_text(error):
+    """One line with the place in our code, for `hook_errors`."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        file = os.path.basename(trace.tb_frame.f_code.co_filename)
+        place = f" ({file}:{trace.tb_lineno})"
+    return _cut(f"{type(error).__name__}: {error}{place}")
+
+
+def fit(facts):
+    """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
+    for without in (None, "loaders", "argv", "transforms", "hook_errors", "dataset"):
+        if without is not None:
+            facts.pop(without, None)
+            facts["left_out"] = [*facts.get("left_out", []), without]
+        text = json.dumps(facts).encode()
+        if len(text) <= TEXT_BYTES:
+            return text
+    return b"{}"
+
+
+def dataset(data):
+    """Class, length and root of a data set, seen through wrappers such as torch's Subset."""
+    facts = {"class": class_name(data)}
+    try:
+        facts["length"] = len(data)
+    except Exception:  # noqa: BLE001, S110  (absent is absent)
+        pass
+    root = _attribute(_innermost(data), "root")
+    if root is not None and isinstance(root, (str, os.PathLike)):
+        facts["root"] = _cut(os.fspath(root))
+    return facts
+
+
+def transforms(data):
+    """The steps of the data set's transform; objects of unknown classes by their class name."""
+    transform = _attribute(_innermost(data), "transform")
+    if transform is None:
+        return []
+    steps = _attribute(transform, "transforms")
+    if not isinstance(steps, (list, tuple)):
+        steps = [transform]
+    return [_in_words(step) for step in steps[:16]]
+
+
+def place_of_user_code(frame):
+    """`file.py:41` of the innermost frame that belongs to no library."""
+    while frame is not None:
+        code = frame.f_code
+        if not _is_library(code.co_filename):
+            return f"{_short_path(code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+def class_name(thing):
+    kind = type(thing)
+    return _cut(f"{kind.__module__}.{kind.__qualname__}")
+
+
+def _innermost(data):
+    for _ in range(4):
+        inner = _attribute(data, "dataset")
+        if inner is None:
+            break
+        data = inner
+    return data
+
+
+def _attribute(thing, name):
+    """An instance's own attribute; never a property or a `__getattr__` of the job."""
+    return getattr(thing, "__dict__", {}).get(name)
+
+
+def _in_words(step):
+    if type(step).__module__.startswith(_PLAIN_REPR):
+        try:
+            return _cut(" ".join(repr(step).split()))
+        except Exception:  # noqa: BLE001, S110  (falls back to the class's name)
+            pass
+    return _cut(getattr(step, "__qualname__", "") or class_name(step))
+
+
+def _is_library(file):
+    if file.startswith("<") or "site-packages" in file or "dist-packages" in file:
+        return True
+    if "_unstarve_hook" in file:
+        return True
+    return file.startswith(os.path.dirname(os.__file__) + os.sep)
+
+
+def _short_path(file):
+    try:
+        relative = os.path.relpath(file)
+    except (OSError, ValueError):
+        return file
+    return file if relative.startswith("..") else relative
+
+
+def _cut(text):
+    text = str(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "\u2026"

@@ -1,0 +1,50 @@
+"""Runs a callback after a module's first import, without importing anything itself."""
+
+import sys
+
+_callbacks = {}
+
+
+def after_import(name, callback):
+    """`callback(module)` once, after `name` was imported; at once if it already is."""
+    module = sys.modules.get(name)
+    if module is not None:
+        callback(module)
+    else:
+        _callbacks[name] = callback
+
+
+class Finder:
+    """First in sys.meta_path; answers only for watched names, and only with others' answers."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        callback = _callbacks.pop(name, None)
+        if callback is None:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            if isinstance(finder, Finder) or find is None:
+                continue
+            spec = find(name, path, target)
+            if spec is not None:
+                _call_afterwards(spec, callback)
+                return spec
+        _callbacks[name] = callback  # Not importable now; it may be later.
+        return None
+
+
+def _call_afterwards(spec, callback):
+    """The module keeps the loader it would have had: only its exec_module is borrowed, once."""
+    loader = spec.loader
+    try:
+        original = loader.exec_module
+
+        def exec_module(module):
+            del loader.exec_module
+            original(module)
+            callback(module)
+
+        loader.exec_module = exec_module
+    except Exception:  # noqa: BLE001, S110  (a loader that takes no attributes goes unwatched)
+        pass

@@ -1,0 +1,305 @@
+"""Watches torch's DataLoader and unstarve's: what it was told, and every wait for a batch."""
+
+import itertools
+import sys
+import threading
+
+from . import decode, describe
+from .recorder import ABSENT, FETCH, LOADER, RECORDER, WAIT, now_ns
+from .steps import STEPS
+from .wrap import hide_our_frame, in_the_place_of
+
+try:
+    from time import thread_time_ns
+except ImportError:  # pragma: no cover  (no per-thread clock on this system)
+    thread_time_ns = None
+
+#: Travels to workers, forked or spawned, with `multiprocessing`'s own configuration.
+_LOADER_KEY = "unstarve_loader"
+
+_loader_ids = itertools.count()
+
+
+class Watched:
+    """One iteration over a loader."""
+
+    __slots__ = ("batch", "batch_size", "loader_id")
+
+    def __init__(self, loader_id, batch_size):
+        self.loader_id = loader_id
+        self.batch_size = batch_size
+        self.batch = 0
+
+
+class _Here(threading.local):
+    """Of this thread: the loader that is being waited for and what a fetch in it adds up."""
+
+    loader_id = None
+    samples = ABSENT
+
+
+_here = _Here()
+
+
+def watch_dataloader(module):
+    """torch.utils.data.dataloader."""
+    module.DataLoader.__iter__ = _watched_iter(module.DataLoader.__iter__, _torch_loader)
+    iterator = module._BaseDataLoaderIter
+    iterator.__next__ = _watched_next(iterator.__next__, _ready_batches)
+    fetch = module._utils.fetch
+    for fetcher in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
+        fetcher.fetch = _watched_fetch(fetcher.fetch)
+
+
+def watch_unstarve(module):
+    """unstarve.loader, whose iterators may be of any class."""
+    loader = module.ImageFolderLoader
+    loader.__iter__ = _watched_iter(loader.__iter__, _unstarve_loader, _WatchedIterator)
+
+
+def _torch_loader(loader):
+    numbers = (
+        loader.num_workers,
+        _whole(loader.prefetch_factor) if loader.num_workers > 0 else ABSENT,
+        _whole(loader.batch_size),
+        int(bool(loader.pin_memory)) | (2 if loader.persistent_workers else 0),
+    )
+    return numbers, loader.dataset
+
+
+def _unstarve_loader(loader):
+    return (
+        _whole(getattr(loader, "threads", None)),
+        _whole(getattr(loader, "prefetch", None)),
+        _whole(getattr(loader, "batch_size", None)),
+        0,
+    ), loader
+
+
+def _whole(value):
+    return value if isinstance(value, int) else ABSENT
+
+
+def _watched_iter(original, look, wrap=None):
+    def __iter__(self):
+        start = now_ns()
+        loader_id = _begin(self)
+        try:
+            iterator = original(self)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        try:
+            numbers, data = look(self)
+            watched = Watched(loader_id, numbers[2])
+            if wrap is not None:
+                iterator = wrap(iterator, watched)
+            else:
+                iterator._unstarve_watched = watched
+            RECORDER.record(LOADER, start, now_ns(), loader_id, *numbers)
+            _describe_loader(loader_id, data, sys._getframe(1))
+        except Exception as error:  # noqa: BLE001
+            RECORDER.note_error(error)
+        return iterator
+
+    return in_the_place_of(original, __iter__)
+
+
+def _begin(loader):
+    """The loader's number, left where the workers it is about to start will find it."""
+    try:
+        attributes = loader.__dict__
+        loader_id = attributes.get("_unstarve_id")
+        if loader_id is None:
+            loader_id = attributes["_unstarve_id"] = next(_loader_ids)
+        process = sys.modules.get("multiprocessing.process")
+        if process is not None:
+            process.current_process()._config[_LOADER_KEY] = loader_id
+        return loader_id
+    except Exception as error:  # noqa: BLE001
+        RECORDER.note_error(error)
+        return ABSENT
+
+
+_described = set()
+
+
+def _describe_loader(loader_id, data, frame):
+    """Once per loader; the first one, usually the training set's, also at the top level."""
+    if loader_id in _described:
+        return
+    _described.add(loader_id)
+    facts = {
+        "dataset": describe.dataset(data),
+        "transforms": describe.transforms(data),
+        "loader_place": describe.place_of_user_code(frame),
+    }
+    known = RECORDER.facts("loaders") or {}
+    loaders = dict(known, **{str(loader_id): facts})
+    RECORDER.describe(loaders=loaders, **({} if known else facts))
+
+
+RECORDER.after_fork.append(_described.clear)
+
+
+def _watched_next(original, ready_batches=None, inner=None):
+    """`original(iterator)`, timed; `inner` names the attribute that holds the iterator, if any."""
+
+    def __next__(self):
+        try:
+            watched = self._unstarve_watched
+        except AttributeError:  # Made without DataLoader.__iter__.
+            watched = self._unstarve_watched = Watched(next(_loader_ids), ABSENT)
+        ready = ready_batches(self) if ready_batches is not None else ABSENT
+        loader_id = _here.loader_id = watched.loader_id
+        _here.samples = ABSENT
+        iterator = self if inner is None else getattr(self, inner)
+        start = now_ns()
+        try:
+            data = original(iterator)
+        except BaseException as error:
+            ended = 1 if isinstance(error, StopIteration) else 0
+            RECORDER.record(WAIT, start, now_ns(), loader_id, watched.batch, ready, 0, ended)
+            hide_our_frame(error)
+            raise
+        end = now_ns()
+        samples = _here.samples
+        if samples == ABSENT:
+            samples = _samples_in(data, watched.batch_size)
+        RECORDER.record(WAIT, start, end, loader_id, watched.batch, ready, samples, 0)
+        watched.batch += 1
+        STEPS.got(loader_id, samples)
+        return data
+
+    return in_the_place_of(original, __next__)
+
+
+class _WatchedIterator:
+    """Stands before an iterator whose class may not be changed, or is not known."""
+
+    def __init__(self, iterator, watched):
+        self._iterator = iterator
+        self._unstarve_watched = watched
+
+    def __iter__(self):
+        return self
+
+    def __getattr__(self, name):
+        return getattr(self._iterator, name)
+
+    def __len__(self):
+        return len(self._iterator)
+
+    __next__ = _watched_next(next, inner="_iterator")
+
+
+def _ready_batches(iterator):
+    """Batches that workers had finished when the job came asking; absent without workers."""
+    try:
+        waiting = iterator._task_info
+    except AttributeError:
+        return ABSENT
+    try:
+        ready = sum([len(task) == 2 for task in waiting.values()])
+        ready += iterator._worker_result_queue.qsize()
+        if iterator._data_queue is not iterator._worker_result_queue:
+            ready += iterator._data_queue.qsize()
+        return ready
+    except Exception as error:  # noqa: BLE001  (qsize is not implemented everywhere)
+        RECORDER.note_error(error)
+        return ABSENT
+
+
+def _samples_in(data, batch_size):
+    """The first dimension of the first tensor in the batch, as far as it can be told."""
+    try:
+        first = data
+        if isinstance(data, (list, tuple)):
+            first = data[0]
+        elif hasattr(data, "values"):
+            first = next(iter(data.values()))
+        samples = first.shape[0]
+    except Exception:  # noqa: BLE001  (a batch of some other make)
+        return batch_size
+    # An un-collated batch is a list of samples, whose first tensor is one sample's.
+    if batch_size != ABSENT and (samples > batch_size or (first is not data and len(data) > 8)):
+        return batch_size
+    return int(samples)
+
+
+def _watched_fetch(original):
+    def fetch(self, possibly_batched_index):
+        outer = decode.enter_fetch()
+        collating = _time_collate(self)
+        start, cpu = now_ns(), _cpu_ns()
+        try:
+            data = original(self, possibly_batched_index)
+        except BaseException as error:
+            decode.leave_fetch(outer)
+            hide_our_frame(error)
+            raise
+        cpu, end = _since(cpu), now_ns()
+        decode_ns = decode.leave_fetch(outer)
+        samples, collate_ns = (collating.samples, collating.ns) if collating else (ABSENT, ABSENT)
+        if not getattr(self, "auto_collation", True):
+            samples = 1
+        _here.samples = samples
+        RECORDER.record(FETCH, start, end, _loader_id(), samples, cpu, decode_ns, collate_ns)
+        return data
+
+    return in_the_place_of(original, fetch)
+
+
+class _Collate:
+    """Stands in a fetcher for the loader's collate function and times its last call."""
+
+    def __init__(self, collate):
+        self._collate = collate
+        self.ns = 0
+        self.samples = ABSENT
+
+    def __call__(self, data):
+        start = now_ns()
+        try:
+            batch = self._collate(data)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        self.ns = now_ns() - start
+        self.samples = len(data) if isinstance(data, list) else ABSENT
+        return batch
+
+
+def _time_collate(fetcher):
+    try:
+        collate = fetcher.collate_fn
+        if not isinstance(collate, _Collate):
+            collate = fetcher.collate_fn = _Collate(collate)
+        return collate
+    except Exception as error:  # noqa: BLE001
+        RECORDER.note_error(error)
+        return None
+
+
+def _cpu_ns():
+    return thread_time_ns() if thread_time_ns is not None else ABSENT
+
+
+def _since(cpu):
+    return thread_time_ns() - cpu if thread_time_ns is not None else ABSENT
+
+
+def _loader_id():
+    """In the main process the loader that is being waited for, in a worker the one it is of."""
+    if _here.loader_id is None:
+        process = sys.modules.get("multiprocessing.process")
+        config = process.current_process()._config if process is not None else {}
+        _here.loader_id = config.get(_LOADER_KEY, ABSENT)
+    return _here.loader_id
+
+
+def _forget_thread():
+    _here.loader_id = None
+
+
+RECORDER.after_fork.append(_forget_thread)

@@ -1,0 +1,129 @@
+"""What one process of the job has to say: its ring, opened when there is something to record."""
+
+import atexit
+import os
+import sys
+import threading
+import time
+
+from . import describe
+from . import started_ns as _hook_started_ns
+from .ring import ABSENT, Ring
+
+PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC = 1, 2, 3, 4, 5, 6, 7
+MAIN, WORKER, OTHER = 0, 1, 2
+_ROLES = ("main", "loader worker", "other")
+_MOST_ERRORS = 8
+
+now_ns = time.monotonic_ns
+_thread_id = threading.get_native_id
+
+
+class Recorder:
+    """Thread-safe. Never raises: what goes wrong is kept for `hook_errors` of the ring's text."""
+
+    def __init__(self, run_dir, started_ns):
+        self._directory = os.path.join(run_dir, "rings")
+        self.started_ns = started_ns
+        self.after_fork = []  # called in a forked child
+        self._clear()
+
+    def _clear(self):
+        # Re-entrant, since a signal handler of the job may run between any two lines of ours; at
+        # worst the interrupted record is overwritten.
+        self._lock = threading.RLock()
+        self._ring = None
+        self._given_up = False
+        self._errors = []
+        self._facts = {}
+
+    def start_afresh(self):
+        self.started_ns = now_ns()
+        self._clear()
+        for forget in self.after_fork:
+            forget()
+
+    def record(self, event, start_ns, end_ns, a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, e=ABSENT):
+        try:
+            with self._lock:
+                if self._ring is None and not self._open(event):
+                    return
+                self._ring.append(event, _thread_id(), start_ns, end_ns, (a, b, c, d, e))
+        except Exception as error:  # noqa: BLE001
+            self.note_error(error)
+
+    def describe(self, **facts):
+        """Adds to the ring's text; kept until there is a ring."""
+        try:
+            with self._lock:
+                self._facts.update(facts)
+                self._write_text()
+        except Exception as error:  # noqa: BLE001
+            self.note_error(error)
+
+    def facts(self, key):
+        return self._facts.get(key)
+
+    def note_error(self, error):
+        try:
+            with self._lock:
+                text = describe.error_text(error)
+                if text not in self._errors and len(self._errors) < _MOST_ERRORS:
+                    self._errors.append(text)
+                    self._write_text()
+        except Exception:  # noqa: BLE001, S110
+            pass
+
+    def _open(self, event):
+        if self._given_up:
+            return False
+        self._given_up = True  # One try: a directory that is gone or full stays so.
+        ring = Ring(self._directory)
+        self._given_up = False
+        role = _role(event)
+        self._facts.update(describe.process(), role=_ROLES[role])
+        self._ring = ring
+        numbers = (os.getpid(), os.getppid(), role, ABSENT, ABSENT)
+        ring.append(PROCESS, _thread_id(), self.started_ns, now_ns(), numbers)
+        self._write_text()
+        if _is_child():
+            _at_child_exit()
+        return True
+
+    def _write_text(self):
+        if self._ring is not None:
+            self._ring.set_text(describe.fit(dict(self._facts, hook_errors=self._errors)))
+
+    def end(self):
+        """The last record. A process that imported torch and showed us nothing says just that."""
+        failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
+        if self._ring is None:
+            if "torch" not in sys.modules or _is_child():
+                return
+            self.describe(saw_nothing="torch was imported; no DataLoader and no optimizer step")
+        self.record(END, now_ns(), now_ns(), 1 if failed else 0)
+
+
+def _role(event):
+    worker = sys.modules.get("torch.utils.data._utils.worker")
+    if getattr(worker, "_worker_info", None) is not None:
+        return WORKER
+    return OTHER if event == FETCH else MAIN
+
+
+def _is_child():
+    """Whether `multiprocessing` started this process."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
+def _at_child_exit():
+    """Children of `multiprocessing` leave by os._exit, past atexit, but run its finalizers."""
+    from multiprocessing import util
+
+    util.Finalize(None, RECORDER.end, exitpriority=0)
+
+
+RECORDER = Recorder(os.environ.get("UNSTARVE_RUN_DIR", ""), _hook_started_ns)
+# Runs after what the job registers later: those functions still count as the job.
+atexit.register(RECORDER.end)

@@ -1,0 +1,122 @@
+"""Watches optimizer steps: torch's optimizers, and those of the emulated GPU."""
+
+import sys
+import weakref
+
+from .recorder import ABSENT, RECORDER, STEP, now_ns
+from .wrap import hide_our_frame, in_the_place_of
+
+TORCH, EMULATED = 0, 1
+#: A second optimizer takes over after this many steps in which the first one took none.
+_PATIENCE = 16
+
+
+class Steps:
+    """One step of the job = one step of one optimizer: the first that stepped, while it lasts.
+
+    (A GAN's second optimizer is part of the same step.) The samples of a step are those of the
+    batches that came since the last one from the loader that delivered last.
+    """
+
+    def __init__(self):
+        self.forget()
+
+    def forget(self):
+        self._index = 0
+        self._previous_end = RECORDER.started_ns
+        self._leader = None
+        self._strangers = 0
+        self._samples = {}
+        self._last_loader = None
+
+    def got(self, loader_id, samples):
+        """A loader delivered a batch."""
+        self._last_loader = loader_id
+        if samples != ABSENT:
+            self._samples[loader_id] = self._samples.get(loader_id, 0) + samples
+
+    def stepped(self, optimizer):
+        leader = self._leader() if self._leader is not None else None
+        if optimizer is not leader:
+            self._strangers += 1
+            if leader is not None and self._strangers < _PATIENCE:
+                return
+            self._leader = weakref.ref(optimizer)
+        self._strangers = 0
+        self.end(self._samples.get(self._last_loader, ABSENT), now_ns(), TORCH)
+
+    def end(self, samples, end_ns, source):
+        start, self._previous_end = self._previous_end, end_ns
+        index, self._index = self._index, self._index + 1
+        self._samples.clear()
+        RECORDER.record(STEP, start, end_ns, index, samples, source)
+
+
+STEPS = Steps()
+RECORDER.after_fork.append(STEPS.forget)
+
+
+def watch_emulated(module):
+    """unstarve.emulated."""
+
+    def listener(samples, start_ns, end_ns):
+        try:
+            STEPS.end(ABSENT if samples is None else samples, end_ns, EMULATED)
+        except Exception as error:  # noqa: BLE001
+            RECORDER.note_error(error)
+
+    module._step_listeners.append(listener)
+
+
+def watch_optimizer(module):
+    """torch.optim.optimizer."""
+    register = getattr(module, "register_optimizer_step_post_hook", None)
+    if register is not None:
+        register(_after_step)
+    else:
+        _watch_old_optimizer(module.Optimizer)
+
+
+def _after_step(optimizer, arguments, named):
+    if _torch_is_compiling():
+        return  # Dynamo traces this line away, instead of breaking the graph on what follows.
+    try:
+        STEPS.stepped(optimizer)
+    except Exception as error:  # noqa: BLE001
+        RECORDER.note_error(error)
+
+
+def _torch_is_compiling():
+    compiler = getattr(_torch, "compiler", None)
+    return hasattr(compiler, "is_compiling") and compiler.is_compiling()
+
+
+# Being imported, since an optimizer is.
+_torch = sys.modules.get("torch")
+
+
+def _watch_old_optimizer(optimizer_class):
+    """Before torch 2.0 there is no global hook; the class's `step` is wrapped, as torch does."""
+    original = optimizer_class._hook_for_profile
+
+    def _hook_for_profile(self):
+        original(self)
+        kind = type(self)
+        step = kind.step
+        if getattr(step, "_unstarve_watched", False):
+            return
+
+        def watched(self, *arguments, **named):
+            try:
+                result = step(self, *arguments, **named)
+            except BaseException as error:
+                hide_our_frame(error)
+                raise
+            _after_step(self, arguments, named)
+            return result
+
+        # torch looks for its own mark, `hooked`, on the function that the class has.
+        watched.__dict__.update(getattr(step, "__dict__", {}), _unstarve_watched=True)
+        kind.step = in_the_place_of(step, watched)
+
+    optimizer_class._hook_for_profile = in_the_place_of(original, _hook_for_profile)

@@ -1,0 +1,90 @@
+"""Runs small jobs under the hook, and reads the rings that they leave (docs/formats/run.md)."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
+ABSENT = -(2**63)
+EVENTS = {1: "process", 2: "step", 3: "loader", 4: "wait", 5: "fetch", 6: "end", 7: "sync"}
+_FIELDS = {
+    "process": ("pid", "ppid", "role"),
+    "step": ("index", "samples", "source"),
+    "loader": ("loader", "num_workers", "prefetch_factor", "batch_size", "flags"),
+    "wait": ("loader", "batch", "ready", "samples", "ended"),
+    "fetch": ("loader", "samples", "cpu_ns", "decode_ns", "collate_ns"),
+    "end": ("exit",),
+    "sync": (),
+}
+
+
+@dataclass
+class Ring:
+    pid: int
+    text: dict
+    records: list = field(default_factory=list)
+
+    def of(self, event):
+        return [record for record in self.records if record["event"] == event]
+
+
+def read_ring(path):
+    data = Path(path).read_bytes()
+    header = struct.unpack_from("<8sIIIIQQQqII", data)
+    magic, version, kind, record_size, _, capacity, count, pid, _, text_size, _ = header
+    assert (magic, version, kind, record_size) == (b"UNSTRING", 1, 1, 64)
+    assert len(data) == 4096 + capacity * record_size
+    ring = Ring(pid, json.loads(data[64 : 64 + text_size]))
+    for number in range(max(0, count - capacity), count):
+        values = struct.unpack_from("<HHIqq5q", data, 4096 + (number % capacity) * record_size)
+        event = EVENTS[values[0]]
+        named = zip(_FIELDS[event], (None if v == ABSENT else v for v in values[5:]))
+        times = {"thread": values[2], "start_ns": values[3], "end_ns": values[4]}
+        ring.records.append({"event": event, **times, **dict(named)})
+    return ring
+
+
+@dataclass
+class Job:
+    process: subprocess.CompletedProcess
+    rings: list
+
+    @property
+    def main(self):
+        (ring,) = [ring for ring in self.rings if ring.text.get("role") == "main"]
+        return ring
+
+    @property
+    def workers(self):
+        return [ring for ring in self.rings if ring.text.get("role") == "loader worker"]
+
+    @property
+    def errors(self):
+        return [error for ring in self.rings for error in ring.text.get("hook_errors", [])]
+
+
+def environment(run_dir=None, path=(), **more):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("UNSTARVE", "PYTHONPATH"))}
+    if run_dir is not None:
+        clean["UNSTARVE_RUN_DIR"] = str(run_dir)
+        path = (HOOK, *path)
+    clean["PYTHONPATH"] = os.pathsep.join(map(str, path))
+    return {**clean, **more}
+
+
+def run_python(arguments, env, **options):
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+def run_job(run_dir, arguments, path=(), **env):
+    """`python ARGUMENTS` under the hook, with the rings in run_dir."""
+    (Path(run_dir) / "rings").mkdir(parents=True, exist_ok=True)
+    process = run_python(arguments, environment(run_dir, path, **env))
+    return Job(process, [read_ring(path) for path in sorted(run_dir.glob("rings/hook-*.ring"))])

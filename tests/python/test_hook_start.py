@@ -1,0 +1,86 @@
+"""The hook's start-up: it chains, costs nothing unasked, and is invisible. No torch needed."""
+
+import json
+import os
+
+import pytest
+from hook_jobs import HOOK, environment, run_python
+
+TELL = "import sys, json; print(json.dumps([sorted(sys.modules), sys.path, len(sys.meta_path)]))"
+
+
+def test_unasked_it_loads_nothing():
+    plain = run_python(["-c", TELL], environment())
+    hooked = run_python(["-c", TELL], environment(path=[HOOK]))
+    assert (hooked.returncode, hooked.stderr) == (0, "")
+    modules, path, finders = json.loads(hooked.stdout)
+    assert not [name for name in modules if "unstarve" in name]
+    assert [path, finders] == json.loads(plain.stdout)[1:]
+
+
+def test_asked_it_imports_no_torch_and_leaves_no_file(tmp_path):
+    (tmp_path / "rings").mkdir()
+    done = run_python(["-c", TELL], environment(tmp_path))
+    modules, path, _ = json.loads(done.stdout)
+    assert "_unstarve_hook" in modules
+    assert "torch" not in modules
+    assert "_unstarve_hook.recorder" not in modules
+    assert str(HOOK) not in path
+    assert done.stderr == ""
+    assert list((tmp_path / "rings").iterdir()) == []
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_next_sitecustomize_runs(tmp_path, asked):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "sitecustomize.py").write_text("import builtins\nbuiltins.them = __file__\n")
+    env = environment(tmp_path if asked else None, path=[theirs])
+    if not asked:
+        env["PYTHONPATH"] = os.pathsep.join([str(HOOK), str(theirs)])
+    done = run_python(["-c", "import sitecustomize; print(them, sitecustomize.__file__)"], env)
+    assert done.stderr == ""
+    assert done.stdout.split() == [str(theirs / "sitecustomize.py")] * 2
+
+
+def test_an_error_of_the_next_sitecustomize_is_reported_as_without_us(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "sitecustomize.py").write_text("raise RuntimeError('mine')\n")
+    without = run_python(["-c", "print(1)"], environment(path=[theirs]))
+    hooked = run_python(["-c", "print(1)"], environment(tmp_path, path=[theirs]))
+    assert "mine" in without.stderr
+    assert hooked.stderr == without.stderr
+    assert (hooked.returncode, hooked.stdout) == (without.returncode, without.stdout)
+
+
+@pytest.mark.parametrize("flag", ["-I", "-E", "-S"])
+def test_an_isolated_python_is_left_alone(tmp_path, flag):
+    done = run_python(
+        [flag, "-c", "import sys; print('_unstarve_hook' in sys.modules)"], environment(tmp_path)
+    )
+    assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+def test_a_watched_module_keeps_its_loader_and_a_broken_hook_stays_silent(tmp_path):
+    """`PIL.ImageFile` is played by a module that lacks everything the hook looks for."""
+    package = tmp_path / "PIL"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "ImageFile.py").write_text("WORKS = True\n")
+    script = (
+        "import PIL.ImageFile as m, inspect\n"
+        "assert m.WORKS and 'exec_module' not in vars(m.__loader__)\n"
+        "print(inspect.getsource(m), type(m.__spec__.loader).__name__)\n"
+    )
+    done = run_python(["-c", script], environment(tmp_path, path=[tmp_path]))
+    assert done.stderr == ""
+    assert done.stdout.split() == ["WORKS", "=", "True", "SourceFileLoader"]
+
+
+def test_a_watched_module_that_is_missing_is_missing(tmp_path):
+    (tmp_path / "unstarve").mkdir()
+    (tmp_path / "unstarve" / "__init__.py").write_text("")
+    script = "try:\n  import unstarve.emulated\nexcept ModuleNotFoundError as e: print(e.name)\n"
+    done = run_python(["-c", script], environment(tmp_path, path=[tmp_path]))
+    assert (done.stdout, done.stderr) == ("unstarve.emulated\n", "")

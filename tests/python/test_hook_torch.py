@@ -1,0 +1,139 @@
+"""What the hook records of torch jobs: waits, steps, fetches, loaders, in every kind of worker."""
+
+import pytest
+from hook_jobs import environment, run_job, run_python
+
+pytest.importorskip("torch")
+
+JOB = """
+import os, sys, torch
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    root = None
+    def __init__(self):
+        self.root = "/data/numbers"
+        self.transform = double
+    def __len__(self):
+        return 40
+    def __getitem__(self, index):
+        if os.environ.get("BAD") == str(index):
+            raise ValueError("bad sample")
+        return self.transform(torch.full((3, 4, 4), float(index))), index
+
+def double(image):
+    return image * 2
+
+def main():
+    workers, method, ending = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    torch.set_num_threads(1)
+    torch.multiprocessing.set_start_method(method)
+    model = torch.nn.Linear(48, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    other = torch.optim.SGD(torch.nn.Linear(2, 2).parameters(), lr=0.1)
+    loader = DataLoader(Numbers(), batch_size=16, num_workers=workers)
+    for epoch in range(2):
+        for images, labels in loader:  # the user's line
+            optimizer.zero_grad()
+            model(images.flatten(1)).sum().backward()
+            optimizer.step()
+            other.step()
+    if ending == ["exit"]:
+        sys.exit(7)
+    if ending == ["_exit"]:
+        os._exit(3)
+    print("done")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    path = tmp_path_factory.mktemp("job") / "train.py"
+    path.write_text(JOB)
+    return path
+
+
+def check_epochs(job, workers):
+    """Two epochs of 40 samples in batches of 16."""
+    assert job.process.stderr == ""
+    assert job.errors == []
+    loaders = job.main.of("loader")
+    assert [(r["loader"], r["num_workers"], r["batch_size"]) for r in loaders] == [
+        (0, workers, 16)
+    ] * 2
+    waits = job.main.of("wait")
+    assert [(r["batch"], r["samples"], r["ended"]) for r in waits] == [
+        (0, 16, 0),
+        (1, 16, 0),
+        (2, 8, 0),
+        (3, 0, 1),
+    ] * 2
+    steps = job.main.of("step")
+    assert [(r["index"], r["samples"], r["source"]) for r in steps] == [
+        (index, (16, 16, 8)[index % 3], 0) for index in range(6)
+    ]
+    for before, after in zip(steps, steps[1:]):
+        assert after["start_ns"] == before["end_ns"] <= after["end_ns"]
+    assert all(r["start_ns"] <= r["end_ns"] for r in job.main.records)
+
+
+def check_fetches(rings):
+    fetches = [record for ring in rings for record in ring.of("fetch")]
+    assert sorted(r["samples"] for r in fetches) == [8, 8, 16, 16, 16, 16]
+    for record in fetches:
+        assert record["loader"] == 0
+        assert 0 < record["collate_ns"] < record["end_ns"] - record["start_ns"]
+        assert record["cpu_ns"] > 0
+        assert record["decode_ns"] == 0
+
+
+def test_without_workers(script, tmp_path):
+    job = run_job(tmp_path, [script, 0, "fork"], RANK="1", WORLD_SIZE="4")
+    assert (job.process.returncode, job.process.stdout) == (0, "done\n")
+    check_epochs(job, 0)
+    assert {r["ready"] for r in job.main.of("wait")} == {None}
+    check_fetches([job.main])
+    text = job.main.text
+    assert (text["rank"], text["world_size"]) == (1, 4)
+    assert text["dataset"] == {"class": "__main__.Numbers", "length": 40, "root": "/data/numbers"}
+    assert text["transforms"] == ["double"]
+    line = JOB.splitlines().index("        for images, labels in loader:  # the user's line") + 1
+    assert text["loader_place"].endswith(f"train.py:{line}")
+    assert [r["exit"] for r in job.main.of("end")] == [0]
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
+def test_workers(script, tmp_path, method):
+    """A spawned worker and one of a fork server learn their loader in the same way."""
+    job = run_job(tmp_path, [script, 2, method])
+    assert (job.process.returncode, job.process.stdout) == (0, "done\n")
+    check_epochs(job, 2)
+    assert all(0 <= r["ready"] <= 4 for r in job.main.of("wait"))
+    assert job.main.of("fetch") == []
+    assert len(job.workers) == 4
+    check_fetches(job.workers)
+    for ring in job.workers:
+        assert [r["exit"] for r in ring.of("end")] == [0]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_exception_reads_as_without_the_hook(script, tmp_path, workers):
+    arguments = [script, workers, "fork"]
+    plain = run_python(arguments, environment(BAD="20"))
+    job = run_job(tmp_path, arguments, BAD="20")
+    assert (job.process.returncode, job.process.stdout) == (plain.returncode, plain.stdout)
+    assert "ValueError: bad sample" in plain.stderr
+    assert job.process.stderr == plain.stderr
+    assert [r["ended"] for r in job.main.of("wait")] == [0, 0]
+    assert [r["exit"] for r in job.main.of("end")] == [1]
+
+
+@pytest.mark.parametrize(("ending", "code", "ends"), [("exit", 7, [0]), ("_exit", 3, [])])
+def test_exit_codes_pass_and_the_ring_stays(script, tmp_path, ending, code, ends):
+    job = run_job(tmp_path, [script, 0, "fork", ending])
+    assert job.process.returncode == code
+    check_epochs(job, 0)
+    assert [r["exit"] for r in job.main.of("end")] == ends
