@@ -31,25 +31,6 @@ std::ptrdiff_t step_at(const std::vector<trace::Step>& steps, std::int64_t t_ns)
   return t_ns < found->when.end_ns ? found - steps.begin() : -1;
 }
 
-/// The steps of the training process: the one with the most steps.
-std::vector<trace::Step> training_steps(const trace::Timeline& timeline) {
-  std::unordered_map<std::int64_t, std::size_t> per_process;
-  for (const trace::Step& step : timeline.steps) ++per_process[step.process];
-  std::int64_t process = 0;
-  std::size_t most = 0;
-  for (const trace::Step& step : timeline.steps) {
-    if (per_process[step.process] > most) {
-      most = per_process[step.process];
-      process = step.process;
-    }
-  }
-  std::vector<trace::Step> steps;
-  for (const trace::Step& step : timeline.steps) {
-    if (step.process == process) steps.push_back(step);
-  }
-  return steps;
-}
-
 /// Length of the union of all device operations, seconds.
 double busy_union_s(const std::vector<DeviceOp>& ops) {
   std::int64_t busy_ns = 0;
@@ -139,6 +120,24 @@ void add_fetches(const trace::Timeline& timeline, PipelineMeasurements& pipeline
 }
 
 }  // namespace
+
+std::vector<trace::Step> training_steps(const trace::Timeline& timeline) {
+  std::unordered_map<std::int64_t, std::size_t> per_process;
+  for (const trace::Step& step : timeline.steps) ++per_process[step.process];
+  std::int64_t process = 0;
+  std::size_t most = 0;
+  for (const trace::Step& step : timeline.steps) {
+    if (per_process[step.process] > most) {
+      most = per_process[step.process];
+      process = step.process;
+    }
+  }
+  std::vector<trace::Step> steps;
+  for (const trace::Step& step : timeline.steps) {
+    if (step.process == process) steps.push_back(step);
+  }
+  return steps;
+}
 
 double PipelineMeasurements::mean_step_s() const {
   double sum = 0;

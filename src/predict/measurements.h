@@ -39,6 +39,9 @@ struct MeasureOptions {
   Reading<double> device_busy_ratio = {};
 };
 
+/// The steps of the training process: the one with the most steps, in order.
+std::vector<trace::Step> training_steps(const trace::Timeline& timeline);
+
 /// Splits every step of `timeline` into the parts above.
 /// Errors: kNotSupported when it has no steps left after the warm-up, no loader waits, or says
 /// nothing about the device (the message names the missing signal).

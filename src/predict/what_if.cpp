@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 namespace unstarve::predict {
@@ -19,20 +18,6 @@ constexpr double kWorkerBytesPerS = 2e9;
 constexpr double kReceiveBytesPerS = 8e9;
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : engine_(seed) {}
-  double in(const Range& range) {
-    return std::uniform_real_distribution<double>(range.low, range.high)(engine_);
-  }
-  std::size_t index(std::size_t size) {
-    return std::uniform_int_distribution<std::size_t>(0, size - 1)(engine_);
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// The cost of one measured step, in the pipeline as it is or as the remedy makes it.
 StepCost cost_of(const MeasuredStep& step, const Remedy* remedy) {
@@ -51,14 +36,6 @@ StepCost cost_of(const MeasuredStep& step, const Remedy* remedy) {
   cost.fetch_cpu_s += remedy->transport_cpu_s;
   if (remedy->pinned) cost.host_s = std::max(0.0, cost.host_s - step.staging_s);
   return cost;
-}
-
-double quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 /// One resampled world: the same steps before and after.

@@ -6,15 +6,10 @@
 #include "base/result.h"
 #include "predict/measurements.h"
 #include "predict/pipeline_model.h"
+#include "predict/resampling.h"
 #include "predict/speedup.h"
 
 namespace unstarve::predict {
-
-/// A range that a parameter of the model is drawn from, uniformly.
-struct Range {
-  double low = 1;
-  double high = 1;
-};
 
 /// What is known, and how well, of the machine that the job runs on. The defaults are for a trace
 /// from a machine that cannot be measured any more.

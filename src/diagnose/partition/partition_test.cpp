@@ -1,0 +1,249 @@
+#include "diagnose/partition/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace unstarve::diagnose {
+namespace {
+
+using trace::CopyDirection;
+using trace::DeviceOpKind;
+using trace::HostCallKind;
+using trace::Timeline;
+
+constexpr std::int64_t kUs = 1000;
+
+// Times are in microseconds; the training thread is thread 1 of process 1.
+class Builder {
+ public:
+  Builder& step(std::int64_t start, std::int64_t end, std::int64_t process = 1) {
+    trace::Step step;
+    step.when = {start * kUs, end * kUs};
+    step.index = static_cast<std::int64_t>(timeline_.steps.size());
+    step.thread = process;
+    step.process = process;
+    timeline_.steps.push_back(step);
+    return *this;
+  }
+  Builder& wait(std::int64_t start, std::int64_t end, std::int64_t thread = 1) {
+    trace::LoaderWait wait;
+    wait.when = {start * kUs, end * kUs};
+    wait.thread = thread;
+    wait.process = 1;
+    timeline_.loader_waits.push_back(wait);
+    return *this;
+  }
+  Builder& call(std::int64_t start, std::int64_t end, HostCallKind kind, std::int64_t thread = 1,
+                std::int64_t correlation = trace::kNoCorrelation) {
+    trace::HostCall call;
+    call.start_ns = start * kUs;
+    call.end_ns = end * kUs;
+    call.kind = kind;
+    call.thread = thread;
+    call.process = process_;
+    call.correlation = correlation;
+    timeline_.host_calls.push_back(call);
+    return *this;
+  }
+  Builder& op(std::int64_t start, std::int64_t end, DeviceOpKind kind = DeviceOpKind::kCompute,
+              std::int32_t device = 0) {
+    trace::DeviceOp op;
+    op.start_ns = start * kUs;
+    op.end_ns = end * kUs;
+    op.kind = kind;
+    op.device = device;
+    timeline_.device_ops.push_back(op);
+    return *this;
+  }
+  // An operation together with its launch call.
+  Builder& launched(std::int64_t call_start, std::int64_t call_end, std::int64_t start,
+                    std::int64_t end, DeviceOpKind kind = DeviceOpKind::kCompute) {
+    const std::int64_t correlation = ++correlation_;
+    call(call_start, call_end, HostCallKind::kLaunch, 1, correlation);
+    op(start, end, kind);
+    timeline_.device_ops.back().correlation = correlation;
+    return *this;
+  }
+  Builder& calls_of_process(std::int64_t process) {
+    process_ = process;
+    return *this;
+  }
+  Timeline build() {
+    sort_by_start(timeline_);
+    return timeline_;
+  }
+
+ private:
+  Timeline timeline_;
+  std::int64_t correlation_ = 0;
+  std::int64_t process_ = 1;
+};
+
+DevicePartition only(const Timeline& timeline, const PartitionOptions& options = {}) {
+  const std::vector<DevicePartition> all = partition_devices(timeline, options);
+  EXPECT_EQ(all.size(), 1U);
+  const DevicePartition& one = all.front();
+  EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.span.duration_ns());
+  return one;
+}
+
+std::int64_t us(const DevicePartition& partition, Cause cause) { return partition.of(cause) / kUs; }
+
+TEST(Partition, GivesBusyTimeByPriorityOverStreams) {
+  const auto p = only(Builder()
+                          .step(0, 100)
+                          .op(0, 40, DeviceOpKind::kCopy)
+                          .op(10, 70, DeviceOpKind::kCommunication)
+                          .op(20, 30, DeviceOpKind::kCompute)
+                          .op(60, 90, DeviceOpKind::kMemset)
+                          .op(95, 95, DeviceOpKind::kCompute)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 40);
+  EXPECT_EQ(us(p, Cause::kExposedCommunication), 40);
+  EXPECT_EQ(us(p, Cause::kExposedCopy), 10);
+  EXPECT_EQ(us(p, Cause::kOther), 10);
+  EXPECT_EQ(p.busy_ns, 90 * kUs);
+}
+
+TEST(Partition, ClipsOperationsToTheSpanOfTheSteps) {
+  const auto p = only(Builder().step(100, 200).op(50, 120).op(150, 900).op(950, 990).build());
+  EXPECT_EQ(p.span.duration_ns(), 100 * kUs);
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 70);
+  EXPECT_EQ(p.gaps, 1);
+  EXPECT_EQ(p.ops_without_launch, 2);
+}
+
+TEST(Partition, WithoutStepsTheSpanIsThatOfTheOperations) {
+  const auto p = only(Builder().launched(0, 2, 10, 20).launched(40, 42, 50, 60).build());
+  EXPECT_EQ(p.span.duration_ns(), 50 * kUs);
+  EXPECT_EQ(us(p, Cause::kLaunch), 30);
+}
+
+TEST(Partition, TheLoadersPartOfAGapIsInputWaitAndTheRestFollowsTheLaunch) {
+  const auto p = only(Builder().step(0, 100).wait(0, 30).launched(50, 52, 55, 100).build());
+  EXPECT_EQ(us(p, Cause::kInputWait), 30);
+  EXPECT_EQ(us(p, Cause::kLaunch), 25);
+}
+
+TEST(Partition, AWaitOfAnotherThreadDoesNotCount) {
+  const auto p = only(Builder().step(0, 100).wait(0, 30, 7).launched(50, 52, 55, 100).build());
+  EXPECT_EQ(us(p, Cause::kInputWait), 0);
+  EXPECT_EQ(us(p, Cause::kLaunch), 55);
+}
+
+TEST(Partition, AGapAfterABlockingCallIsSync) {
+  const auto p = only(Builder()
+                          .step(0, 100)
+                          .launched(0, 1, 1, 40)
+                          .call(5, 45, HostCallKind::kSync)
+                          .launched(60, 62, 65, 100)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kSync), 25);
+  EXPECT_EQ(us(p, Cause::kLaunch), 1);
+}
+
+TEST(Partition, ACopyThatComesBackAfterItsEndIsABlockingCall) {
+  const auto p = only(Builder()
+                          .step(0, 100)
+                          .launched(0, 1, 1, 40)
+                          .launched(5, 45, 40, 42, DeviceOpKind::kCopy)
+                          .launched(60, 62, 65, 100)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kSync), 23);
+}
+
+TEST(Partition, ABlockingCallOfAnUnrelatedThreadIsNotSync) {
+  const auto p = only(Builder()
+                          .step(0, 100)
+                          .launched(0, 1, 1, 40)
+                          .call(5, 45, HostCallKind::kSync, 9)
+                          .launched(60, 62, 65, 100)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kSync), 0);
+  EXPECT_EQ(us(p, Cause::kLaunch), 26);
+}
+
+TEST(Partition, WorkLaunchedInTimeWaitsShortlyOrForAnUnknownReason) {
+  const auto p = only(Builder()
+                          .step(0, 1000)
+                          .launched(0, 1, 0, 100)
+                          .launched(2, 3, 140, 200)   // 40 us: kernel_wait
+                          .launched(4, 5, 300, 1000)  // 100 us: other
+                          .build());
+  EXPECT_EQ(us(p, Cause::kKernelWait), 40);
+  EXPECT_EQ(us(p, Cause::kOther), 100);
+}
+
+TEST(Partition, TimeLongAfterTheLaunchReturnedIsOther) {
+  const auto p =
+      only(Builder().step(0, 1000).launched(0, 1, 0, 100).launched(150, 160, 500, 1000).build());
+  EXPECT_EQ(us(p, Cause::kLaunch), 60);
+  EXPECT_EQ(us(p, Cause::kOther), 340);
+}
+
+TEST(Partition, AFirstCopyThatWaitsForItsStreamMakesTheHeadOther) {
+  Builder head;
+  head.step(0, 5000).launched(1000, 4000, 3000, 5000, DeviceOpKind::kCopy);
+  EXPECT_EQ(us(only(head.build()), Cause::kOther), 3000);
+
+  Builder later;  // the stream's earlier work is recorded, so nothing is hidden
+  later.launched(-20, -19, -15, -10);
+  later.step(0, 5000).launched(1000, 4000, 3000, 5000, DeviceOpKind::kCopy);
+  EXPECT_EQ(us(only(later.build()), Cause::kLaunch), 3000);
+}
+
+TEST(Partition, ATailIsSyncWhileTheHostIsBlocked) {
+  const auto p = only(Builder()
+                          .step(0, 100)
+                          .launched(0, 1, 0, 40)
+                          .call(30, 60, HostCallKind::kSync)
+                          .call(80, 130, HostCallKind::kSync)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kSync), 40);
+  EXPECT_EQ(us(p, Cause::kOther), 20);
+  EXPECT_EQ(p.gaps, 1);
+}
+
+TEST(Partition, ALaunchThatWasNotRecordedIsOther) {
+  const auto p = only(Builder().step(0, 100).op(60, 100).build());
+  EXPECT_EQ(us(p, Cause::kOther), 60);
+  EXPECT_EQ(p.ops, 1);
+  EXPECT_EQ(p.ops_without_launch, 1);
+}
+
+TEST(Partition, StepsOfAnotherProcessIdStillGiveTheSpan) {
+  const auto p =
+      only(Builder().calls_of_process(5).launched(10, 12, 15, 20).step(0, 100, 1).build());
+  EXPECT_EQ(p.span.duration_ns(), 100 * kUs);
+}
+
+TEST(Partition, LeavesTheWarmUpStepOutWhenAnotherRemains) {
+  Builder two;
+  two.step(0, 100).step(100, 150).op(0, 50).op(100, 140);
+  EXPECT_EQ(only(two.build(), {.leave_out_first_step = true}).span.duration_ns(), 50 * kUs);
+  Builder one;
+  one.step(0, 100).op(0, 50);
+  EXPECT_EQ(only(one.build(), {.leave_out_first_step = true}).span.duration_ns(), 100 * kUs);
+}
+
+TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
+  const Timeline timeline = Builder()
+                                .step(0, 100)
+                                .op(0, 90, DeviceOpKind::kCompute, 0)
+                                .op(0, 30, DeviceOpKind::kCompute, 1)
+                                .op(50, 80, DeviceOpKind::kCompute, 2)
+                                .build();
+  const auto all = partition_devices(timeline, {});
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[worst_device(all)].device, 1);
+}
+
+TEST(Partition, NothingRanMeansNoPartition) {
+  EXPECT_TRUE(partition_devices(Timeline{}, {}).empty());
+  EXPECT_TRUE(partition_devices(Builder().step(0, 10).build(), {}).empty());
+  EXPECT_TRUE(partition_devices(Builder().op(5, 5).build(), {}).empty());
+}
+
+}  // namespace
+}  // namespace unstarve::diagnose

@@ -1,0 +1,56 @@
+#include "predict/verification.h"
+
+#include <gtest/gtest.h>
+
+namespace unstarve::predict {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+trace::Timeline steps_of(std::int64_t step_ms, std::int64_t kernel_ms) {
+  trace::Timeline timeline;
+  timeline.file = "test";
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const std::int64_t t = i * step_ms * kMs;
+    timeline.steps.push_back(
+        {.when = {t, t + step_ms * kMs}, .index = i, .process = 1, .samples = 10});
+    // Two overlapping kernels count once; the copy is not compute.
+    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMs});
+    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMs / 2});
+    timeline.device_ops.push_back({.start_ns = t + kernel_ms * kMs,
+                                   .end_ns = t + (kernel_ms + 1) * kMs,
+                                   .kind = trace::DeviceOpKind::kCopy});
+  }
+  return timeline;
+}
+
+TEST(MeasureRun, GivesStepAuAndRate) {
+  const auto run = measure_run(steps_of(100, 40), 1);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->steps_s.size(), 19U);
+  EXPECT_NEAR(run->mean_step_s, 0.1, 1e-9);
+  EXPECT_NEAR(*run->au, 0.4, 1e-9);
+  EXPECT_NEAR(*run->samples_per_s, 100, 1e-6);
+}
+
+TEST(MeasureRun, NeedsTwoSteps) {
+  trace::Timeline timeline = steps_of(100, 40);
+  timeline.steps.resize(2);
+  EXPECT_FALSE(measure_run(timeline, 1).has_value());
+  timeline = steps_of(100, 40);
+  timeline.device_ops.clear();
+  EXPECT_FALSE(measure_run(timeline, 1)->au.has_value());
+}
+
+TEST(MeasuredSpeedup, IsARatioWithAnInterval) {
+  const auto before = measure_run(steps_of(100, 40), 1);
+  const auto after = measure_run(steps_of(50, 40), 1);
+  const Speedup speedup = measured_speedup(*before, *after);
+  EXPECT_NEAR(speedup.speedup, 2.0, 1e-9);
+  EXPECT_NEAR(speedup.low, 2.0, 1e-6);
+  EXPECT_TRUE(prediction_held({1.9, 1.8, 2.1}, speedup));
+  EXPECT_FALSE(prediction_held({1.5, 1.4, 1.9}, speedup));
+}
+
+}  // namespace
+}  // namespace unstarve::predict
