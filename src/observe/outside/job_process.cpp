@@ -1,0 +1,194 @@
+#include "observe/outside/job_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "base/unique_handle.h"
+
+namespace unstarve::observe {
+
+namespace {
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, signal);
+  return set;
+}
+
+std::vector<char*> as_argv(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (std::string& text : strings) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::int64_t nanoseconds(const timeval& time) {
+  return time.tv_sec * 1'000'000'000LL + time.tv_usec * 1'000LL;
+}
+
+std::int64_t steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+tl::unexpected<Error> fail_start(int os_errno, const std::string& command) {
+  switch (os_errno) {
+    case ENOENT:
+      return fail(ErrorCode::kNotFound,
+                  "cannot start '{}': no such command or file; check the spelling, and PATH",
+                  command);
+    case EACCES:
+    case EISDIR:
+      return fail(ErrorCode::kNoPermission,
+                  "cannot start '{}': it is not an executable file; try `chmod +x`, or put its "
+                  "interpreter before it (python {})",
+                  command, command);
+    default: return fail_errno(os_errno, fmt::format("cannot start '{}'", command));
+  }
+}
+
+/// posix_spawnp with what a job needs set: its own mask, and a group if it wants one.
+int spawn(std::vector<std::string>& command, std::vector<std::string>& environment,
+          const sigset_t& mask, bool own_group, pid_t* pid) {
+  posix_spawnattr_t attributes;
+  if (const int failed = posix_spawnattr_init(&attributes); failed != 0) return failed;
+  int flags = POSIX_SPAWN_SETSIGMASK;
+  if (own_group) flags |= POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
+  const std::vector<char*> argv = as_argv(command);
+  const std::vector<char*> envp = as_argv(environment);
+  const int failed = ::posix_spawnp(pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
+  posix_spawnattr_destroy(&attributes);
+  return failed;
+}
+
+}  // namespace
+
+struct JobProcess::Impl {
+  pid_t pid = -1;
+  bool own_group = false;
+  sigset_t mask_before{};
+  FileDescriptor signals;
+  std::optional<JobExit> ended;
+
+  ~Impl() {
+    // A signal that came after the job's end was meant for the two of us and has done its work;
+    // left pending it would kill us, before the verdict, the moment it is unblocked.
+    if (signals) take_signals(false);
+    pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+  }
+
+  void take_signals(bool pass_on) {
+    signalfd_siginfo info;
+    while (::read(signals.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+      const auto signal = static_cast<int>(info.ssi_signo);
+      if (!pass_on || signal == SIGCHLD || ended) continue;
+      // SI_KERNEL: typed in the terminal, whose whole foreground group has it, hence the job too
+      // unless it was moved to another group.
+      if (info.ssi_code == SI_KERNEL && !own_group) continue;
+      ::kill(own_group ? -pid : pid, signal);
+    }
+  }
+
+  /// Takes the job's end if it has come.
+  Status reap() {
+    int status = 0;
+    rusage usage{};
+    const pid_t got = ::wait4(pid, &status, WNOHANG, &usage);
+    if (got == 0 || (got < 0 && errno == EINTR)) return {};
+    if (got < 0) return fail_errno(errno, fmt::format("cannot wait for the job (pid {})", pid));
+    JobExit end;
+    if (WIFSIGNALED(status)) {
+      end.signal = WTERMSIG(status);
+      end.exit_code = 128 + WTERMSIG(status);
+    } else {
+      end.exit_code = WEXITSTATUS(status);
+    }
+    end.user_cpu_ns = nanoseconds(usage.ru_utime);
+    end.system_cpu_ns = nanoseconds(usage.ru_stime);
+    ended = end;
+    return {};
+  }
+};
+
+JobProcess::JobProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JobProcess::JobProcess(JobProcess&&) noexcept = default;
+JobProcess& JobProcess::operator=(JobProcess&&) noexcept = default;
+JobProcess::~JobProcess() = default;
+
+Result<JobProcess> JobProcess::start(const JobOptions& options) {
+  if (options.command.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "no command to run; give one after `--`");
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->own_group = options.own_process_group;
+  const sigset_t watched = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &watched, &impl->mask_before);
+  impl->signals.reset(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!impl->signals) return fail_errno(errno, "cannot take signals for the job (signalfd)");
+  // Whoever started us may have ignored SIGCHLD; the exit code would be thrown away then.
+  struct sigaction children {};
+  ::sigaction(SIGCHLD, nullptr, &children);
+  if (children.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
+
+  std::vector<std::string> command = options.command;
+  std::vector<std::string> environment = job_environment(options, environ);
+  int failed = spawn(command, environment, impl->mask_before, impl->own_group, &impl->pid);
+  if (failed == ENOEXEC) {
+    // A script without a #! line: shells run it themselves, so do we.
+    command.insert(command.begin(), "/bin/sh");
+    failed = spawn(command, environment, impl->mask_before, impl->own_group, &impl->pid);
+  }
+  if (failed != 0) return fail_start(failed, options.command[0]);
+  return JobProcess(std::move(impl));
+}
+
+pid_t JobProcess::pid() const { return impl_->pid; }
+
+Result<JobExit> JobProcess::wait() {
+  while (true) {
+    Result<std::optional<JobExit>> end = wait_for(3'600'000'000'000LL);
+    if (!end) return forward_error(end);
+    if (*end) return **end;
+  }
+}
+
+Result<std::optional<JobExit>> JobProcess::wait_for(std::int64_t timeout_ns) {
+  const std::int64_t deadline_ns = steady_ns() + timeout_ns;
+  while (true) {
+    // In this order: a SIGCHLD taken after the look would be one that nobody looks for again.
+    impl_->take_signals(true);
+    if (const Status reaped = impl_->reap(); !reaped) return forward_error(reaped);
+    if (impl_->ended) return impl_->ended;
+    const std::int64_t left_ns = deadline_ns - steady_ns();
+    if (left_ns <= 0) return std::optional<JobExit>();
+    pollfd wanted{impl_->signals.get(), POLLIN, 0};
+    const std::int64_t left_ms = std::min<std::int64_t>(left_ns / 1'000'000 + 1, 60'000);
+    if (::poll(&wanted, 1, static_cast<int>(left_ms)) < 0 && errno != EINTR) {
+      return fail_errno(errno, "cannot wait for the job's signals");
+    }
+  }
+}
+
+Status JobProcess::request_stop(int signal) {
+  if (impl_->ended) return {};
+  if (::kill(impl_->own_group ? -impl_->pid : impl_->pid, signal) != 0 && errno != ESRCH) {
+    return fail_errno(errno, fmt::format("cannot stop the job (pid {})", impl_->pid));
+  }
+  return {};
+}
+
+}  // namespace unstarve::observe

@@ -1,0 +1,162 @@
+#include "observe/outside/job_process.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/test_folder.h"
+
+namespace unstarve::observe {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+JobExit run(const JobOptions& options) {
+  Result<JobProcess> job = JobProcess::start(options);
+  EXPECT_TRUE(job) << (job ? "" : job.error().message);
+  if (!job) return {};
+  const Result<JobExit> end = job->wait();
+  EXPECT_TRUE(end) << (end ? "" : end.error().message);
+  return end ? *end : JobExit{};
+}
+
+JobExit run_shell(const std::string& script) { return run({.command = {"sh", "-c", script}}); }
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(JobProcess, PassesOnTheExitCode) {
+  EXPECT_EQ(run_shell("exit 0").exit_code, 0);
+  EXPECT_EQ(run_shell("exit 7").exit_code, 7);
+}
+
+TEST(JobProcess, SaysWhichSignalKilledTheJob) {
+  const JobExit end = run_shell("kill -9 $$");
+  EXPECT_EQ(end.exit_code, 128 + SIGKILL);
+  EXPECT_EQ(end.signal, SIGKILL);
+}
+
+TEST(JobProcess, ACommandThatIsNotThereIsAnErrorThatNamesIt) {
+  const Result<JobProcess> job = JobProcess::start({.command = {"no-such-command-at-all"}});
+  ASSERT_FALSE(job);
+  EXPECT_EQ(job.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(job.error().message, HasSubstr("cannot start 'no-such-command-at-all'"));
+}
+
+TEST(JobProcess, AFileThatIsNotExecutableIsNoPermission) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/train.py";
+  std::ofstream(path) << "print(1)\n";
+  const Result<JobProcess> job = JobProcess::start({.command = {path}});
+  ASSERT_FALSE(job);
+  EXPECT_EQ(job.error().code, ErrorCode::kNoPermission);
+}
+
+TEST(JobProcess, AScriptWithoutAFirstLineRunsInTheShell) {
+  const TestFolder folder;
+  const std::string path = folder.path() + "/run.sh";
+  std::ofstream(path) << "exit 5\n";
+  ::chmod(path.c_str(), 0755);
+  EXPECT_EQ(run({.command = {path}}).exit_code, 5);
+}
+
+TEST(JobProcess, NoCommandIsAnError) { EXPECT_FALSE(JobProcess::start({})); }
+
+TEST(JobProcess, TheJobSeesTheRunAndTheHookBeforeItsOwnPath) {
+  const char* ours[] = {"HOME=/root", "PYTHONPATH=/mine", nullptr};
+  JobOptions options;
+  options.run_dir = "/runs/1";
+  options.hook_dir = "/hook";
+  options.environment = {{"HOME", "/elsewhere"}, {"NEW", "1"}};
+  const std::vector<std::string> environment = job_environment(options, ours);
+  EXPECT_THAT(environment,
+              testing::UnorderedElementsAre("HOME=/elsewhere", "NEW=1", "UNSTARVE_RUN_DIR=/runs/1",
+                                            "PYTHONPATH=/hook:/mine"));
+}
+
+TEST(JobProcess, WithoutAPathOfItsOwnTheHookStandsAlone) {
+  const char* ours[] = {"PYTHONPATH=", nullptr};
+  JobOptions options;
+  options.hook_dir = "/hook";
+  EXPECT_THAT(job_environment(options, ours), Contains("PYTHONPATH=/hook"));
+}
+
+TEST(JobProcess, TheJobsSignalMaskIsOursFromBefore) {
+  const TestFolder folder;
+  const std::string out = folder.path() + "/mask";
+  run_shell("grep SigBlk /proc/$$/status > " + out);
+  EXPECT_THAT(text_of(out), HasSubstr("0000000000000000"));
+}
+
+TEST(JobProcess, LeavesNoFileDescriptorsToTheJob) {
+  const TestFolder folder;
+  const std::string out = folder.path() + "/fds";
+  run_shell("ls /proc/$$/fd | wc -l > " + out);
+  const std::string before = text_of(out);
+  run({.command = {"sh", "-c", "ls /proc/$$/fd | wc -l > " + out}, .run_dir = folder.path()});
+  EXPECT_EQ(text_of(out), before);
+}
+
+TEST(JobProcess, ForwardsTerm) {
+  const TestFolder folder;
+  const std::string fifo = folder.path() + "/ready";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Result<JobProcess> job = JobProcess::start(
+      {.command = {"sh", "-c", "trap 'exit 9' TERM; echo up > " + fifo + "; while :; do :; done"}});
+  ASSERT_TRUE(job);
+  EXPECT_EQ(text_of(fifo), "up\n");
+  ASSERT_EQ(::kill(::getpid(), SIGTERM), 0);
+  const Result<JobExit> end = job->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 9);
+}
+
+TEST(JobProcess, RequestStopReachesTheWholeGroupOfATrial) {
+  const TestFolder folder;
+  const std::string fifo = folder.path() + "/ready";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Result<JobProcess> job =
+      JobProcess::start({.command = {"sh", "-c",
+                                     "sh -c 'trap \"exit 3\" TERM; echo up > " + fifo +
+                                         "; while :; do :; done'; exit $?"},
+                         .own_process_group = true});
+  ASSERT_TRUE(job);
+  EXPECT_EQ(text_of(fifo), "up\n");
+  ASSERT_TRUE(job->request_stop(SIGTERM));
+  const Result<JobExit> end = job->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->signal, SIGTERM);  // the outer shell, which has no trap
+}
+
+TEST(JobProcess, ReportsTheJobsCpuTime) {
+  const JobExit end = run_shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
+  EXPECT_GT(end.user_cpu_ns, 0);
+}
+
+TEST(JobProcess, WaitForGivesUpAtItsDeadline) {
+  const TestFolder folder;
+  const std::string fifo = folder.path() + "/gate";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Result<JobProcess> job = JobProcess::start({.command = {"sh", "-c", "read x < " + fifo}});
+  ASSERT_TRUE(job);
+  const Result<std::optional<JobExit>> end = job->wait_for(1);
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(*end);
+  std::ofstream(fifo) << "go\n";
+  EXPECT_EQ(job->wait()->exit_code, 0);
+}
+
+}  // namespace
+}  // namespace unstarve::observe

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/unique_handle.h"
+#include "trace/run_rows.h"
+
+namespace unstarve::trace {
+
+enum class StoredEventType : std::uint8_t { kDeviceOp = 1, kHostCall = 2 };
+
+/// One event of events-RANK.uev, little-endian, 64 bytes. Fields that a type does not have are 0.
+struct StoredEvent {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t correlation = kNoCorrelation;
+  std::int64_t bytes = 0;    // device operations
+  std::int64_t thread = 0;   // host calls
+  std::int64_t process = 0;  // host calls
+  std::uint32_t name = 0;    // index among all names of the file so far; 0 is ""
+  std::int16_t device = 0;
+  std::uint8_t type = 0;  // StoredEventType
+  std::uint8_t kind = 0;  // DeviceOpKind or HostCallKind
+  std::int32_t stream = 0;
+  std::uint8_t direction = 0;  // CopyDirection
+  std::uint8_t source = 0;     // MemoryKind
+  std::uint8_t target = 0;     // MemoryKind
+  std::uint8_t reserved = 0;
+};
+static_assert(sizeof(StoredEvent) == 64 && std::is_trivially_copyable_v<StoredEvent>);
+
+/// Appends events to a file in chunks; each chunk stands on its own feet (length, checksum), so
+/// that a kill between two of them costs only what was not flushed. Thread rule: one at a time.
+class EventsWriter {
+ public:
+  static Result<EventsWriter> create(const std::string& path, std::uint64_t bytes_max);
+
+  void add(const DeviceOp& operation, std::string_view name);
+  void add(const HostCall& call, std::string_view name);
+  void set_mark(const RingMark& mark);
+
+  /// Writes what was added as one chunk. After an error, or once the file has reached its bound,
+  /// those events are dropped and counted.
+  Status flush();
+  /// Events waiting for flush().
+  std::size_t pending() const { return events_.size(); }
+  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  std::uint32_t intern(std::string_view name);
+  std::vector<std::byte> encode() const;
+  Status write_chunk(const std::vector<std::byte>& raw);
+  void forget_pending();
+
+  FileDescriptor file_;
+  std::string path_;
+  std::uint64_t bytes_max_ = 0;
+  std::uint64_t bytes_written_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::vector<StoredEvent> events_;
+  std::vector<std::string> new_names_;
+  std::vector<RingMark> marks_;
+  bool marks_changed_ = false;
+  std::unordered_map<std::string, std::uint32_t> name_ids_;
+};
+
+/// What a reading of an events file found besides the events.
+struct EventsReport {
+  std::uint64_t chunks = 0;
+  std::uint64_t events = 0;
+  std::uint64_t events_dropped = 0;  // events of undefined type or kind, or with times reversed
+  std::vector<RingMark> marks;       // the last of each ring
+  std::optional<Error> damage;       // why reading ended before the end of the file
+};
+
+/// Hands every event of every whole chunk to `sink`, in the order of the file. Damage ends the
+/// reading and is told in the report; only a file that cannot be opened, or that is no events
+/// file, is an error.
+Result<EventsReport> read_events(const std::string& path, RunSink& sink);
+
+/// As read_events, from memory; for tests and the fuzzer.
+Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path,
+                                       RunSink& sink);
+
+}  // namespace unstarve::trace

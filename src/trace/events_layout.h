@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace unstarve::trace {
+
+// The bytes of events-RANK.uev, shared by its writer and its reader; docs/formats/run.md.
+
+inline constexpr char kEventsMagic[8] = {'U', 'N', 'S', 'T', 'E', 'V', 'T', '1'};
+inline constexpr char kChunkMagic[4] = {'U', 'C', 'H', 'K'};
+
+struct ChunkHeader {
+  char magic[4] = {};
+  std::uint32_t raw_bytes = 0;
+  std::uint32_t stored_bytes = 0;
+  std::uint32_t record_count = 0;
+  std::uint64_t checksum = 0;  // xxh3 of the stored bytes
+};
+static_assert(sizeof(ChunkHeader) == 24);
+
+// What a reader accepts, so that damaged lengths cannot make it ask for absurd memory. A writer
+// stays far below: it flushes at 65,536 events of 64 bytes.
+inline constexpr std::size_t kChunkRawBytesMax = 64U << 20;
+inline constexpr std::size_t kEventNameBytesMax = 4096;
+
+}  // namespace unstarve::trace

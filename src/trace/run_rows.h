@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/reading.h"
+#include "trace/timeline.h"
+
+namespace unstarve::trace {
+
+// The rows of a run, one struct per table of run.sqlite (docs/formats/run.md). Times are
+// CLOCK_MONOTONIC in ns.
+
+enum class ProcessRole : std::uint8_t { kMain = 0, kLoaderWorker = 1, kOther = 2 };
+std::string_view to_string(ProcessRole role);
+
+struct ProcessRow {
+  std::int64_t pid = 0;
+  Reading<std::int64_t> ppid;
+  ProcessRole role = ProcessRole::kOther;
+  std::int64_t started_ns = 0;
+};
+
+struct ProcessEnd {
+  std::int64_t pid = 0;
+  std::int64_t ended_ns = 0;
+};
+
+struct StepRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;  // kernel tid
+  std::int64_t index = 0;
+  Interval when;
+  Reading<std::int64_t> samples;
+  std::int64_t source = 0;  // 0 optimizer.step, 1 emulated step
+};
+
+struct LoaderRow {
+  std::int64_t pid = 0;
+  std::int64_t loader_id = 0;
+  std::int64_t num_workers = 0;
+  Reading<std::int64_t> prefetch_factor;
+  Reading<std::int64_t> batch_size;
+  Reading<std::int64_t> flags;  // 1 pin_memory, 2 persistent_workers
+  std::int64_t made_ns = 0;
+};
+
+struct WaitRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  std::int64_t loader_id = 0;
+  Reading<std::int64_t> batch;
+  Interval when;
+  Reading<std::int64_t> ready_batches;
+  Reading<std::int64_t> samples;
+  bool ended = false;  // the iterator had no more batches
+};
+
+struct FetchRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  Reading<std::int64_t> loader_id;
+  Interval when;
+  Reading<std::int64_t> samples;
+  Reading<std::int64_t> cpu_ns;
+  Reading<std::int64_t> decode_ns;
+  Reading<std::int64_t> collate_ns;
+};
+
+/// A host call that blocks on the device, seen from Python.
+struct SyncRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  Interval when;
+};
+
+/// A device that wrote or could write activity; `text` is its JSON about itself.
+struct DeviceRow {
+  std::int64_t index = 0;
+  std::string name;
+  bool emulated = false;
+  Reading<std::int64_t> total_memory_bytes;
+  std::string text;
+};
+
+/// How far a ring had been read when the rows of the same commit were written, so that whoever
+/// reads the run after a kill goes on exactly there.
+struct RingMark {
+  std::string file;  // name inside RUN/rings
+  std::uint64_t position = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t damaged = 0;
+};
+
+struct MetricRow {
+  std::int64_t id = 0;
+  std::string name;
+  std::string unit;
+  std::string source;
+  std::string subject;
+  std::string description;
+};
+
+struct SampleRow {
+  std::int64_t t_ns = 0;
+  std::int64_t metric_id = 0;
+  Reading<double> value;
+};
+
+struct FindingRow {
+  std::int64_t index = 0;
+  std::string cause;
+  std::string detail;
+  double share = 0.0;
+  std::string confidence;
+  std::string evidence_json;
+  std::string remedies_json;
+};
+
+struct PredictionRow {
+  std::string remedy;
+  double predicted_speedup = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+  Reading<double> measured_speedup;
+  Reading<double> measured_low;
+  Reading<double> measured_high;
+  Reading<std::int64_t> held;  // 1 or 0
+};
+
+/// Takes what a ring's records say, in the order of the ring.
+class RunSink {
+ public:
+  virtual ~RunSink() = default;
+  virtual void add(const ProcessRow& row) = 0;
+  virtual void add(const ProcessEnd& row) = 0;
+  virtual void add(const StepRow& row) = 0;
+  virtual void add(const LoaderRow& row) = 0;
+  virtual void add(const WaitRow& row) = 0;
+  virtual void add(const FetchRow& row) = 0;
+  virtual void add(const SyncRow& row) = 0;
+  virtual void add(const DeviceRow& row) = 0;
+  /// `operation.name` is not used; `name` is.
+  virtual void add(const DeviceOp& operation, std::string_view name) = 0;
+  virtual void add(const HostCall& call, std::string_view name) = 0;
+  /// The JSON text of a process's ring, again whenever it changed.
+  virtual void set_process_text(std::int64_t pid, std::string_view text) = 0;
+  virtual void set_mark(const RingMark& mark, bool device_ring) = 0;
+};
+
+}  // namespace unstarve::trace

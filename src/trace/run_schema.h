@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "trace/sqlite.h"
+
+namespace unstarve::trace {
+
+/// Makes the tables of run.sqlite (docs/formats/run.md) and sets how it is written: a write-ahead
+/// log, so that readers see whole commits while the run goes on and after a kill.
+Status create_run_schema(Database& database, std::int64_t pages_max);
+
+/// Folds the log into the file, so that a finished run is one file.
+Status close_run_schema(Database& database);
+
+/// One prepared insertion per table.
+struct RunStatements {
+  Statement put, process, process_end, process_text, step, loader, wait, fetch, sync, device, ring,
+      metric, sample, finding, prediction;
+
+  static Result<RunStatements> prepare(const Database& database);
+};
+
+}  // namespace unstarve::trace

@@ -1,0 +1,264 @@
+#include "trace/run_writer.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "trace/events_file.h"
+#include "trace/run_schema.h"
+#include "trace/sqlite.h"
+
+namespace unstarve::trace {
+
+namespace {
+
+/// Events in memory at which a chunk is written without waiting for the next commit: 4 MiB.
+constexpr std::size_t kChunkEvents = 65536;
+
+Status make_folder(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) {
+    return fail_errno(
+        failed.value(),
+        fmt::format("cannot make the run folder {} (choose another with --out)", path));
+  }
+  return {};
+}
+
+}  // namespace
+
+struct RunWriter::Impl {
+  std::string dir;
+  RunWriterOptions options;
+  // The statements are closed before the connection that they belong to.
+  Database database;
+  RunStatements statements;
+  std::optional<EventsWriter> events;
+  std::uint64_t rows_in_transaction = 0;
+  std::int64_t next_metric_id = 1;
+  WriteLosses losses;
+
+  void note(const Error& error) {
+    if (!losses.first_error) losses.first_error = error;
+  }
+
+  /// Runs an insertion inside the open transaction, which it begins if need be. SQLite ends a
+  /// transaction by itself on some failures (a full disk): its rows are lost then.
+  void insert(Statement& statement, std::initializer_list<SqlValue> values) {
+    if (!database.in_transaction()) {
+      losses.rows += rows_in_transaction;
+      rows_in_transaction = 0;
+      if (const Status begun = database.execute("BEGIN"); !begun) {
+        ++losses.rows;
+        return note(begun.error());
+      }
+    }
+    if (const Status written = statement.run(values); !written) {
+      ++losses.rows;
+      return note(written.error());
+    }
+    ++rows_in_transaction;
+  }
+
+  EventsWriter* open_events() {
+    if (!events) {
+      Result<EventsWriter> made =
+          EventsWriter::create(dir + "/events-0.uev", options.events_bytes_max);
+      if (!made) {
+        note(made.error());
+        return nullptr;
+      }
+      events.emplace(std::move(*made));
+    }
+    return &*events;
+  }
+
+  template <class Event>
+  void add_event(const Event& event, std::string_view name) {
+    EventsWriter* writer = open_events();
+    if (writer == nullptr) {
+      ++losses.events;
+      return;
+    }
+    writer->add(event, name);
+    if (writer->pending() >= kChunkEvents) flush_events();
+  }
+
+  void flush_events() {
+    if (!events) return;
+    if (const Status flushed = events->flush(); !flushed) note(flushed.error());
+  }
+};
+
+RunWriter::RunWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunWriter::~RunWriter() = default;
+
+Result<std::unique_ptr<RunWriter>> RunWriter::create(const std::string& dir, const RunInfo& info,
+                                                     const RunWriterOptions& options) {
+  const std::string store = dir + "/run.sqlite";
+  std::error_code ignored;
+  if (std::filesystem::exists(store, ignored)) {
+    return fail(ErrorCode::kInvalidArgument, "{} already holds a run; choose another folder", dir);
+  }
+  if (const Status made = make_folder(dir + "/rings"); !made) return forward_error(made);
+  auto impl = std::make_unique<Impl>();
+  impl->dir = dir;
+  impl->options = options;
+  Result<Database> database = Database::create(store);
+  if (!database) return forward_error(database);
+  impl->database = std::move(*database);
+  if (const Status made = create_run_schema(impl->database, options.store_pages_max); !made) {
+    return forward_error(made);
+  }
+  Result<RunStatements> statements = RunStatements::prepare(impl->database);
+  if (!statements) return forward_error(statements);
+  impl->statements = std::move(*statements);
+
+  auto writer = std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
+  writer->put("schema", "unstarve.run/1");
+  writer->put("run_id", info.run_id);
+  writer->put(
+      "command",
+      nlohmann::json(info.command).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  writer->put("started_wall_ns", std::to_string(info.started_wall_ns));
+  writer->put("started_ns", std::to_string(info.started_ns));
+  writer->put("host", info.host);
+  writer->put("device_kind", info.device_kind);
+  writer->put("device_name", info.device_name);
+  writer->put("unstarve_version", info.unstarve_version);
+  writer->put("state", "running");
+  if (const Status written = writer->commit(); !written) return forward_error(written);
+  return writer;
+}
+
+Result<std::unique_ptr<RunWriter>> RunWriter::reopen(const std::string& dir) {
+  const std::string store = dir + "/run.sqlite";
+  std::error_code ignored;
+  if (!std::filesystem::exists(store, ignored)) {
+    return fail(ErrorCode::kNotFound, "{} holds no run (there is no run.sqlite in it)", dir);
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->dir = dir;
+  Result<Database> database = Database::create(store);
+  if (!database) return forward_error(database);
+  impl->database = std::move(*database);
+  Result<RunStatements> statements = RunStatements::prepare(impl->database);
+  if (!statements) return forward_error(statements);
+  impl->statements = std::move(*statements);
+  return std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
+}
+
+const std::string& RunWriter::dir() const { return impl_->dir; }
+
+void RunWriter::put(std::string_view key, std::string_view value) {
+  impl_->insert(impl_->statements.put, {key, value});
+}
+
+void RunWriter::add(const ProcessRow& row) {
+  impl_->insert(impl_->statements.process,
+                {row.pid, row.ppid, to_string(row.role), row.started_ns});
+}
+void RunWriter::add(const ProcessEnd& row) {
+  impl_->insert(impl_->statements.process_end, {row.pid, row.ended_ns});
+}
+void RunWriter::set_process_text(std::int64_t pid, std::string_view text) {
+  impl_->insert(impl_->statements.process_text, {pid, text});
+}
+void RunWriter::add(const StepRow& row) {
+  impl_->insert(impl_->statements.step, {row.pid, row.thread, row.index, row.when.start_ns,
+                                         row.when.end_ns, row.samples, row.source});
+}
+void RunWriter::add(const LoaderRow& row) {
+  impl_->insert(impl_->statements.loader,
+                {row.pid, row.loader_id, row.num_workers, row.prefetch_factor, row.batch_size,
+                 row.flags, row.made_ns});
+}
+void RunWriter::add(const WaitRow& row) {
+  impl_->insert(impl_->statements.wait,
+                {row.pid, row.thread, row.loader_id, row.batch, row.when.start_ns, row.when.end_ns,
+                 row.ready_batches, row.samples, std::int64_t{row.ended}});
+}
+void RunWriter::add(const FetchRow& row) {
+  impl_->insert(impl_->statements.fetch,
+                {row.pid, row.thread, row.loader_id, row.when.start_ns, row.when.end_ns,
+                 row.samples, row.cpu_ns, row.decode_ns, row.collate_ns});
+}
+void RunWriter::add(const SyncRow& row) {
+  impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
+}
+void RunWriter::add(const DeviceRow& row) {
+  impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
+                                           row.total_memory_bytes, row.text});
+}
+void RunWriter::add(const DeviceOp& operation, std::string_view name) {
+  impl_->add_event(operation, name);
+}
+void RunWriter::add(const HostCall& call, std::string_view name) { impl_->add_event(call, name); }
+
+void RunWriter::set_mark(const RingMark& mark, bool device_ring) {
+  impl_->insert(impl_->statements.ring,
+                {mark.file, static_cast<std::int64_t>(mark.position),
+                 static_cast<std::int64_t>(mark.lost), static_cast<std::int64_t>(mark.damaged)});
+  // Device events go to another file than the table `ring`, and the two cannot be written in one
+  // stroke: what counts for a device ring is the mark in the chunk that holds its events.
+  if (device_ring && impl_->events) impl_->events->set_mark(mark);
+}
+
+std::int64_t RunWriter::add_metric(const MetricRow& row) {
+  const std::int64_t id = impl_->next_metric_id++;
+  impl_->insert(impl_->statements.metric,
+                {id, row.name, row.unit, row.source, row.subject, row.description});
+  return id;
+}
+void RunWriter::add(const SampleRow& row) {
+  impl_->insert(impl_->statements.sample,
+                {row.t_ns, row.metric_id, row.value,
+                 row.value ? SqlValue(nullptr) : SqlValue(to_string(row.value.why_absent()))});
+}
+void RunWriter::add(const FindingRow& row) {
+  impl_->insert(impl_->statements.finding, {row.index, row.cause, row.detail, row.share,
+                                            row.confidence, row.evidence_json, row.remedies_json});
+}
+void RunWriter::add(const PredictionRow& row) {
+  impl_->insert(impl_->statements.prediction,
+                {row.remedy, row.predicted_speedup, row.low, row.high, row.measured_speedup,
+                 row.measured_low, row.measured_high, row.held});
+}
+
+Status RunWriter::commit() {
+  impl_->flush_events();
+  if (!impl_->database.in_transaction()) {
+    impl_->losses.rows += std::exchange(impl_->rows_in_transaction, 0);
+    return {};
+  }
+  Status done = impl_->database.execute("COMMIT");
+  if (!done) {
+    impl_->note(done.error());
+    impl_->losses.rows += impl_->rows_in_transaction;
+    // What cannot be rolled back was rolled back by SQLite already.
+    const Status ignored = impl_->database.execute("ROLLBACK");
+    static_cast<void>(ignored);
+  }
+  impl_->rows_in_transaction = 0;
+  return done;
+}
+
+Status RunWriter::finish(std::int64_t ended_ns, int exit_code) {
+  put("ended_ns", std::to_string(ended_ns));
+  put("exit_code", std::to_string(exit_code));
+  put("rows_lost", std::to_string(losses().rows));
+  put("events_lost", std::to_string(losses().events));
+  put("state", "ended");
+  if (const Status committed = commit(); !committed) return committed;
+  return close_run_schema(impl_->database);
+}
+
+WriteLosses RunWriter::losses() const {
+  WriteLosses losses = impl_->losses;
+  if (impl_->events) losses.events += impl_->events->dropped();
+  return losses;
+}
+
+}  // namespace unstarve::trace

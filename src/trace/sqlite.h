@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "base/unique_handle.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace unstarve::trace {
+
+/// One value bound to a statement. An absent Reading is NULL.
+struct SqlValue {
+  std::variant<std::nullptr_t, std::int64_t, double, std::string_view> value = nullptr;
+
+  SqlValue(std::nullptr_t) {}                       // NOLINT(google-explicit-constructor)
+  SqlValue(std::int64_t number) : value(number) {}  // NOLINT(google-explicit-constructor)
+  SqlValue(double number) : value(number) {}        // NOLINT(google-explicit-constructor)
+  SqlValue(std::string_view text) : value(text) {}  // NOLINT(google-explicit-constructor)
+  SqlValue(const std::string& text) : value(std::string_view(text)) {}  // NOLINT
+  template <class T>
+  SqlValue(const Reading<T>& reading) {  // NOLINT(google-explicit-constructor)
+    if (reading) value = *reading;
+  }
+};
+
+struct SqliteTraits {
+  using Handle = sqlite3*;
+  static Handle invalid() { return nullptr; }
+  static void close(Handle database) noexcept;
+};
+struct StatementTraits {
+  using Handle = sqlite3_stmt*;
+  static Handle invalid() { return nullptr; }
+  static void close(Handle statement) noexcept;
+};
+
+/// A prepared statement. Text columns are views that live until the next call.
+class Statement {
+ public:
+  Statement() = default;
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+
+  /// Binds `values` and runs the statement to its end; for INSERT, UPDATE, DELETE.
+  Status run(std::initializer_list<SqlValue> values);
+  /// Binds `values` for a query whose rows next() hands out.
+  Status start(std::initializer_list<SqlValue> values);
+  /// True: a row is there. False: no more.
+  Result<bool> next();
+
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::string_view text(int column) const;
+  /// NULL becomes `not_observed`.
+  Reading<std::int64_t> reading(int column) const;
+
+ private:
+  UniqueHandle<StatementTraits> statement_;
+};
+
+/// A connection to an SQLite file. Thread rule: one thread at a time.
+class Database {
+ public:
+  /// Makes the file when it is not there.
+  static Result<Database> create(const std::string& path);
+  /// For reading only; also a file whose writer was killed, or that lies where nobody may write.
+  static Result<Database> open_read_only(const std::string& path);
+
+  Status execute(const char* sql);
+  Result<Statement> prepare(std::string_view sql) const;
+  bool in_transaction() const;
+
+ private:
+  UniqueHandle<SqliteTraits> database_;
+  std::string path_;
+};
+
+}  // namespace unstarve::trace
