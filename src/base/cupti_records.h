@@ -12,7 +12,7 @@ namespace unstarve::cupti {
 enum class Kind : std::uint32_t {
   kMemcpy = 1,
   kMemset = 2,
-  kRuntime = 5,            // an ApiCall of the CUDA runtime
+  kRuntime = 5,  // an ApiCall of the CUDA runtime
   kConcurrentKernel = 10,
   kSynchronization = 38,
   kEmulatedState = 0x4D45'0001,  // not CUPTI's: see EmulatedState in cupti_ring.h
@@ -20,18 +20,31 @@ enum class Kind : std::uint32_t {
 
 /// CUpti_ActivityMemcpyKind.
 enum class CopyKind : std::uint8_t {
-  kUnknown = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 8, kHostToHost = 9,
+  kUnknown = 0,
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 8,
+  kHostToHost = 9,
   kPeerToPeer = 10
 };
 
 /// CUpti_ActivityMemoryKind. Nsight Systems' SQLite export numbers them otherwise.
 enum class MemoryKind : std::uint8_t {
-  kUnknown = 0, kPageable = 1, kPinned = 2, kDevice = 3, kArray = 4, kManaged = 5
+  kUnknown = 0,
+  kPageable = 1,
+  kPinned = 2,
+  kDevice = 3,
+  kArray = 4,
+  kManaged = 5
 };
 
 /// CUpti_ActivitySynchronizationType.
 enum class SyncKind : std::uint32_t {
-  kUnknown = 0, kEvent = 1, kStreamWaitEvent = 2, kStream = 3, kContext = 4
+  kUnknown = 0,
+  kEvent = 1,
+  kStreamWaitEvent = 2,
+  kStream = 3,
+  kContext = 4
 };
 
 /// CUpti_runtime_api_trace_cbid of the runtime calls that an emulated GPU makes.

@@ -32,7 +32,7 @@ struct UtilizationSample {
 
 /// What one GPU says at one moment. In a run the metric is named `gpu.` and the field's name.
 struct GpuReadings {
-  /// Fraction of the driver's sample window in which at least one kernel or copy ran.
+  /// Fraction of the driver's sample window in which at least one kernel ran; copies do not count.
   /// unit: ratio 0..1.  source: NVML nvmlDeviceGetUtilizationRates, gpu.
   /// error: whole percents over a window of 1/6 to 1 s that the driver chooses; shorter gaps are
   ///   invisible, and one thread on the GPU reads as 1. Not given under MIG.
