@@ -1,0 +1,69 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+namespace unstarve::cli {
+
+namespace {
+
+constexpr int kWidthWithoutTerminal = 100;
+constexpr int kWidthMax = 120;
+constexpr int kWidthMin = 40;
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+int terminal_width(Stream stream) {
+  if (const int columns = std::atoi(std::string(variable("COLUMNS")).c_str()); columns > 0) {
+    return columns;
+  }
+  winsize size{};
+  if (::ioctl(static_cast<int>(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  return kWidthWithoutTerminal;
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = variable(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string_view::npos ||
+           value.find("utf8") != std::string_view::npos;
+  }
+  // No locale at all, as in most containers: their terminals are UTF-8 all the same.
+  return true;
+}
+
+}  // namespace
+
+bool is_terminal(Stream stream) {
+  return ::isatty(static_cast<int>(stream)) == 1 && variable("TERM") != "dumb";
+}
+
+report::TextOptions text_options(Stream stream) {
+  report::TextOptions options;
+  options.width = std::clamp(terminal_width(stream), kWidthMin, kWidthMax);
+  options.colour = is_terminal(stream) && variable("NO_COLOR").empty();
+  options.unicode = locale_is_utf8();
+  return options;
+}
+
+void write_text(Stream stream, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(static_cast<int>(stream), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace unstarve::cli
