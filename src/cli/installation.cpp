@@ -33,11 +33,10 @@ Installation find_installation(const std::string& executable) {
 
   Installation found;
   found.package_dir = first_existing({share / "python", build / "python", source / "python"});
-  found.hook_dir = first_existing({share / "python" / "unstarve" / "hook",
-                                   source / "python" / "unstarve" / "hook"});
-  found.emulated_nvml =
-      first_existing({library / kNvml, build / "src" / "device" / kNvml,
-                      build / "src" / "device" / "emulated" / "nvml" / kNvml});
+  found.hook_dir = first_existing(
+      {share / "python" / "unstarve" / "hook", source / "python" / "unstarve" / "hook"});
+  found.emulated_nvml = first_existing({library / kNvml, build / "src" / "device" / kNvml,
+                                        build / "src" / "device" / "emulated" / "nvml" / kNvml});
   found.example_dir = first_existing({share / "examples", source / "examples"});
   found.photo_dir = first_existing({share / "photos", source / "tests" / "data" / "photos"});
   const char* named = std::getenv("UNSTARVE_PYTHON");

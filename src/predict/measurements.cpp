@@ -184,7 +184,8 @@ Result<PipelineMeasurements> measure_pipeline(const trace::Timeline& timeline,
       step.device_s = step.step_s * *options.device_busy_ratio;
     }
   }
-  if (!timeline.loaders.empty()) {
+  pipeline.loader_known = !timeline.loaders.empty();
+  if (pipeline.loader_known) {
     const trace::LoaderConfig& loader = timeline.loaders.back();
     pipeline.workers = static_cast<int>(std::clamp<std::int64_t>(loader.num_workers, 0, 1024));
     const std::int64_t prefetch =

@@ -25,6 +25,7 @@ struct MeasuredStep {
 /// What the pipeline model needs to know of a run or a trace.
 struct PipelineMeasurements {
   std::vector<MeasuredStep> steps;  // warm-up left out
+  bool loader_known = false;        // the number of workers was recorded
   int workers = 0;                  // of the job's loader; 0: fetches in the training thread
   int batches_ahead = 0;            // workers x prefetch_factor
   bool fetches_seen = false;        // fetch times were recorded, not derived from waits

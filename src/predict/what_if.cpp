@@ -92,11 +92,11 @@ Result<Speedup> predict_speedup(const PipelineMeasurements& before, const Remedy
   if (before.steps.empty()) {
     return fail(ErrorCode::kNotSupported, "a prediction needs at least one measured step");
   }
-  if (before.workers > 0 && !before.fetches_seen && !remedy.sample_cpu_s) {
-    return fail(
-        ErrorCode::kNotSupported,
-        "a prediction needs the fetch times of the loader's {} workers, and none were recorded",
-        before.workers);
+  const bool fetch_is_wait = before.loader_known && before.workers == 0;
+  if (!before.fetches_seen && !fetch_is_wait && !remedy.sample_cpu_s) {
+    return fail(ErrorCode::kNotSupported,
+                "a prediction needs the time that one batch takes to fetch; the recording has no "
+                "fetches, and waits for a loader with workers do not tell");
   }
   if (remedy.sample_cpu_s && before.mean_samples() <= 0) {
     return fail(ErrorCode::kNotSupported,

@@ -19,6 +19,7 @@ PipelineMeasurements starving(std::size_t steps = 40) {
                               .samples = 128});
   }
   pipeline.fetches_seen = true;
+  pipeline.loader_known = true;
   return pipeline;
 }
 

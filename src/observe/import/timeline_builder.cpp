@@ -217,6 +217,7 @@ void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {
     wait.when = interval;
     wait.process = identity_of(event.process);
     wait.thread = identity_of(event.thread);
+    if (timeline_.loaders.empty()) note_loader(event.name);
     return;
   }
   trace::Step& step = timeline_.steps.emplace_back();
@@ -225,6 +226,11 @@ void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {
   step.thread = identity_of(event.thread);
   step.index =
       number_in(event.name).value_or(static_cast<std::int64_t>(timeline_.steps.size()) - 1);
+}
+
+void TimelineBuilder::note_loader(std::string_view wait_name) {
+  if (wait_name.find("SingleProcess") == std::string_view::npos) return;
+  timeline_.loaders.emplace_back().num_workers = 0;
 }
 
 trace::NameId TimelineBuilder::intern(std::string_view name) {

@@ -60,6 +60,8 @@ class TimelineBuilder {
   void add_device_op(const EventFields& event, Stretch when, trace::NameId name);
   void add_host_call(const EventFields& event, Stretch when, trace::NameId name);
   void add_annotation(const EventFields& event, Stretch when);
+  /// The name of a wait says that a loader has no workers; how many there are it does not say.
+  void note_loader(std::string_view wait_name);
   trace::NameId intern(std::string_view name);
   const NameFacts& facts_of(trace::NameId name);
   void fill_missing_bytes();
