@@ -10,8 +10,6 @@ constexpr std::int64_t kRawPerUnit = 1000;
 /// Farthest that two times of one trace may lie apart, in units: 31 years in microseconds, 11 days
 /// in nanoseconds.
 constexpr std::int64_t kMostUnits = 1'000'000'000'000'000;
-/// 1973 in nanoseconds since 1970; in microseconds it would be the year 5138.
-constexpr std::int64_t kDateInNanoseconds = 100'000'000'000'000'000;
 /// 2001 and 2065 in microseconds since 1970.
 constexpr std::int64_t kFirstDateInMicroseconds = 1'000'000'000'000'000;
 constexpr std::int64_t kLastDateInMicroseconds = 3'000'000'000'000'000;
