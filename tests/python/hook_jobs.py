@@ -42,7 +42,7 @@ def read_ring(path):
     for number in range(max(0, count - capacity), count):
         values = struct.unpack_from("<HHIqq5q", data, 4096 + (number % capacity) * record_size)
         event = EVENTS[values[0]]
-        named = zip(_FIELDS[event], (None if v == ABSENT else v for v in values[5:]))
+        named = zip(_FIELDS[event], (None if v == ABSENT else v for v in values[5:]), strict=False)
         times = {"thread": values[2], "start_ns": values[3], "end_ns": values[4]}
         ring.records.append({"event": event, **times, **dict(named)})
     return ring

@@ -1,5 +1,7 @@
 """What the hook records of torch jobs: waits, steps, fetches, loaders, in every kind of worker."""
 
+from itertools import pairwise
+
 import pytest
 from hook_jobs import environment, run_job, run_python
 
@@ -75,7 +77,7 @@ def check_epochs(job, workers):
     assert [(r["index"], r["samples"], r["source"]) for r in steps] == [
         (index, (16, 16, 8)[index % 3], 0) for index in range(6)
     ]
-    for before, after in zip(steps, steps[1:]):
+    for before, after in pairwise(steps):
         assert after["start_ns"] == before["end_ns"] <= after["end_ns"]
     assert all(r["start_ns"] <= r["end_ns"] for r in job.main.records)
 

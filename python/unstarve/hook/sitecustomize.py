@@ -15,7 +15,7 @@ def _start():
             import _unstarve_hook
 
             _unstarve_hook.install()
-        except Exception:  # noqa: BLE001, S110  (the job comes first; without us it runs as ever)
+        except Exception:
             pass
 
 

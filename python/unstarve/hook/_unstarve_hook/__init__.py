@@ -49,7 +49,7 @@ def _apply(module):
 
         ours, function = _VIEWS[module.__name__]
         getattr(import_module("." + ours, __name__), function)(module)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         _note(error)
 
 
@@ -58,7 +58,7 @@ def _note(error):
         from . import recorder
 
         recorder.RECORDER.note_error(error)
-    except Exception:  # noqa: BLE001, S110
+    except Exception:
         pass
 
 
@@ -68,5 +68,5 @@ def _after_fork():
     if recorder is not None:
         try:
             recorder.RECORDER.start_afresh()
-        except Exception:  # noqa: BLE001, S110
+        except Exception:
             pass

@@ -56,7 +56,7 @@ def dataset(data):
     facts = {"class": class_name(data)}
     try:
         facts["length"] = len(data)
-    except Exception:  # noqa: BLE001, S110  (absent is absent)
+    except Exception:
         pass
     root = _attribute(_innermost(data), "root")
     if root is not None and isinstance(root, (str, os.PathLike)):
@@ -108,7 +108,7 @@ def _in_words(step):
     if type(step).__module__.startswith(_PLAIN_REPR):
         try:
             return _cut(" ".join(repr(step).split()))
-        except Exception:  # noqa: BLE001, S110  (falls back to the class's name)
+        except Exception:
             pass
     return _cut(getattr(step, "__qualname__", "") or class_name(step))
 

@@ -4,7 +4,7 @@ import itertools
 import sys
 import threading
 
-from . import decode, describe
+from . import decode, describe, fix
 from .recorder import ABSENT, FETCH, LOADER, RECORDER, WAIT, now_ns
 from .steps import STEPS
 from .wrap import hide_our_frame, in_the_place_of
@@ -82,8 +82,10 @@ def _whole(value):
 
 def _watched_iter(original, look, wrap=None):
     def __iter__(self):
-        start = now_ns()
         loader_id = _begin(self)
+        if wrap is None:
+            fix.apply(self, loader_id)
+        start = now_ns()
         try:
             iterator = original(self)
         except BaseException as error:
@@ -98,7 +100,7 @@ def _watched_iter(original, look, wrap=None):
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *numbers)
             _describe_loader(loader_id, data, sys._getframe(1))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             RECORDER.note_error(error)
         return iterator
 
@@ -116,7 +118,7 @@ def _begin(loader):
         if process is not None:
             process.current_process()._config[_LOADER_KEY] = loader_id
         return loader_id
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         RECORDER.note_error(error)
         return ABSENT
 
@@ -205,7 +207,7 @@ def _ready_batches(iterator):
         if iterator._data_queue is not iterator._worker_result_queue:
             ready += iterator._data_queue.qsize()
         return ready
-    except Exception as error:  # noqa: BLE001  (qsize is not implemented everywhere)
+    except Exception as error:
         RECORDER.note_error(error)
         return ABSENT
 
@@ -219,7 +221,7 @@ def _samples_in(data, batch_size):
         elif hasattr(data, "values"):
             first = next(iter(data.values()))
         samples = first.shape[0]
-    except Exception:  # noqa: BLE001  (a batch of some other make)
+    except Exception:
         return batch_size
     # An un-collated batch is a list of samples, whose first tensor is one sample's.
     if batch_size != ABSENT and (samples > batch_size or (first is not data and len(data) > 8)):
@@ -276,7 +278,7 @@ def _time_collate(fetcher):
         if not isinstance(collate, _Collate):
             collate = fetcher.collate_fn = _Collate(collate)
         return collate
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         RECORDER.note_error(error)
         return None
 

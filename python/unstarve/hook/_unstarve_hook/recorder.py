@@ -49,7 +49,7 @@ class Recorder:
                 if self._ring is None and not self._open(event):
                     return
                 self._ring.append(event, _thread_id(), start_ns, end_ns, (a, b, c, d, e))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self.note_error(error)
 
     def describe(self, **facts):
@@ -58,7 +58,7 @@ class Recorder:
             with self._lock:
                 self._facts.update(facts)
                 self._write_text()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self.note_error(error)
 
     def facts(self, key):
@@ -71,7 +71,7 @@ class Recorder:
                 if text not in self._errors and len(self._errors) < _MOST_ERRORS:
                     self._errors.append(text)
                     self._write_text()
-        except Exception:  # noqa: BLE001, S110
+        except Exception:
             pass
 
     def _open(self, event):

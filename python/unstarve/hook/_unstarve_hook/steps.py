@@ -3,12 +3,15 @@
 import sys
 import weakref
 
+from . import blocking, timeline
 from .recorder import ABSENT, RECORDER, STEP, now_ns
 from .wrap import hide_our_frame, in_the_place_of
 
 TORCH, EMULATED = 0, 1
 #: A second optimizer takes over after this many steps in which the first one took none.
 _PATIENCE = 16
+#: The index of the step after which the job is asked once whether it uses CUDA.
+_DEVICE_IS_KNOWN = 2
 
 
 class Steps:
@@ -28,6 +31,7 @@ class Steps:
         self._strangers = 0
         self._samples = {}
         self._last_loader = None
+        self._window = None
 
     def got(self, loader_id, samples):
         """A loader delivered a batch."""
@@ -50,6 +54,17 @@ class Steps:
         index, self._index = self._index, self._index + 1
         self._samples.clear()
         RECORDER.record(STEP, start, end_ns, index, samples, source)
+        if source == TORCH:
+            self._look_at_device(index)
+
+    def _look_at_device(self, index):
+        """After the first steps it is clear whether the job uses CUDA."""
+        if index == _DEVICE_IS_KNOWN:
+            self._window = timeline.window()
+            if self._window is not None:
+                blocking.watch()
+        elif self._window is not None and not self._window.after_step(index):
+            self._window = None
 
 
 STEPS = Steps()
@@ -62,7 +77,7 @@ def watch_emulated(module):
     def listener(samples, start_ns, end_ns):
         try:
             STEPS.end(ABSENT if samples is None else samples, end_ns, EMULATED)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             RECORDER.note_error(error)
 
     module._step_listeners.append(listener)
@@ -82,7 +97,7 @@ def _after_step(optimizer, arguments, named):
         return  # Dynamo traces this line away, instead of breaking the graph on what follows.
     try:
         STEPS.stepped(optimizer)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         RECORDER.note_error(error)
 
 

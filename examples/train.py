@@ -1,0 +1,97 @@
+"""Trains ResNet-50 on a folder of images, the way a first script does it.
+
+    python examples/train.py --data DIR               # DIR/CLASS/IMAGE.jpg
+    python examples/train.py --data DIR --workers 4
+    python examples/train.py --data DIR --loader unstarve
+
+Without a CUDA device it runs on unstarve's emulated A100, which takes the time of a real one and
+computes nothing.
+"""
+
+import argparse
+import itertools
+import time
+
+import torch
+from torch.utils.data import DataLoader
+from torchvision import datasets, models, transforms
+
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def make_loader(args):
+    if args.loader == "unstarve":
+        import unstarve
+
+        return unstarve.ImageFolderLoader(args.data, batch_size=args.batch_size, shuffle=True)
+    augment = transforms.Compose(
+        [
+            transforms.RandomResizedCrop(224),
+            transforms.RandomHorizontalFlip(),
+            transforms.ToTensor(),
+            transforms.Normalize(MEAN, STD),
+        ]
+    )
+    dataset = datasets.ImageFolder(args.data, augment)
+    return DataLoader(dataset, args.batch_size, shuffle=True, num_workers=args.workers)
+
+
+def make_model(device_name):
+    """The model, its optimizer, and what brings a batch to the device."""
+    if device_name.startswith("emulated-"):
+        from unstarve import emulated
+
+        gpu = emulated.Gpu(device_name[len("emulated-") :])
+        model = gpu.resnet50()
+        return model, gpu.optimizer(model), gpu.upload
+    model = models.resnet50().to(device_name)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+    return model, optimizer, lambda batch: normalise(batch.to(device_name))
+
+
+def normalise(batch):
+    """Only pixels that came as bytes; the others were normalised by their transform."""
+    if batch.dtype != torch.uint8:
+        return batch
+    mean = 255 * torch.tensor(MEAN, device=batch.device).view(3, 1, 1)
+    std = 255 * torch.tensor(STD, device=batch.device).view(3, 1, 1)
+    return (batch - mean) / std
+
+
+def train(args):
+    device_name = args.device
+    if device_name == "auto":
+        device_name = "cuda" if torch.cuda.is_available() else "emulated-a100"
+    model, optimizer, upload = make_model(device_name)
+    criterion = torch.nn.CrossEntropyLoss()
+    loader = make_loader(args)
+    start = logged = time.monotonic()
+    step = images_seen = 0
+    for epoch in itertools.count():
+        for images, labels in loader:
+            loss = criterion(model(upload(images)), upload(labels))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            step += 1
+            images_seen += len(images)
+            if step % 10 == 0:
+                now = time.monotonic()
+                rate = images_seen / (now - logged)
+                print(f"epoch {epoch} step {step} loss {loss.item():.3f} {rate:.0f} images/s")
+                logged, images_seen = now, 0
+            if step == args.steps or time.monotonic() - start > args.seconds:
+                return
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True, help="folder with one folder per class")
+    parser.add_argument("--batch-size", type=int, default=128)
+    parser.add_argument("--steps", type=int, default=0, help="stop after so many (0: never)")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--loader", choices=["torch", "unstarve"], default="torch")
+    devices = ["auto", "cuda", "emulated-a100", "emulated-h100"]
+    parser.add_argument("--device", choices=devices, default="auto")
+    train(parser.parse_args())

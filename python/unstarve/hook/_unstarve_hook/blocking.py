@@ -1,0 +1,50 @@
+"""Records calls of the job that block the host until the device has caught up.
+
+Only where CUDA is in use, and only calls that a kernel's results can hold up: `.item()`, `.cpu()`,
+`.tolist()` and `.numpy()`-bound copies of CUDA tensors, and torch.cuda.synchronize().
+"""
+
+import os
+import sys
+
+from .recorder import RECORDER, SYNC, now_ns
+from .wrap import hide_our_frame, in_the_place_of
+
+
+def watch():
+    """Called once, when the job has stepped and CUDA is initialised."""
+    torch = sys.modules["torch"]
+    device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
+    for name in ("item", "tolist", "cpu"):
+        setattr(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), device))
+    torch.cuda.synchronize = _timed(torch.cuda.synchronize)
+
+
+def _timed_method(original, device):
+    def method(self, *arguments, **named):
+        if self.device.type != device:
+            return original(self, *arguments, **named)
+        start = now_ns()
+        try:
+            return original(self, *arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        finally:
+            RECORDER.record(SYNC, start, now_ns())
+
+    return in_the_place_of(original, method)
+
+
+def _timed(original):
+    def function(*arguments, **named):
+        start = now_ns()
+        try:
+            return original(*arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        finally:
+            RECORDER.record(SYNC, start, now_ns())
+
+    return in_the_place_of(original, function)

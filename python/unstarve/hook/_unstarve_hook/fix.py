@@ -1,0 +1,184 @@
+"""Gives the job's DataLoaders what `unstarve run --fix` wants to try: workers, prefetch, pinning.
+
+UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor and pin_memory. A loader is
+changed when it is first iterated, and only upwards. The batches and their order stay as they are;
+where that, or the job itself, would be at risk, the loader is left alone and the reason recorded.
+"""
+
+import io
+import json
+import os
+import sys
+
+from .recorder import RECORDER
+
+_MAP_STYLE = 0
+#: What a batch of 224 x 224 float images takes in /dev/shm, for want of a better guess.
+_SAMPLE_BYTES = 3 * 224 * 224 * 4
+#: Libraries whose open files or handles do not survive a fork, or share their position after it.
+_HANDLES = ("h5py", "lmdb", "netCDF4", "sqlite3", "tarfile", "tables", "zarr", "zipfile")
+
+
+class RefusedError(Exception):
+    """Why a loader stays as it is."""
+
+
+def wanted():
+    text = os.environ.get("UNSTARVE_FIX")
+    return json.loads(text) if text else {}
+
+
+def apply(loader, loader_id):
+    """Called before a DataLoader's iterator is made; raises nothing."""
+    try:
+        if "UNSTARVE_FIX" not in os.environ or "_unstarve_fixed" in loader.__dict__:
+            return
+        loader.__dict__["_unstarve_fixed"] = True
+        before = _settings(loader)
+        changes = _changes(loader, wanted())
+        if changes:
+            _set(loader, changes)
+            _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
+    except RefusedError as reason:
+        _add("fix_refused", loader=loader_id, reason=str(reason))
+    except Exception as error:
+        RECORDER.note_error(error)
+        _add("fix_refused", loader=loader_id, reason=f"{type(error).__name__}: {error}")
+
+
+def _set(loader, changes):
+    workers = loader.num_workers
+    try:
+        for name, value in changes.items():
+            setattr(loader, name, value)
+    except BaseException:
+        loader.num_workers = workers
+        raise
+
+
+def _add(key, **facts):
+    RECORDER.describe(**{key: [*(RECORDER.facts(key) or []), facts]})
+
+
+def _settings(loader):
+    return {
+        "num_workers": loader.num_workers,
+        "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
+        "pin_memory": bool(loader.pin_memory),
+    }
+
+
+def _changes(loader, fix):
+    """Attributes to set, in this order; empty where the loader has all of it already."""
+    changes = {}
+    workers = min(int(fix.get("num_workers", 0)), len(os.sched_getaffinity(0)))
+    if workers > loader.num_workers:
+        _check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
+        changes["num_workers"] = workers
+        if loader.num_workers == 0:
+            changes.update(_start_method(loader), prefetch_factor=2)
+    prefetch = int(fix.get("prefetch_factor") or 0)
+    if changes.get("num_workers", loader.num_workers) and prefetch > (loader.prefetch_factor or 0):
+        changes["prefetch_factor"] = prefetch
+    if fix.get("pin_memory") and not loader.pin_memory and _cuda_in_use():
+        changes["pin_memory"] = True
+    return changes
+
+
+def _check_workers(loader, batches):
+    if loader._dataset_kind != _MAP_STYLE:
+        raise RefusedError("an iterable data set: each worker would deliver all of it")
+    if loader.batch_sampler is None:
+        raise RefusedError("batch_size is None: samples would cross between processes one by one")
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.current_process().daemon:
+        raise RefusedError("the loader runs in a daemon process, which may not start workers")
+    batch_size = loader.batch_size if isinstance(loader.batch_size, int) else 1
+    _check_shared_memory(batches * batch_size * _SAMPLE_BYTES)
+    for name, value in _attributes(loader.dataset):
+        _check_attribute(name, value)
+
+
+def _check_shared_memory(needed):
+    try:
+        state = os.statvfs("/dev/shm")
+    except OSError:
+        return
+    free = state.f_bavail * state.f_frsize
+    if free < needed:
+        raise RefusedError(
+            f"/dev/shm has {free >> 20} MiB free and the batches under way may take "
+            f"{needed >> 20} MiB: workers would die of SIGBUS (docker: --shm-size)"
+        )
+
+
+def _attributes(dataset):
+    for _ in range(4):
+        attributes = getattr(dataset, "__dict__", {})
+        yield from attributes.items()
+        dataset = attributes.get("dataset")
+
+
+def _check_attribute(name, value):
+    module = type(value).__module__.split(".")[0]
+    if isinstance(value, io.IOBase) or module in _HANDLES:
+        raise RefusedError(f"the data set holds an open {type(value).__name__} in `{name}`")
+    if module == "torch" and getattr(value, "is_cuda", False):
+        raise RefusedError(f"the data set holds a tensor on the GPU in `{name}`")
+
+
+def _start_method(loader):
+    """fork, the method that takes every data set, unless the job has chosen another."""
+    import multiprocessing
+
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    if chosen in (None, "fork"):
+        if "fork" not in multiprocessing.get_all_start_methods():
+            raise RefusedError("this system cannot fork")
+        return {"multiprocessing_context": "fork"}
+    for thing in (loader.dataset, loader.collate_fn, loader.worker_init_fn):
+        _check_picklable(thing, chosen)
+    if not _main_is_guarded():
+        raise RefusedError(
+            f"start method {chosen}, and the script has no `if __name__ == '__main__'`"
+        )
+    return {}
+
+
+def _check_picklable(thing, method):
+    import pickle
+
+    try:
+        pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(thing)
+    except RefusedError:
+        raise
+    except Exception as error:
+        raise RefusedError(f"start method {method}, and not picklable: {error}") from None
+
+
+class _Nowhere:
+    """Takes a pickle and keeps nothing; stops one that would take long."""
+
+    _left = 64 << 20
+
+    def write(self, data):
+        self._left -= len(data)
+        if self._left < 0:
+            raise RefusedError(
+                "a data set of more than 64 MiB, which each worker would get a copy of"
+            )
+        return len(data)
+
+
+def _main_is_guarded():
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if file is None:
+        return False
+    with open(file, encoding="utf-8", errors="replace") as source:
+        return "__main__" in source.read()
+
+
+def _cuda_in_use():
+    """Pinning without a CUDA device prints a warning; it also makes a context, if there is none."""
+    torch = sys.modules["torch"]
+    return bool(torch.cuda.is_available() and torch.cuda.is_initialized())

@@ -1,0 +1,167 @@
+"""The GPU's timeline of a few steps: torch.profiler in one short window, exported for the importer.
+
+Off unless the job uses CUDA. It costs those steps some of their speed, and the last of them the
+time to write the file; both are recorded in the ring's text as `profile`. It gives way to any
+profiler of the job, at once.
+"""
+
+import os
+import sys
+
+from .recorder import RECORDER, now_ns
+
+_STEPS = "10..16"
+#: Set by tools that hold what torch.profiler needs, or that would be disturbed.
+_TAKEN = ("CUDA_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE")
+#: Steps after the window's start in which the job's own profiler is waited for.
+_PATIENCE = 100
+_BEGINNINGS = ("__enter__", "_prepare_trace")
+
+
+class Window:
+    """From the end of step `first` to the end of step `last`; one per process."""
+
+    def __init__(self, first, last, device):
+        self._first = first
+        self._last = last
+        self._device = device
+        self._profiler = None
+        self._step_mark = None
+        self._length = last - first
+        self._begun_ns = 0
+        self._done = False
+
+    def after_step(self, index):
+        """Whether to be called again."""
+        if self._done:
+            return False
+        if self._profiler is None:
+            if index < self._first:
+                return True
+            if index > self._first + _PATIENCE:
+                RECORDER.describe(profile={"skipped": "the job was profiling itself"})
+                return False
+            if not _torch().autograd._profiler_enabled():
+                self._last = index + self._length
+                self._begin(index)
+            return True
+        self._mark(None if index >= self._last else index)
+        if index >= self._last:
+            self.finish("")
+        return not self._done
+
+    def _begin(self, index):
+        before = now_ns()
+        profiler = _torch().profiler
+        activities = [profiler.ProfilerActivity.CPU]
+        if self._device == "cuda":
+            activities.append(profiler.ProfilerActivity.CUDA)
+        self._profiler = profiler.profile(activities=activities)
+        try:
+            _quietly(self._profiler.start)
+        except BaseException:
+            self._profiler = None
+            self._done = True
+            raise
+        self._give_way()
+        self._begun_ns = now_ns()
+        RECORDER.describe(profile={"first_step": index + 1, "start_cost_ns": now_ns() - before})
+        self._mark(index)
+
+    def _mark(self, index):
+        """A ProfilerStep from here to the next mark: what readers of traces take for a step."""
+        if self._step_mark is not None:
+            self._step_mark.__exit__(None, None, None)
+            self._step_mark = None
+        if index is not None:
+            self._step_mark = _torch().profiler.record_function(f"ProfilerStep#{index + 1}")
+            self._step_mark.__enter__()
+
+    def finish(self, why_early):
+        """Stops and writes the trace. `why_early` is empty when the window was seen to its end."""
+        profiler, self._profiler = self._profiler, None
+        if profiler is None:
+            return
+        self._done = True
+        self._take_way()
+        ended = now_ns()
+        self._mark(None)
+        profiler.stop()
+        facts = dict(RECORDER.facts("profile"), window_ns=ended - self._begun_ns)
+        if why_early:
+            facts["ended_early"] = why_early
+        facts["file"] = _export(profiler)
+        facts["stop_cost_ns"] = now_ns() - ended
+        RECORDER.describe(profile=facts)
+
+    def _give_way(self):
+        """While the window is open, a profiler that the job starts ends it first."""
+        kind = _torch().autograd.profiler.profile
+        self._originals = {name: vars(kind)[name] for name in _BEGINNINGS if name in vars(kind)}
+        for name, original in self._originals.items():
+            setattr(kind, name, self._ending_first(original))
+
+    def _ending_first(self, original):
+        def begin(profiler, *arguments, **named):
+            try:
+                self.finish("the job started a profiler")
+            except Exception as error:
+                RECORDER.note_error(error)
+            return original(profiler, *arguments, **named)
+
+        return begin
+
+    def _take_way(self):
+        for name, original in self._originals.items():
+            setattr(_torch().autograd.profiler.profile, name, original)
+
+
+def _quietly(start):
+    """Kineto writes to stderr as it starts and stops; it reads its log level at the first start."""
+    ours = "KINETO_LOG_LEVEL" not in os.environ
+    if ours:
+        os.environ["KINETO_LOG_LEVEL"] = "99"
+    try:
+        start()
+    finally:
+        if ours:
+            del os.environ["KINETO_LOG_LEVEL"]
+
+
+def _export(profiler):
+    """The trace gets its name when it is complete; the first process of a rank keeps it."""
+    run_dir = os.environ["UNSTARVE_RUN_DIR"]
+    rank = os.environ.get("RANK", "0")
+    name = f"kineto-{rank}.json.gz"
+    hidden = os.path.join(run_dir, f".{os.getpid()}-{name}")
+    try:
+        profiler.export_chrome_trace(hidden)
+        try:
+            os.link(hidden, os.path.join(run_dir, name))
+        except FileExistsError:
+            name = f"kineto-{rank}-{os.getpid()}.json.gz"
+            os.link(hidden, os.path.join(run_dir, name))
+    finally:
+        if os.path.exists(hidden):
+            os.unlink(hidden)
+    return name
+
+
+def window():
+    """The window to watch for, or None where there is nothing to see or somebody else looks."""
+    first, _, last = os.environ.get("UNSTARVE_PROFILE_STEPS", _STEPS).partition("..")
+    if not last:
+        return None
+    device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
+    torch = _torch()
+    if device == "cuda" and not (torch.cuda.is_available() and torch.cuda.is_initialized()):
+        return None
+    taken = [name for name in _TAKEN if name in os.environ]
+    if taken:
+        RECORDER.describe(profile={"skipped": f"{taken[0]} is set"})
+        return None
+    return Window(int(first), int(last), device)
+
+
+def _torch():
+    return sys.modules["torch"]

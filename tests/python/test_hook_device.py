@@ -1,0 +1,104 @@
+"""Image decoding, blocking calls and the profiled window; the CPU stands in for a GPU."""
+
+import gzip
+import json
+
+import pytest
+from hook_jobs import environment, run_job, run_python
+
+pytest.importorskip("torchvision")
+
+JOB = """
+import io, sys, torch, torchvision
+from PIL import Image
+from torch.utils.data import DataLoader
+
+class Photos:
+    def __init__(self):
+        file = io.BytesIO()
+        Image.effect_noise((300, 300), 50).convert("RGB").save(file, "jpeg")
+        self.data = file.getvalue()
+    def __len__(self):
+        return 40
+    def __getitem__(self, index):
+        if index % 2:
+            image = torchvision.io.decode_jpeg(
+                torch.frombuffer(bytearray(self.data), dtype=torch.uint8))
+        else:
+            image = torchvision.transforms.functional.pil_to_tensor(
+                Image.open(io.BytesIO(self.data)).convert("RGB"))
+        return image.float().mean((1, 2))
+
+torch.set_num_threads(1)
+model = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+for step, images in enumerate(DataLoader(Photos(), batch_size=2)):
+    if step == int(sys.argv[1]):
+        profiler.start()
+    optimizer.zero_grad()
+    loss = model(images).sum()
+    loss.backward()
+    optimizer.step()
+    loss.item()
+    if step == int(sys.argv[1]) + 2:
+        profiler.stop()
+        print(len(profiler.events()) > 10)
+
+class Scripted(torch.nn.Module):
+    def forward(self, data):
+        return torchvision.io.decode_jpeg(data)
+torch.jit.script(Scripted())
+try:
+    torch.zeros(2).item()
+except RuntimeError:
+    sys.exit("as expected")
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    path = tmp_path_factory.mktemp("job") / "train.py"
+    path.write_text(JOB)
+    return path
+
+
+def steps_in(trace):
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    return sorted(e["name"] for e in events if e.get("name", "").startswith("ProfilerStep#"))
+
+
+def test_decoding_blocking_calls_and_the_window(script, tmp_path):
+    env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..8"}
+    job = run_job(tmp_path, ["-W", "ignore", script, 99], **env)
+    assert (job.process.returncode, job.process.stderr) == (1, "as expected\n")
+    assert job.errors == []
+    for fetch in job.main.of("fetch"):
+        assert 0 < fetch["decode_ns"] < fetch["end_ns"] - fetch["start_ns"]
+    assert len(job.main.of("step")) == 20
+    assert len(job.main.of("sync")) >= 16  # Seen from the third step on.
+    assert steps_in(tmp_path / "kineto-0.json.gz") == [
+        "ProfilerStep#6",
+        "ProfilerStep#7",
+        "ProfilerStep#8",
+    ]
+    profile = job.main.text["profile"]
+    assert profile["file"] == "kineto-0.json.gz"
+    assert profile["stop_cost_ns"] > 0
+
+
+def test_the_job_s_own_profiler_ends_the_window(script, tmp_path):
+    plain = run_python([script, 7], environment())
+    env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..12"}
+    job = run_job(tmp_path, [script, 7], **env)
+    assert (job.process.returncode, job.process.stdout) == (plain.returncode, plain.stdout)
+    assert job.process.stdout == "True\n"
+    assert job.main.text["profile"]["ended_early"] == "the job started a profiler"
+    assert steps_in(tmp_path / "kineto-0.json.gz") == ["ProfilerStep#6", "ProfilerStep#7"]
+
+
+def test_without_a_gpu_nothing_of_it_happens(script, tmp_path):
+    job = run_job(tmp_path, ["-W", "ignore", script, 99])
+    assert job.main.of("sync") == []
+    assert "profile" not in job.main.text
+    assert list(tmp_path.glob("kineto*")) == []

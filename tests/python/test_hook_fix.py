@@ -1,0 +1,87 @@
+"""UNSTARVE_FIX: loaders get workers without a change of code, where that is safe."""
+
+import json
+import os
+
+import pytest
+from hook_jobs import environment, run_job, run_python
+
+pytest.importorskip("torch")
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="workers are limited to the CPUs at hand"
+)
+
+ORDER = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    def __init__(self, handle=None):
+        self.handle = handle
+    def __len__(self):
+        return 21
+    def __getitem__(self, index):
+        return torch.full((2,), float(index)), index
+
+generator = torch.Generator().manual_seed(5)
+loader = DataLoader(Numbers(), batch_size=4, shuffle=True, generator=generator)
+for epoch in range(2):
+    for images, labels in loader:
+        print(epoch, images.tolist(), labels.tolist())
+"""
+
+REFUSALS = """
+import multiprocessing, sys, torch
+from torch.utils.data import DataLoader, IterableDataset
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(range(3))
+
+class Numbers(list):
+    pass
+
+held = Numbers([1, 2, 3])
+held.file = open(__file__)
+unpicklable = Numbers([1, 2, 3])
+unpicklable.transform = lambda number: number
+for data, options in [
+    (Stream(), {}),
+    ([1, 2, 3], {"batch_size": None}),
+    (held, {}),
+]:
+    assert len(list(DataLoader(data, **options))) == 3
+multiprocessing.set_start_method("spawn")
+list(DataLoader(unpicklable))
+list(DataLoader([1, 2, 3]))
+"""
+
+
+@two_cpus
+def test_batches_and_their_order_are_the_same(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(ORDER)
+    plain = run_python([script], environment())
+    fix = {"num_workers": 2, "prefetch_factor": 3, "pin_memory": True}
+    job = run_job(tmp_path, [script], UNSTARVE_FIX=json.dumps(fix))
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout)
+    assert (plain.stderr, job.process.stderr, job.errors) == ("", "", [])
+    assert len(job.workers) == 4
+    assert {(r["num_workers"], r["prefetch_factor"]) for r in job.main.of("loader")} == {(2, 3)}
+    before = {"num_workers": 0, "prefetch_factor": None, "pin_memory": False}
+    after = {"num_workers": 2, "prefetch_factor": 3, "pin_memory": False}
+    assert job.main.text["fix_applied"] == [{"loader": 0, "before": before, "after": after}]
+
+
+@two_cpus
+def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(REFUSALS)
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"num_workers": 2}')
+    assert (job.process.returncode, job.process.stdout, job.process.stderr) == (0, "", "")
+    assert {r["num_workers"] for r in job.main.of("loader")} == {0}
+    assert "fix_applied" not in job.main.text
+    reasons = [refused["reason"] for refused in job.main.text["fix_refused"]]
+    expected = ["iterable", "batch_size is None", "holds an open", "not picklable", "__main__"]
+    assert len(reasons) == len(expected)
+    assert all(word in reason for word, reason in zip(expected, reasons, strict=True))

@@ -1,0 +1,140 @@
+"""The ring and its recorder under hostile conditions; no torch needed."""
+
+import signal
+import struct
+
+import pytest
+from hook_jobs import environment, run_job, run_python
+
+RECORD = "from _unstarve_hook.recorder import RECORDER as R, WAIT\n"
+
+
+def job_of(run_dir, code, **options):
+    return run_job(run_dir, ["-c", RECORD + code], **options)
+
+
+def test_old_records_are_overwritten_and_the_count_goes_on(tmp_path):
+    job = job_of(tmp_path, "for n in range(20000): R.record(WAIT, n, n + 1, n)")
+    (path,) = (tmp_path / "rings").iterdir()
+    assert struct.unpack_from("<Q", path.read_bytes(), 32) == (20002,)  # process, waits, end
+    waits = job.main.of("wait")
+    assert [r["loader"] for r in waits] == list(range(20000 - len(waits), 20000))
+    assert len(job.main.records) == 16384
+
+
+@pytest.mark.parametrize("last_words", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_ring_outlives_a_process_that_is_killed(tmp_path, last_words):
+    job = job_of(tmp_path, f"import os, signal\nR.record(WAIT, 1, 2, 7)\n{last_words}")
+    assert job.process.returncode in (3, -signal.SIGKILL)
+    assert [r["event"] for r in job.main.records] == ["process", "wait"]
+    assert job.main.of("wait")[0]["loader"] == 7
+
+
+def test_threads_and_forks_share_nothing_but_the_directory(tmp_path):
+    code = """
+import os, threading
+def write(): [R.record(WAIT, n, n, n) for n in range(500)]
+threads = [threading.Thread(target=write) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+if os.fork() == 0:
+    R.record(WAIT, 1, 1, 99)
+    os._exit(0)
+os.wait()
+"""
+    job = job_of(tmp_path, code)
+    child, parent = sorted(job.rings, key=lambda ring: len(ring.records))
+    assert [r["loader"] for r in child.of("wait")] == [99]
+    assert child.text["ppid"] == parent.pid == parent.text["pid"]
+    waits = parent.of("wait")
+    assert len(waits) == 2000
+    for thread in {r["thread"] for r in waits}:
+        assert [r["loader"] for r in waits if r["thread"] == thread] == list(range(500))
+
+
+def test_a_signal_handler_that_records_does_not_lock_up(tmp_path):
+    code = """
+import signal
+signal.signal(signal.SIGALRM, lambda *_: R.record(WAIT, 0, 0, 1))
+signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+for n in range(50000): R.record(WAIT, 0, 0, 0)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("done")
+"""
+    assert job_of(tmp_path, code).process.stdout == "done\n"
+
+
+def test_exec_keeps_the_first_ring(tmp_path):
+    again = "import os, sys\nR.record(WAIT, 0, 0, {})\n"
+    second = RECORD + again.format(2)
+    code = again.format(1) + f"os.execv(sys.executable, [sys.executable, '-c', {second!r}])\n"
+    job = job_of(tmp_path, code)
+    assert [ring.of("wait")[0]["loader"] for ring in job.rings] == [2, 1]
+    assert len({ring.pid for ring in job.rings}) == 1
+
+
+def missing(run_dir):
+    return ""
+
+
+def a_file(run_dir):
+    (run_dir / "rings").write_text("in the way")
+    return ""
+
+
+def full_disk(run_dir):
+    """As a full disk does: the space for the file cannot be had."""
+    (run_dir / "rings").mkdir()
+    return "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
+
+
+@pytest.mark.parametrize("obstacle", [missing, a_file, full_disk])
+def test_a_job_without_room_for_a_ring_runs_as_ever(tmp_path, obstacle):
+    code = obstacle(tmp_path) + RECORD + "for n in range(100): R.record(WAIT, 0, 0, 0)\n"
+    done = run_python(["-c", code + "R.describe(a=1)\nprint('done')"], environment(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+    assert list(tmp_path.glob("**/*hook*")) == []
+
+
+def test_the_text_fits_and_says_what_was_left_out(tmp_path):
+    job = job_of(tmp_path, "R.describe(loaders='x' * 5000, rest=1)\nR.record(WAIT, 0, 0)\n")
+    assert job.main.text["rest"] == 1
+    assert job.main.text["left_out"] == ["loaders"]
+
+
+def test_errors_of_the_hook_are_kept_in_the_text(tmp_path):
+    job = job_of(tmp_path, "R.record(WAIT, 0, 0)\nR.record(WAIT, 'x', 0)\nR.record(WAIT, 'x', 0)\n")
+    (error,) = job.errors
+    assert error.startswith("error: required argument is not an integer (ring.py:")
+    assert job.process.stderr == ""
+
+
+def test_the_emulated_gpu_and_the_native_loader_are_watched(tmp_path):
+    """Played by modules with the same names and faces."""
+    package = tmp_path / "path" / "unstarve"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "emulated.py").write_text("_step_listeners = []\n")
+    (package / "loader.py").write_text(
+        "class ImageFolderLoader:\n"
+        "    threads, batch_size = 3, 2\n"
+        "    def __iter__(self):\n"
+        "        yield from 'ab'\n"
+    )
+    code = """
+import unstarve.emulated as emulated, unstarve.loader
+for batch in unstarve.loader.ImageFolderLoader():
+    for listener in emulated._step_listeners:
+        listener(2, 0, 10**18)
+"""
+    job = job_of(tmp_path, code, path=[package.parent])
+    assert (job.process.stderr, job.errors) == ("", [])
+    assert [r["num_workers"] for r in job.main.of("loader")] == [3]
+    waits = job.main.of("wait")
+    assert [(r["batch"], r["samples"], r["ended"]) for r in waits] == [
+        (0, 2, 0),
+        (1, 2, 0),
+        (2, 0, 1),
+    ]
+    steps = job.main.of("step")
+    assert [(r["index"], r["samples"], r["source"]) for r in steps] == [(0, 2, 1), (1, 2, 1)]
