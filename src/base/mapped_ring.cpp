@@ -208,6 +208,8 @@ std::uint32_t RingReader::record_size() const { return impl_->header.record_size
 std::uint64_t RingReader::writer_pid() const { return impl_->header.writer_pid; }
 std::int64_t RingReader::created_ns() const { return impl_->header.created_ns; }
 std::string RingReader::path() const { return impl_->path; }
+std::uint64_t RingReader::position() const { return impl_->seen; }
+void RingReader::skip_to(std::uint64_t position) { impl_->seen = position; }
 std::uint64_t RingReader::lost() const { return impl_->lost; }
 
 Result<std::uint64_t> RingReader::drain(

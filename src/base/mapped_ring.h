@@ -62,6 +62,10 @@ class RingReader {
   /// Hands every record not seen yet to `each`, oldest first; returns how many. The span is valid
   /// only during the call.
   Result<std::uint64_t> drain(const std::function<void(std::span<const std::byte>)>& each);
+  /// Records that drain() has handed out or counted as lost: where a later reader goes on.
+  std::uint64_t position() const;
+  /// Goes on at record `position`, which another reader had reached; call it before drain().
+  void skip_to(std::uint64_t position);
   /// Records overwritten before drain() could read them, since open().
   std::uint64_t lost() const;
   /// The JSON text about the writer as it is now; empty when there is none.

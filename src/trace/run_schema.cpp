@@ -38,7 +38,11 @@ constexpr const char* kProcessInsert =
     "ON CONFLICT (pid) DO UPDATE SET ppid = coalesce(?2, ppid), role = ?3, started_ns = ?4";
 constexpr const char* kProcessText =
     "INSERT INTO process (pid, text) VALUES (?1, ?2) ON CONFLICT (pid) DO UPDATE SET text = ?2";
-constexpr const char* kDeviceInsert = "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?)";
+// A device may be described twice: by its ring, and by what watches it from outside.
+constexpr const char* kDeviceInsert =
+    "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (idx) DO UPDATE SET name = ?2, "
+    "emulated = max(emulated, ?3), total_memory_bytes = coalesce(?4, total_memory_bytes), "
+    "text = CASE WHEN ?5 = '' THEN text ELSE ?5 END";
 
 }  // namespace
 

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/ring_follower.h"
+#include "trace/run_rows.h"
+
+namespace unstarve::observe {
+
+/// All rings of a run. Processes of the job add files while it runs; each is followed from its
+/// first record, and one whose process said goodbye is removed once the run holds all of it, since
+/// a job that starts new workers every epoch would otherwise fill the disk with them.
+/// Thread rule: one thread at a time.
+class RingDirectory {
+ public:
+  /// `dir` is RUN/rings.
+  explicit RingDirectory(std::string dir) : dir_(std::move(dir)) {}
+
+  /// Looks for new files. What is no ring yet is tried again, a bounded number of times.
+  void discover();
+  /// Hands what is new in all rings to `sink`. A ring that fails is given up, the others go on.
+  void drain(trace::RunSink& sink);
+  /// Removes the files of ended processes whose rows were committed: call it after a commit that
+  /// succeeded.
+  void remove_finished();
+  /// At the end of a run whose last commit succeeded: removes every ring that was read whole.
+  void remove_all();
+
+  /// Records overwritten or damaged before they could be read.
+  std::uint64_t lost() const;
+  /// In words, each once: files that are no rings, rings that could not be read on.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+  std::size_t open_rings() const { return rings_.size(); }
+
+ private:
+  struct Ring {
+    trace::RingFollower follower;
+    bool failed = false;
+    bool ended_before = false;  // when it was last drained, it had ended already
+    bool finished = false;      // drained once more after its end
+  };
+  void remove(const std::string& path);
+
+  std::string dir_;
+  std::map<std::string, Ring> rings_;
+  std::map<std::string, int> tries_left_;
+  std::uint64_t lost_by_removed_ = 0;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace unstarve::observe

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "device/gpu_monitor.h"
+#include "observe/outside/source.h"
+#include "trace/run_writer.h"
+
+namespace unstarve::observe {
+
+/// Every GPU of the machine, ten times a second. Subjects `gpu0`, `gpu1`, ...
+class GpuSource final : public Source {
+ public:
+  GpuSource(device::GpuMonitor& monitor, trace::RunWriter& writer)
+      : monitor_(monitor), writer_(writer) {}
+  std::string_view name() const override { return "gpu"; }
+  void sample(const Tick& tick, SampleBook& book) override;
+
+ private:
+  void find_devices();
+
+  device::GpuMonitor& monitor_;
+  trace::RunWriter& writer_;
+  std::vector<device::GpuDescription> devices_;
+};
+
+}  // namespace unstarve::observe

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/reading.h"
+#include "observe/outside/sample_book.h"
+#include "trace/run_rows.h"
+
+namespace unstarve::observe {
+
+/// What a person wants to see while the job runs.
+struct LiveView {
+  std::int64_t elapsed_ns = 0;  // since watching began
+  std::int64_t ticks = 0;
+  std::int64_t steps = 0;      // of all processes
+  std::int64_t samples = 0;    // in those steps
+  std::int64_t waits = 0;      // calls of a loader's next()
+  std::int64_t waited_ns = 0;  // in them, of all processes
+  Reading<std::int64_t> last_step_ns;
+  Reading<std::int64_t> last_step_ended_ns;
+  std::vector<LatestSample> latest;              // of every metric
+  std::vector<Reading<double>> gpu_utilization;  // of gpu0, the last ticks, oldest first
+};
+
+/// Ticks kept in LiveView::gpu_utilization.
+inline constexpr std::size_t kLiveTicks = 300;
+
+/// Passes rows on and counts what LiveView shows of them.
+class CountingSink final : public trace::RunSink {
+ public:
+  explicit CountingSink(trace::RunSink& next) : next_(next) {}
+  const LiveView& counts() const { return counts_; }
+
+  void add(const trace::ProcessRow& row) override { next_.add(row); }
+  void add(const trace::ProcessEnd& row) override { next_.add(row); }
+  void add(const trace::StepRow& row) override {
+    ++counts_.steps;
+    counts_.samples += row.samples.value_or(0);
+    counts_.last_step_ns = row.when.duration_ns();
+    counts_.last_step_ended_ns = row.when.end_ns;
+    next_.add(row);
+  }
+  void add(const trace::LoaderRow& row) override { next_.add(row); }
+  void add(const trace::WaitRow& row) override {
+    ++counts_.waits;
+    counts_.waited_ns += row.when.duration_ns();
+    next_.add(row);
+  }
+  void add(const trace::FetchRow& row) override { next_.add(row); }
+  void add(const trace::SyncRow& row) override { next_.add(row); }
+  void add(const trace::DeviceRow& row) override { next_.add(row); }
+  void add(const trace::DeviceOp& operation, std::string_view name) override {
+    next_.add(operation, name);
+  }
+  void add(const trace::HostCall& call, std::string_view name) override { next_.add(call, name); }
+  void set_process_text(std::int64_t pid, std::string_view text) override {
+    next_.set_process_text(pid, text);
+  }
+  void set_mark(const trace::RingMark& mark, bool device_ring) override {
+    next_.set_mark(mark, device_ring);
+  }
+
+ private:
+  trace::RunSink& next_;
+  LiveView counts_;
+};
+
+}  // namespace unstarve::observe

@@ -1,0 +1,112 @@
+#include "observe/outside/sampler.h"
+
+#include <algorithm>
+
+#include "observe/outside/cgroup_source.h"
+#include "observe/outside/gpu_source.h"
+#include "observe/outside/host_source.h"
+#include "observe/outside/job_source.h"
+
+namespace unstarve::observe {
+
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+}  // namespace
+
+Sampler::Sampler(const SamplerParts& parts, const SamplerOptions& options, pid_t job)
+    : parts_(parts),
+      options_(options),
+      book_(*parts.writer),
+      rows_(*parts.writer),
+      rings_(parts.writer->dir() + "/rings"),
+      started_ns_(parts.clock->now_ns()),
+      next_deadline_ns_(started_ns_),
+      next_full_second_ns_(started_ns_),
+      next_commit_ns_(started_ns_ + options.commit_every_ns) {
+  if (parts.gpus != nullptr) {
+    sources_.push_back(std::make_unique<GpuSource>(*parts.gpus, *parts.writer));
+  }
+  sources_.push_back(std::make_unique<JobSource>(*parts.files, job));
+  sources_.push_back(std::make_unique<CgroupSource>(*parts.files, job));
+  sources_.push_back(std::make_unique<HostSource>(*parts.files));
+  auto own = std::make_unique<OwnSource>(*parts.files);
+  own_ = own.get();
+  sources_.push_back(std::move(own));
+}
+
+Tick Sampler::begin_tick() {
+  Tick tick;
+  tick.number = report_.ticks++;
+  tick.now_ns = parts_.clock->now_ns();
+  tick.full_second = tick.now_ns >= next_full_second_ns_;
+  if (tick.full_second) next_full_second_ns_ += kSecondNs;
+  // After a pause (a laptop's sleep, a stopped process) the seconds that are over stay over.
+  next_full_second_ns_ = std::max(next_full_second_ns_, tick.now_ns);
+  report_.late_ns_max = std::max(report_.late_ns_max, tick.now_ns - next_deadline_ns_);
+  return tick;
+}
+
+void Sampler::tick() {
+  const std::int64_t cpu_before_ns = thread_cpu_time_ns();
+  const std::int64_t deadline_ns = next_deadline_ns_;
+  const Tick tick = begin_tick();
+  book_.set_time(tick.now_ns);
+  for (const std::unique_ptr<Source>& source : sources_) source->sample(tick, book_);
+  remember_utilization();
+  drain_rings();
+  commit_if_due(tick.now_ns);
+
+  const std::int64_t periods = (parts_.clock->now_ns() - deadline_ns) / options_.period_ns + 1;
+  next_deadline_ns_ = deadline_ns + std::max<std::int64_t>(1, periods) * options_.period_ns;
+  report_.ticks_skipped += std::max<std::int64_t>(0, periods - 1);
+  const std::int64_t cpu_ns = thread_cpu_time_ns() - cpu_before_ns;
+  report_.cpu_ns += cpu_ns;
+  own_->note({tick.now_ns - deadline_ns, cpu_ns});
+  const trace::WriteLosses losses = parts_.writer->losses();
+  own_->note_losses(losses.rows + losses.events, rings_.lost());
+}
+
+void Sampler::drain_rings() {
+  rings_.discover();
+  rings_.drain(rows_);
+}
+
+void Sampler::commit_if_due(std::int64_t now_ns) {
+  if (now_ns < next_commit_ns_) return;
+  next_commit_ns_ = now_ns + options_.commit_every_ns;
+  committed_ = parts_.writer->commit().has_value();
+  // What was dropped on a full disk can still be had from the rings, by whoever reads the run.
+  if (committed_ && parts_.writer->losses().rows == 0) rings_.remove_finished();
+}
+
+void Sampler::remember_utilization() {
+  if (parts_.gpus == nullptr) return;
+  utilization_.push_back(book_.latest("gpu.utilization_ratio", "gpu0"));
+  if (utilization_.size() > kLiveTicks) utilization_.pop_front();
+}
+
+ObservationReport Sampler::finish() {
+  drain_rings();
+  const Status committed = parts_.writer->commit();
+  report_.elapsed_ns = parts_.clock->now_ns() - started_ns_;
+  report_.ring_records_lost = rings_.lost();
+  report_.write_losses = parts_.writer->losses();
+  report_.remarks = rings_.remarks();
+  const bool whole =
+      committed && report_.write_losses.rows == 0 && report_.write_losses.events == 0;
+  if (whole) rings_.remove_all();
+  return report_;
+}
+
+LiveView Sampler::live() const {
+  LiveView view = rows_.counts();
+  view.elapsed_ns = parts_.clock->now_ns() - started_ns_;
+  view.ticks = report_.ticks;
+  view.latest = book_.latest();
+  view.gpu_utilization.assign(utilization_.begin(), utilization_.end());
+  return view;
+}
+
+}  // namespace unstarve::observe

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "device/gpu_monitor.h"
+#include "host/host_files.h"
+#include "observe/inside/ring_directory.h"
+#include "observe/outside/live_view.h"
+#include "observe/outside/own_source.h"
+#include "observe/outside/sample_book.h"
+#include "observe/outside/source.h"
+#include "trace/run_writer.h"
+
+namespace unstarve::observe {
+
+struct SamplerOptions {
+  std::int64_t period_ns = 100'000'000;  // 10 Hz
+  std::int64_t commit_every_ns = 1'000'000'000;
+};
+
+/// What the sampler works with; all of it outlives the sampler.
+struct SamplerParts {
+  const Clock* clock = nullptr;
+  const host::HostFiles* files = nullptr;
+  device::GpuMonitor* gpus = nullptr;  // may be null: no GPU is watched
+  trace::RunWriter* writer = nullptr;
+};
+
+/// How watching went, for the end of a run.
+struct ObservationReport {
+  std::int64_t ticks = 0;
+  std::int64_t ticks_skipped = 0;  // because an earlier one took longer than a period
+  std::int64_t late_ns_max = 0;
+  std::int64_t cpu_ns = 0;  // of the sampling thread, all ticks
+  std::int64_t elapsed_ns = 0;
+  std::uint64_t ring_records_lost = 0;
+  trace::WriteLosses write_losses;
+  std::vector<std::string> remarks;
+};
+
+/// One reading of everything after the other, without a thread of its own: Observation drives it
+/// by a real clock, tests by hand. Thread rule: one thread at a time.
+class Sampler {
+ public:
+  Sampler(const SamplerParts& parts, const SamplerOptions& options, pid_t job);
+
+  /// When the next tick is due, on a grid that starts with the first: lateness does not add up.
+  std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
+  /// Reads every source, drains the rings, and commits about every second.
+  void tick();
+  /// The last reading: everything that the rings still hold goes into the run.
+  ObservationReport finish();
+
+  LiveView live() const;
+
+ private:
+  Tick begin_tick();
+  void drain_rings();
+  void commit_if_due(std::int64_t now_ns);
+  void remember_utilization();
+
+  SamplerParts parts_;
+  SamplerOptions options_;
+  SampleBook book_;
+  CountingSink rows_;
+  RingDirectory rings_;
+  OwnSource* own_ = nullptr;  // one of sources_
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::int64_t started_ns_;
+  std::int64_t next_deadline_ns_;
+  std::int64_t next_full_second_ns_;
+  std::int64_t next_commit_ns_;
+  bool committed_ = true;
+  ObservationReport report_;
+  std::deque<Reading<double>> utilization_;
+};
+
+}  // namespace unstarve::observe

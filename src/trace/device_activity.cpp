@@ -1,0 +1,166 @@
+#include "trace/device_activity.h"
+
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/cupti_ring.h"
+
+namespace unstarve::trace {
+
+namespace {
+
+/// Times up to a century of uptime; larger ones, and those that do not fit the sign, are damaged.
+constexpr std::uint64_t kTimeMaxNs = 3'200'000'000'000'000'000ULL;
+
+bool sane_times(std::uint64_t start_ns, std::uint64_t end_ns) {
+  return start_ns <= end_ns && end_ns <= kTimeMaxNs;
+}
+
+std::int64_t as_signed(std::uint64_t number) {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(number < kMax ? number : kMax);
+}
+
+CopyDirection direction_of(std::uint8_t copy_kind) {
+  // Arrays are device memory of another layout: 3 host to array, 4 back, 5 to 7 within the device.
+  switch (copy_kind) {
+    case 1:
+    case 3: return CopyDirection::kHostToDevice;
+    case 2:
+    case 4: return CopyDirection::kDeviceToHost;
+    case 5:
+    case 6:
+    case 7:
+    case 8: return CopyDirection::kDeviceToDevice;
+    case 9: return CopyDirection::kHostToHost;
+    case 10: return CopyDirection::kPeerToPeer;
+    default: return CopyDirection::kUnknown;
+  }
+}
+
+MemoryKind memory_of(std::uint64_t cupti_kind) {
+  switch (cupti_kind) {
+    case 1: return MemoryKind::kPageable;
+    case 2: return MemoryKind::kPinned;
+    case 3:
+    case 4: return MemoryKind::kDevice;
+    case 5: return MemoryKind::kManaged;
+    default: return MemoryKind::kUnknown;
+  }
+}
+
+/// What kernels, copies and memsets have in common.
+template <class Record>
+DeviceOp common_part(const Record& record, DeviceOpKind kind) {
+  DeviceOp operation;
+  operation.start_ns = as_signed(record.start_ns);
+  operation.end_ns = as_signed(record.end_ns);
+  operation.correlation = record.correlation_id;
+  operation.device = static_cast<std::int32_t>(record.device_id & 0x7fffU);
+  operation.stream = static_cast<std::int32_t>(record.stream_id & 0x7fffffffU);
+  operation.kind = kind;
+  return operation;
+}
+
+bool add_kernel(std::span<const std::byte> bytes, const std::vector<std::string>& names,
+                RunSink& sink) {
+  const auto record = cupti::from_ring_record<cupti::Kernel>(bytes);
+  if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
+  const std::string_view name =
+      record->name < names.size() ? std::string_view(names[record->name]) : std::string_view();
+  const bool communication = is_communication_kernel(name);
+  sink.add(
+      common_part(*record, communication ? DeviceOpKind::kCommunication : DeviceOpKind::kCompute),
+      name);
+  return true;
+}
+
+bool add_copy(std::span<const std::byte> bytes, RunSink& sink) {
+  const auto record = cupti::from_ring_record<cupti::Memcpy>(bytes);
+  if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
+  DeviceOp operation = common_part(*record, DeviceOpKind::kCopy);
+  operation.bytes = as_signed(record->bytes);
+  operation.direction = direction_of(record->copy_kind);
+  operation.source = memory_of(record->source_kind);
+  operation.target = memory_of(record->target_kind);
+  sink.add(operation, "memcpy");
+  return true;
+}
+
+bool add_memset(std::span<const std::byte> bytes, RunSink& sink) {
+  const auto record = cupti::from_ring_record<cupti::Memset>(bytes);
+  if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
+  DeviceOp operation = common_part(*record, DeviceOpKind::kMemset);
+  operation.bytes = as_signed(record->bytes);
+  operation.target = memory_of(record->memory_kind);
+  sink.add(operation, "memset");
+  return true;
+}
+
+bool add_call(std::span<const std::byte> bytes, RunSink& sink) {
+  const auto record = cupti::from_ring_record<cupti::ApiCall>(bytes);
+  if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
+  std::string name = cupti::name_of(static_cast<cupti::RuntimeCall>(record->call));
+  if (name.empty()) name = "runtime call " + std::to_string(record->call);
+  HostCall call;
+  call.start_ns = as_signed(record->start_ns);
+  call.end_ns = as_signed(record->end_ns);
+  call.correlation = record->correlation_id;
+  call.thread = record->thread_id;
+  call.process = record->process_id;
+  call.kind = classify_host_call(name);
+  sink.add(call, name);
+  return true;
+}
+
+std::string text_or_empty(const nlohmann::json& object, const char* key) {
+  const auto entry = object.find(key);
+  return entry != object.end() && entry->is_string() ? entry->get<std::string>() : std::string();
+}
+
+Reading<std::int64_t> integer(const nlohmann::json& object, const char* key) {
+  const auto entry = object.find(key);
+  if (entry == object.end() || !entry->is_number_integer()) return WhyAbsent::kNotObserved;
+  return entry->get<std::int64_t>();
+}
+
+}  // namespace
+
+std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
+  DeviceRingText out;
+  const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  out.device.index = integer(object, "index").value_or(0);
+  out.device.name = text_or_empty(object, "name");
+  const auto emulated = object.find("emulated");
+  out.device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
+  out.device.total_memory_bytes = integer(object, "total_memory_bytes");
+  out.device.text = std::string(json);
+  const auto names = object.find("names");
+  if (names != object.end() && names->is_array()) {
+    for (const nlohmann::json& name : *names) {
+      out.names.push_back(name.is_string() ? name.get<std::string>() : std::string());
+    }
+  }
+  return out;
+}
+
+bool decode_device_activity(std::span<const std::byte> record,
+                            const std::vector<std::string>& kernel_names, RunSink& sink) {
+  std::uint32_t kind = 0;
+  if (record.size() != sizeof(cupti::RingRecord)) return false;
+  std::memcpy(&kind, record.data(), sizeof(kind));
+  switch (static_cast<cupti::Kind>(kind)) {
+    case cupti::Kind::kConcurrentKernel: return add_kernel(record, kernel_names, sink);
+    case cupti::Kind::kMemcpy: return add_copy(record, sink);
+    case cupti::Kind::kMemset: return add_memset(record, sink);
+    case cupti::Kind::kRuntime: return add_call(record, sink);
+    // The wait inside a call that is recorded as a call already, and what NVML shows.
+    case cupti::Kind::kSynchronization:
+    case cupti::Kind::kEmulatedState: return true;
+  }
+  return false;
+}
+
+}  // namespace unstarve::trace

@@ -1,0 +1,117 @@
+#include "trace/load_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "trace/events_file.h"
+#include "trace/ring_follower.h"
+#include "trace/run_reader.h"
+#include "trace/timeline_builder.h"
+
+namespace unstarve::trace {
+
+namespace {
+
+using Marks = std::map<std::string, RingMark>;
+
+/// Reads what a killed watcher left in the rings, each from where it had got to.
+void read_rings(const std::string& dir, const Marks& marks, TimelineBuilder& builder,
+                std::vector<std::string>& remarks) {
+  for (const std::string& path : list_rings(dir + "/rings")) {
+    Result<RingFollower> ring = RingFollower::open(path);
+    if (!ring) {
+      remarks.push_back(ring.error().message);
+      continue;
+    }
+    const auto mark = marks.find(ring->mark().file);
+    if (mark != marks.end()) ring->skip_to(mark->second);
+    if (const Status drained = ring->drain(builder); !drained) {
+      remarks.push_back(drained.error().message);
+    }
+  }
+}
+
+void read_events_of(const std::string& dir, TimelineBuilder& builder, Marks& marks,
+                    std::vector<std::string>& remarks) {
+  const std::string path = dir + "/events-0.uev";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  const Result<EventsReport> report = read_events(path, builder);
+  if (!report) {
+    remarks.push_back(report.error().message);
+    return;
+  }
+  if (report->damage) {
+    remarks.push_back(fmt::format("{}: {}; the {} events before that were read", path,
+                                  report->damage->message, report->events));
+  }
+  if (report->events_dropped > 0) {
+    remarks.push_back(
+        fmt::format("{}: {} damaged events were left out", path, report->events_dropped));
+  }
+  // For device rings these marks rule, not those of the store: they were written with the events.
+  for (const RingMark& mark : report->marks) {
+    marks[mark.file] = mark;
+    builder.set_mark(mark, true);
+  }
+}
+
+/// The store's rows and marks. False when it cannot be used at all.
+bool read_store(const std::string& path, LoadedRun& out, TimelineBuilder& builder, Marks& marks,
+                bool& ended) {
+  const Result<RunReader> reader = RunReader::open(path);
+  if (!reader) {
+    out.remarks.push_back(reader.error().message);
+    return false;
+  }
+  ended = reader->has_ended();
+  if (const Status read = reader->read_rows(builder); !read) {
+    out.remarks.push_back(read.error().message);
+  }
+  if (const Result<std::vector<RingMark>> known = reader->ring_marks()) {
+    for (const RingMark& mark : *known) {
+      const bool device_ring = mark.file.compare(0, 4, "gpu-") == 0;
+      // A device ring's mark counts only with its events.
+      if (!device_ring) marks[mark.file] = mark;
+      builder.set_mark(mark, device_ring);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<LoadedRun> load_run_with_remarks(const std::string& path) {
+  LoadedRun out;
+  out.timeline.input = InputKind::kRun;
+  out.timeline.file = path;
+  TimelineBuilder builder(out.timeline);
+  const bool is_store = std::filesystem::path(path).extension() == ".sqlite";
+  const std::string dir = is_store ? std::filesystem::path(path).parent_path().string() : path;
+  Marks marks;
+  bool ended = false;
+  const bool store_read = read_store(path, out, builder, marks, ended);
+  if (!store_read && list_rings(dir + "/rings").empty()) {
+    return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
+                out.remarks.back());
+  }
+  read_events_of(dir, builder, marks, out.remarks);
+  if (!ended) {
+    out.remarks.push_back(
+        "the run has not ended, or what watched it was killed; what the job had "
+        "written by now was read from its rings");
+    read_rings(dir, marks, builder, out.remarks);
+  }
+  builder.finish();
+  return out;
+}
+
+Result<Timeline> load_run(const std::string& path) {
+  Result<LoadedRun> run = load_run_with_remarks(path);
+  if (!run) return forward_error(run);
+  return std::move(run->timeline);
+}
+
+}  // namespace unstarve::trace

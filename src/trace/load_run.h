@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/timeline.h"
+
+namespace unstarve::trace {
+
+/// A run as a Timeline, and in words what of it could not be read.
+struct LoadedRun {
+  Timeline timeline;
+  std::vector<std::string> remarks;
+};
+
+/// Reads a run directory (or its run.sqlite): the store, the events, and, where whatever watched
+/// the job was killed, what is left in the rings. Damage costs what lies behind it and becomes a
+/// remark; an error is only what leaves nothing to read.
+Result<LoadedRun> load_run_with_remarks(const std::string& path);
+
+/// The same without the remarks.
+Result<Timeline> load_run(const std::string& path);
+
+}  // namespace unstarve::trace

@@ -1,0 +1,93 @@
+#include "trace/ring_follower.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "trace/device_activity.h"
+#include "trace/hook_event.h"
+
+namespace unstarve::trace {
+
+RingFollower::RingFollower(RingReader reader, std::string file) : reader_(std::move(reader)) {
+  mark_.file = std::move(file);
+}
+
+Result<RingFollower> RingFollower::open(const std::string& path) {
+  Result<RingReader> reader = RingReader::open(path);
+  if (!reader) return forward_error(reader);
+  return RingFollower(std::move(*reader), std::filesystem::path(path).filename().string());
+}
+
+void RingFollower::skip_to(const RingMark& mark) {
+  reader_.skip_to(mark.position);
+  lost_before_ = mark.lost;
+  mark_.position = mark.position;
+  mark_.lost = mark.lost;
+  mark_.damaged = mark.damaged;
+  announced_ = mark.position > 0;
+}
+
+Status RingFollower::read_text(RunSink& sink) {
+  Result<std::string> text = reader_.text();
+  if (!text) return forward_error(text);
+  // Empty: none yet, or just being replaced.
+  if (text->empty() || *text == text_) return {};
+  if (is_device_ring()) {
+    std::optional<DeviceRingText> parsed = parse_device_ring_text(*text);
+    if (!parsed) return {};
+    kernel_names_ = std::move(parsed->names);
+    sink.add(parsed->device);
+  } else {
+    sink.set_process_text(static_cast<std::int64_t>(reader_.writer_pid()), *text);
+  }
+  text_ = std::move(*text);
+  return {};
+}
+
+Status RingFollower::drain(RunSink& sink) {
+  const auto pid = static_cast<std::int64_t>(reader_.writer_pid());
+  if (!announced_ && !is_device_ring()) {
+    // Also where the process's own first record is already overwritten.
+    ProcessRow row;
+    row.pid = pid;
+    row.started_ns = reader_.created_ns();
+    sink.add(row);
+  }
+  announced_ = true;
+  // The text before the records: it holds the names that they refer to.
+  if (const Status read = read_text(sink); !read) return read;
+  const Result<std::uint64_t> drained =
+      reader_.drain([this, pid, &sink](std::span<const std::byte> record) {
+        bool whole = true;
+        if (is_device_ring()) {
+          whole = decode_device_activity(record, kernel_names_, sink);
+        } else {
+          const HookRecord taken = decode_hook_event(record, pid, sink);
+          if (taken == HookRecord::kEnd) writer_ended_ = true;
+          whole = taken != HookRecord::kDamaged;
+        }
+        if (!whole) ++mark_.damaged;
+      });
+  const std::uint64_t lost = lost_before_ + reader_.lost();
+  if (reader_.position() != mark_.position || lost != mark_.lost) {
+    mark_.position = reader_.position();
+    mark_.lost = lost;
+    sink.set_mark(mark_, is_device_ring());
+  }
+  if (!drained) return forward_error(drained);
+  return {};
+}
+
+std::vector<std::string> list_rings(const std::string& dir) {
+  std::vector<std::string> paths;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(dir, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (entry->path().extension() == ".ring") paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace unstarve::trace

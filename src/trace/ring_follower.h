@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/mapped_ring.h"
+#include "base/result.h"
+#include "trace/run_rows.h"
+
+namespace unstarve::trace {
+
+/// Reads one ring of a run, hook events or device activity, into rows.
+///
+///   Result<RingFollower> ring = RingFollower::open(path);
+///   ring->drain(sink);   // again and again: only what is new
+///
+/// Thread rule: one thread at a time.
+class RingFollower {
+ public:
+  static Result<RingFollower> open(const std::string& path);
+
+  /// Leaves out what an earlier reader had taken.
+  void skip_to(const RingMark& mark);
+  /// Hands everything new to `sink`: changed text first, then records, then the mark.
+  Status drain(RunSink& sink);
+
+  bool is_device_ring() const { return reader_.kind() == RingKind::kDeviceActivity; }
+  /// The process said that it ends; only for hook rings.
+  bool writer_ended() const { return writer_ended_; }
+  /// Position, lost and damaged records so far.
+  const RingMark& mark() const { return mark_; }
+
+ private:
+  RingFollower(RingReader reader, std::string file);
+  Status read_text(RunSink& sink);
+
+  RingReader reader_;
+  RingMark mark_;
+  std::uint64_t lost_before_ = 0;  // by the earlier reader
+  std::string text_;
+  std::vector<std::string> kernel_names_;
+  bool announced_ = false;
+  bool writer_ended_ = false;
+};
+
+/// Full paths of the rings in `dir` (RUN/rings), in order of name. An absent folder has none.
+std::vector<std::string> list_rings(const std::string& dir);
+
+}  // namespace unstarve::trace

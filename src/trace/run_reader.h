@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "trace/run_rows.h"
+#include "trace/sqlite.h"
+
+namespace unstarve::trace {
+
+/// One sample of a metric.
+struct SeriesPoint {
+  std::int64_t t_ns = 0;
+  Reading<double> value;
+};
+
+/// A process of the job as its hook described it.
+struct ProcessRecord {
+  ProcessRow row;
+  Reading<std::int64_t> ended_ns;
+  std::string text;  // JSON, docs/formats/run.md; empty when there is none
+};
+
+/// Reads run.sqlite, of a run that ended, that goes on, or whose writer was killed.
+///
+///   Result<RunReader> run = RunReader::open("runs/2026-05-01");
+///   auto busy = run->series("gpu.utilization_ratio", "gpu0");
+///
+/// Thread rule: one thread at a time.
+class RunReader {
+ public:
+  /// `path` is a run directory or a run.sqlite.
+  static Result<RunReader> open(const std::string& path);
+
+  /// The run directory.
+  const std::string& dir() const { return dir_; }
+  /// The table `run`; an empty text for a key that it lacks.
+  std::string info(std::string_view key) const;
+  /// False: it goes on, or whatever watched it was killed.
+  bool has_ended() const { return info("state") == "ended"; }
+
+  Result<std::vector<MetricRow>> metrics() const;
+  /// All samples of a metric, by time. A metric that the run does not have is kNotFound.
+  Result<std::vector<SeriesPoint>> series(std::string_view metric, std::string_view subject) const;
+  Result<std::vector<ProcessRecord>> processes() const;
+  Result<std::vector<DeviceRow>> devices() const;
+  Result<std::vector<RingMark>> ring_marks() const;
+  Result<std::vector<FindingRow>> findings() const;
+  Result<std::vector<PredictionRow>> predictions() const;
+
+  /// Hands steps, loaders, waits, fetches, syncs, processes and devices to `sink`.
+  Status read_rows(RunSink& sink) const;
+
+ private:
+  Database database_;
+  std::string dir_;
+  std::map<std::string, std::string, std::less<>> info_;
+};
+
+}  // namespace unstarve::trace

@@ -1,0 +1,110 @@
+#include "trace/timeline_builder.h"
+
+#include <algorithm>
+
+namespace unstarve::trace {
+
+void TimelineBuilder::add(const StepRow& row) {
+  Step step;
+  step.when = row.when;
+  step.index = row.index;
+  step.thread = row.thread;
+  step.process = row.pid;
+  step.samples = row.samples;
+  timeline_.steps.push_back(step);
+}
+
+void TimelineBuilder::add(const LoaderRow& row) {
+  LoaderConfig loader;
+  loader.num_workers = row.num_workers;
+  loader.prefetch_factor = row.prefetch_factor;
+  loader.batch_size = row.batch_size;
+  if (row.flags) loader.pin_memory = (*row.flags & 1) != 0;
+  timeline_.loaders.push_back(loader);
+}
+
+void TimelineBuilder::add(const WaitRow& row) {
+  LoaderWait wait;
+  wait.when = row.when;
+  wait.thread = row.thread;
+  wait.process = row.pid;
+  wait.ready_batches = row.ready_batches;
+  wait.samples = row.samples;
+  timeline_.loader_waits.push_back(wait);
+}
+
+void TimelineBuilder::add(const FetchRow& row) {
+  Fetch fetch;
+  fetch.when = row.when;
+  fetch.process = row.pid;
+  fetch.thread = row.thread;
+  fetch.samples = row.samples;
+  fetch.cpu_ns = row.cpu_ns;
+  fetch.decode_ns = row.decode_ns;
+  fetch.collate_ns = row.collate_ns;
+  timeline_.fetches.push_back(fetch);
+}
+
+void TimelineBuilder::add(const SyncRow& row) {
+  HostCall call;
+  call.start_ns = row.when.start_ns;
+  call.end_ns = row.when.end_ns;
+  call.thread = row.thread;
+  call.process = row.pid;
+  call.kind = HostCallKind::kSync;
+  add(call, "blocking call from Python");
+}
+
+void TimelineBuilder::add(const DeviceRow& row) {
+  const auto index = static_cast<std::int32_t>(row.index);
+  const auto same = [index](const DeviceInfo& device) { return device.index == index; };
+  auto entry = std::find_if(timeline_.devices.begin(), timeline_.devices.end(), same);
+  if (entry == timeline_.devices.end()) {
+    entry = timeline_.devices.insert(timeline_.devices.end(), DeviceInfo{});
+  }
+  entry->index = index;
+  entry->name = row.name;
+  entry->emulated = row.emulated;
+  entry->total_memory_bytes = row.total_memory_bytes;
+}
+
+void TimelineBuilder::add(const DeviceOp& operation, std::string_view name) {
+  timeline_.device_ops.push_back(operation);
+  timeline_.device_ops.back().name = names_.intern(name);
+}
+
+void TimelineBuilder::add(const HostCall& call, std::string_view name) {
+  timeline_.host_calls.push_back(call);
+  timeline_.host_calls.back().name = names_.intern(name);
+}
+
+void TimelineBuilder::set_mark(const RingMark& mark, bool) {
+  const auto same = [&mark](const RingMark& other) { return other.file == mark.file; };
+  const auto entry = std::find_if(marks_.begin(), marks_.end(), same);
+  if (entry == marks_.end()) {
+    marks_.push_back(mark);
+  } else {
+    *entry = mark;
+  }
+}
+
+void TimelineBuilder::finish() {
+  for (const RingMark& mark : marks_) {
+    timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
+  }
+  for (const DeviceOp& operation : timeline_.device_ops) {
+    const auto same = [&operation](const DeviceInfo& device) {
+      return device.index == operation.device;
+    };
+    if (std::none_of(timeline_.devices.begin(), timeline_.devices.end(), same)) {
+      DeviceInfo device;
+      device.index = operation.device;
+      timeline_.devices.push_back(device);
+    }
+  }
+  std::stable_sort(timeline_.devices.begin(), timeline_.devices.end(),
+                   [](const DeviceInfo& a, const DeviceInfo& b) { return a.index < b.index; });
+  sort_by_start(timeline_);
+}
+
+}  // namespace unstarve::trace
