@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
@@ -49,6 +50,12 @@ class CondVar {
   template <class Ready>
   bool wait(Mutex& mutex, std::stop_token stop, Ready ready) UNSTARVE_REQUIRES(mutex) {
     return condition_.wait(mutex, std::move(stop), std::move(ready));
+  }
+  /// As wait(), but also ends after `at_most`.
+  template <class Ready>
+  bool wait_for(Mutex& mutex, std::chrono::nanoseconds at_most, Ready ready)
+      UNSTARVE_REQUIRES(mutex) {
+    return condition_.wait_for(mutex, at_most, std::move(ready));
   }
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }

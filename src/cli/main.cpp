@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "unstarve");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
+  cli::add_bench_command(app, context);
   cli::add_version_command(app, context);
   try {
     app.parse(argc, argv);

@@ -6,6 +6,7 @@ namespace unstarve::cli {
 
 /// Each adds one subcommand to `app`; its work is done inside CLI11's callback and its result is
 /// left in `context.exit_code`. One file per command.
+void add_bench_command(CLI::App& app, CommandContext& context);
 void add_version_command(CLI::App& app, CommandContext& context);
 
 }  // namespace unstarve::cli

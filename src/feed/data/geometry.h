@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace unstarve::feed {
+
+struct ImageSize {
+  int width = 0;
+  int height = 0;
+};
+
+/// A rectangle of pixels; x and y count from the top left corner.
+struct Box {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+};
+
+/// What happens to the pixels of one sample: `crop` is cut out, resized to `target`, `window` of
+/// the result is kept, and mirrored left to right if `flip`.
+struct SampleGeometry {
+  Box crop;
+  ImageSize target;
+  Box window;
+  bool flip = false;
+};
+
+/// Takes an image as the decoder makes it: a few RGB rows at a time, from top to bottom.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  /// `stride` bytes from row to row; each row may be read kernels::kRowPadding bytes past its end.
+  virtual void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) = 0;
+};
+
+}  // namespace unstarve::feed

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// What is done to every image.
+enum class SampleTask {
+  kTrainCrop,  // RandomResizedCrop(size) + RandomHorizontalFlip, drawn per epoch and sample
+  kEvalCrop,   // Resize(resize_short) + CenterCrop(size), the same in every epoch
+};
+
+/// What happens when a file cannot be read or decoded.
+enum class OnError {
+  kRaise,    // the batch that it belongs to is an Error that names the file
+  kSkip,     // its batch has one image less
+  kReplace,  // another sample, chosen by (seed, epoch, index), takes its place
+};
+
+/// Everything that decides what a loader does. The first two blocks decide which bytes come out;
+/// the last decides only how fast.
+struct LoaderOptions {
+  std::string root;  // a folder with one sub-folder per class, or with images and no sub-folders
+  bool skip_other_formats = false;  // leave out PNG, WebP, ... files instead of refusing the folder
+
+  SampleTask task = SampleTask::kTrainCrop;
+  int size = 224;           // output width and height in pixels
+  int resize_short = 256;   // kEvalCrop: the shorter side before the centre is cut out
+  double scale_min = 0.08;  // kTrainCrop: bounds of the crop's share of the area
+  double scale_max = 1.0;
+  double ratio_min = 3.0 / 4.0;  // kTrainCrop: bounds of the crop's width / height
+  double ratio_max = 4.0 / 3.0;
+  double flip_probability = 0.5;  // kTrainCrop
+  std::uint64_t seed = 0;         // with the epoch and a sample's index: every random draw
+  bool shuffle = true;            // a new order in each epoch
+  int batch_size = 64;            // images
+  bool drop_last = false;         // leave out the last batch if it is not full
+  OnError on_error = OnError::kRaise;
+  bool accept_damaged = false;            // take what libjpeg makes of broken data (PIL does)
+  std::int64_t max_pixels = 178'956'970;  // per image; larger ones are an error (PIL's bound)
+  std::int64_t max_file_bytes = std::int64_t{1} << 30;  // per file
+
+  int threads = 0;           // 0: as many as the process may use CPUs
+  int prefetch_batches = 4;  // batches that may be under way or ready before the consumer asks
+};
+
+/// kInvalidArgument with the field's name when a value makes no sense.
+Status validate(const LoaderOptions& options);
+
+}  // namespace unstarve::feed

@@ -1,0 +1,24 @@
+#include "feed/pipeline/epoch_post.h"
+
+#include <utility>
+
+namespace unstarve::feed {
+
+void EpochPost::announce(Epoch epoch) {
+  {
+    MutexLock lock(mutex_);
+    latest_ = std::move(epoch);
+    ++announcements_;
+  }
+  announced_.notify_all();
+}
+
+std::optional<EpochPost::Epoch> EpochPost::wait_newer(std::uint64_t& seen, std::stop_token stop) {
+  MutexLock lock(mutex_);
+  const auto newer = [&]() UNSTARVE_REQUIRES(mutex_) { return announcements_ > seen; };
+  if (!announced_.wait(mutex_, stop, newer) || stop.stop_requested()) return std::nullopt;
+  seen = announcements_;
+  return latest_;
+}
+
+}  // namespace unstarve::feed

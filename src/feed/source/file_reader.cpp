@@ -1,0 +1,51 @@
+#include "feed/source/file_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/unique_handle.h"
+
+namespace unstarve::feed {
+namespace {
+
+Result<std::size_t> read_up_to(int fd, std::byte* target, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(fd, target + done, size - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, "cannot read");
+    if (got == 0) break;  // the file shrank since fstat
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace
+
+Result<std::span<const std::byte>> PlainFileReader::read(const std::string& path,
+                                                         std::int64_t max_bytes,
+                                                         std::vector<std::byte>& buffer) {
+  // O_NONBLOCK: opening a pipe that somebody left in the folder must not hang.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return fail_errno(errno, "cannot open");
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) return fail_errno(errno, "cannot stat");
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalidArgument, "not a regular file");
+  if (status.st_size > max_bytes) {
+    return fail(ErrorCode::kInvalidArgument, "the file has {} bytes, the limit is {}",
+                status.st_size, max_bytes);
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (buffer.size() < size) {
+    buffer.clear();  // so that growing copies nothing
+    buffer.resize(size + size / 4);
+  }
+  const Result<std::size_t> got = read_up_to(file.get(), buffer.data(), size);
+  if (!got) return forward_error(got);
+  return std::span<const std::byte>(buffer.data(), *got);
+}
+
+}  // namespace unstarve::feed

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// Reads whole files. A seam: the fault tests fail the n-th call.
+/// Thread rule: read() may be called from any thread, each with a buffer of its own.
+class FileReader {
+ public:
+  virtual ~FileReader() = default;
+  /// The file's bytes, in `buffer`, which keeps its memory from call to call. Files larger than
+  /// `max_bytes` and what is not a regular file are errors.
+  virtual Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
+                                                  std::vector<std::byte>& buffer) = 0;
+};
+
+/// open, fstat, pread, close. From the page cache this beats mapping the file, whose page faults
+/// cost more than the copy at the size of photographs.
+class PlainFileReader final : public FileReader {
+ public:
+  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
+                                          std::vector<std::byte>& buffer) override;
+};
+
+}  // namespace unstarve::feed

@@ -1,0 +1,76 @@
+#include "feed/transform/random.h"
+
+#include <numeric>
+#include <utility>
+
+namespace unstarve::feed {
+namespace {
+
+constexpr std::uint32_t kMultiplier0 = 0xD2511F53;
+constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
+constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
+
+// The top bits of the counter's last word keep the uses apart.
+constexpr std::uint32_t kOrderUse = 1U << 30;
+constexpr std::uint32_t kReplacementUse = 2U << 30;
+
+std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+std::uint64_t join(std::uint32_t upper, std::uint32_t lower) {
+  return (std::uint64_t{upper} << 32) | lower;
+}
+
+/// Maps 32 random bits evenly onto 0 .. bound - 1; the bias is below bound / 2^32.
+std::uint32_t scale_to(std::uint32_t bits, std::uint32_t bound) {
+  return high(std::uint64_t{bits} * bound);
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
+  std::uint32_t key0 = low(key);
+  std::uint32_t key1 = high(key);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
+    counter = {high(product1) ^ counter[1] ^ key0, low(product1),
+               high(product0) ^ counter[3] ^ key1, low(product0)};
+    key0 += kWeyl0;
+    key1 += kWeyl1;
+  }
+  return counter;
+}
+
+std::uint64_t SampleRandom::next64() {
+  if (left_ == 0) {
+    bits_ = philox({key_.index, key_.epoch, key_.attempt, block_++}, key_.seed);
+    left_ = 2;
+  }
+  --left_;
+  return left_ == 1 ? join(bits_[0], bits_[1]) : join(bits_[2], bits_[3]);
+}
+
+double SampleRandom::uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
+
+std::uint32_t SampleRandom::below(std::uint32_t bound) { return scale_to(high(next64()), bound); }
+
+std::vector<std::uint32_t> shuffled_order(std::uint32_t count, std::uint64_t seed,
+                                          std::uint32_t epoch) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  std::array<std::uint32_t, 4> bits = {};
+  for (std::uint32_t left = count; left > 1; --left) {
+    const std::uint32_t draw = count - left;
+    if (draw % 4 == 0) bits = philox({draw / 4, epoch, 0, kOrderUse}, seed);
+    std::swap(order[left - 1], order[scale_to(bits[draw % 4], left)]);
+  }
+  return order;
+}
+
+std::uint32_t replacement_index(const DrawKey& key, std::uint32_t count) {
+  return scale_to(philox({key.index, key.epoch, key.attempt, kReplacementUse}, key.seed)[0], count);
+}
+
+}  // namespace unstarve::feed

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace unstarve::feed {
+
+/// Philox4x32-10 (Salmon et al., SC'11): random bits as a function of a key and a counter, so that
+/// a sample's draws depend on nothing that was drawn before.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
+
+/// Which sequence of draws: every field is part of the counter, the seed is the key.
+struct DrawKey {
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t index = 0;    // of the sample in the data set
+  std::uint32_t attempt = 0;  // 0, then 1, 2, ... for the replacements of a broken sample
+};
+
+/// The draws of one sample, in order.
+class SampleRandom {
+ public:
+  explicit SampleRandom(const DrawKey& key) : key_(key) {}
+  /// Evenly from [0, 1), 53 bits.
+  double uniform();
+  /// Evenly from [low, high).
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Evenly from 0 .. bound - 1; bound must be above zero.
+  std::uint32_t below(std::uint32_t bound);
+
+ private:
+  std::uint64_t next64();
+
+  DrawKey key_;
+  std::uint32_t block_ = 0;
+  int left_ = 0;  // 64-bit halves not handed out yet
+  std::array<std::uint32_t, 4> bits_ = {};
+};
+
+/// The order of an epoch: 0 .. count - 1, shuffled by (seed, epoch) alone (Fisher-Yates).
+std::vector<std::uint32_t> shuffled_order(std::uint32_t count, std::uint64_t seed,
+                                          std::uint32_t epoch);
+
+/// The sample that takes the place of a broken one.
+std::uint32_t replacement_index(const DrawKey& key, std::uint32_t count);
+
+}  // namespace unstarve::feed

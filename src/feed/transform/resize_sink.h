@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "feed/data/geometry.h"
+#include "kernels/strip_resizer.h"
+
+namespace unstarve::feed {
+
+/// Takes rows from the decoder and leaves the resized window, flipped or not, at `out`: rows of
+/// window.width RGB pixels without gaps. Keeps its memory from image to image.
+class ResizeSink final : public RowSink {
+ public:
+  explicit ResizeSink(const Clock& clock) : clock_(clock) {}
+
+  /// Returns the rectangle of the image that the decoder has to deliver.
+  Box begin(const SampleGeometry& geometry, std::uint8_t* out);
+  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override;
+
+  /// Since begin(), ns.
+  std::int64_t spent_ns() const { return spent_ns_; }
+
+ private:
+  const Clock& clock_;
+  kernels::StripResizer resizer_;
+  std::int64_t spent_ns_ = 0;
+};
+
+}  // namespace unstarve::feed
