@@ -27,4 +27,9 @@ CodePoint decode_at(std::string_view text, std::size_t offset) {
   return {value, length, true};
 }
 
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
+}
+
 }  // namespace unstarve::report

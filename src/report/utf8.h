@@ -17,6 +17,10 @@ struct CodePoint {
 /// above U+10FFFF are not valid.
 CodePoint decode_at(std::string_view text, std::size_t offset);
 
+/// C0 and C1 controls, DEL, line separators, and the marks that turn text around: none of them may
+/// reach a terminal or a page from a name in somebody's file.
+bool is_control(char32_t c);
+
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 }  // namespace unstarve::report

@@ -23,13 +23,6 @@ std::string_view escape_of(Tone tone) {
   return "";
 }
 
-/// C0 and C1 controls, DEL, line separators, and the marks that turn text around: none of them may
-/// reach a terminal from a name in somebody's file.
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
-}
-
 /// Combining marks take no column, East Asian wide and emoji take two. The ranges are the large
 /// blocks of Unicode's EastAsianWidth.txt, which is enough to align file names.
 int columns_of(char32_t c) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/words.h"
 
@@ -43,34 +44,6 @@ void add_card_line(const CardLine& line, const TextOptions& options, std::string
   }
 }
 
-const Verification* best_verified(const std::vector<Verification>& all) {
-  const auto best =
-      std::max_element(all.begin(), all.end(), [](const Verification& a, const Verification& b) {
-        return a.measured.speedup < b.measured.speedup;
-      });
-  return best == all.end() ? nullptr : &*best;
-}
-
-std::string proof_text(const Verification& tried) {
-  const std::string measured = speedup_text(tried.measured);
-  std::string text = tried.measured.speedup < 1
-                         ? fmt::format("{} did not make the job faster: {}", tried.remedy, measured)
-                         : fmt::format("{} made the job {} faster", tried.remedy, measured);
-  if (!tried.predicted) return text + "; nothing had been predicted";
-  return text + fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
-                            tried.held ? "held" : "did not hold");
-}
-
-std::string next_text(const diagnose::Diagnosis& diagnosis) {
-  for (const diagnose::Finding& finding : diagnosis.findings) {
-    if (finding.remedies.empty()) continue;
-    const diagnose::Remedy& remedy = finding.remedies.front();
-    if (!remedy.predicted) return remedy.how;
-    return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
-  }
-  return {};
-}
-
 std::vector<CardLine> card_lines(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::vector<CardLine> lines = {{"", diagnosis.verdict, Tone::kStrong}};
@@ -81,8 +54,8 @@ std::vector<CardLine> card_lines(const Report& report) {
     }
   }
   if (const Verification* tried = best_verified(report.verification)) {
-    lines.push_back({"Proof", proof_text(*tried), tried->held ? Tone::kGood : Tone::kBad});
-  } else if (const std::string next = next_text(diagnosis); !next.empty()) {
+    lines.push_back({"Proof", proof_sentence(*tried), tried->held ? Tone::kGood : Tone::kBad});
+  } else if (const std::string next = next_sentence(diagnosis); !next.empty()) {
     lines.push_back({"Next", next});
   }
   return lines;
@@ -128,23 +101,13 @@ std::string text_verdict(const Report& report, const TextOptions& options) {
 }
 
 std::string text_unseen(const Report& report, const TextOptions& options) {
-  // One line per signal and reason, with the rules that stayed silent for it.
-  std::vector<std::pair<std::string, std::string>> signals;
-  for (const diagnose::Abstention& silent : report.diagnosis.abstentions) {
-    const std::string signal = fmt::format("{} ({})", silent.signal, why_words(silent.why));
-    const auto known = std::find_if(signals.begin(), signals.end(),
-                                    [&](const auto& entry) { return entry.first == signal; });
-    if (known == signals.end()) {
-      signals.emplace_back(signal, silent.rule);
-    } else {
-      known->second += ", " + silent.rule;
-    }
-  }
+  const std::vector<UnseenSignal> signals = unseen_signals(report.diagnosis);
   if (signals.empty()) return {};
   std::string text = heading("Not seen, so not judged", options);
-  for (const auto& entry : signals) {
-    text += hanging("  ", printable(fmt::format("{}: {}", entry.first, entry.second), options),
-                    options);
+  for (const UnseenSignal& unseen : signals) {
+    text +=
+        hanging("  ", printable(fmt::format("{}: {}", unseen.signal, unseen.consequence), options),
+                options);
   }
   return text;
 }

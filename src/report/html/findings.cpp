@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "report/headline.h"
+#include "report/html/escape.h"
+#include "report/html/scale.h"
+#include "report/html/sections.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+std::string remedy_html(const diagnose::Remedy& remedy) {
+  const std::string gain =
+      remedy.predicted
+          ? fmt::format("predicted <strong>{}</strong>", speedup_text(*remedy.predicted))
+          : fmt::format("gain not predicted: {}", why_words(remedy.predicted.why_absent()));
+  return fmt::format("<li><p>{}</p><p class=\"gain\"><code>{}</code> {}</p></li>\n",
+                     escape(remedy.how), escape(remedy.id), gain);
+}
+
+std::string finding_html(const diagnose::Finding& finding) {
+  const std::string share = ratio_text(finding.share);
+  std::string text = fmt::format("<article class=\"finding\">\n<h3><span>{}</span>",
+                                 escape(finding_title(finding)));
+  if (finding.confidence == diagnose::Confidence::kAmbiguous) {
+    text += " <span class=\"badge notice\">ambiguous</span>";
+  }
+  text += fmt::format(
+      "<span class=\"share-text\">{0}</span></h3>\n<svg class=\"meter\" width=\"100%\" "
+      "height=\"6\" aria-hidden=\"true\"><rect class=\"meter-all\" width=\"100%\" height=\"6\"/>"
+      "<rect class=\"share {1}\" width=\"{2}\" height=\"6\"/></svg>\n",
+      share, escape(finding.cause), Scale{0, 1}.percent(finding.share));
+  if (!finding.evidence.empty()) {
+    text += "<ul class=\"evidence\">\n";
+    for (const std::string& evidence : finding.evidence) {
+      text += fmt::format("<li>{}</li>\n", escape(evidence));
+    }
+    text += "</ul>\n";
+  }
+  if (finding.remedies.empty()) return text + "</article>\n";
+  text += "<h4>What to do</h4>\n<ol class=\"remedies\">\n";
+  for (const diagnose::Remedy& remedy : finding.remedies) text += remedy_html(remedy);
+  return text + "</ol>\n</article>\n";
+}
+
+/// Names beside values, without those that are empty.
+std::string facts_list(const std::vector<Fact>& facts) {
+  std::string text;
+  for (const Fact& fact : facts) {
+    if (fact.value.empty()) continue;
+    text +=
+        fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(fact.name), escape(fact.value));
+  }
+  return text.empty() ? text : fmt::format("<dl class=\"facts\">\n{}</dl>\n", text);
+}
+
+std::vector<Fact> run_facts(const Report& report) {
+  const RunFacts& facts = report.facts;
+  const diagnose::Diagnosis& diagnosis = report.diagnosis;
+  std::vector<Fact> list = {{"Command", facts.command},
+                            {"Started", facts.started},
+                            {"Host", facts.host},
+                            {"Device", device_text(report)}};
+  if (facts.duration_s) list.push_back({"Watched for", seconds_text(*facts.duration_s)});
+  if (diagnosis.steps.count > 0)
+    list.push_back({"Steps", fmt::format("{}", diagnosis.steps.count)});
+  if (diagnosis.copies.h2d_count > 0) {
+    list.push_back(
+        {"Copied to the device",
+         fmt::format("{} in {} copies", bytes_text(static_cast<double>(diagnosis.copies.h2d_bytes)),
+                     diagnosis.copies.h2d_count)});
+  }
+  list.push_back({"Read from", diagnosis.file});
+  for (const Fact& version : facts.versions) list.push_back(version);
+  return list;
+}
+
+}  // namespace
+
+std::string html_findings(const Report& report) {
+  if (report.diagnosis.findings.empty()) return {};
+  std::string text = "<section class=\"card\">\n<h2>Findings</h2>\n";
+  for (const diagnose::Finding& finding : report.diagnosis.findings) text += finding_html(finding);
+  return text + "</section>\n";
+}
+
+std::string html_unseen(const Report& report) {
+  const std::vector<UnseenSignal> signals = unseen_signals(report.diagnosis);
+  if (signals.empty()) return {};
+  std::string text =
+      "<section class=\"card\">\n<h2>Not seen, so not judged</h2>\n"
+      "<dl class=\"facts\">\n";
+  for (const UnseenSignal& unseen : signals) {
+    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(unseen.signal),
+                        escape(unseen.consequence));
+  }
+  return text + "</dl>\n</section>\n";
+}
+
+std::string html_facts(const Report& report) {
+  std::string text;
+  if (const std::string facts = facts_list(run_facts(report)); !facts.empty()) {
+    text += "<section class=\"card\">\n<h2>The run</h2>\n" + facts + "</section>\n";
+  }
+  if (const std::string cost = facts_list(report.own_cost); !cost.empty()) {
+    text += "<section class=\"card\">\n<h2>What watching cost</h2>\n" + cost + "</section>\n";
+  }
+  return text;
+}
+
+}  // namespace unstarve::report

@@ -1,0 +1,157 @@
+#include "report/html/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "report/html/assets.h"
+#include "report/html/escape.h"
+#include "report/html/scale.h"
+#include "report/sample_report_for_test.h"
+
+namespace unstarve::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+Series long_series() {
+  Series series;
+  series.label = "an hour at 10 Hz";
+  for (int i = 0; i < 36'000; ++i) {
+    series.t_s.push_back(i * 0.1);
+    series.value.push_back(i % 7 < 2 ? 1.0 : 0.1);
+  }
+  return series;
+}
+
+TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
+  const std::string page = render_html(sample::report());
+  std::size_t last = 0;
+  for (const char* part :
+       {"<h1>The GPU waits for input", "GPU utilisation", "Where the time goes", "What was tried",
+        "Findings", "Not seen, so not judged", "The run", "What watching cost", "Words"}) {
+    const std::size_t at = page.find(part, last);
+    ASSERT_NE(at, std::string::npos) << part;
+    last = at;
+  }
+  EXPECT_THAT(page, HasSubstr("5.75x [5.69..5.80]"));
+  EXPECT_THAT(page, HasSubstr("emulated"));
+}
+
+TEST(Page, NamesNothingOutsideOfItself) {
+  const std::string page = render_html(sample::report());
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  EXPECT_THAT(page, Not(HasSubstr(" src=")));
+  EXPECT_THAT(page, Not(HasSubstr("@import")));
+  EXPECT_THAT(page, Not(HasSubstr("{{")));
+  // The one address is the name of the SVG language inside the page's icon.
+  EXPECT_EQ(count_of(page, "http://"), count_of(page, "xmlns='http://www.w3.org/2000/svg'"));
+}
+
+TEST(Page, HostileNamesStayText) {
+  const std::string page = render_html(sample::hostile_report());
+  EXPECT_EQ(count_of(page, "</script>"), 2U);  // the points of the curves, and the page's own
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_EQ(page.find('\x1b'), std::string::npos);
+  EXPECT_EQ(page.find('\xff'), std::string::npos);
+  EXPECT_THAT(page, HasSubstr("&lt;/script&gt;"));
+}
+
+TEST(Page, PlaceholdersInContentAreNotFilled) {
+  Report report = sample::report();
+  report.diagnosis.verdict = "{{script}} {{style}}";
+  EXPECT_THAT(render_html(report), HasSubstr("<h1>{{script}} {{style}}</h1>"));
+}
+
+TEST(Page, AnEmptyDiagnosisHasNoEmptyParts) {
+  Report report;
+  report.diagnosis.verdict = "No GPU activity was recorded.";
+  const std::string page = render_html(report);
+  for (const char* empty : {"<table", "<ul", "<ol", "<article", "id=\"curves\"", "emulated"}) {
+    EXPECT_THAT(page.substr(page.find("<main>")), Not(HasSubstr(empty)));
+  }
+}
+
+TEST(Page, ALongRunStaysSmall) {
+  Report report = sample::report();
+  report.utilization = {long_series(), long_series()};
+  EXPECT_LT(render_html(report).size(), 200'000U);
+}
+
+TEST(Page, NumbersThatAreNotFiniteLeaveGaps) {
+  Report report = sample::report();
+  report.utilization[0].value[3] = std::nan("");
+  report.verification[0].measured.high = INFINITY;
+  report.verification[1].before.step_us = std::nan("");
+  const std::string page = render_html(report);
+  const std::string body = page.substr(page.find("<main>"), page.find("</main>"));
+  EXPECT_THAT(body, Not(testing::ContainsRegex("[^a-z]nan[^a-z]")));
+  EXPECT_THAT(body, Not(testing::ContainsRegex("[^a-z]inf[^a-z]")));
+}
+
+TEST(Assets, TheScriptWouldNotEndItsElement) {
+  EXPECT_EQ(assets::script().find("</"), std::string_view::npos);
+  EXPECT_EQ(assets::style().find("</"), std::string_view::npos);
+  EXPECT_EQ(assets::script_hash().size(), 44U);
+  EXPECT_EQ(assets::style_hash().size(), 44U);
+}
+
+TEST(Escape, LeavesNothingThatMarkupCouldMean) {
+  EXPECT_EQ(escape("<a href=\"x\" b='y'>&</a>"),
+            "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;&lt;/a&gt;");
+  EXPECT_EQ(escape("\xff\xc3(\xe2\x80\xae\n"), "\xEF\xBF\xBD\xEF\xBF\xBD(  ");
+  EXPECT_EQ(escape("b\xc3\xa9zier \xe4\xb8\xad"), "b\xc3\xa9zier \xe4\xb8\xad");
+}
+
+TEST(Scale, LabelsRoundValues) {
+  EXPECT_THAT(round_ticks({0, 12}, 6), ElementsAre(0, 2, 4, 6, 8, 10, 12));
+  EXPECT_THAT(round_ticks({1, 6.04}, 5), ElementsAre(2, 4, 6));
+  EXPECT_THAT(round_ticks({1, 1}, 5), ElementsAre());
+  EXPECT_THAT(round_ticks({0, INFINITY}, 5), ElementsAre());
+  EXPECT_EQ(Scale({1, 1}).percent(1), "0.00%");
+  EXPECT_EQ(Scale({0, 2}).percent(3), "100.00%");
+}
+
+/// Not a test: writes the pages that tests/browser looks at, where it asks for them.
+TEST(Page, IsWrittenForTheBrowserTests) {
+  const char* folder = std::getenv("UNSTARVE_WRITE_PAGES");
+  if (folder == nullptr) GTEST_SKIP() << "UNSTARVE_WRITE_PAGES names no folder";
+  Report plain = sample::report();
+  plain.verification.clear();
+  plain.utilization.resize(1);
+  Report several = sample::report();
+  several.utilization = {long_series(), sample::report().utilization[2]};
+  several.diagnosis.devices.push_back(several.diagnosis.devices[0]);
+  several.diagnosis.devices[1].info.index = 1;
+  several.diagnosis.devices[1].partition = sample::fed_partition();
+  several.verification[0].held = false;
+  several.verification[1].predicted = WhyAbsent::kNotObserved;
+  Report bare;
+  bare.diagnosis.verdict = "No GPU activity was recorded, so nothing can be said about it.";
+  const std::pair<const char*, Report> pages[] = {{"verified", sample::report()},
+                                                  {"diagnosis", plain},
+                                                  {"several", several},
+                                                  {"hostile", sample::hostile_report()},
+                                                  {"bare", bare}};
+  for (const auto& [name, report] : pages) {
+    std::ofstream(std::string(folder) + "/" + name + ".html") << render_html(report);
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::report

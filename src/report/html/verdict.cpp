@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "report/headline.h"
+#include "report/html/escape.h"
+#include "report/html/sections.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+/// A number in large type; `before` is empty where there is nothing to compare with.
+struct Tile {
+  std::string name;
+  std::string before;
+  std::string now;
+};
+
+std::string tile_html(const Tile& tile) {
+  std::string text = fmt::format("<div class=\"tile\"><dt>{}</dt><dd>", escape(tile.name));
+  if (!tile.before.empty()) {
+    text += fmt::format(
+        "<span class=\"was\">{}</span> <span class=\"to\" aria-label=\"became\">&rarr;</span> ",
+        escape(tile.before));
+  }
+  return text + fmt::format("<span class=\"now\">{}</span></dd></div>", escape(tile.now));
+}
+
+void add_change(const char* name, const Reading<double>& before, const Reading<double>& after,
+                std::string (*format)(double), std::vector<Tile>& tiles) {
+  if (before && after) tiles.push_back({name, format(*before), format(*after)});
+}
+
+std::vector<Tile> tiles_of_change(const Verification& tried) {
+  std::vector<Tile> tiles = {{"Speed-up", "", number_text(tried.measured.speedup) + "x"}};
+  add_change("AU", tried.before.au, tried.after.au, ratio_text, tiles);
+  add_change("Images per second", tried.before.images_per_s, tried.after.images_per_s, number_text,
+             tiles);
+  tiles.push_back(
+      {"Step", duration_text(tried.before.step_us), duration_text(tried.after.step_us)});
+  add_change("CPU cores", tried.before.cpu_cores, tried.after.cpu_cores, number_text, tiles);
+  return tiles;
+}
+
+std::vector<Tile> tiles_of_state(const diagnose::Diagnosis& diagnosis) {
+  std::vector<Tile> tiles;
+  if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
+    tiles.push_back({"GPU busy", "", ratio_text(device->gpu_busy_ratio)});
+  }
+  if (!diagnosis.findings.empty() && diagnosis.partition) {
+    const diagnose::Finding& top = diagnosis.findings.front();
+    tiles.push_back({finding_title(top), "", ratio_text(top.share)});
+  }
+  if (diagnosis.steps.median_us) {
+    tiles.push_back({"Median step", "", duration_text(*diagnosis.steps.median_us)});
+  }
+  return tiles;
+}
+
+std::string why_html(const diagnose::Diagnosis& diagnosis) {
+  if (diagnosis.findings.empty() || diagnosis.findings.front().evidence.empty()) return {};
+  const auto& evidence = diagnosis.findings.front().evidence;
+  std::string text = "<dt>Why</dt><dd>";
+  for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
+    text += fmt::format("<p>{}</p>", escape(evidence[i]));
+  }
+  return text + "</dd>";
+}
+
+std::string last_line_html(const Report& report) {
+  if (const Verification* tried = best_verified(report.verification)) {
+    return fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
+  }
+  const std::string next = next_sentence(report.diagnosis);
+  return next.empty() ? "" : fmt::format("<dt>Next</dt><dd><p>{}</p></dd>", escape(next));
+}
+
+}  // namespace
+
+std::string html_verdict(const Report& report) {
+  const Verification* tried = best_verified(report.verification);
+  std::string tiles;
+  for (const Tile& tile :
+       tried != nullptr ? tiles_of_change(*tried) : tiles_of_state(report.diagnosis)) {
+    tiles += tile_html(tile);
+  }
+  std::string text = fmt::format(
+      "<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
+      report.diagnosis.findings.empty() ? "" : escape(report.diagnosis.findings.front().cause));
+  text += fmt::format("<h1>{}</h1>\n", escape(report.diagnosis.verdict));
+  const std::string lines = why_html(report.diagnosis) + last_line_html(report);
+  if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
+  if (!tiles.empty()) text += fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
+  return text + "</section>\n";
+}
+
+}  // namespace unstarve::report
