@@ -11,6 +11,8 @@ computes nothing.
 import argparse
 import itertools
 import time
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.utils.data import DataLoader
@@ -19,7 +21,7 @@ from torchvision import datasets, models, transforms
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def make_loader(args):
+def make_loader(args: argparse.Namespace) -> Any:
     if args.loader == "unstarve":
         import unstarve
 
@@ -36,7 +38,7 @@ def make_loader(args):
     return DataLoader(dataset, args.batch_size, shuffle=True, num_workers=args.workers)
 
 
-def make_model(device_name):
+def make_model(device_name: str) -> tuple[Any, Any, Callable[[Any], Any]]:
     """The model, its optimizer, and what brings a batch to the device."""
     if device_name.startswith("emulated-"):
         from unstarve import emulated
@@ -49,7 +51,7 @@ def make_model(device_name):
     return model, optimizer, lambda batch: normalise(batch.to(device_name))
 
 
-def normalise(batch):
+def normalise(batch: torch.Tensor) -> torch.Tensor:
     """Only pixels that came as bytes; the others were normalised by their transform."""
     if batch.dtype != torch.uint8:
         return batch
@@ -58,7 +60,7 @@ def normalise(batch):
     return (batch - mean) / std
 
 
-def train(args):
+def train(args: argparse.Namespace) -> None:
     device_name = args.device
     if device_name == "auto":
         device_name = "cuda" if torch.cuda.is_available() else "emulated-a100"

@@ -5,8 +5,10 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
 ABSENT = -(2**63)
@@ -25,15 +27,15 @@ _FIELDS = {
 @dataclass
 class Ring:
     pid: int
-    text: dict
-    records: list = field(default_factory=list)
+    text: dict[str, Any]
+    records: list[dict[str, Any]] = field(default_factory=list)
 
-    def of(self, event):
+    def of(self, event: str) -> list[dict[str, Any]]:
         return [record for record in self.records if record["event"] == event]
 
 
-def read_ring(path):
-    data = Path(path).read_bytes()
+def read_ring(path: Path) -> Ring:
+    data = path.read_bytes()
     header = struct.unpack_from("<8sIIIIQQQqII", data)
     magic, version, kind, record_size, _, capacity, count, pid, _, text_size, _ = header
     assert (magic, version, kind, record_size) == (b"UNSTRING", 1, 1, 64)
@@ -50,24 +52,26 @@ def read_ring(path):
 
 @dataclass
 class Job:
-    process: subprocess.CompletedProcess
-    rings: list
+    process: subprocess.CompletedProcess[str]
+    rings: list[Ring]
 
     @property
-    def main(self):
+    def main(self) -> Ring:
         (ring,) = [ring for ring in self.rings if ring.text.get("role") == "main"]
         return ring
 
     @property
-    def workers(self):
+    def workers(self) -> list[Ring]:
         return [ring for ring in self.rings if ring.text.get("role") == "loader worker"]
 
     @property
-    def errors(self):
+    def errors(self) -> list[str]:
         return [error for ring in self.rings for error in ring.text.get("hook_errors", [])]
 
 
-def environment(run_dir=None, path=(), **more):
+def environment(
+    run_dir: Path | None = None, path: Sequence[Path] = (), **more: str
+) -> dict[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("UNSTARVE", "PYTHONPATH"))}
     if run_dir is not None:
         clean["UNSTARVE_RUN_DIR"] = str(run_dir)
@@ -76,15 +80,19 @@ def environment(run_dir=None, path=(), **more):
     return {**clean, **more}
 
 
-def run_python(arguments, env, **options):
+def run_python(
+    arguments: Sequence[object], env: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *map(str, arguments)]
     return subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=300, check=False, **options
+        command, env=env, capture_output=True, text=True, timeout=300, check=False
     )
 
 
-def run_job(run_dir, arguments, path=(), **env):
+def run_job(
+    run_dir: Path, arguments: Sequence[object], path: Sequence[Path] = (), **env: str
+) -> Job:
     """`python ARGUMENTS` under the hook, with the rings in run_dir."""
-    (Path(run_dir) / "rings").mkdir(parents=True, exist_ok=True)
+    (run_dir / "rings").mkdir(parents=True, exist_ok=True)
     process = run_python(arguments, environment(run_dir, path, **env))
     return Job(process, [read_ring(path) for path in sorted(run_dir.glob("rings/hook-*.ring"))])

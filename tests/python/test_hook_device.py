@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 from hook_jobs import environment, run_job, run_python
@@ -57,20 +58,20 @@ except RuntimeError:
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory):
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("job") / "train.py"
     path.write_text(JOB)
     return path
 
 
-def steps_in(trace):
+def steps_in(trace: Path) -> list[str]:
     events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
     return sorted(e["name"] for e in events if e.get("name", "").startswith("ProfilerStep#"))
 
 
-def test_decoding_blocking_calls_and_the_window(script, tmp_path):
+def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) -> None:
     env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..8"}
-    job = run_job(tmp_path, ["-W", "ignore", script, 99], **env)
+    job = run_job(tmp_path, ["-W", "ignore", script, 99], (), **env)
     assert (job.process.returncode, job.process.stderr) == (1, "as expected\n")
     assert job.errors == []
     for fetch in job.main.of("fetch"):
@@ -87,17 +88,17 @@ def test_decoding_blocking_calls_and_the_window(script, tmp_path):
     assert profile["stop_cost_ns"] > 0
 
 
-def test_the_job_s_own_profiler_ends_the_window(script, tmp_path):
+def test_the_job_s_own_profiler_ends_the_window(script: Path, tmp_path: Path) -> None:
     plain = run_python([script, 7], environment())
     env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..12"}
-    job = run_job(tmp_path, [script, 7], **env)
+    job = run_job(tmp_path, [script, 7], (), **env)
     assert (job.process.returncode, job.process.stdout) == (plain.returncode, plain.stdout)
     assert job.process.stdout == "True\n"
     assert job.main.text["profile"]["ended_early"] == "the job started a profiler"
     assert steps_in(tmp_path / "kineto-0.json.gz") == ["ProfilerStep#6", "ProfilerStep#7"]
 
 
-def test_without_a_gpu_nothing_of_it_happens(script, tmp_path):
+def test_without_a_gpu_nothing_of_it_happens(script: Path, tmp_path: Path) -> None:
     job = run_job(tmp_path, ["-W", "ignore", script, 99])
     assert job.main.of("sync") == []
     assert "profile" not in job.main.text

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hook_jobs import environment, run_job, run_python
@@ -58,7 +59,7 @@ list(DataLoader([1, 2, 3]))
 
 
 @two_cpus
-def test_batches_and_their_order_are_the_same(tmp_path):
+def test_batches_and_their_order_are_the_same(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(ORDER)
     plain = run_python([script], environment())
@@ -74,7 +75,7 @@ def test_batches_and_their_order_are_the_same(tmp_path):
 
 
 @two_cpus
-def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path):
+def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(REFUSALS)
     job = run_job(tmp_path, [script], UNSTARVE_FIX='{"num_workers": 2}')

@@ -2,18 +2,21 @@
 
 import signal
 import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hook_jobs import environment, run_job, run_python
+from hook_jobs import Job, environment, run_job, run_python
 
 RECORD = "from _unstarve_hook.recorder import RECORDER as R, WAIT\n"
 
 
-def job_of(run_dir, code, **options):
+def job_of(run_dir: Path, code: str, **options: Any) -> Job:
     return run_job(run_dir, ["-c", RECORD + code], **options)
 
 
-def test_old_records_are_overwritten_and_the_count_goes_on(tmp_path):
+def test_old_records_are_overwritten_and_the_count_goes_on(tmp_path: Path) -> None:
     job = job_of(tmp_path, "for n in range(20000): R.record(WAIT, n, n + 1, n)")
     (path,) = (tmp_path / "rings").iterdir()
     assert struct.unpack_from("<Q", path.read_bytes(), 32) == (20002,)  # process, waits, end
@@ -23,14 +26,14 @@ def test_old_records_are_overwritten_and_the_count_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize("last_words", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
-def test_a_ring_outlives_a_process_that_is_killed(tmp_path, last_words):
+def test_a_ring_outlives_a_process_that_is_killed(tmp_path: Path, last_words: str) -> None:
     job = job_of(tmp_path, f"import os, signal\nR.record(WAIT, 1, 2, 7)\n{last_words}")
     assert job.process.returncode in (3, -signal.SIGKILL)
     assert [r["event"] for r in job.main.records] == ["process", "wait"]
     assert job.main.of("wait")[0]["loader"] == 7
 
 
-def test_threads_and_forks_share_nothing_but_the_directory(tmp_path):
+def test_threads_and_forks_share_nothing_but_the_directory(tmp_path: Path) -> None:
     code = """
 import os, threading
 def write(): [R.record(WAIT, n, n, n) for n in range(500)]
@@ -52,7 +55,7 @@ os.wait()
         assert [r["loader"] for r in waits if r["thread"] == thread] == list(range(500))
 
 
-def test_a_signal_handler_that_records_does_not_lock_up(tmp_path):
+def test_a_signal_handler_that_records_does_not_lock_up(tmp_path: Path) -> None:
     code = """
 import signal
 signal.signal(signal.SIGALRM, lambda *_: R.record(WAIT, 0, 0, 1))
@@ -64,7 +67,7 @@ print("done")
     assert job_of(tmp_path, code).process.stdout == "done\n"
 
 
-def test_exec_keeps_the_first_ring(tmp_path):
+def test_exec_keeps_the_first_ring(tmp_path: Path) -> None:
     again = "import os, sys\nR.record(WAIT, 0, 0, {})\n"
     second = RECORD + again.format(2)
     code = again.format(1) + f"os.execv(sys.executable, [sys.executable, '-c', {second!r}])\n"
@@ -73,43 +76,45 @@ def test_exec_keeps_the_first_ring(tmp_path):
     assert len({ring.pid for ring in job.rings}) == 1
 
 
-def missing(run_dir):
+def missing(run_dir: Path) -> str:
     return ""
 
 
-def a_file(run_dir):
+def a_file(run_dir: Path) -> str:
     (run_dir / "rings").write_text("in the way")
     return ""
 
 
-def full_disk(run_dir):
+def full_disk(run_dir: Path) -> str:
     """As a full disk does: the space for the file cannot be had."""
     (run_dir / "rings").mkdir()
     return "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
 
 
 @pytest.mark.parametrize("obstacle", [missing, a_file, full_disk])
-def test_a_job_without_room_for_a_ring_runs_as_ever(tmp_path, obstacle):
+def test_a_job_without_room_for_a_ring_runs_as_ever(
+    tmp_path: Path, obstacle: Callable[[Path], str]
+) -> None:
     code = obstacle(tmp_path) + RECORD + "for n in range(100): R.record(WAIT, 0, 0, 0)\n"
     done = run_python(["-c", code + "R.describe(a=1)\nprint('done')"], environment(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
     assert list(tmp_path.glob("**/*hook*")) == []
 
 
-def test_the_text_fits_and_says_what_was_left_out(tmp_path):
+def test_the_text_fits_and_says_what_was_left_out(tmp_path: Path) -> None:
     job = job_of(tmp_path, "R.describe(loaders='x' * 5000, rest=1)\nR.record(WAIT, 0, 0)\n")
     assert job.main.text["rest"] == 1
     assert job.main.text["left_out"] == ["loaders"]
 
 
-def test_errors_of_the_hook_are_kept_in_the_text(tmp_path):
+def test_errors_of_the_hook_are_kept_in_the_text(tmp_path: Path) -> None:
     job = job_of(tmp_path, "R.record(WAIT, 0, 0)\nR.record(WAIT, 'x', 0)\nR.record(WAIT, 'x', 0)\n")
     (error,) = job.errors
     assert error.startswith("error: required argument is not an integer (ring.py:")
     assert job.process.stderr == ""
 
 
-def test_the_emulated_gpu_and_the_native_loader_are_watched(tmp_path):
+def test_the_emulated_gpu_and_the_native_loader_are_watched(tmp_path: Path) -> None:
     """Played by modules with the same names and faces."""
     package = tmp_path / "path" / "unstarve"
     package.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hook_jobs import HOOK, environment, run_python
@@ -9,7 +10,7 @@ from hook_jobs import HOOK, environment, run_python
 TELL = "import sys, json; print(json.dumps([sorted(sys.modules), sys.path, len(sys.meta_path)]))"
 
 
-def test_unasked_it_loads_nothing():
+def test_unasked_it_loads_nothing() -> None:
     plain = run_python(["-c", TELL], environment())
     hooked = run_python(["-c", TELL], environment(path=[HOOK]))
     assert (hooked.returncode, hooked.stderr) == (0, "")
@@ -18,7 +19,7 @@ def test_unasked_it_loads_nothing():
     assert [path, finders] == json.loads(plain.stdout)[1:]
 
 
-def test_asked_it_imports_no_torch_and_leaves_no_file(tmp_path):
+def test_asked_it_imports_no_torch_and_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "rings").mkdir()
     done = run_python(["-c", TELL], environment(tmp_path))
     modules, path, _ = json.loads(done.stdout)
@@ -31,7 +32,7 @@ def test_asked_it_imports_no_torch_and_leaves_no_file(tmp_path):
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_the_next_sitecustomize_runs(tmp_path, asked):
+def test_the_next_sitecustomize_runs(tmp_path: Path, asked: bool) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "sitecustomize.py").write_text("import builtins\nbuiltins.them = __file__\n")
@@ -43,7 +44,7 @@ def test_the_next_sitecustomize_runs(tmp_path, asked):
     assert done.stdout.split() == [str(theirs / "sitecustomize.py")] * 2
 
 
-def test_an_error_of_the_next_sitecustomize_is_reported_as_without_us(tmp_path):
+def test_an_error_of_the_next_sitecustomize_is_reported_as_without_us(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "sitecustomize.py").write_text("raise RuntimeError('mine')\n")
@@ -55,14 +56,14 @@ def test_an_error_of_the_next_sitecustomize_is_reported_as_without_us(tmp_path):
 
 
 @pytest.mark.parametrize("flag", ["-I", "-E", "-S"])
-def test_an_isolated_python_is_left_alone(tmp_path, flag):
+def test_an_isolated_python_is_left_alone(tmp_path: Path, flag: str) -> None:
     done = run_python(
         [flag, "-c", "import sys; print('_unstarve_hook' in sys.modules)"], environment(tmp_path)
     )
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-def test_a_watched_module_keeps_its_loader_and_a_broken_hook_stays_silent(tmp_path):
+def test_a_watched_module_keeps_its_loader_and_a_broken_hook_stays_silent(tmp_path: Path) -> None:
     """`PIL.ImageFile` is played by a module that lacks everything the hook looks for."""
     package = tmp_path / "PIL"
     package.mkdir()
@@ -78,7 +79,7 @@ def test_a_watched_module_keeps_its_loader_and_a_broken_hook_stays_silent(tmp_pa
     assert done.stdout.split() == ["WORKS", "=", "True", "SourceFileLoader"]
 
 
-def test_a_watched_module_that_is_missing_is_missing(tmp_path):
+def test_a_watched_module_that_is_missing_is_missing(tmp_path: Path) -> None:
     (tmp_path / "unstarve").mkdir()
     (tmp_path / "unstarve" / "__init__.py").write_text("")
     script = "try:\n  import unstarve.emulated\nexcept ModuleNotFoundError as e: print(e.name)\n"

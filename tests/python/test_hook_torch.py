@@ -1,9 +1,10 @@
 """What the hook records of torch jobs: waits, steps, fetches, loaders, in every kind of worker."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from hook_jobs import environment, run_job, run_python
+from hook_jobs import Job, Ring, environment, run_job, run_python
 
 pytest.importorskip("torch")
 
@@ -52,13 +53,13 @@ if __name__ == "__main__":
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory):
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("job") / "train.py"
     path.write_text(JOB)
     return path
 
 
-def check_epochs(job, workers):
+def check_epochs(job: Job, workers: int) -> None:
     """Two epochs of 40 samples in batches of 16."""
     assert job.process.stderr == ""
     assert job.errors == []
@@ -82,7 +83,7 @@ def check_epochs(job, workers):
     assert all(r["start_ns"] <= r["end_ns"] for r in job.main.records)
 
 
-def check_fetches(rings):
+def check_fetches(rings: list[Ring]) -> None:
     fetches = [record for ring in rings for record in ring.of("fetch")]
     assert sorted(r["samples"] for r in fetches) == [8, 8, 16, 16, 16, 16]
     for record in fetches:
@@ -92,7 +93,7 @@ def check_fetches(rings):
         assert record["decode_ns"] == 0
 
 
-def test_without_workers(script, tmp_path):
+def test_without_workers(script: Path, tmp_path: Path) -> None:
     job = run_job(tmp_path, [script, 0, "fork"], RANK="1", WORLD_SIZE="4")
     assert (job.process.returncode, job.process.stdout) == (0, "done\n")
     check_epochs(job, 0)
@@ -108,7 +109,7 @@ def test_without_workers(script, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver"])
-def test_workers(script, tmp_path, method):
+def test_workers(script: Path, tmp_path: Path, method: str) -> None:
     """A spawned worker and one of a fork server learn their loader in the same way."""
     job = run_job(tmp_path, [script, 2, method])
     assert (job.process.returncode, job.process.stdout) == (0, "done\n")
@@ -122,7 +123,7 @@ def test_workers(script, tmp_path, method):
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_an_exception_reads_as_without_the_hook(script, tmp_path, workers):
+def test_an_exception_reads_as_without_the_hook(script: Path, tmp_path: Path, workers: int) -> None:
     arguments = [script, workers, "fork"]
     plain = run_python(arguments, environment(BAD="20"))
     job = run_job(tmp_path, arguments, BAD="20")
@@ -134,7 +135,9 @@ def test_an_exception_reads_as_without_the_hook(script, tmp_path, workers):
 
 
 @pytest.mark.parametrize(("ending", "code", "ends"), [("exit", 7, [0]), ("_exit", 3, [])])
-def test_exit_codes_pass_and_the_ring_stays(script, tmp_path, ending, code, ends):
+def test_exit_codes_pass_and_the_ring_stays(
+    script: Path, tmp_path: Path, ending: str, code: int, ends: list[int]
+) -> None:
     job = run_job(tmp_path, [script, 0, "fork", ending])
     assert job.process.returncode == code
     check_epochs(job, 0)

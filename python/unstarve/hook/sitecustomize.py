@@ -7,19 +7,19 @@ have been found without us. Prints nothing and raises nothing of its own.
 import sys
 
 
-def _start():
+def _start() -> None:
     import os
 
     if "UNSTARVE_RUN_DIR" in os.environ:
         try:
-            import _unstarve_hook
+            import _unstarve_hook  # type: ignore[import-not-found]
 
             _unstarve_hook.install()
         except Exception:
-            pass
+            pass  # The job comes first; it runs as ever, unwatched.
 
 
-def _hand_over():
+def _hand_over() -> None:
     """Leaves sys.path as it would be without us, and runs the next sitecustomize in our stead."""
     import os
     from importlib.machinery import PathFinder

@@ -4,8 +4,14 @@
 on are imported. A Python process that never imports them pays for this file and nothing else.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+
+TYPE_CHECKING = False  # The name that type checkers know; importing typing takes time.
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _VIEWS = {
     # module as imported by the job -> (our module, the function in it that gets the module)
@@ -20,7 +26,7 @@ _VIEWS = {
 _installed = False
 
 
-def install():
+def install() -> None:
     """Once per interpreter, from sitecustomize; UNSTARVE_RUN_DIR is set."""
     global _installed
     if _installed:
@@ -42,7 +48,7 @@ def install():
 started_ns = 0
 
 
-def _apply(module):
+def _apply(module: ModuleType) -> None:
     """Called right after a watched module was imported; an error here must not reach the job."""
     try:
         from importlib import import_module
@@ -53,7 +59,7 @@ def _apply(module):
         _note(error)
 
 
-def _note(error):
+def _note(error: Exception) -> None:
     try:
         from . import recorder
 
@@ -62,7 +68,7 @@ def _note(error):
         pass
 
 
-def _after_fork():
+def _after_fork() -> None:
     """A forked child writes a ring of its own, and only if it has something to say."""
     recorder = sys.modules.get(__name__ + ".recorder")
     if recorder is not None:

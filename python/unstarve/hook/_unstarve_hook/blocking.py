@@ -1,27 +1,30 @@
 """Records calls of the job that block the host until the device has caught up.
 
-Only where CUDA is in use, and only calls that a kernel's results can hold up: `.item()`, `.cpu()`,
-`.tolist()` and `.numpy()`-bound copies of CUDA tensors, and torch.cuda.synchronize().
+Only where CUDA is in use, and only calls that a kernel's results can hold up: `.item()`, `.cpu()`
+and `.tolist()` of CUDA tensors, and torch.cuda.synchronize().
 """
+
+from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from .recorder import RECORDER, SYNC, now_ns
 from .wrap import hide_our_frame, in_the_place_of
 
 
-def watch():
+def watch() -> None:
     """Called once, when the job has stepped and CUDA is initialised."""
-    torch = sys.modules["torch"]
+    torch: Any = sys.modules["torch"]
     device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
     for name in ("item", "tolist", "cpu"):
         setattr(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), device))
     torch.cuda.synchronize = _timed(torch.cuda.synchronize)
 
 
-def _timed_method(original, device):
-    def method(self, *arguments, **named):
+def _timed_method(original: Any, device: str) -> Any:
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
         if self.device.type != device:
             return original(self, *arguments, **named)
         start = now_ns()
@@ -36,8 +39,8 @@ def _timed_method(original, device):
     return in_the_place_of(original, method)
 
 
-def _timed(original):
-    def function(*arguments, **named):
+def _timed(original: Any) -> Any:
+    def function(*arguments: Any, **named: Any) -> Any:
         start = now_ns()
         try:
             return original(*arguments, **named)

@@ -1,6 +1,10 @@
 """Adds up the time a fetch spends in image decoders, per thread."""
 
+from __future__ import annotations
+
 import threading
+from types import ModuleType
+from typing import Any, Callable
 
 from .recorder import now_ns
 from .wrap import hide_our_frame, in_the_place_of
@@ -15,7 +19,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def enter_fetch():
+def enter_fetch() -> tuple[bool, int]:
     """Starts a count; returns what `leave_fetch` needs to go back to an outer one."""
     outer = (_here.fetching, _here.ns)
     _here.fetching = True
@@ -23,20 +27,20 @@ def enter_fetch():
     return outer
 
 
-def leave_fetch(outer):
+def leave_fetch(outer: tuple[bool, int]) -> int:
     """The nanoseconds of decoding since enter_fetch()."""
     decoded = _here.ns
     _here.fetching, _here.ns = outer
     return decoded
 
 
-def watch_pil(module):
+def watch_pil(module: ModuleType) -> None:
     """PIL.ImageFile: `load` reads and decodes the file; opening only parsed its header."""
     # An image whose pixels are there already is asked to load again by every operation on it.
     module.ImageFile.load = _timed(module.ImageFile.load, lambda image: bool(image.tile))
 
 
-def watch_torchvision(module):
+def watch_torchvision(module: ModuleType) -> None:
     """torchvision.io.image."""
     for name in ("decode_jpeg", "decode_png", "decode_image", "decode_webp", "read_image"):
         original = getattr(module, name, None)
@@ -48,10 +52,10 @@ def watch_torchvision(module):
             setattr(module, name, decoder)
 
 
-def _timed(original, has_work):
+def _timed(original: Any, has_work: Callable[..., bool]) -> Any:
     """`original`, counted while a fetch of this thread goes on and `has_work(first argument)`."""
 
-    def decoder(*arguments, **named):
+    def decoder(*arguments: Any, **named: Any) -> Any:
         count = _here.fetching and not _here.decoding and _asked(has_work, arguments)
         _here.decoding = _here.decoding or count
         start = now_ns()
@@ -65,11 +69,12 @@ def _timed(original, has_work):
                 _here.ns += now_ns() - start
                 _here.decoding = False
 
-    decoder.__wrapped__ = original
-    return in_the_place_of(original, decoder)
+    ours = in_the_place_of(original, decoder)
+    ours.__wrapped__ = original
+    return ours
 
 
-def _asked(has_work, arguments):
+def _asked(has_work: Callable[..., bool], arguments: tuple[Any, ...]) -> bool:
     try:
         return has_work(*arguments[:1])
     except Exception:

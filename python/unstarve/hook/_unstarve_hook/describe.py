@@ -4,9 +4,13 @@ Everything here looks at objects of the job: nothing may run the job's code for 
 `len()`, and nothing may fail because of it.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys
+from types import FrameType
+from typing import Any
 
 from .ring import TEXT_BYTES
 
@@ -15,8 +19,12 @@ _LONGEST = 120  # characters of one repr or argument
 _PLAIN_REPR = ("torchvision.", "torch.nn.", "albumentations.", "timm.")
 
 
-def process():
-    facts = {"pid": os.getpid(), "ppid": os.getppid(), "python": sys.version.split()[0]}
+def process() -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "pid": os.getpid(),
+        "ppid": os.getppid(),
+        "python": sys.version.split()[0],
+    }
     facts["argv"] = [_cut(argument) for argument in getattr(sys, "argv", [])[:20]]
     torch = sys.modules.get("torch")
     if torch is not None:
@@ -27,7 +35,7 @@ def process():
     return facts
 
 
-def error_text(error):
+def error_text(error: Exception) -> str:
     """One line with the place in our code, for `hook_errors`."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -39,7 +47,7 @@ def error_text(error):
     return _cut(f"{type(error).__name__}: {error}{place}")
 
 
-def fit(facts):
+def fit(facts: dict[str, Any]) -> bytes:
     """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
     for without in (None, "loaders", "argv", "transforms", "hook_errors", "dataset"):
         if without is not None:
@@ -51,20 +59,20 @@ def fit(facts):
     return b"{}"
 
 
-def dataset(data):
+def dataset(data: Any) -> dict[str, Any]:
     """Class, length and root of a data set, seen through wrappers such as torch's Subset."""
-    facts = {"class": class_name(data)}
+    facts: dict[str, Any] = {"class": class_name(data)}
     try:
         facts["length"] = len(data)
     except Exception:
-        pass
+        pass  # Absent is absent.
     root = _attribute(_innermost(data), "root")
     if root is not None and isinstance(root, (str, os.PathLike)):
         facts["root"] = _cut(os.fspath(root))
     return facts
 
 
-def transforms(data):
+def transforms(data: object) -> list[str]:
     """The steps of the data set's transform; objects of unknown classes by their class name."""
     transform = _attribute(_innermost(data), "transform")
     if transform is None:
@@ -75,7 +83,7 @@ def transforms(data):
     return [_in_words(step) for step in steps[:16]]
 
 
-def place_of_user_code(frame):
+def place_of_user_code(frame: FrameType | None) -> str | None:
     """`file.py:41` of the innermost frame that belongs to no library."""
     while frame is not None:
         code = frame.f_code
@@ -85,12 +93,12 @@ def place_of_user_code(frame):
     return None
 
 
-def class_name(thing):
+def class_name(thing: object) -> str:
     kind = type(thing)
     return _cut(f"{kind.__module__}.{kind.__qualname__}")
 
 
-def _innermost(data):
+def _innermost(data: object) -> object:
     for _ in range(4):
         inner = _attribute(data, "dataset")
         if inner is None:
@@ -99,12 +107,12 @@ def _innermost(data):
     return data
 
 
-def _attribute(thing, name):
+def _attribute(thing: object, name: str) -> Any:
     """An instance's own attribute; never a property or a `__getattr__` of the job."""
     return getattr(thing, "__dict__", {}).get(name)
 
 
-def _in_words(step):
+def _in_words(step: object) -> str:
     if type(step).__module__.startswith(_PLAIN_REPR):
         try:
             return _cut(" ".join(repr(step).split()))
@@ -113,7 +121,7 @@ def _in_words(step):
     return _cut(getattr(step, "__qualname__", "") or class_name(step))
 
 
-def _is_library(file):
+def _is_library(file: str) -> bool:
     if file.startswith("<") or "site-packages" in file or "dist-packages" in file:
         return True
     if "_unstarve_hook" in file:
@@ -121,7 +129,7 @@ def _is_library(file):
     return file.startswith(os.path.dirname(os.__file__) + os.sep)
 
 
-def _short_path(file):
+def _short_path(file: str) -> str:
     try:
         relative = os.path.relpath(file)
     except (OSError, ValueError):
@@ -129,6 +137,6 @@ def _short_path(file):
     return file if relative.startswith("..") else relative
 
 
-def _cut(text):
-    text = str(text)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "\u2026"
+def _cut(text: object) -> str:
+    words = str(text)
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "\u2026"

@@ -5,10 +5,14 @@ changed when it is first iterated, and only upwards. The batches and their order
 where that, or the job itself, would be at risk, the loader is left alone and the reason recorded.
 """
 
+from __future__ import annotations
+
 import io
 import json
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 from .recorder import RECORDER
 
@@ -23,19 +27,20 @@ class RefusedError(Exception):
     """Why a loader stays as it is."""
 
 
-def wanted():
+def _wanted() -> dict[str, Any]:
     text = os.environ.get("UNSTARVE_FIX")
-    return json.loads(text) if text else {}
+    fix: dict[str, Any] = json.loads(text) if text else {}
+    return fix
 
 
-def apply(loader, loader_id):
+def apply(loader: Any, loader_id: int) -> None:
     """Called before a DataLoader's iterator is made; raises nothing."""
     try:
         if "UNSTARVE_FIX" not in os.environ or "_unstarve_fixed" in loader.__dict__:
             return
         loader.__dict__["_unstarve_fixed"] = True
         before = _settings(loader)
-        changes = _changes(loader, wanted())
+        changes = _changes(loader, _wanted())
         if changes:
             _set(loader, changes)
             _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
@@ -46,7 +51,7 @@ def apply(loader, loader_id):
         _add("fix_refused", loader=loader_id, reason=f"{type(error).__name__}: {error}")
 
 
-def _set(loader, changes):
+def _set(loader: Any, changes: dict[str, Any]) -> None:
     workers = loader.num_workers
     try:
         for name, value in changes.items():
@@ -56,11 +61,11 @@ def _set(loader, changes):
         raise
 
 
-def _add(key, **facts):
+def _add(key: str, **facts: object) -> None:
     RECORDER.describe(**{key: [*(RECORDER.facts(key) or []), facts]})
 
 
-def _settings(loader):
+def _settings(loader: Any) -> dict[str, Any]:
     return {
         "num_workers": loader.num_workers,
         "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
@@ -68,9 +73,9 @@ def _settings(loader):
     }
 
 
-def _changes(loader, fix):
+def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     """Attributes to set, in this order; empty where the loader has all of it already."""
-    changes = {}
+    changes: dict[str, Any] = {}
     workers = min(int(fix.get("num_workers", 0)), len(os.sched_getaffinity(0)))
     if workers > loader.num_workers:
         _check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
@@ -85,7 +90,7 @@ def _changes(loader, fix):
     return changes
 
 
-def _check_workers(loader, batches):
+def _check_workers(loader: Any, batches: int) -> None:
     if loader._dataset_kind != _MAP_STYLE:
         raise RefusedError("an iterable data set: each worker would deliver all of it")
     if loader.batch_sampler is None:
@@ -99,7 +104,7 @@ def _check_workers(loader, batches):
         _check_attribute(name, value)
 
 
-def _check_shared_memory(needed):
+def _check_shared_memory(needed: int) -> None:
     try:
         state = os.statvfs("/dev/shm")
     except OSError:
@@ -112,14 +117,14 @@ def _check_shared_memory(needed):
         )
 
 
-def _attributes(dataset):
+def _attributes(dataset: object) -> Iterator[tuple[str, object]]:
     for _ in range(4):
         attributes = getattr(dataset, "__dict__", {})
         yield from attributes.items()
         dataset = attributes.get("dataset")
 
 
-def _check_attribute(name, value):
+def _check_attribute(name: str, value: object) -> None:
     module = type(value).__module__.split(".")[0]
     if isinstance(value, io.IOBase) or module in _HANDLES:
         raise RefusedError(f"the data set holds an open {type(value).__name__} in `{name}`")
@@ -127,7 +132,7 @@ def _check_attribute(name, value):
         raise RefusedError(f"the data set holds a tensor on the GPU in `{name}`")
 
 
-def _start_method(loader):
+def _start_method(loader: Any) -> dict[str, Any]:
     """fork, the method that takes every data set, unless the job has chosen another."""
     import multiprocessing
 
@@ -145,7 +150,7 @@ def _start_method(loader):
     return {}
 
 
-def _check_picklable(thing, method):
+def _check_picklable(thing: object, method: str) -> None:
     import pickle
 
     try:
@@ -161,7 +166,7 @@ class _Nowhere:
 
     _left = 64 << 20
 
-    def write(self, data):
+    def write(self, data: bytes, /) -> int:
         self._left -= len(data)
         if self._left < 0:
             raise RefusedError(
@@ -170,7 +175,7 @@ class _Nowhere:
         return len(data)
 
 
-def _main_is_guarded():
+def _main_is_guarded() -> bool:
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     if file is None:
         return False
@@ -178,7 +183,7 @@ def _main_is_guarded():
         return "__main__" in source.read()
 
 
-def _cuda_in_use():
+def _cuda_in_use() -> bool:
     """Pinning without a CUDA device prints a warning; it also makes a context, if there is none."""
-    torch = sys.modules["torch"]
+    torch: Any = sys.modules["torch"]
     return bool(torch.cuda.is_available() and torch.cuda.is_initialized())

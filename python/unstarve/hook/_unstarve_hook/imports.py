@@ -1,11 +1,20 @@
 """Runs a callback after a module's first import, without importing anything itself."""
 
+from __future__ import annotations
+
 import sys
 
-_callbacks = {}
+TYPE_CHECKING = False  # The name that type checkers know; importing typing takes time.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+_callbacks: dict[str, Callable[[ModuleType], None]] = {}
 
 
-def after_import(name, callback):
+def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
     """`callback(module)` once, after `name` was imported; at once if it already is."""
     module = sys.modules.get(name)
     if module is not None:
@@ -18,7 +27,9 @@ class Finder:
     """First in sys.meta_path; answers only for watched names, and only with others' answers."""
 
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         callback = _callbacks.pop(name, None)
         if callback is None:
             return None
@@ -26,7 +37,7 @@ class Finder:
             find = getattr(finder, "find_spec", None)
             if isinstance(finder, Finder) or find is None:
                 continue
-            spec = find(name, path, target)
+            spec: ModuleSpec | None = find(name, path, target)
             if spec is not None:
                 _call_afterwards(spec, callback)
                 return spec
@@ -34,17 +45,17 @@ class Finder:
         return None
 
 
-def _call_afterwards(spec, callback):
+def _call_afterwards(spec: ModuleSpec, callback: Callable[[ModuleType], None]) -> None:
     """The module keeps the loader it would have had: only its exec_module is borrowed, once."""
-    loader = spec.loader
+    loader: Any = spec.loader
     try:
         original = loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: ModuleType) -> None:
             del loader.exec_module
             original(module)
             callback(module)
 
         loader.exec_module = exec_module
     except Exception:
-        pass
+        pass  # A loader that takes no attributes: the module goes unwatched.

@@ -1,18 +1,23 @@
 """Watches torch's DataLoader and unstarve's: what it was told, and every wait for a batch."""
 
+from __future__ import annotations
+
 import itertools
 import sys
 import threading
+from types import FrameType, ModuleType
+from typing import Any, Callable
 
 from . import decode, describe, fix
-from .recorder import ABSENT, FETCH, LOADER, RECORDER, WAIT, now_ns
+from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
+from .ring import ABSENT
 from .steps import STEPS
 from .wrap import hide_our_frame, in_the_place_of
 
 try:
     from time import thread_time_ns
 except ImportError:  # pragma: no cover  (no per-thread clock on this system)
-    thread_time_ns = None
+    thread_time_ns = None  # type: ignore[assignment]
 
 #: Travels to workers, forked or spawned, with `multiprocessing`'s own configuration.
 _LOADER_KEY = "unstarve_loader"
@@ -25,7 +30,7 @@ class Watched:
 
     __slots__ = ("batch", "batch_size", "loader_id")
 
-    def __init__(self, loader_id, batch_size):
+    def __init__(self, loader_id: int, batch_size: int) -> None:
         self.loader_id = loader_id
         self.batch_size = batch_size
         self.batch = 0
@@ -34,14 +39,14 @@ class Watched:
 class _Here(threading.local):
     """Of this thread: the loader that is being waited for and what a fetch in it adds up."""
 
-    loader_id = None
+    loader_id: int | None = None
     samples = ABSENT
 
 
 _here = _Here()
 
 
-def watch_dataloader(module):
+def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
     module.DataLoader.__iter__ = _watched_iter(module.DataLoader.__iter__, _torch_loader)
     iterator = module._BaseDataLoaderIter
@@ -51,13 +56,13 @@ def watch_dataloader(module):
         fetcher.fetch = _watched_fetch(fetcher.fetch)
 
 
-def watch_unstarve(module):
+def watch_unstarve(module: ModuleType) -> None:
     """unstarve.loader, whose iterators may be of any class."""
     loader = module.ImageFolderLoader
     loader.__iter__ = _watched_iter(loader.__iter__, _unstarve_loader, _WatchedIterator)
 
 
-def _torch_loader(loader):
+def _torch_loader(loader: Any) -> tuple[tuple[int, int, int, int], Any]:
     numbers = (
         loader.num_workers,
         _whole(loader.prefetch_factor) if loader.num_workers > 0 else ABSENT,
@@ -67,7 +72,7 @@ def _torch_loader(loader):
     return numbers, loader.dataset
 
 
-def _unstarve_loader(loader):
+def _unstarve_loader(loader: Any) -> tuple[tuple[int, int, int, int], Any]:
     return (
         _whole(getattr(loader, "threads", None)),
         _whole(getattr(loader, "prefetch", None)),
@@ -76,12 +81,12 @@ def _unstarve_loader(loader):
     ), loader
 
 
-def _whole(value):
+def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
-def _watched_iter(original, look, wrap=None):
-    def __iter__(self):
+def _watched_iter(original: Any, look: Callable[[Any], Any], wrap: Any = None) -> Any:
+    def __iter__(self: Any) -> Any:
         loader_id = _begin(self)
         if wrap is None:
             fix.apply(self, loader_id)
@@ -107,11 +112,11 @@ def _watched_iter(original, look, wrap=None):
     return in_the_place_of(original, __iter__)
 
 
-def _begin(loader):
+def _begin(loader: Any) -> int:
     """The loader's number, left where the workers it is about to start will find it."""
     try:
         attributes = loader.__dict__
-        loader_id = attributes.get("_unstarve_id")
+        loader_id: int | None = attributes.get("_unstarve_id")
         if loader_id is None:
             loader_id = attributes["_unstarve_id"] = next(_loader_ids)
         process = sys.modules.get("multiprocessing.process")
@@ -123,10 +128,10 @@ def _begin(loader):
         return ABSENT
 
 
-_described = set()
+_described: set[int] = set()
 
 
-def _describe_loader(loader_id, data, frame):
+def _describe_loader(loader_id: int, data: Any, frame: FrameType) -> None:
     """Once per loader; the first one, usually the training set's, also at the top level."""
     if loader_id in _described:
         return
@@ -144,10 +149,12 @@ def _describe_loader(loader_id, data, frame):
 RECORDER.after_fork.append(_described.clear)
 
 
-def _watched_next(original, ready_batches=None, inner=None):
+def _watched_next(
+    original: Any, ready_batches: Callable[[Any], int] | None = None, inner: str | None = None
+) -> Any:
     """`original(iterator)`, timed; `inner` names the attribute that holds the iterator, if any."""
 
-    def __next__(self):
+    def __next__(self: Any) -> Any:
         try:
             watched = self._unstarve_watched
         except AttributeError:  # Made without DataLoader.__iter__.
@@ -179,30 +186,30 @@ def _watched_next(original, ready_batches=None, inner=None):
 class _WatchedIterator:
     """Stands before an iterator whose class may not be changed, or is not known."""
 
-    def __init__(self, iterator, watched):
+    def __init__(self, iterator: Any, watched: Watched) -> None:
         self._iterator = iterator
         self._unstarve_watched = watched
 
-    def __iter__(self):
+    def __iter__(self) -> _WatchedIterator:
         return self
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._iterator, name)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._iterator)
 
     __next__ = _watched_next(next, inner="_iterator")
 
 
-def _ready_batches(iterator):
+def _ready_batches(iterator: Any) -> int:
     """Batches that workers had finished when the job came asking; absent without workers."""
     try:
         waiting = iterator._task_info
     except AttributeError:
         return ABSENT
     try:
-        ready = sum([len(task) == 2 for task in waiting.values()])
+        ready: int = sum([len(task) == 2 for task in waiting.values()])
         ready += iterator._worker_result_queue.qsize()
         if iterator._data_queue is not iterator._worker_result_queue:
             ready += iterator._data_queue.qsize()
@@ -212,7 +219,7 @@ def _ready_batches(iterator):
         return ABSENT
 
 
-def _samples_in(data, batch_size):
+def _samples_in(data: Any, batch_size: int) -> int:
     """The first dimension of the first tensor in the batch, as far as it can be told."""
     try:
         first = data
@@ -229,8 +236,8 @@ def _samples_in(data, batch_size):
     return int(samples)
 
 
-def _watched_fetch(original):
-    def fetch(self, possibly_batched_index):
+def _watched_fetch(original: Any) -> Any:
+    def fetch(self: Any, possibly_batched_index: Any) -> Any:
         outer = decode.enter_fetch()
         collating = _time_collate(self)
         start, cpu = now_ns(), _cpu_ns()
@@ -255,12 +262,12 @@ def _watched_fetch(original):
 class _Collate:
     """Stands in a fetcher for the loader's collate function and times its last call."""
 
-    def __init__(self, collate):
+    def __init__(self, collate: Callable[[Any], Any]) -> None:
         self._collate = collate
         self.ns = 0
         self.samples = ABSENT
 
-    def __call__(self, data):
+    def __call__(self, data: Any) -> Any:
         start = now_ns()
         try:
             batch = self._collate(data)
@@ -272,7 +279,7 @@ class _Collate:
         return batch
 
 
-def _time_collate(fetcher):
+def _time_collate(fetcher: Any) -> _Collate | None:
     try:
         collate = fetcher.collate_fn
         if not isinstance(collate, _Collate):
@@ -283,15 +290,15 @@ def _time_collate(fetcher):
         return None
 
 
-def _cpu_ns():
+def _cpu_ns() -> int:
     return thread_time_ns() if thread_time_ns is not None else ABSENT
 
 
-def _since(cpu):
+def _since(cpu: int) -> int:
     return thread_time_ns() - cpu if thread_time_ns is not None else ABSENT
 
 
-def _loader_id():
+def _loader_id() -> int:
     """In the main process the loader that is being waited for, in a worker the one it is of."""
     if _here.loader_id is None:
         process = sys.modules.get("multiprocessing.process")
@@ -300,7 +307,7 @@ def _loader_id():
     return _here.loader_id
 
 
-def _forget_thread():
+def _forget_thread() -> None:
     _here.loader_id = None
 
 

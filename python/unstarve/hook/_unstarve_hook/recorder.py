@@ -1,10 +1,13 @@
 """What one process of the job has to say: its ring, opened when there is something to record."""
 
+from __future__ import annotations
+
 import atexit
 import os
 import sys
 import threading
 import time
+from typing import Any, Callable
 
 from . import describe
 from . import started_ns as _hook_started_ns
@@ -14,6 +17,7 @@ PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC = 1, 2, 3, 4, 5, 6, 7
 MAIN, WORKER, OTHER = 0, 1, 2
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8
+_NOTHING = (ABSENT,) * 5
 
 now_ns = time.monotonic_ns
 _thread_id = threading.get_native_id
@@ -22,37 +26,39 @@ _thread_id = threading.get_native_id
 class Recorder:
     """Thread-safe. Never raises: what goes wrong is kept for `hook_errors` of the ring's text."""
 
-    def __init__(self, run_dir, started_ns):
+    def __init__(self, run_dir: str, started_ns: int) -> None:
         self._directory = os.path.join(run_dir, "rings")
         self.started_ns = started_ns
-        self.after_fork = []  # called in a forked child
+        self.after_fork: list[Callable[[], None]] = []  # called in a forked child
         self._clear()
 
-    def _clear(self):
+    def _clear(self) -> None:
         # Re-entrant, since a signal handler of the job may run between any two lines of ours; at
         # worst the interrupted record is overwritten.
         self._lock = threading.RLock()
-        self._ring = None
+        self._ring: Ring | None = None
         self._given_up = False
-        self._errors = []
-        self._facts = {}
+        self._errors: list[str] = []
+        self._facts: dict[str, Any] = {}
 
-    def start_afresh(self):
+    def start_afresh(self) -> None:
         self.started_ns = now_ns()
         self._clear()
         for forget in self.after_fork:
             forget()
 
-    def record(self, event, start_ns, end_ns, a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, e=ABSENT):
+    def record(self, event: int, start_ns: int, end_ns: int, *numbers: int) -> None:
+        """`numbers` are the record's a, b, ...; those left out are absent."""
         try:
             with self._lock:
-                if self._ring is None and not self._open(event):
-                    return
-                self._ring.append(event, _thread_id(), start_ns, end_ns, (a, b, c, d, e))
+                ring = self._ring or self._open(event)
+                if ring is not None:
+                    numbers += _NOTHING[len(numbers) :]
+                    ring.append(event, _thread_id(), start_ns, end_ns, numbers)
         except Exception as error:
             self.note_error(error)
 
-    def describe(self, **facts):
+    def describe(self, **facts: object) -> None:
         """Adds to the ring's text; kept until there is a ring."""
         try:
             with self._lock:
@@ -61,10 +67,10 @@ class Recorder:
         except Exception as error:
             self.note_error(error)
 
-    def facts(self, key):
+    def facts(self, key: str) -> Any:
         return self._facts.get(key)
 
-    def note_error(self, error):
+    def note_error(self, error: Exception) -> None:
         try:
             with self._lock:
                 text = describe.error_text(error)
@@ -72,11 +78,11 @@ class Recorder:
                     self._errors.append(text)
                     self._write_text()
         except Exception:
-            pass
+            pass  # Nobody is left to be told.
 
-    def _open(self, event):
+    def _open(self, event: int) -> Ring | None:
         if self._given_up:
-            return False
+            return None
         self._given_up = True  # One try: a directory that is gone or full stays so.
         ring = Ring(self._directory)
         self._given_up = False
@@ -88,13 +94,13 @@ class Recorder:
         self._write_text()
         if _is_child():
             _at_child_exit()
-        return True
+        return ring
 
-    def _write_text(self):
+    def _write_text(self) -> None:
         if self._ring is not None:
             self._ring.set_text(describe.fit(dict(self._facts, hook_errors=self._errors)))
 
-    def end(self):
+    def end(self) -> None:
         """The last record. A process that imported torch and showed us nothing says just that."""
         failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
         if self._ring is None:
@@ -104,20 +110,20 @@ class Recorder:
         self.record(END, now_ns(), now_ns(), 1 if failed else 0)
 
 
-def _role(event):
+def _role(event: int) -> int:
     worker = sys.modules.get("torch.utils.data._utils.worker")
     if getattr(worker, "_worker_info", None) is not None:
         return WORKER
     return OTHER if event == FETCH else MAIN
 
 
-def _is_child():
+def _is_child() -> bool:
     """Whether `multiprocessing` started this process."""
     process = sys.modules.get("multiprocessing.process")
     return process is not None and process.parent_process() is not None
 
 
-def _at_child_exit():
+def _at_child_exit() -> None:
     """Children of `multiprocessing` leave by os._exit, past atexit, but run its finalizers."""
     from multiprocessing import util
 

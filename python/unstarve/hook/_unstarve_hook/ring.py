@@ -1,5 +1,7 @@
 """Writes a ring of 64-byte records into a memory-mapped file (format: docs/formats/run.md)."""
 
+from __future__ import annotations
+
 import mmap
 import os
 import struct
@@ -27,7 +29,7 @@ class Ring:
     and never a SIGBUS in the job later, and a reader never sees half a header.
     """
 
-    def __init__(self, directory):
+    def __init__(self, directory: str) -> None:
         pid = os.getpid()
         hidden = os.path.join(directory, f".hook-{pid}.new")
         size = HEADER_BYTES + CAPACITY * RECORD_BYTES
@@ -50,21 +52,23 @@ class Ring:
         self._text_size = view[56:60].cast("I")
         self._count = 0
 
-    def append(self, event, thread_id, start_ns, end_ns, numbers):
+    def append(
+        self, event: int, thread_id: int, start_ns: int, end_ns: int, numbers: tuple[int, ...]
+    ) -> None:
         count = self._count
         at = HEADER_BYTES + (count & _MASK) * RECORD_BYTES
         _pack_record(self._map, at, event, 0, thread_id, start_ns, end_ns, *numbers)
         self._count = count + 1
         self._write_count[0] = count + 1
 
-    def set_text(self, text):
+    def set_text(self, text: bytes) -> None:
         """At most TEXT_BYTES bytes. The size is 0 while the text is being replaced."""
         self._text_size[0] = 0
         self._map[TEXT_AT : TEXT_AT + len(text)] = text
         self._text_size[0] = len(text)
 
 
-def _free_name(directory, pid):
+def _free_name(directory: str, pid: int) -> str:
     """A process that replaced itself by exec keeps its pid; its earlier ring is not overwritten."""
     path = os.path.join(directory, f"hook-{pid}.ring")
     again = 1

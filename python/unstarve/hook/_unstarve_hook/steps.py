@@ -1,10 +1,15 @@
 """Watches optimizer steps: torch's optimizers, and those of the emulated GPU."""
 
+from __future__ import annotations
+
 import sys
 import weakref
+from types import ModuleType
+from typing import Any
 
 from . import blocking, timeline
-from .recorder import ABSENT, RECORDER, STEP, now_ns
+from .recorder import RECORDER, STEP, now_ns
+from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
 
 TORCH, EMULATED = 0, 1
@@ -21,25 +26,25 @@ class Steps:
     batches that came since the last one from the loader that delivered last.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.forget()
 
-    def forget(self):
+    def forget(self) -> None:
         self._index = 0
         self._previous_end = RECORDER.started_ns
-        self._leader = None
+        self._leader: weakref.ref[Any] | None = None
         self._strangers = 0
-        self._samples = {}
-        self._last_loader = None
-        self._window = None
+        self._samples: dict[int, int] = {}
+        self._last_loader = ABSENT
+        self._window: timeline.Window | None = None
 
-    def got(self, loader_id, samples):
+    def got(self, loader_id: int, samples: int) -> None:
         """A loader delivered a batch."""
         self._last_loader = loader_id
         if samples != ABSENT:
             self._samples[loader_id] = self._samples.get(loader_id, 0) + samples
 
-    def stepped(self, optimizer):
+    def stepped(self, optimizer: object) -> None:
         leader = self._leader() if self._leader is not None else None
         if optimizer is not leader:
             self._strangers += 1
@@ -49,7 +54,7 @@ class Steps:
         self._strangers = 0
         self.end(self._samples.get(self._last_loader, ABSENT), now_ns(), TORCH)
 
-    def end(self, samples, end_ns, source):
+    def end(self, samples: int, end_ns: int, source: int) -> None:
         start, self._previous_end = self._previous_end, end_ns
         index, self._index = self._index, self._index + 1
         self._samples.clear()
@@ -57,7 +62,7 @@ class Steps:
         if source == TORCH:
             self._look_at_device(index)
 
-    def _look_at_device(self, index):
+    def _look_at_device(self, index: int) -> None:
         """After the first steps it is clear whether the job uses CUDA."""
         if index == _DEVICE_IS_KNOWN:
             self._window = timeline.window()
@@ -71,10 +76,10 @@ STEPS = Steps()
 RECORDER.after_fork.append(STEPS.forget)
 
 
-def watch_emulated(module):
+def watch_emulated(module: ModuleType) -> None:
     """unstarve.emulated."""
 
-    def listener(samples, start_ns, end_ns):
+    def listener(samples: int | None, start_ns: int, end_ns: int) -> None:
         try:
             STEPS.end(ABSENT if samples is None else samples, end_ns, EMULATED)
         except Exception as error:
@@ -83,7 +88,7 @@ def watch_emulated(module):
     module._step_listeners.append(listener)
 
 
-def watch_optimizer(module):
+def watch_optimizer(module: ModuleType) -> None:
     """torch.optim.optimizer."""
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
@@ -92,7 +97,7 @@ def watch_optimizer(module):
         _watch_old_optimizer(module.Optimizer)
 
 
-def _after_step(optimizer, arguments, named):
+def _after_step(optimizer: object, arguments: object, named: object) -> None:
     if _torch_is_compiling():
         return  # Dynamo traces this line away, instead of breaking the graph on what follows.
     try:
@@ -101,27 +106,27 @@ def _after_step(optimizer, arguments, named):
         RECORDER.note_error(error)
 
 
-def _torch_is_compiling():
-    compiler = getattr(_torch, "compiler", None)
-    return hasattr(compiler, "is_compiling") and compiler.is_compiling()
+def _torch_is_compiling() -> bool:
+    compiler: Any = getattr(_torch, "compiler", None)
+    return bool(hasattr(compiler, "is_compiling") and compiler.is_compiling())
 
 
 # Being imported, since an optimizer is.
-_torch = sys.modules.get("torch")
+_torch: Any = sys.modules.get("torch")
 
 
-def _watch_old_optimizer(optimizer_class):
+def _watch_old_optimizer(optimizer_class: Any) -> None:
     """Before torch 2.0 there is no global hook; the class's `step` is wrapped, as torch does."""
     original = optimizer_class._hook_for_profile
 
-    def _hook_for_profile(self):
+    def _hook_for_profile(self: Any) -> None:
         original(self)
-        kind = type(self)
+        kind: Any = type(self)
         step = kind.step
         if getattr(step, "_unstarve_watched", False):
             return
 
-        def watched(self, *arguments, **named):
+        def watched(self: Any, *arguments: Any, **named: Any) -> Any:
             try:
                 result = step(self, *arguments, **named)
             except BaseException as error:

@@ -5,8 +5,11 @@ time to write the file; both are recorded in the ring's text as `profile`. It gi
 profiler of the job, at once.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+from typing import Any, Callable
 
 from .recorder import RECORDER, now_ns
 
@@ -21,17 +24,18 @@ _BEGINNINGS = ("__enter__", "_prepare_trace")
 class Window:
     """From the end of step `first` to the end of step `last`; one per process."""
 
-    def __init__(self, first, last, device):
+    def __init__(self, first: int, last: int, device: str) -> None:
         self._first = first
         self._last = last
         self._device = device
-        self._profiler = None
-        self._step_mark = None
+        self._profiler: Any = None
+        self._step_mark: Any = None
+        self._originals: dict[str, Any] = {}
         self._length = last - first
         self._begun_ns = 0
         self._done = False
 
-    def after_step(self, index):
+    def after_step(self, index: int) -> bool:
         """Whether to be called again."""
         if self._done:
             return False
@@ -50,7 +54,7 @@ class Window:
             self.finish("")
         return not self._done
 
-    def _begin(self, index):
+    def _begin(self, index: int) -> None:
         before = now_ns()
         profiler = _torch().profiler
         activities = [profiler.ProfilerActivity.CPU]
@@ -68,7 +72,7 @@ class Window:
         RECORDER.describe(profile={"first_step": index + 1, "start_cost_ns": now_ns() - before})
         self._mark(index)
 
-    def _mark(self, index):
+    def _mark(self, index: int | None) -> None:
         """A ProfilerStep from here to the next mark: what readers of traces take for a step."""
         if self._step_mark is not None:
             self._step_mark.__exit__(None, None, None)
@@ -77,7 +81,7 @@ class Window:
             self._step_mark = _torch().profiler.record_function(f"ProfilerStep#{index + 1}")
             self._step_mark.__enter__()
 
-    def finish(self, why_early):
+    def finish(self, why_early: str) -> None:
         """Stops and writes the trace. `why_early` is empty when the window was seen to its end."""
         profiler, self._profiler = self._profiler, None
         if profiler is None:
@@ -94,15 +98,15 @@ class Window:
         facts["stop_cost_ns"] = now_ns() - ended
         RECORDER.describe(profile=facts)
 
-    def _give_way(self):
+    def _give_way(self) -> None:
         """While the window is open, a profiler that the job starts ends it first."""
         kind = _torch().autograd.profiler.profile
         self._originals = {name: vars(kind)[name] for name in _BEGINNINGS if name in vars(kind)}
         for name, original in self._originals.items():
             setattr(kind, name, self._ending_first(original))
 
-    def _ending_first(self, original):
-        def begin(profiler, *arguments, **named):
+    def _ending_first(self, original: Any) -> Any:
+        def begin(profiler: Any, *arguments: Any, **named: Any) -> Any:
             try:
                 self.finish("the job started a profiler")
             except Exception as error:
@@ -111,12 +115,12 @@ class Window:
 
         return begin
 
-    def _take_way(self):
+    def _take_way(self) -> None:
         for name, original in self._originals.items():
             setattr(_torch().autograd.profiler.profile, name, original)
 
 
-def _quietly(start):
+def _quietly(start: Callable[[], object]) -> None:
     """Kineto writes to stderr as it starts and stops; it reads its log level at the first start."""
     ours = "KINETO_LOG_LEVEL" not in os.environ
     if ours:
@@ -128,7 +132,7 @@ def _quietly(start):
             del os.environ["KINETO_LOG_LEVEL"]
 
 
-def _export(profiler):
+def _export(profiler: Any) -> str:
     """The trace gets its name when it is complete; the first process of a rank keeps it."""
     run_dir = os.environ["UNSTARVE_RUN_DIR"]
     rank = os.environ.get("RANK", "0")
@@ -147,7 +151,7 @@ def _export(profiler):
     return name
 
 
-def window():
+def window() -> Window | None:
     """The window to watch for, or None where there is nothing to see or somebody else looks."""
     first, _, last = os.environ.get("UNSTARVE_PROFILE_STEPS", _STEPS).partition("..")
     if not last:
@@ -163,5 +167,5 @@ def window():
     return Window(int(first), int(last), device)
 
 
-def _torch():
+def _torch() -> Any:
     return sys.modules["torch"]

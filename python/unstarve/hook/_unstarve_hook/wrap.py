@@ -1,7 +1,11 @@
 """How a function of ours stands in the place of somebody else's."""
 
+from __future__ import annotations
 
-def in_the_place_of(original, ours):
+from typing import Any
+
+
+def in_the_place_of(original: Any, ours: Any) -> Any:
     """Gives `ours` the original's name, for messages and profilers."""
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         try:
@@ -11,7 +15,7 @@ def in_the_place_of(original, ours):
     return ours
 
 
-def hide_our_frame(error):
+def hide_our_frame(error: BaseException) -> None:
     """Called in an `except` block of a wrapper, before a bare `raise`: from Python 3.11 on the
     job's traceback then reads as if the wrapper were not there."""
     trace = error.__traceback__
