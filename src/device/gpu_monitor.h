@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "device/gpu_readings.h"
@@ -21,8 +22,9 @@ struct GpuDescription {
 
 /// Watches the GPUs of this machine from outside the job.
 ///
-///   auto monitor = open_gpu_monitor({});
-///   for (const GpuDescription& gpu : *(*monitor)->enumerate()) (*monitor)->read(gpu.index);
+///   auto monitor = open_gpu_monitor({}, clock);
+///   const auto gpus = (*monitor)->enumerate();
+///   for (const GpuDescription& gpu : *gpus) (*monitor)->read(gpu.index);
 ///
 /// Thread rule: one thread at a time. Lifetime: closes the driver library when destroyed.
 class GpuMonitor {
@@ -46,13 +48,15 @@ class GpuMonitor {
 
 struct GpuMonitorOptions {
   /// An NVML library to use instead of the driver's; this is how the emulated GPU's is chosen.
-  std::string nvml_path;
+  std::string nvml_path = {};
   /// Where the driver's library is looked for when nvml_path is empty; tests put a missing one.
   std::string system_nvml = "libnvidia-ml.so.1";
 };
 
 /// The library named by the options, else the driver's, else a monitor without devices whose
 /// source() says why. Only a library that was asked for by path and cannot be used is an error.
-Result<std::unique_ptr<GpuMonitor>> open_gpu_monitor(const GpuMonitorOptions& options);
+/// `clock` must outlive the monitor.
+Result<std::unique_ptr<GpuMonitor>> open_gpu_monitor(const GpuMonitorOptions& options,
+                                                     const Clock& clock);
 
 }  // namespace unstarve::device
