@@ -9,6 +9,7 @@ namespace unstarve::trace {
 namespace {
 
 constexpr const char* kTables = R"sql(
+BEGIN;
 CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE process (pid INTEGER PRIMARY KEY, ppid INTEGER, role TEXT, started_ns INTEGER,
                       ended_ns INTEGER, text TEXT);
@@ -31,6 +32,7 @@ CREATE TABLE finding (idx INTEGER, cause TEXT, detail TEXT, share REAL, confiden
                       evidence TEXT, remedies TEXT);
 CREATE TABLE prediction (remedy TEXT, predicted_speedup REAL, low REAL, high REAL,
                          measured_speedup REAL, measured_low REAL, measured_high REAL, held INTEGER);
+COMMIT;
 )sql";
 
 constexpr const char* kProcessInsert =

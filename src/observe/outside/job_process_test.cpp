@@ -96,16 +96,16 @@ TEST(JobProcess, WithoutAPathOfItsOwnTheHookStandsAlone) {
 TEST(JobProcess, TheJobsSignalMaskIsOursFromBefore) {
   const TestFolder folder;
   const std::string out = folder.path() + "/mask";
-  run_shell("grep SigBlk /proc/$$/status > " + out);
+  run_shell("exec grep SigBlk /proc/self/status > " + out);
   EXPECT_THAT(text_of(out), HasSubstr("0000000000000000"));
 }
 
 TEST(JobProcess, LeavesNoFileDescriptorsToTheJob) {
   const TestFolder folder;
   const std::string out = folder.path() + "/fds";
-  run_shell("ls /proc/$$/fd | wc -l > " + out);
+  run_shell("exec ls /proc/self/fd > " + out);
   const std::string before = text_of(out);
-  run({.command = {"sh", "-c", "ls /proc/$$/fd | wc -l > " + out}, .run_dir = folder.path()});
+  run({.command = {"sh", "-c", "exec ls /proc/self/fd > " + out}, .run_dir = folder.path()});
   EXPECT_EQ(text_of(out), before);
 }
 

@@ -1,0 +1,106 @@
+#include "trace/device_activity.h"
+
+#include <gtest/gtest.h>
+
+#include "base/cupti_ring.h"
+#include "trace/hook_event.h"
+#include "trace/recorded_rows.h"
+
+namespace unstarve::trace {
+namespace {
+
+template <class Record>
+bool decode(const Record& record, RecordedRows& rows) {
+  const cupti::RingRecord ring = cupti::to_ring_record(record);
+  return decode_device_activity(std::as_bytes(std::span(&ring, 1)), {"gemm", "ncclAllReduce"},
+                                rows);
+}
+
+TEST(DeviceActivity, KernelsCopiesMemsetsAndCallsBecomeEvents) {
+  RecordedRows rows;
+  cupti::Kernel kernel;
+  kernel.start_ns = 10;
+  kernel.end_ns = 20;
+  kernel.correlation_id = 5;
+  kernel.stream_id = 7;
+  EXPECT_TRUE(decode(kernel, rows));
+  kernel.name = 1;
+  EXPECT_TRUE(decode(kernel, rows));
+  cupti::Memcpy copy;
+  copy.copy_kind = static_cast<std::uint8_t>(cupti::CopyKind::kHostToDevice);
+  copy.source_kind = static_cast<std::uint8_t>(cupti::MemoryKind::kPageable);
+  copy.target_kind = static_cast<std::uint8_t>(cupti::MemoryKind::kDevice);
+  copy.bytes = 4096;
+  EXPECT_TRUE(decode(copy, rows));
+  EXPECT_TRUE(decode(cupti::Memset{}, rows));
+  cupti::ApiCall call;
+  call.call = static_cast<std::uint32_t>(cupti::RuntimeCall::kCudaLaunchKernel);
+  call.thread_id = 12;
+  call.process_id = 11;
+  call.correlation_id = 5;
+  EXPECT_TRUE(decode(call, rows));
+  EXPECT_TRUE(decode(cupti::Synchronization{}, rows));
+
+  ASSERT_EQ(rows.operations.size(), 4U);
+  EXPECT_EQ(rows.operations[0].second, "gemm");
+  EXPECT_EQ(rows.operations[0].first.kind, DeviceOpKind::kCompute);
+  EXPECT_EQ(rows.operations[0].first.correlation, 5);
+  EXPECT_EQ(rows.operations[1].first.kind, DeviceOpKind::kCommunication);
+  EXPECT_EQ(rows.operations[2].first.direction, CopyDirection::kHostToDevice);
+  EXPECT_EQ(rows.operations[2].first.source, MemoryKind::kPageable);
+  EXPECT_EQ(rows.operations[2].first.bytes, 4096);
+  EXPECT_EQ(rows.operations[3].first.kind, DeviceOpKind::kMemset);
+  ASSERT_EQ(rows.calls.size(), 1U);
+  EXPECT_EQ(rows.calls[0].second, "cudaLaunchKernel");
+  EXPECT_EQ(rows.calls[0].first.kind, HostCallKind::kLaunch);
+  EXPECT_EQ(rows.calls[0].first.thread, 12);
+}
+
+TEST(DeviceActivity, DamagedRecordsGiveNothing) {
+  RecordedRows rows;
+  cupti::Kernel kernel;
+  kernel.start_ns = 20;
+  kernel.end_ns = 10;
+  EXPECT_FALSE(decode(kernel, rows));
+  kernel.end_ns = ~0ULL;
+  EXPECT_FALSE(decode(kernel, rows));
+  cupti::RingRecord ring;
+  ring.kind = 999;
+  EXPECT_FALSE(decode_device_activity(std::as_bytes(std::span(&ring, 1)), {}, rows));
+  ring.kind = static_cast<std::uint32_t>(cupti::Kind::kMemcpy);
+  ring.size = 4;
+  EXPECT_FALSE(decode_device_activity(std::as_bytes(std::span(&ring, 1)), {}, rows));
+  EXPECT_FALSE(decode_device_activity({}, {}, rows));
+  EXPECT_TRUE(rows.operations.empty());
+}
+
+TEST(DeviceRingText, WhatCannotBeUsedIsLeftOut) {
+  const auto text = parse_device_ring_text(
+      R"({"name": "A100", "emulated": true, "index": "x", "names": ["a", 3], "total_memory_bytes": 9})");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->device.name, "A100");
+  EXPECT_TRUE(text->device.emulated);
+  EXPECT_EQ(text->device.index, 0);
+  EXPECT_EQ(*text->device.total_memory_bytes, 9);
+  EXPECT_EQ(text->names, (std::vector<std::string>{"a", ""}));
+  EXPECT_FALSE(parse_device_ring_text("{\"name\": "));
+  EXPECT_FALSE(parse_device_ring_text("[]"));
+}
+
+TEST(HookEvent, TimesThatRunBackwardsAreDamage) {
+  RecordedRows rows;
+  std::int64_t words[8] = {2, 30, 20, 0, 0, 0, 0, 0};
+  const auto bytes = std::as_bytes(std::span(words));
+  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kDamaged);
+  words[2] = 31;
+  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kTaken);
+  EXPECT_EQ(decode_hook_event(bytes.first(63), 1, rows), HookRecord::kDamaged);
+  words[0] = 6;
+  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kEnd);
+  EXPECT_EQ(rows.steps.size(), 1U);
+  ASSERT_EQ(rows.ends.size(), 1U);
+  EXPECT_EQ(rows.ends[0].ended_ns, 31);
+}
+
+}  // namespace
+}  // namespace unstarve::trace

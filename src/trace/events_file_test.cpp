@@ -1,0 +1,165 @@
+#include "trace/events_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "base/test_folder.h"
+#include "trace/recorded_rows.h"
+
+namespace unstarve::trace {
+namespace {
+
+DeviceOp kernel_at(std::int64_t start_ns) {
+  DeviceOp operation;
+  operation.start_ns = start_ns;
+  operation.end_ns = start_ns + 5;
+  operation.correlation = 11;
+  operation.bytes = 7;
+  operation.device = 1;
+  operation.stream = 3;
+  operation.kind = DeviceOpKind::kCopy;
+  operation.direction = CopyDirection::kDeviceToHost;
+  operation.source = MemoryKind::kDevice;
+  operation.target = MemoryKind::kPinned;
+  return operation;
+}
+
+HostCall call_at(std::int64_t start_ns) {
+  HostCall call;
+  call.start_ns = start_ns;
+  call.end_ns = start_ns + 2;
+  call.correlation = 11;
+  call.thread = 77;
+  call.process = 70;
+  call.kind = HostCallKind::kLaunch;
+  return call;
+}
+
+class EventsFile : public testing::Test {
+ protected:
+  EventsWriter create(std::uint64_t bytes_max = 1 << 20) {
+    auto writer = EventsWriter::create(path_, bytes_max);
+    EXPECT_TRUE(writer);
+    return std::move(*writer);
+  }
+  /// Three chunks of two events each.
+  std::string three_chunks() {
+    EventsWriter writer = create();
+    for (int chunk = 0; chunk < 3; ++chunk) {
+      writer.add(kernel_at(chunk * 10), "kernel " + std::to_string(chunk % 2));
+      writer.add(call_at(chunk * 10), "cudaMemcpyAsync");
+      writer.set_mark({"gpu-0.ring", static_cast<std::uint64_t>(chunk + 1), 0, 0});
+      EXPECT_TRUE(writer.flush());
+    }
+    return bytes();
+  }
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  TestFolder folder_;
+  std::string path_ = folder_.path() + "/events-0.uev";
+};
+
+TEST_F(EventsFile, GivesBackWhatWasWritten) {
+  three_chunks();
+  RecordedRows rows;
+  const Result<EventsReport> report = read_events(path_, rows);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->damage);
+  EXPECT_EQ(report->chunks, 3U);
+  ASSERT_EQ(rows.operations.size(), 3U);
+  ASSERT_EQ(rows.calls.size(), 3U);
+  const auto& [operation, name] = rows.operations[2];
+  EXPECT_EQ(name, "kernel 0");
+  EXPECT_EQ(operation.start_ns, 20);
+  EXPECT_EQ(operation.end_ns, 25);
+  EXPECT_EQ(operation.correlation, 11);
+  EXPECT_EQ(operation.bytes, 7);
+  EXPECT_EQ(operation.device, 1);
+  EXPECT_EQ(operation.stream, 3);
+  EXPECT_EQ(operation.kind, DeviceOpKind::kCopy);
+  EXPECT_EQ(operation.direction, CopyDirection::kDeviceToHost);
+  EXPECT_EQ(operation.source, MemoryKind::kDevice);
+  EXPECT_EQ(operation.target, MemoryKind::kPinned);
+  EXPECT_EQ(rows.calls[1].first.thread, 77);
+  EXPECT_EQ(rows.calls[1].first.process, 70);
+  EXPECT_EQ(rows.calls[1].second, "cudaMemcpyAsync");
+  ASSERT_EQ(report->marks.size(), 1U);
+  EXPECT_EQ(report->marks[0].position, 3U);
+}
+
+TEST_F(EventsFile, EveryPrefixGivesWholeChunksAndSaysWhereItEnds) {
+  const std::string whole = three_chunks();
+  std::size_t most = 0;
+  for (std::size_t size = 8; size < whole.size(); ++size) {
+    RecordedRows rows;
+    const auto report = read_events_bytes(std::string_view(whole).substr(0, size), "x", rows);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(rows.operations.size(), report->chunks);
+    most = std::max(most, rows.operations.size());
+    EXPECT_GE(rows.operations.size(), most);
+  }
+  EXPECT_EQ(most, 2U);
+  RecordedRows rows;
+  EXPECT_FALSE(read_events_bytes(std::string_view(whole).substr(0, 7), "x", rows));
+}
+
+TEST_F(EventsFile, AFlippedByteCostsItsChunkAndThoseBehindIt) {
+  const std::string whole = three_chunks();
+  for (std::size_t at = 8; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    RecordedRows rows;
+    const auto report = read_events_bytes(damaged, "x", rows);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damage) << at;
+    EXPECT_LT(rows.operations.size(), 3U);
+  }
+}
+
+TEST_F(EventsFile, AtItsBoundEventsAreCountedAndTheFileStaysWhole) {
+  EventsWriter writer = create(400);
+  std::uint64_t refused = 0;
+  for (int chunk = 0; chunk < 20; ++chunk) {
+    writer.add(kernel_at(chunk), "kernel " + std::to_string(chunk));
+    if (!writer.flush()) ++refused;
+  }
+  EXPECT_GT(refused, 0U);
+  EXPECT_EQ(writer.dropped(), refused);
+  EXPECT_LE(bytes().size(), 400U);
+  RecordedRows rows;
+  const auto report = read_events(path_, rows);
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->damage);
+  EXPECT_EQ(rows.operations.size(), 20U - refused);
+}
+
+TEST_F(EventsFile, ANameWhoseChunkWasRefusedIsWrittenAgain) {
+  EventsWriter writer = create(250);
+  writer.add(kernel_at(1), "first");
+  ASSERT_TRUE(writer.flush());
+  writer.add(kernel_at(2), std::string(300, 'x') + "second");
+  for (int i = 0; i < 500; ++i) writer.add(kernel_at(i * i * i), "third" + std::to_string(i));
+  ASSERT_FALSE(writer.flush());
+  writer.add(kernel_at(3), "f");
+  ASSERT_TRUE(writer.flush());
+  RecordedRows rows;
+  ASSERT_TRUE(read_events(path_, rows));
+  ASSERT_EQ(rows.operations.size(), 2U);
+  EXPECT_EQ(rows.operations[1].second, "f");
+}
+
+TEST_F(EventsFile, AnotherFileIsRefusedByName) {
+  std::ofstream(path_) << "{}";
+  RecordedRows rows;
+  const auto report = read_events(path_, rows);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kCorruptData);
+}
+
+}  // namespace
+}  // namespace unstarve::trace

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/run_rows.h"
+
+namespace unstarve::trace {
+
+/// Keeps what tests and fuzzers hand to a RunSink.
+class RecordedRows final : public RunSink {
+ public:
+  void add(const ProcessRow& row) override { processes.push_back(row); }
+  void add(const ProcessEnd& row) override { ends.push_back(row); }
+  void add(const StepRow& row) override { steps.push_back(row); }
+  void add(const LoaderRow& row) override { loaders.push_back(row); }
+  void add(const WaitRow& row) override { waits.push_back(row); }
+  void add(const FetchRow& row) override { fetches.push_back(row); }
+  void add(const SyncRow& row) override { syncs.push_back(row); }
+  void add(const DeviceRow& row) override { devices.push_back(row); }
+  void add(const DeviceOp& operation, std::string_view name) override {
+    operations.emplace_back(operation, name);
+  }
+  void add(const HostCall& call, std::string_view name) override { calls.emplace_back(call, name); }
+  void set_process_text(std::int64_t pid, std::string_view text) override {
+    texts.emplace_back(pid, text);
+  }
+  void set_mark(const RingMark& mark, bool) override { marks.push_back(mark); }
+
+  std::vector<ProcessRow> processes;
+  std::vector<ProcessEnd> ends;
+  std::vector<StepRow> steps;
+  std::vector<LoaderRow> loaders;
+  std::vector<WaitRow> waits;
+  std::vector<FetchRow> fetches;
+  std::vector<SyncRow> syncs;
+  std::vector<DeviceRow> devices;
+  std::vector<std::pair<DeviceOp, std::string>> operations;
+  std::vector<std::pair<HostCall, std::string>> calls;
+  std::vector<std::pair<std::int64_t, std::string>> texts;
+  std::vector<RingMark> marks;
+};
+
+}  // namespace unstarve::trace

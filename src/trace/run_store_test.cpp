@@ -1,0 +1,195 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "trace/load_run.h"
+#include "trace/run_reader.h"
+#include "trace/run_writer.h"
+
+namespace unstarve::trace {
+namespace {
+
+using testing::HasSubstr;
+
+class RunStore : public testing::Test {
+ protected:
+  std::unique_ptr<RunWriter> create(const RunWriterOptions& options = {}) {
+    RunInfo info;
+    info.run_id = "2026-05-01-1";
+    info.command = {"python", "train.py", "--name=\"a\xff\""};
+    info.started_ns = 5;
+    info.device_kind = "absent";
+    auto writer = RunWriter::create(dir_, info, options);
+    EXPECT_TRUE(writer) << writer.error().message;
+    return std::move(*writer);
+  }
+  static StepRow step(std::int64_t end_ns) {
+    StepRow row;
+    row.pid = 9;
+    row.when = {end_ns - 10, end_ns};
+    return row;
+  }
+
+  TestFolder folder_;
+  std::string dir_ = folder_.path() + "/run";
+};
+
+TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
+  auto writer = create();
+  MetricRow metric;
+  metric.name = "gpu.power_w";
+  metric.subject = "gpu0";
+  metric.unit = "W";
+  const std::int64_t id = writer->add_metric(metric);
+  writer->add(SampleRow{10, id, 250.0});
+  writer->add(SampleRow{20, id, WhyAbsent::kNoPermission});
+  ASSERT_TRUE(writer->finish(30, 3));
+
+  const Result<RunReader> run = RunReader::open(dir_ + "/run.sqlite");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(run->has_ended());
+  EXPECT_EQ(run->info("exit_code"), "3");
+  EXPECT_EQ(run->info("run_id"), "2026-05-01-1");
+  EXPECT_THAT(run->info("command"), HasSubstr("train.py"));
+  const auto points = run->series("gpu.power_w", "gpu0");
+  ASSERT_TRUE(points);
+  ASSERT_EQ(points->size(), 2U);
+  EXPECT_DOUBLE_EQ(*(*points)[0].value, 250.0);
+  EXPECT_EQ((*points)[1].value.why_absent(), WhyAbsent::kNoPermission);
+  EXPECT_EQ(run->series("gpu.power_w", "gpu1").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run->metrics()->at(0).unit, "W");
+}
+
+TEST_F(RunStore, AFinishedRunIsOneFile) {
+  auto writer = create();
+  ASSERT_TRUE(writer->finish(30, 0));
+  writer.reset();
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/run.sqlite-wal"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/run.sqlite-shm"));
+}
+
+TEST_F(RunStore, WhatWasCommittedIsReadWhileTheRunGoesOn) {
+  auto writer = create();
+  writer->add(step(10));
+  ASSERT_TRUE(writer->commit());
+  writer->add(step(20));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->steps.size(), 1U);
+  EXPECT_EQ(timeline->input, InputKind::kRun);
+}
+
+TEST_F(RunStore, ACopyTakenAtAnyMomentIsReadable) {
+  auto writer = create();
+  writer->add(step(10));
+  ASSERT_TRUE(writer->commit());
+  // What a kill leaves: the files as they are, nobody who closes them.
+  const std::string copy = folder_.path() + "/copy";
+  std::filesystem::copy(dir_, copy, std::filesystem::copy_options::recursive);
+  const Result<Timeline> timeline = load_run(copy);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->steps.size(), 1U);
+}
+
+TEST_F(RunStore, DeviceEventsComeBackWithTheirNames) {
+  auto writer = create();
+  DeviceOp operation;
+  operation.start_ns = 20;
+  operation.end_ns = 30;
+  operation.device = 2;
+  writer->add(operation, "gemm");
+  operation.start_ns = 10;
+  writer->add(operation, "gemm");
+  HostCall call;
+  call.end_ns = 4;
+  writer->add(call, "cudaLaunchKernel");
+  ASSERT_TRUE(writer->finish(40, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->device_ops.size(), 2U);
+  EXPECT_EQ(timeline->device_ops[0].start_ns, 10);
+  EXPECT_EQ(timeline->name_of(timeline->device_ops[0].name), "gemm");
+  ASSERT_EQ(timeline->devices.size(), 1U);
+  EXPECT_EQ(timeline->devices[0].index, 2);
+  EXPECT_EQ(timeline->host_calls.size(), 1U);
+}
+
+TEST_F(RunStore, ADeviceKeepsItsTextWhenItIsSeenFromOutsideToo) {
+  auto writer = create();
+  writer->add(DeviceRow{0, "Emulated A100", true, 80, R"({"profile": "a100"})"});
+  writer->add(DeviceRow{0, "Emulated A100", false, WhyAbsent::kNotSupported, ""});
+  ASSERT_TRUE(writer->commit());
+  const auto devices = RunReader::open(dir_)->devices();
+  ASSERT_TRUE(devices);
+  ASSERT_EQ(devices->size(), 1U);
+  EXPECT_TRUE(devices->front().emulated);
+  EXPECT_EQ(devices->front().text, R"({"profile": "a100"})");
+  EXPECT_EQ(*devices->front().total_memory_bytes, 80);
+}
+
+TEST_F(RunStore, FindingsAndPredictionsAreAddedToAFinishedRun) {
+  ASSERT_TRUE(create()->finish(30, 0));
+  {
+    auto writer = RunWriter::reopen(dir_);
+    ASSERT_TRUE(writer);
+    (*writer)->add(FindingRow{0, "input_wait", "decode_cpu", 0.4, "clear", "[\"x\"]", "[]"});
+    PredictionRow prediction;
+    prediction.remedy = "more_workers";
+    prediction.predicted_speedup = 1.5;
+    (*writer)->add(prediction);
+    ASSERT_TRUE((*writer)->commit());
+  }
+  const Result<RunReader> run = RunReader::open(dir_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->findings()->at(0).cause, "input_wait");
+  EXPECT_EQ(run->predictions()->at(0).remedy, "more_workers");
+  EXPECT_FALSE(run->predictions()->at(0).measured_speedup);
+}
+
+TEST_F(RunStore, AFolderWithARunIsNotOverwritten) {
+  create();
+  EXPECT_FALSE(RunWriter::create(dir_, {}, {}));
+}
+
+TEST_F(RunStore, AFolderThatCannotBeMadeIsAnError) {
+  std::ofstream(folder_.path() + "/file") << "x";
+  const auto writer = RunWriter::create(folder_.path() + "/file/run", {}, {});
+  ASSERT_FALSE(writer);
+  EXPECT_THAT(writer.error().message, HasSubstr("cannot make the run folder"));
+}
+
+TEST_F(RunStore, WhatIsNoRunIsAnError) {
+  EXPECT_EQ(load_run(folder_.path()).error().code, ErrorCode::kNotFound);
+  std::filesystem::create_directories(dir_);
+  std::ofstream(dir_ + "/run.sqlite") << std::string(9000, 'x');
+  EXPECT_FALSE(load_run(dir_));
+}
+
+TEST_F(RunStore, ADamagedStoreIsAnErrorOrLosesRows) {
+  {
+    auto writer = create();
+    for (int i = 0; i < 3000; ++i) writer->add(step(i));
+    ASSERT_TRUE(writer->finish(1, 0));
+  }
+  const auto size = std::filesystem::file_size(dir_ + "/run.sqlite");
+  for (std::uintmax_t at = 0; at < size; at += 1021) {
+    const std::string copy = folder_.path() + "/damaged.sqlite";
+    std::filesystem::copy_file(dir_ + "/run.sqlite", copy,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.write("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+    file.close();
+    const Result<Timeline> timeline = load_run(copy);
+    if (timeline) {
+      EXPECT_LE(timeline->steps.size(), 3000U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::trace
