@@ -12,13 +12,14 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Digits of a number and where its point is, exponent applied later.
 struct Digits {
   std::int64_t value = 0;
-  int count = 0;  // digits in value, without leading zeros
   int after_point = 0;
-  bool dropped = false;   // digits that did not fit, all behind the point
+  bool full = false;      // the next digits do not fit; all of them are behind the point
   bool round_up = false;  // the first of those is 5 or more
+  bool lost_any = false;  // one of those is not 0
 };
 
-constexpr int kMostDigits = 18;  // what always fits an int64
+/// What always fits an int64.
+constexpr std::size_t kUsualDigits = 18;
 
 /// Reads digits and at most one point from the front of `text`; false when there is no digit or
 /// the part before the point is too long.
@@ -34,15 +35,17 @@ bool take_digits(std::string_view& text, Digits& digits) {
     }
     if (!is_digit(c)) break;
     any = true;
-    if (digits.count >= kMostDigits) {
-      if (!point) return false;
-      if (!digits.dropped) digits.round_up = c >= '5';
-      digits.dropped = true;
+    std::int64_t longer = 0;
+    if (!digits.full && !__builtin_mul_overflow(digits.value, 10, &longer) &&
+        !__builtin_add_overflow(longer, c - '0', &longer)) {
+      digits.value = longer;
+      if (point) ++digits.after_point;
       continue;
     }
-    digits.value = digits.value * 10 + (c - '0');
-    if (digits.value != 0) ++digits.count;
-    if (point) ++digits.after_point;
+    if (!point) return false;
+    if (!digits.full) digits.round_up = c >= '5';
+    digits.full = true;
+    digits.lost_any = digits.lost_any || c != '0';
   }
   text.remove_prefix(at);
   return any;
@@ -64,6 +67,7 @@ std::optional<int> take_exponent(std::string_view text) {
 std::optional<Decimal> scaled(const Digits& digits, int places) {
   std::int64_t value = digits.value;
   Decimal result;
+  result.has_fraction = digits.lost_any;
   for (; places < 0; ++places) {
     if (value > std::numeric_limits<std::int64_t>::max() / 10) return std::nullopt;
     value *= 10;
@@ -74,13 +78,35 @@ std::optional<Decimal> scaled(const Digits& digits, int places) {
     result.has_fraction = result.has_fraction || value % 10 != 0;
     value /= 10;
   }
-  // With fewer than three places left nothing was dropped, unless 18 digits were too few.
+  // With fewer than three places nothing is left to round, unless 19 digits were too few.
   if (round_up && places == 3) ++value;
   std::int64_t unit = 1;
   for (int i = 0; i < places; ++i) unit *= 10;
   result.whole = value / unit;
   result.thousandths = static_cast<std::int32_t>(value % unit * (1000 / unit));
   result.has_fraction = result.has_fraction || result.thousandths != 0;
+  return result;
+}
+
+/// What nearly every number in a trace looks like: fewer than 18 digits, perhaps a point and up to
+/// three more. Nothing for any other form, which the general way below then takes.
+std::optional<Decimal> parse_usual(std::string_view text) {
+  Decimal result;
+  std::size_t at = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) {
+    result.whole = result.whole * 10 + (text[at] - '0');
+    if (at == kUsualDigits - 1) return std::nullopt;
+  }
+  if (at == 0) return std::nullopt;
+  if (at == text.size()) return result;
+  const std::string_view places = text.substr(at + 1);
+  if (text[at] != '.' || places.empty() || places.size() > 3) return std::nullopt;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const char digit = i < places.size() ? places[i] : '0';
+    if (!is_digit(digit)) return std::nullopt;
+    result.thousandths = result.thousandths * 10 + (digit - '0');
+  }
+  result.has_fraction = result.thousandths != 0;
   return result;
 }
 
@@ -99,6 +125,7 @@ std::string_view without_quotes(std::string_view text) {
 
 std::optional<Decimal> parse_decimal(std::string_view text) {
   text = without_quotes(text);
+  if (const auto usual = parse_usual(text)) return usual;
   const bool negative = !text.empty() && text[0] == '-';
   if (negative) text.remove_prefix(1);
   Digits digits;

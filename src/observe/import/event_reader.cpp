@@ -20,7 +20,18 @@ std::string_view text_of(json::value value) {
   return value.get_string().get(unescaped) == simdjson::SUCCESS ? unescaped : plain;
 }
 
-/// "7", 7, "0x0", "stream 7": the number in it.
+/// A member's name as it is written. None of those looked for needs an escape.
+template <class Member>
+simdjson::error_code key_of(Member& member, std::string_view& key) {
+  json::raw_json_string raw;
+  if (const auto error = member.key().get(raw)) return error;
+  const char* end = raw.raw();
+  while (*end != '"') ++end;  // simdjson has checked that there is one
+  key = std::string_view(raw.raw(), static_cast<std::size_t>(end - raw.raw()));
+  return simdjson::SUCCESS;
+}
+
+/// 7, "7", "0x0".
 std::optional<std::int64_t> number_of(json::value value) {
   return parse_integer(value.raw_json_token());
 }
@@ -40,7 +51,7 @@ simdjson::error_code read_args(json::value value, EventFields& fields) {
   for (auto member : args) {
     std::string_view key;
     json::value item;
-    if (const auto error = member.unescaped_key().get(key)) return error;
+    if (const auto error = key_of(member, key)) return error;
     if (const auto error = member.value().get(item)) return error;
     if (key == "device") {
       fields.device = number_of(item);
@@ -63,7 +74,7 @@ simdjson::error_code read_members(json::object event, EventFields& fields) {
   for (auto member : event) {
     std::string_view key;
     json::value item;
-    if (const auto error = member.unescaped_key().get(key)) return error;
+    if (const auto error = key_of(member, key)) return error;
     if (const auto error = member.value().get(item)) return error;
     if (key == "args") {
       if (const auto error = read_args(item, fields)) return error;
@@ -93,7 +104,7 @@ simdjson::error_code read_device(json::object object, trace::DeviceInfo& device)
   for (auto member : object) {
     std::string_view key;
     json::value item;
-    if (const auto error = member.unescaped_key().get(key)) return error;
+    if (const auto error = key_of(member, key)) return error;
     if (const auto error = member.value().get(item)) return error;
     const auto number = [&]() { return number_of(item); };
     if (key == "id") {

@@ -7,14 +7,16 @@ namespace unstarve::observe {
 namespace {
 
 constexpr std::int64_t kRawPerUnit = 1000;
-/// Farthest that two times of one trace may lie apart, in units: 31 years in microseconds, 11 days
-/// in nanoseconds.
-constexpr std::int64_t kMostUnits = 1'000'000'000'000'000;
+/// Longest event, in units: 15 years in microseconds, 5 days in nanoseconds.
+constexpr std::int64_t kLongestDuration = 500'000'000'000'000;
+/// Times outside of these are no times; with them, no sum below overflows.
+constexpr std::int64_t kEarliestTime = -kLongestDuration;
+constexpr std::int64_t kLatestTime = 9'000'000'000'000'000'000;
+/// From this (the year 2223) on, a time cannot be in microseconds and fit 64 bits as nanoseconds.
+constexpr std::int64_t kMostMicroseconds = 8'000'000'000'000'000;
 /// 2001 and 2065 in microseconds since 1970.
 constexpr std::int64_t kFirstDateInMicroseconds = 1'000'000'000'000'000;
 constexpr std::int64_t kLastDateInMicroseconds = 3'000'000'000'000'000;
-/// Above this, microseconds no longer fit 64 bits as nanoseconds.
-constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000;
 /// No kernel or copy takes less than about a microsecond. When the shortest of many takes this many
 /// units, the unit is nanoseconds.
 constexpr std::int64_t kShortestOperationNs = 500;
@@ -23,16 +25,18 @@ constexpr std::int64_t kManyOperations = 16;
 }  // namespace
 
 std::optional<std::int64_t> TraceClock::raw_time(const Decimal& time) {
+  if (time.whole < kEarliestTime || time.whole > kLatestTime) return std::nullopt;
   if (!origin_) origin_ = time.whole;
-  std::int64_t units = 0;
-  if (__builtin_sub_overflow(time.whole, *origin_, &units)) return std::nullopt;
-  if (units > kMostUnits || units < -kMostUnits) return std::nullopt;
+  const bool is_large = time.whole >= kMostMicroseconds;
+  if (is_large != (*origin_ >= kMostMicroseconds)) return std::nullopt;
+  const std::int64_t units = time.whole - *origin_;
+  if (units > kMostMicroseconds || units < -kMostMicroseconds) return std::nullopt;
   fractions_seen_ = fractions_seen_ || time.has_fraction;
   return units * kRawPerUnit + time.thousandths;
 }
 
 std::optional<std::int64_t> TraceClock::raw_duration(const Decimal& duration) {
-  if (duration.whole < 0 || duration.thousandths < 0 || duration.whole > kMostUnits) {
+  if (duration.whole < 0 || duration.thousandths < 0 || duration.whole > kLongestDuration) {
     return std::nullopt;
   }
   fractions_seen_ = fractions_seen_ || duration.has_fraction;
