@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct Remedy {
   std::string id;   // "more_workers", "unstarve_loader", "pin_memory", ...
   std::string how;  // one imperative sentence with the values for this job
   Reading<predict::Speedup> predicted = {};
+  std::map<std::string, std::int64_t> values = {};  // those in `how`: {"num_workers", 2}
 };
 
 struct Finding {
@@ -57,6 +59,14 @@ struct Finding {
   Confidence confidence = Confidence::kClear;
   std::vector<std::string> evidence;  // sentences with numbers
   std::vector<Remedy> remedies;
+};
+
+/// What a rule of thumb says, beside the findings: it has no share of time.
+struct Hint {
+  std::string rule;         // "gpu_low_cpu_high"
+  std::string says;         // one sentence with numbers
+  std::string cannot_tell;  // what this signal leaves open
+  std::vector<Remedy> remedies = {};
 };
 
 /// A rule that could not speak, and why.
@@ -77,8 +87,10 @@ struct Diagnosis {
       {};  // of the worst device; absent when no GPU activity was recorded
   CopySummary copies;
   std::vector<Finding> findings;  // by share, largest first
+  std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
-  std::string verdict;  // one sentence
+  std::string loader_place;  // where the job makes its loader ("train.py:41"); empty when unknown
+  std::string verdict;       // one sentence
 };
 
 }  // namespace unstarve::diagnose

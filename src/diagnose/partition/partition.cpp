@@ -78,14 +78,14 @@ class BusySweep {
 
 DevicePartition partition_device(const trace::Timeline& timeline, const OpList& ops,
                                  const HostIndex& index, const PartitionOptions& options) {
-  const JobThreads job = find_job_threads(timeline, index, ops);
   DevicePartition out;
+  out.job = find_job_threads(timeline, index, ops);
   out.device = timeline.device_ops[ops.front()].device;
-  const Reading<trace::Interval> steps = span_of_steps(job.steps, options.leave_out_first_step);
+  const Reading<trace::Interval> steps = span_of_steps(out.job.steps, options.leave_out_first_step);
   out.span = steps ? *steps : span_of_ops(timeline);
 
   BusySweep sweep(out.span.start_ns);
-  GapAttributor gaps(index, job, options, out);
+  GapAttributor gaps(index, out.job, options, out);
   const trace::DeviceOp* last = nullptr;
   for (const std::uint32_t i : ops) {
     const trace::DeviceOp& op = timeline.device_ops[i];
@@ -116,10 +116,9 @@ double DevicePartition::share(Cause cause) const {
 }
 
 std::vector<DevicePartition> partition_devices(const trace::Timeline& timeline,
+                                               const HostIndex& index,
                                                const PartitionOptions& options) {
   std::vector<DevicePartition> partitions;
-  if (timeline.device_ops.empty()) return partitions;
-  const HostIndex index(timeline);
   for (const auto& [device, ops] : ops_by_device(timeline)) {
     DevicePartition partition = partition_device(timeline, ops, index, options);
     if (partition.span.duration_ns() > 0) partitions.push_back(std::move(partition));

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "diagnose/partition/cause.h"
+#include "diagnose/partition/host_index.h"
+#include "diagnose/partition/job_threads.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
@@ -36,6 +38,7 @@ struct DevicePartition {
   std::int64_t gaps = 0;
   std::int64_t ops = 0;                 // in the span
   std::int64_t ops_without_launch = 0;  // of those
+  JobThreads job;                       // whose steps, waits and blocking calls it is about
   std::vector<IdleSlice> idle;          // by start; pieces of one gap lie next to each other
 
   std::int64_t of(Cause cause) const { return ns[static_cast<std::size_t>(cause)]; }
@@ -43,8 +46,9 @@ struct DevicePartition {
 };
 
 /// The partition of every device that ran something, by device index. Empty when none did, or
-/// when the span has no length. The Timeline is sorted by start. O(n log n).
+/// when the span has no length. The Timeline is sorted by start; `index` is of it. O(n log n).
 std::vector<DevicePartition> partition_devices(const trace::Timeline& timeline,
+                                               const HostIndex& index,
                                                const PartitionOptions& options);
 
 /// Index of the device with the largest share that is not gpu_compute; the lowest on a tie.

@@ -260,7 +260,7 @@ TEST(PartitionProperty, AgreesWithAPainterOfNanoseconds) {
   std::array<std::int64_t, kCauseCount> seen{};
   for (unsigned seed = 0; seed < 4000; ++seed) {
     const Timeline timeline = RandomTimeline(seed).make();
-    const auto all = partition_devices(timeline, options);
+    const auto all = partition_devices(timeline, HostIndex(timeline), options);
     const Painter painter(timeline, options);
     if (all.empty()) {
       EXPECT_TRUE(timeline.device_ops.empty() || painter.span().duration_ns() <= 0) << seed;
@@ -303,7 +303,7 @@ TEST(PartitionProperty, MillionsOfOperationsAreASweep) {
       timeline.loader_waits.push_back(wait);
     }
   }
-  const auto all = partition_devices(timeline, {});
+  const auto all = partition_devices(timeline, HostIndex(timeline), {});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].of(Cause::kGpuCompute), kOps * 60);
   EXPECT_EQ(all[0].of(Cause::kInputWait), kOps / 50 * 10);

@@ -81,7 +81,7 @@ class Builder {
 };
 
 DevicePartition only(const Timeline& timeline, const PartitionOptions& options = {}) {
-  const std::vector<DevicePartition> all = partition_devices(timeline, options);
+  const std::vector<DevicePartition> all = partition_devices(timeline, HostIndex(timeline), options);
   EXPECT_EQ(all.size(), 1U);
   const DevicePartition& one = all.front();
   EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.span.duration_ns());
@@ -234,15 +234,18 @@ TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
                                 .op(0, 30, DeviceOpKind::kCompute, 1)
                                 .op(50, 80, DeviceOpKind::kCompute, 2)
                                 .build();
-  const auto all = partition_devices(timeline, {});
+  const auto all = partition_devices(timeline, HostIndex(timeline), {});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[worst_device(all)].device, 1);
 }
 
 TEST(Partition, NothingRanMeansNoPartition) {
-  EXPECT_TRUE(partition_devices(Timeline{}, {}).empty());
-  EXPECT_TRUE(partition_devices(Builder().step(0, 10).build(), {}).empty());
-  EXPECT_TRUE(partition_devices(Builder().op(5, 5).build(), {}).empty());
+  const auto partitions = [](const Timeline& timeline) {
+    return partition_devices(timeline, HostIndex(timeline), {});
+  };
+  EXPECT_TRUE(partitions(Timeline{}).empty());
+  EXPECT_TRUE(partitions(Builder().step(0, 10).build()).empty());
+  EXPECT_TRUE(partitions(Builder().op(5, 5).build()).empty());
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+#include "diagnose/diagnose.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "diagnose/findings.h"
+#include "diagnose/partition/partition.h"
+#include "diagnose/signals/derive.h"
+#include "diagnose/verdict.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+constexpr double kNsPerUs = 1e3;
+
+/// A Timeline with everything that is worked out once from it.
+struct Analysis {
+  explicit Analysis(const trace::Timeline& timeline)
+      : index(timeline),
+        partitions(partition_devices(
+            timeline, index, {.leave_out_first_step = timeline.input == trace::InputKind::kRun})) {}
+
+  const DevicePartition* worst() const {
+    return partitions.empty() ? nullptr : &partitions[worst_device(partitions)];
+  }
+
+  HostIndex index;
+  std::vector<DevicePartition> partitions;
+};
+
+Partition shares_of(const DevicePartition& partition) {
+  Partition shares;
+  shares.gpu_compute = partition.share(Cause::kGpuCompute);
+  shares.exposed_communication = partition.share(Cause::kExposedCommunication);
+  shares.exposed_copy = partition.share(Cause::kExposedCopy);
+  shares.input_wait = partition.share(Cause::kInputWait);
+  shares.sync = partition.share(Cause::kSync);
+  shares.launch = partition.share(Cause::kLaunch);
+  shares.kernel_wait = partition.share(Cause::kKernelWait);
+  shares.other = partition.share(Cause::kOther);
+  return shares;
+}
+
+DeviceDiagnosis describe(const trace::Timeline& timeline, const DevicePartition& partition) {
+  DeviceDiagnosis device;
+  device.info.index = partition.device;
+  for (const trace::DeviceInfo& info : timeline.devices) {
+    if (info.index == partition.device) device.info = info;
+  }
+  const double span_ns = static_cast<double>(partition.span.duration_ns());
+  device.span_us = span_ns / kNsPerUs;
+  device.gpu_busy_ratio = static_cast<double>(partition.busy_ns) / span_ns;
+  device.partition = shares_of(partition);
+  return device;
+}
+
+StepSummary summarise_steps(const trace::Timeline& timeline, const SignalSources& sources) {
+  std::vector<double> durations;
+  const std::vector<trace::Interval> steps =
+      sources.worst != nullptr ? sources.worst->job.steps
+                               : find_job_threads(timeline, sources.index, {}).steps;
+  const trace::Interval window = signal_window(sources);
+  for (const trace::Interval& step : steps) {
+    if (step.start_ns < window.start_ns) continue;  // warm-up
+    durations.push_back(static_cast<double>(step.duration_ns()) / kNsPerUs);
+  }
+  StepSummary summary;
+  summary.count = static_cast<std::int64_t>(durations.size());
+  if (durations.empty()) return summary;
+  summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /
+                    static_cast<double>(durations.size());
+  summary.median_us = median(durations);
+  return summary;
+}
+
+CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& signals) {
+  CopySummary copies;
+  for (const trace::DeviceOp& op : timeline.device_ops) {
+    if (op.kind != trace::DeviceOpKind::kCopy) continue;
+    if (op.direction != trace::CopyDirection::kHostToDevice) continue;
+    ++copies.h2d_count;
+    copies.h2d_bytes += op.bytes;
+  }
+  copies.pageable_ratio = signals.pageable_ratio;
+  return copies;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
+                   const DiagnoseOptions& options) {
+  const Analysis analysis(timeline);
+  const SignalSources sources = {timeline, analysis.index, analysis.worst(), host};
+  Signals signals = derive_signals(sources);
+  signals.loader_place = options.loader_place;
+
+  Diagnosis diagnosis;
+  diagnosis.input = timeline.input;
+  diagnosis.file = timeline.file;
+  diagnosis.run_id = options.run_id;
+  diagnosis.loader_place = options.loader_place;
+  for (const DevicePartition& partition : analysis.partitions) {
+    diagnosis.devices.push_back(describe(timeline, partition));
+  }
+  diagnosis.steps = summarise_steps(timeline, sources);
+  if (sources.worst != nullptr) diagnosis.partition = shares_of(*sources.worst);
+  diagnosis.copies = summarise_copies(timeline, signals);
+  conclude(signals, diagnosis);
+  diagnosis.verdict = write_verdict(diagnosis);
+  return diagnosis;
+}
+
+Signals derive_signals_of(const trace::Timeline& timeline, const HostSignals& host) {
+  const Analysis analysis(timeline);
+  return derive_signals({timeline, analysis.index, analysis.worst(), host});
+}
+
+void attach_predictions(Diagnosis& diagnosis, const std::vector<RemedyPrediction>& predictions) {
+  for (Finding& finding : diagnosis.findings) {
+    for (Remedy& remedy : finding.remedies) {
+      const auto found =
+          std::find_if(predictions.begin(), predictions.end(),
+                       [&remedy](const RemedyPrediction& p) { return p.remedy == remedy.id; });
+      if (found != predictions.end()) remedy.predicted = found->speedup;
+    }
+  }
+  diagnosis.verdict = write_verdict(diagnosis);
+}
+
+}  // namespace unstarve::diagnose

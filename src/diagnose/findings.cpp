@@ -1,0 +1,134 @@
+#include "diagnose/findings.h"
+
+#include <algorithm>
+
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+struct Detail {
+  std::string_view name;
+  Claim claim;
+};
+
+void add_remedies(Finding& finding, std::vector<Remedy> remedies) {
+  for (Remedy& remedy : remedies) {
+    const bool known = std::any_of(finding.remedies.begin(), finding.remedies.end(),
+                                   [&remedy](const Remedy& r) { return r.id == remedy.id; });
+    if (!known) finding.remedies.push_back(std::move(remedy));
+  }
+}
+
+// The detail that explains most of the cause names the finding; all of them are evidence.
+void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& abstentions) {
+  std::vector<Detail> details;
+  for (const Rule& rule : all_rules()) {
+    if (rule.kind != RuleKind::kDetail || rule.cause != finding.cause) continue;
+    RuleAnswer answer = ask(rule, signals);
+    if (answer.claim) details.push_back({rule.name, std::move(*answer.claim)});
+    if (answer.abstention) abstentions.push_back(std::move(*answer.abstention));
+  }
+  std::stable_sort(details.begin(), details.end(), [](const Detail& a, const Detail& b) {
+    return a.claim.weight > b.claim.weight;
+  });
+  if (!details.empty()) finding.detail = std::string(details.front().name);
+  for (Detail& detail : details) {
+    for (std::string& sentence : detail.claim.evidence) {
+      finding.evidence.push_back(std::move(sentence));
+    }
+    add_remedies(finding, std::move(detail.claim.remedies));
+  }
+}
+
+// Why the recording as a whole does not allow a clear answer; empty when it does.
+std::string doubt_about_recording(const Signals& signals) {
+  constexpr double kManyLost = 0.01;
+  constexpr double kManyUnlaunched = 0.05;
+  if (!signals.gpu_compute_ratio) return "no GPU activity is recorded";
+  const double steps = signals.step_count.value_or(0);
+  if (steps < 1) return "no step boundary is recorded";
+  if (steps < 2) return "only one step is recorded";
+  if (signals.events_lost_ratio.value_or(0) >= kManyLost) {
+    return percent(*signals.events_lost_ratio) + " of the events were lost";
+  }
+  if (signals.ops_without_launch_ratio.value_or(0) >= kManyUnlaunched) {
+    return "the launch calls of " + percent(*signals.ops_without_launch_ratio) +
+           " of the GPU operations are missing";
+  }
+  return "";
+}
+
+// Why the largest cause may not be the largest; empty when it stands out.
+std::string doubt_about_first(const std::vector<Finding>& findings, const Signals& signals) {
+  constexpr double kMargin = 0.2;       // of the first's share
+  constexpr double kUnexplained = 0.5;  // of the first's share
+  const Finding& first = findings.front();
+  if (first.cause == "gpu_busy") return "";
+  if (first.cause == "other") return "most of the idle time has no recorded reason";
+  if (signals.other_ratio.value_or(0) > kUnexplained * first.share) {
+    return percent(*signals.other_ratio) + " of the time is idle for no recorded reason";
+  }
+  if (findings.size() < 2) return "";
+  const Finding& second = findings[1];
+  if (first.share - second.share >= kMargin * first.share) return "";
+  return second.cause + " is about as large (" + percent(second.share) + ")";
+}
+
+void mark(Finding& finding, const std::string& doubt) {
+  if (doubt.empty()) return;
+  finding.confidence = Confidence::kAmbiguous;
+  finding.evidence.push_back("ambiguous: " + doubt);
+}
+
+void judge(const Signals& signals, std::vector<Finding>& findings) {
+  if (findings.empty()) return;
+  const std::string recording = doubt_about_recording(signals);
+  if (recording.empty()) {
+    mark(findings.front(), doubt_about_first(findings, signals));
+    return;
+  }
+  for (Finding& finding : findings) mark(finding, recording);
+}
+
+void ask_for_causes(const Signals& signals, Diagnosis& diagnosis) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.kind != RuleKind::kCause) continue;
+    RuleAnswer answer = ask(rule, signals);
+    if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
+    if (!answer.claim) continue;
+    Finding finding;
+    finding.cause = std::string(rule.cause);
+    finding.share = answer.claim->weight;
+    finding.evidence = std::move(answer.claim->evidence);
+    finding.remedies = std::move(answer.claim->remedies);
+    explain(signals, finding, diagnosis.abstentions);
+    diagnosis.findings.push_back(std::move(finding));
+  }
+  // gpu_busy is not idle time: its share is the largest whenever it speaks.
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.share > b.share; });
+}
+
+void ask_for_hints(const Signals& signals, Diagnosis& diagnosis) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.kind != RuleKind::kHint) continue;
+    RuleAnswer answer = ask(rule, signals);
+    if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
+    if (!answer.claim || answer.claim->evidence.empty()) continue;
+    diagnosis.hints.push_back({std::string(rule.name), answer.claim->evidence.front(),
+                               std::string(rule.cannot_tell), std::move(answer.claim->remedies)});
+  }
+}
+
+}  // namespace
+
+void conclude(const Signals& signals, Diagnosis& diagnosis) {
+  ask_for_causes(signals, diagnosis);
+  judge(signals, diagnosis.findings);
+  ask_for_hints(signals, diagnosis);
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,43 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Communication that no compute hides.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (*signals.exposed_communication_ratio < kSmallestShare) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.exposed_communication_ratio;
+  claim.evidence.push_back(
+      fmt::format("communication kernels run for {} of the time with no compute beside them",
+                  percent(claim.weight)));
+  if (signals.communication_overlap_ratio) {
+    claim.evidence.push_back(fmt::format("{} of the communication is hidden behind compute",
+                                         percent(*signals.communication_overlap_ratio)));
+  }
+  claim.evidence.push_back(
+      "one rank's recording cannot tell a slow network from waiting for a slower rank");
+  claim.remedies.push_back(advice(
+      "overlap_communication",
+      "Let gradients travel during backward: DistributedDataParallel with "
+      "gradient_as_bucket_view=True and a bucket_cap_mb that gives several buckets, FSDP with "
+      "backward_prefetch; accumulate under no_sync()."));
+  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
+  return claim;
+}
+
+}  // namespace
+
+Rule exposed_communication_rule() {
+  return {"exposed_communication",
+          RuleKind::kCause,
+          "exposed_communication",
+          {&Signals::exposed_communication_ratio},
+          evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose

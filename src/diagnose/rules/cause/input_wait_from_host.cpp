@@ -1,0 +1,36 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Without device records the wait itself is all there is; it bounds the idle time from above.
+std::optional<Claim> evaluate(const Signals& signals) {
+  const bool partition_speaks = signals.gpu_compute_ratio.has_value();
+  if (partition_speaks || *signals.wait_ratio < kSmallestShare) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.wait_ratio;
+  claim.evidence.push_back(fmt::format(
+      "the training thread is inside the data loader's __next__ for {} of step time; no GPU "
+      "activity "
+      "is recorded, so how much of that leaves the GPU idle is not known: this is an upper bound",
+      percent(claim.weight)));
+  if (signals.gpu_utilisation_mean) {
+    claim.evidence.push_back(fmt::format("the monitor shows a mean GPU utilisation of {}",
+                                         percent(*signals.gpu_utilisation_mean)));
+  }
+  if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
+  claim.remedies.push_back(unstarve_loader(signals));
+  return claim;
+}
+
+}  // namespace
+
+Rule input_wait_from_host_rule() {
+  return {"input_wait_from_host", RuleKind::kCause, "input_wait",
+          {&Signals::wait_ratio}, evaluate,         ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,30 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (*signals.kernel_wait_ratio < kSmallestShare) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.kernel_wait_ratio;
+  claim.evidence.push_back(fmt::format(
+      "the GPU is idle for {} of the time in gaps of at most 50 us before work that was already "
+      "launched: the device's own turnaround between kernels",
+      percent(claim.weight)));
+  claim.remedies.push_back(
+      advice("cuda_graphs_or_compile",
+             "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs."));
+  return claim;
+}
+
+}  // namespace
+
+Rule kernel_wait_rule() {
+  return {
+      "kernel_wait", RuleKind::kCause, "kernel_wait", {&Signals::kernel_wait_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose

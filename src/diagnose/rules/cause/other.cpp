@@ -1,0 +1,29 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Honest about what is not known: no remedy follows from it.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (*signals.other_ratio < kSmallestShare) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.other_ratio;
+  claim.evidence.push_back(fmt::format(
+      "the GPU is idle for {} of the time for a reason that the recording does not hold",
+      percent(claim.weight)));
+  if (signals.ops_without_launch_ratio.value_or(0) > 0) {
+    claim.evidence.push_back(fmt::format("the launch calls of {} of the GPU operations are missing",
+                                         percent(*signals.ops_without_launch_ratio)));
+  }
+  return claim;
+}
+
+}  // namespace
+
+Rule other_rule() {
+  return {"other", RuleKind::kCause, "other", {&Signals::other_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,42 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+#include <algorithm>
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMuch = 0.25;
+  constexpr double kMostlyReady = 0.5;
+  const double collate = signals.collate_ratio.value_or(0);
+  // A wait with a batch ready is the hand-over from the worker: shared memory, pinning, unpickling.
+  const double ready = *signals.num_workers > 0 ? signals.ready_wait_ratio.value_or(0) : 0;
+  if (collate < kMuch && ready < kMostlyReady) return std::nullopt;
+  Claim claim;
+  claim.weight = std::max(collate, ready);
+  if (collate >= kMuch) {
+    claim.evidence.push_back(
+        fmt::format("collate takes {} of the time in which a batch is made", percent(collate)));
+  }
+  if (ready >= kMostlyReady) {
+    claim.evidence.push_back(fmt::format(
+        "{} of the waiting happened although a batch was ready: handing it over is what takes time",
+        percent(ready)));
+  }
+  claim.remedies.push_back(advice(
+      "cheaper_collate",
+      "Hand over fewer, larger buffers: return uint8 tensors from the data set, let the default "
+      "collate stack them, convert and normalise on the GPU."));
+  return claim;
+}
+
+}  // namespace
+
+Rule collate_ipc_rule() {
+  return {"collate_ipc", RuleKind::kDetail, "input_wait", {&Signals::num_workers}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose

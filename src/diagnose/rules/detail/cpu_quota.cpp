@@ -1,0 +1,29 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kThrottled = 0.05;
+  if (*signals.throttled_ratio < kThrottled) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.throttled_ratio;
+  claim.evidence.push_back(fmt::format(
+      "the CPU quota stopped the job for {} of the time{}", percent(claim.weight),
+      signals.effective_cpus ? fmt::format(" (it allows {:.1f} CPUs)", *signals.effective_cpus)
+                             : ""));
+  claim.remedies.push_back(advice(
+      "raise_cpu_quota", "Raise the container's CPU limit; more workers do not help below it."));
+  return claim;
+}
+
+}  // namespace
+
+Rule cpu_quota_rule() {
+  return {"cpu_quota", RuleKind::kDetail, "input_wait", {&Signals::throttled_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose

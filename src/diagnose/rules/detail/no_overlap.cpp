@@ -1,0 +1,32 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kLittle = 0.2;
+  constexpr double kWeight = 0.4;
+  if (*signals.copy_overlap_ratio >= kLittle) return std::nullopt;
+  Claim claim;
+  claim.weight = kWeight;
+  claim.evidence.push_back(fmt::format("only {} of the copy time lies beside kernels",
+                                       percent(*signals.copy_overlap_ratio)));
+  claim.remedies.push_back(
+      advice("overlap_copies",
+             "Copy the next batch on a stream of its own while the present one computes (a device "
+             "prefetcher); it needs pinned memory."));
+  return claim;
+}
+
+}  // namespace
+
+Rule no_overlap_rule() {
+  return {"no_overlap",   RuleKind::kDetail,
+          "exposed_copy", {&Signals::copy_overlap_ratio},
+          evaluate,       ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,35 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kOffCpu = 0.4;
+  constexpr double kMisses = 0.5;
+  const double off_cpu = 1 - *signals.fetch_cpu_ratio;
+  if (off_cpu < kOffCpu || *signals.page_cache_miss_ratio < kMisses) return std::nullopt;
+  Claim claim;
+  claim.weight = off_cpu * *signals.page_cache_miss_ratio;
+  claim.evidence.push_back(fmt::format(
+      "{} of the bytes read come from storage and not from the page cache, and a fetch is off the "
+      "CPU for {} of its time",
+      percent(*signals.page_cache_miss_ratio), percent(off_cpu)));
+  claim.remedies.push_back(advice(
+      "fit_page_cache",
+      "Let the data set fit into memory: smaller images, shards read in sequence, or a larger "
+      "memory limit; the first epoch misses in any case."));
+  return claim;
+}
+
+}  // namespace
+
+Rule page_cache_miss_rule() {
+  return {"page_cache_miss", RuleKind::kDetail,
+          "input_wait",      {&Signals::page_cache_miss_ratio, &Signals::fetch_cpu_ratio},
+          evaluate,          ""};
+}
+
+}  // namespace unstarve::diagnose

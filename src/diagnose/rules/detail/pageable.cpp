@@ -1,0 +1,28 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMostly = 0.5;
+  if (*signals.pageable_ratio < kMostly) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.pageable_ratio;
+  claim.evidence.push_back(fmt::format(
+      "{} of the bytes copied to the device come from pageable memory, which the driver "
+      "stages and the host waits for",
+      percent(claim.weight)));
+  claim.remedies.push_back(pin_memory(signals));
+  return claim;
+}
+
+}  // namespace
+
+Rule pageable_rule() {
+  return {"pageable", RuleKind::kDetail, "exposed_copy", {&Signals::pageable_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,36 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMost = 0.35;
+  if (*signals.python_ratio < kMost || *signals.python_ratio <= *signals.decode_ratio) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = *signals.python_ratio;
+  claim.evidence.push_back(
+      fmt::format("the data set's own code and transforms take {} of the time in which a batch is "
+                  "made (CPU time "
+                  "outside decoding and collate)",
+                  percent(claim.weight)));
+  claim.remedies.push_back(advice(
+      "cheaper_transforms",
+      "Do less per sample in Python: transform whole batches on the GPU, use torchvision v2 on "
+      "uint8 tensors, resize the data set once beforehand."));
+  return claim;
+}
+
+}  // namespace
+
+Rule python_transform_rule() {
+  return {"python_transform", RuleKind::kDetail,
+          "input_wait",       {&Signals::python_ratio, &Signals::decode_ratio},
+          evaluate,           ""};
+}
+
+}  // namespace unstarve::diagnose

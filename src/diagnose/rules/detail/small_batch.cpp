@@ -1,0 +1,35 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kRoom = 0.5;
+  constexpr double kShortKernelNs = 20e3;
+  constexpr double kWeight = 0.3;
+  if (*signals.gpu_memory_used_ratio >= kRoom || *signals.kernel_ns_median >= kShortKernelNs) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = kWeight;
+  claim.evidence.push_back(
+      fmt::format("the median kernel takes {} and {} of the GPU's memory is in use: a larger batch "
+                  "has room and "
+                  "would give the chip more to do at once",
+                  duration(*signals.kernel_ns_median), percent(*signals.gpu_memory_used_ratio)));
+  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
+  return claim;
+}
+
+}  // namespace
+
+Rule small_batch_rule() {
+  return {"small_batch", RuleKind::kDetail,
+          "gpu_busy",    {&Signals::gpu_memory_used_ratio, &Signals::kernel_ns_median},
+          evaluate,      ""};
+}
+
+}  // namespace unstarve::diagnose

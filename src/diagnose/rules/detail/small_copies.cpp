@@ -1,0 +1,34 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kSmall = 64 * 1024;
+  constexpr double kMany = 10;
+  constexpr double kWeight = 0.6;
+  if (*signals.h2d_bytes_median >= kSmall || *signals.h2d_copies_per_step < kMany) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = kWeight;
+  claim.evidence.push_back(fmt::format("{:.0f} copies to the device per step, of {} in the median",
+                                       *signals.h2d_copies_per_step,
+                                       bytes(*signals.h2d_bytes_median)));
+  claim.remedies.push_back(
+      advice("fewer_copies", "Put what a step needs into one buffer and copy that once."));
+  return claim;
+}
+
+}  // namespace
+
+Rule small_copies_rule() {
+  return {"small_copies", RuleKind::kDetail,
+          "exposed_copy", {&Signals::h2d_copies_per_step, &Signals::h2d_bytes_median},
+          evaluate,       ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,38 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kOffCpu = 0.4;
+  constexpr double kPressure = 0.1;
+  const double off_cpu = 1 - *signals.fetch_cpu_ratio;
+  if (off_cpu < kOffCpu || *signals.io_pressure_ratio < kPressure) return std::nullopt;
+  Claim claim;
+  claim.weight = off_cpu;
+  claim.evidence.push_back(fmt::format(
+      "a fetch is off the CPU for {} of its time while tasks wait for storage {} of the time",
+      percent(off_cpu), percent(*signals.io_pressure_ratio)));
+  if (signals.storage_bytes_per_s) {
+    claim.evidence.push_back(
+        fmt::format("the job reads {}/s from storage", bytes(*signals.storage_bytes_per_s)));
+  }
+  claim.remedies.push_back(advice(
+      "faster_storage",
+      "Copy the data set to a local disk, or pack the small files into shards that are read in "
+      "one stream."));
+  return claim;
+}
+
+}  // namespace
+
+Rule storage_rule() {
+  return {"storage",    RuleKind::kDetail,
+          "input_wait", {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio},
+          evaluate,     ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,34 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kWeight = 0.3;
+  if (*signals.num_workers <= *signals.effective_cpus || *signals.cpu_use_ratio < kCpusBusy) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = kWeight;
+  claim.evidence.push_back(
+      fmt::format("{:.0f} workers share {:.0f} CPUs, which are {} busy, with the training thread",
+                  *signals.num_workers, *signals.effective_cpus, percent(*signals.cpu_use_ratio)));
+  if (std::optional<Remedy> remedy = fewer_workers(signals)) claim.remedies.push_back(*remedy);
+  return claim;
+}
+
+}  // namespace
+
+Rule too_many_workers_rule() {
+  return {"too_many_workers",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::num_workers, &Signals::effective_cpus, &Signals::cpu_use_ratio},
+          evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose

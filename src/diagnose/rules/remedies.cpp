@@ -1,0 +1,113 @@
+#include "diagnose/rules/remedies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// One slow batch must not stop the step, so a single worker that just keeps up is not enough.
+constexpr double kFewestWorkers = 2;
+constexpr std::int64_t kPrefetchFactor = 4;
+
+std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+
+}  // namespace
+
+Reading<double> needed_workers(const Signals& signals) {
+  // In the training process the fetch is the wait, so the wait stands for it when nobody timed it.
+  const bool inside = signals.num_workers.value_or(0) == 0;
+  const Reading<double>& fetch =
+      signals.fetch_ns_median || !inside ? signals.fetch_ns_median : signals.wait_ns_median;
+  if (!fetch) return fetch.why_absent();
+  if (!signals.step_ns_median || !signals.wait_ns_median) return WhyAbsent::kNotObserved;
+  const double rest_ns = *signals.step_ns_median - *signals.wait_ns_median;
+  if (rest_ns <= 0) return WhyAbsent::kNotObserved;
+  return std::max(kFewestWorkers, std::ceil(*fetch / rest_ns));
+}
+
+std::optional<Remedy> more_workers(const Signals& signals) {
+  if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= kCpusBusy) return std::nullopt;
+  const Reading<double> needed = needed_workers(signals);
+  if (!needed) return std::nullopt;
+  const double workers = std::min(*needed, signals.effective_cpus.value_or(*needed));
+  if (signals.num_workers && workers <= *signals.num_workers) return std::nullopt;
+
+  Remedy remedy;
+  remedy.id = "more_workers";
+  const std::string now =
+      signals.num_workers ? fmt::format(" instead of {:.0f}", *signals.num_workers) : "";
+  const std::string bound =
+      signals.effective_cpus && *needed > *signals.effective_cpus
+          ? fmt::format("; hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
+                        *needed, *signals.effective_cpus)
+          : "";
+  remedy.how = fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
+                           at(signals.loader_place), workers, now, kPrefetchFactor, bound);
+  remedy.values = {{"num_workers", whole(workers)}, {"prefetch_factor", kPrefetchFactor}};
+  return remedy;
+}
+
+Remedy unstarve_loader(const Signals& signals) {
+  Remedy remedy;
+  remedy.id = "unstarve_loader";
+  std::string threads;
+  if (signals.effective_cpus) {
+    threads = fmt::format(" with {:.0f} threads", *signals.effective_cpus);
+    remedy.values = {{"threads", whole(*signals.effective_cpus)}};
+  }
+  remedy.how = fmt::format(
+      "Replace torch.utils.data.DataLoader{} by unstarve.DataLoader{}: it reads, decodes and "
+      "batches in native threads.",
+      at(signals.loader_place), threads);
+  return remedy;
+}
+
+std::optional<Remedy> fewer_workers(const Signals& signals) {
+  if (!signals.num_workers || !signals.effective_cpus) return std::nullopt;
+  const double workers = std::max(1.0, *signals.effective_cpus);
+  if (workers >= *signals.num_workers) return std::nullopt;
+  Remedy remedy;
+  remedy.id = "fewer_workers";
+  remedy.how =
+      fmt::format("Lower num_workers{} from {:.0f} to {:.0f}, one per CPU this job may use.",
+                  at(signals.loader_place), *signals.num_workers, workers);
+  remedy.values = {{"num_workers", whole(workers)}};
+  return remedy;
+}
+
+std::optional<Remedy> larger_batch(const Signals& signals) {
+  constexpr double kFull = 0.8;
+  if (signals.gpu_memory_used_ratio && *signals.gpu_memory_used_ratio >= kFull) return std::nullopt;
+  Remedy remedy;
+  remedy.id = "larger_batch";
+  const std::string room =
+      signals.gpu_memory_used_ratio
+          ? fmt::format(" ({} of its memory is in use)", percent(*signals.gpu_memory_used_ratio))
+          : " if its memory allows";
+  remedy.how = fmt::format(
+      "Give the GPU more samples per step{}; this changes the training's trajectory, so adapt the "
+      "learning rate.",
+      room);
+  if (signals.batch_size) remedy.values = {{"batch_size", 2 * whole(*signals.batch_size)}};
+  return remedy;
+}
+
+Remedy pin_memory(const Signals& signals) {
+  return advice("pin_memory",
+                fmt::format("Make the DataLoader{} with pin_memory=True and copy with "
+                            ".to(device, non_blocking=True).",
+                            at(signals.loader_place)));
+}
+
+Remedy advice(std::string id, std::string how) {
+  Remedy remedy;
+  remedy.id = std::move(id);
+  remedy.how = std::move(how);
+  return remedy;
+}
+
+}  // namespace unstarve::diagnose

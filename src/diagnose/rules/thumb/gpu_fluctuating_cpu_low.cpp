@@ -1,0 +1,36 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMoves = 0.25;
+  constexpr double kLow = 0.5;
+  if (*signals.gpu_utilisation_deviation < kMoves || *signals.cpu_use_ratio >= kLow) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.evidence.push_back(
+      fmt::format("GPU utilisation fluctuates (standard deviation {}) while the job uses {} of its "
+                  "CPUs: too few "
+                  "workers is the usual reason",
+                  percent(*signals.gpu_utilisation_deviation), percent(*signals.cpu_use_ratio)));
+  if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
+  return claim;
+}
+
+}  // namespace
+
+Rule gpu_fluctuating_cpu_low_rule() {
+  return {"gpu_fluctuating_cpu_low",
+          RuleKind::kHint,
+          "",
+          {&Signals::gpu_utilisation_deviation, &Signals::cpu_use_ratio},
+          evaluate,
+          "slow storage looks the same, and so do evaluation or checkpoints between steps"};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,38 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kGpuLow = 0.5;
+  constexpr double kCpuLow = 0.5;
+  constexpr double kSteady = 0.25;
+  if (*signals.gpu_utilisation_mean >= kGpuLow || *signals.cpu_use_ratio >= kCpuLow ||
+      *signals.gpu_utilisation_deviation >= kSteady) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.evidence.push_back(
+      fmt::format("GPU ({}) and CPUs ({}) are both mostly idle: host code that does not "
+                  "parallelise is the usual "
+                  "reason",
+                  percent(*signals.gpu_utilisation_mean), percent(*signals.cpu_use_ratio)));
+  return claim;
+}
+
+}  // namespace
+
+Rule gpu_low_cpu_low_rule() {
+  return {"gpu_low_cpu_low",
+          RuleKind::kHint,
+          "",
+          {&Signals::gpu_utilisation_mean, &Signals::gpu_utilisation_deviation,
+           &Signals::cpu_use_ratio},
+          evaluate,
+          "which code: a single thread at 100 % of one CPU, storage, a lock or the network look "
+          "the same"};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,32 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kRoom = 0.5;
+  if (*signals.gpu_memory_used_ratio >= kRoom) return std::nullopt;
+  Claim claim;
+  claim.evidence.push_back(
+      fmt::format("{} of the GPU's memory is in use: there is room for a larger "
+                  "batch",
+                  percent(*signals.gpu_memory_used_ratio)));
+  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
+  return claim;
+}
+
+}  // namespace
+
+Rule gpu_memory_room_rule() {
+  return {"gpu_memory_room",
+          RuleKind::kHint,
+          "",
+          {&Signals::gpu_memory_used_ratio},
+          evaluate,
+          "the peak between two samples, and whether a larger batch trains as well"};
+}
+
+}  // namespace unstarve::diagnose

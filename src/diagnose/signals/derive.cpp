@@ -1,0 +1,117 @@
+#include "diagnose/signals/derive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace unstarve::diagnose {
+
+namespace {
+
+void share(const DevicePartition& partition, Cause cause, Reading<double>& out) {
+  out = partition.share(cause);
+}
+
+Reading<double> ratio(const Reading<double>& part, const Reading<double>& whole) {
+  if (!part) return part.why_absent();
+  if (!whole) return whole.why_absent();
+  if (*whole <= 0) return WhyAbsent::kNotObserved;
+  return *part / *whole;
+}
+
+void derive_utilisation(const std::vector<double>& samples, Signals& out) {
+  // Fewer samples say nothing of how the utilisation moves.
+  constexpr std::size_t kFewest = 10;
+  if (samples.size() < kFewest) return;
+  constexpr double kHigh = 0.7;
+  constexpr double kLow = 0.3;
+  double sum = 0;
+  double squares = 0;
+  int falls = 0;
+  bool high = false;
+  for (const double sample : samples) {
+    sum += sample;
+    squares += sample * sample;
+    if (high && sample <= kLow) ++falls;
+    if (sample >= kHigh) high = true;
+    if (sample <= kLow) high = false;
+  }
+  const double count = static_cast<double>(samples.size());
+  const double mean = sum / count;
+  out.gpu_utilisation_mean = mean;
+  out.gpu_utilisation_deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
+  out.gpu_utilisation_swings_ratio = falls / count;
+}
+
+}  // namespace
+
+Reading<double> median(std::vector<double>& values) {
+  if (values.empty()) return WhyAbsent::kNotObserved;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+trace::Interval signal_window(const SignalSources& sources) {
+  if (sources.worst != nullptr) return sources.worst->span;
+  std::vector<trace::Interval> steps;
+  for (const trace::Step& step : sources.timeline.steps) steps.push_back(step.when);
+  const bool live = sources.timeline.input == trace::InputKind::kRun;
+  const Reading<trace::Interval> span = span_of_steps(steps, live);
+  if (span) return *span;
+  return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+}
+
+void derive_partition_signals(const SignalSources& sources, Signals& out) {
+  const trace::Timeline& timeline = sources.timeline;
+  const double seen = static_cast<double>(timeline.device_ops.size() + timeline.host_calls.size() +
+                                          timeline.loader_waits.size() + timeline.steps.size());
+  const double lost = static_cast<double>(timeline.events_lost);
+  if (seen + lost > 0) out.events_lost_ratio = lost / (seen + lost);
+  if (sources.worst == nullptr) return;
+  const DevicePartition& worst = *sources.worst;
+  share(worst, Cause::kGpuCompute, out.gpu_compute_ratio);
+  share(worst, Cause::kExposedCommunication, out.exposed_communication_ratio);
+  share(worst, Cause::kExposedCopy, out.exposed_copy_ratio);
+  share(worst, Cause::kInputWait, out.input_wait_ratio);
+  share(worst, Cause::kSync, out.sync_ratio);
+  share(worst, Cause::kLaunch, out.launch_ratio);
+  share(worst, Cause::kKernelWait, out.kernel_wait_ratio);
+  share(worst, Cause::kOther, out.other_ratio);
+  if (worst.ops > 0) {
+    out.ops_without_launch_ratio =
+        static_cast<double>(worst.ops_without_launch) / static_cast<double>(worst.ops);
+  }
+}
+
+void derive_host_signals(const HostSignals& host, Signals& out) {
+  out.effective_cpus = host.effective_cpus;
+  out.job_cpu_cores = host.job_cpu_cores;
+  out.cpu_use_ratio = ratio(host.job_cpu_cores, host.effective_cpus);
+  out.throttled_ratio = host.throttled_ratio;
+  out.io_pressure_ratio = host.io_pressure_ratio;
+  out.storage_bytes_per_s = host.storage_bytes_per_s;
+  out.page_cache_miss_ratio = ratio(host.storage_bytes_per_s, host.requested_bytes_per_s);
+  if (out.page_cache_miss_ratio) {
+    // Read-ahead may fetch more than was asked for.
+    out.page_cache_miss_ratio = std::min(1.0, *out.page_cache_miss_ratio);
+  }
+  out.memory_available_ratio = ratio(host.memory_available_bytes, host.memory_total_bytes);
+  out.gpu_memory_used_ratio = ratio(host.gpu_memory_used_bytes, host.gpu_memory_total_bytes);
+  out.thermal_slowdown_ratio = host.thermal_slowdown_ratio;
+  out.power_cap_ratio = host.power_cap_ratio;
+  derive_utilisation(host.gpu_utilisation, out);
+}
+
+Signals derive_signals(const SignalSources& sources) {
+  Signals out;
+  derive_partition_signals(sources, out);
+  derive_step_signals(sources, out);
+  derive_fetch_signals(sources, out);
+  derive_device_signals(sources, out);
+  derive_host_signals(sources.host, out);
+  return out;
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,137 @@
+#include <algorithm>
+
+#include "diagnose/signals/derive.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+bool begins_in(const trace::Interval& when, const trace::Interval& window) {
+  return when.start_ns >= window.start_ns && when.start_ns < window.end_ns;
+}
+
+JobThreads job_of(const SignalSources& sources) {
+  if (sources.worst != nullptr) return sources.worst->job;
+  return find_job_threads(sources.timeline, sources.index, {});
+}
+
+// Time of `waits` (disjoint, by start) inside `step`.
+std::int64_t waited_in(const std::vector<trace::Interval>& waits, const trace::Interval& step) {
+  auto wait = std::partition_point(waits.begin(), waits.end(), [&step](const trace::Interval& w) {
+    return w.end_ns <= step.start_ns;
+  });
+  std::int64_t waited = 0;
+  for (; wait != waits.end() && wait->start_ns < step.end_ns; ++wait) {
+    waited += std::min(wait->end_ns, step.end_ns) - std::max(wait->start_ns, step.start_ns);
+  }
+  return waited;
+}
+
+void derive_outliers(const JobThreads& job, const trace::Interval& window, Signals& out) {
+  // A wait this many times the usual one is an event of its own: workers that start, a stall.
+  constexpr double kOutlier = 5;
+  std::vector<double> waits;
+  double total = 0;
+  for (const trace::Interval& wait : job.waits) {
+    if (!begins_in(wait, window)) continue;
+    waits.push_back(static_cast<double>(wait.duration_ns()));
+    total += waits.back();
+  }
+  const Reading<double> usual = median(waits);
+  if (!usual || total <= 0) return;
+  double outliers = 0;
+  for (const double wait : waits) {
+    if (wait > kOutlier * *usual) outliers += wait;
+  }
+  out.outlier_wait_ratio = outliers / total;
+}
+
+void derive_queue(const trace::Timeline& timeline, const trace::Interval& window, Signals& out) {
+  double known = 0;
+  double empty = 0;
+  double waited_ns = 0;
+  double waited_ready_ns = 0;
+  for (const trace::LoaderWait& wait : timeline.loader_waits) {
+    if (!wait.ready_batches || !begins_in(wait.when, window)) continue;
+    const double duration = static_cast<double>(wait.when.duration_ns());
+    ++known;
+    waited_ns += duration;
+    if (*wait.ready_batches > 0) waited_ready_ns += duration;
+    if (*wait.ready_batches == 0) ++empty;
+  }
+  if (known > 0) out.empty_queue_ratio = empty / known;
+  if (waited_ns > 0) out.ready_wait_ratio = waited_ready_ns / waited_ns;
+}
+
+}  // namespace
+
+void derive_step_signals(const SignalSources& sources, Signals& out) {
+  const trace::Interval window = signal_window(sources);
+  const JobThreads job = job_of(sources);
+  std::vector<double> steps;
+  std::vector<double> waits;
+  double step_ns = 0;
+  double wait_ns = 0;
+  for (const trace::Interval& step : job.steps) {
+    if (!begins_in(step, window)) continue;
+    steps.push_back(static_cast<double>(step.duration_ns()));
+    waits.push_back(static_cast<double>(waited_in(job.waits, step)));
+    step_ns += steps.back();
+    wait_ns += waits.back();
+  }
+  out.step_count = static_cast<double>(steps.size());
+  out.step_ns_median = median(steps);
+  if (sources.timeline.loader_waits.empty()) return;
+  out.wait_ns_median = median(waits);
+  if (step_ns > 0) out.wait_ratio = wait_ns / step_ns;
+  derive_outliers(job, window, out);
+  derive_queue(sources.timeline, window, out);
+}
+
+void derive_fetch_signals(const SignalSources& sources, Signals& out) {
+  const trace::Timeline& timeline = sources.timeline;
+  if (!timeline.loaders.empty()) {
+    // The first loader that a job makes is the one it trains with.
+    const trace::LoaderConfig& loader = timeline.loaders.front();
+    out.num_workers = static_cast<double>(loader.num_workers);
+    if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
+    if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
+    if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
+  }
+
+  const trace::Interval window = signal_window(sources);
+  // Parts of a fetch, each over the wall time of the fetches that recorded it.
+  struct Part {
+    double ns = 0;
+    double of_ns = 0;
+    void add(const Reading<std::int64_t>& part, double wall) {
+      if (!part) return;
+      ns += static_cast<double>(*part);
+      of_ns += wall;
+    }
+    Reading<double> ratio() const {
+      if (of_ns <= 0) return WhyAbsent::kNotObserved;
+      return std::min(1.0, ns / of_ns);
+    }
+  };
+  Part cpu;
+  Part decode;
+  Part collate;
+  std::vector<double> walls;
+  for (const trace::Fetch& fetch : timeline.fetches) {
+    if (!begins_in(fetch.when, window)) continue;
+    walls.push_back(static_cast<double>(fetch.when.duration_ns()));
+    cpu.add(fetch.cpu_ns, walls.back());
+    decode.add(fetch.decode_ns, walls.back());
+    collate.add(fetch.collate_ns, walls.back());
+  }
+  out.fetch_ns_median = median(walls);
+  out.fetch_cpu_ratio = cpu.ratio();
+  out.decode_ratio = decode.ratio();
+  out.collate_ratio = collate.ratio();
+  if (out.fetch_cpu_ratio && out.decode_ratio && out.collate_ratio) {
+    out.python_ratio = std::max(0.0, *out.fetch_cpu_ratio - *out.decode_ratio - *out.collate_ratio);
+  }
+}
+
+}  // namespace unstarve::diagnose

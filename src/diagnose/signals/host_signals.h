@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "base/reading.h"
+
+namespace unstarve::diagnose {
+
+/// What the sampler saw beside the job. Filled by the caller, so that diagnose needs no run store;
+/// means are over the steps that are looked at. A trace from elsewhere has none of it.
+struct HostSignals {
+  Reading<double> effective_cpus;          // min(affinity, cpuset, ceil(quota / period))
+  Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
+  Reading<double> throttled_ratio;         // cgroup throttled time / wall time
+  Reading<double> io_pressure_ratio;       // PSI io "some" time / wall time
+  Reading<double> storage_bytes_per_s;     // read_bytes of the process tree
+  Reading<double> requested_bytes_per_s;   // rchar of the process tree; mmap reads bypass it
+  Reading<double> memory_available_bytes;  // of the host, or of the cgroup's limit
+  Reading<double> memory_total_bytes;
+  /// GPU utilisation samples 0..1 in the order of time; empty when there is no monitor.
+  std::vector<double> gpu_utilisation;
+  Reading<double> gpu_memory_used_bytes;
+  Reading<double> gpu_memory_total_bytes;
+  Reading<double> thermal_slowdown_ratio;  // of the samples
+  Reading<double> power_cap_ratio;         // of the samples
+};
+
+}  // namespace unstarve::diagnose

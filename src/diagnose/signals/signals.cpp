@@ -1,0 +1,74 @@
+#include "diagnose/signals/signals.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+constexpr std::array<SignalField, 48> kFields = {{
+    {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
+    {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
+    {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
+    {"input_wait_ratio", &Signals::input_wait_ratio},
+    {"sync_ratio", &Signals::sync_ratio},
+    {"launch_ratio", &Signals::launch_ratio},
+    {"kernel_wait_ratio", &Signals::kernel_wait_ratio},
+    {"other_ratio", &Signals::other_ratio},
+    {"step_count", &Signals::step_count},
+    {"ops_without_launch_ratio", &Signals::ops_without_launch_ratio},
+    {"events_lost_ratio", &Signals::events_lost_ratio},
+    {"step_ns_median", &Signals::step_ns_median},
+    {"wait_ns_median", &Signals::wait_ns_median},
+    {"wait_ratio", &Signals::wait_ratio},
+    {"outlier_wait_ratio", &Signals::outlier_wait_ratio},
+    {"empty_queue_ratio", &Signals::empty_queue_ratio},
+    {"ready_wait_ratio", &Signals::ready_wait_ratio},
+    {"num_workers", &Signals::num_workers},
+    {"prefetch_factor", &Signals::prefetch_factor},
+    {"batch_size", &Signals::batch_size},
+    {"pin_memory", &Signals::pin_memory},
+    {"fetch_ns_median", &Signals::fetch_ns_median},
+    {"fetch_cpu_ratio", &Signals::fetch_cpu_ratio},
+    {"decode_ratio", &Signals::decode_ratio},
+    {"collate_ratio", &Signals::collate_ratio},
+    {"python_ratio", &Signals::python_ratio},
+    {"launches_per_step", &Signals::launches_per_step},
+    {"kernel_ns_median", &Signals::kernel_ns_median},
+    {"syncs_per_step", &Signals::syncs_per_step},
+    {"h2d_copies_per_step", &Signals::h2d_copies_per_step},
+    {"h2d_bytes_median", &Signals::h2d_bytes_median},
+    {"pageable_ratio", &Signals::pageable_ratio},
+    {"copy_overlap_ratio", &Signals::copy_overlap_ratio},
+    {"communication_overlap_ratio", &Signals::communication_overlap_ratio},
+    {"effective_cpus", &Signals::effective_cpus},
+    {"job_cpu_cores", &Signals::job_cpu_cores},
+    {"cpu_use_ratio", &Signals::cpu_use_ratio},
+    {"throttled_ratio", &Signals::throttled_ratio},
+    {"io_pressure_ratio", &Signals::io_pressure_ratio},
+    {"page_cache_miss_ratio", &Signals::page_cache_miss_ratio},
+    {"storage_bytes_per_s", &Signals::storage_bytes_per_s},
+    {"memory_available_ratio", &Signals::memory_available_ratio},
+    {"gpu_utilisation_mean", &Signals::gpu_utilisation_mean},
+    {"gpu_utilisation_deviation", &Signals::gpu_utilisation_deviation},
+    {"gpu_utilisation_swings_ratio", &Signals::gpu_utilisation_swings_ratio},
+    {"gpu_memory_used_ratio", &Signals::gpu_memory_used_ratio},
+    {"thermal_slowdown_ratio", &Signals::thermal_slowdown_ratio},
+    {"power_cap_ratio", &Signals::power_cap_ratio},
+}};
+
+}  // namespace
+
+std::span<const SignalField> signal_fields() { return kFields; }
+
+std::string_view name_of(Signal signal) {
+  const auto* found = std::find_if(kFields.begin(), kFields.end(),
+                                   [signal](const auto& field) { return field.signal == signal; });
+  UNSTARVE_CHECK(found != kFields.end(), "every signal is in the table");
+  return found->name;
+}
+
+}  // namespace unstarve::diagnose

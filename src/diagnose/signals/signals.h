@@ -1,0 +1,96 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/reading.h"
+
+namespace unstarve::diagnose {
+
+/// What the rules reason about: one number each, derived from a Timeline and from what the host
+/// and the device's monitor said meanwhile. Absent stays absent, so a rule that needs it abstains.
+/// Times end in _ns; ratios are 0..1.
+struct Signals {
+  // Shares of the worst device's span (docs/partition.md).
+  Reading<double> gpu_compute_ratio;
+  Reading<double> exposed_communication_ratio;
+  Reading<double> exposed_copy_ratio;
+  Reading<double> input_wait_ratio;
+  Reading<double> sync_ratio;
+  Reading<double> launch_ratio;
+  Reading<double> kernel_wait_ratio;
+  Reading<double> other_ratio;
+
+  // Quality of the recording.
+  Reading<double> step_count;                // steps looked at, warm-up left out
+  Reading<double> ops_without_launch_ratio;  // operations whose launch call was not recorded
+  Reading<double> events_lost_ratio;  // events overwritten or damaged before they were read, of all
+
+  // Steps and waits of the training thread.
+  Reading<double> step_ns_median;
+  Reading<double> wait_ns_median;      // per step, inside the loader's `__next__`
+  Reading<double> wait_ratio;          // of step time; an upper bound of input_wait
+  Reading<double> outlier_wait_ratio;  // of all waiting, in waits over 5 times the median wait
+  Reading<double> empty_queue_ratio;   // of the waits, entered with no batch ready
+  Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
+
+  // The loader, and one batch being fetched from the data set.
+  Reading<double> num_workers;
+  Reading<double> prefetch_factor;
+  Reading<double> batch_size;
+  Reading<double> pin_memory;       // 0 or 1
+  Reading<double> fetch_ns_median;  // wall time
+  Reading<double> fetch_cpu_ratio;  // CPU time of the fetching thread / wall time
+  Reading<double> decode_ratio;     // of a fetch's wall time, inside image decoding
+  Reading<double> collate_ratio;    // of a fetch's wall time, inside collate
+  Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
+
+  // The device's work, on the worst device.
+  Reading<double> launches_per_step;  // kernels, copies and memsets
+  Reading<double> kernel_ns_median;
+  Reading<double> syncs_per_step;       // blocking calls of the training thread
+  Reading<double> h2d_copies_per_step;  // host to device
+  Reading<double> h2d_bytes_median;     // of one host to device copy
+  Reading<double> pageable_ratio;      // of host to device bytes; copies of unknown origin left out
+  Reading<double> copy_overlap_ratio;  // of the time in which a copy runs, beside a kernel
+  Reading<double>
+      communication_overlap_ratio;  // of the time in which communication runs, beside compute
+
+  // The host while the job ran.
+  Reading<double> effective_cpus;          // after affinity, cpuset and quota
+  Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
+  Reading<double> cpu_use_ratio;           // job_cpu_cores / effective_cpus
+  Reading<double> throttled_ratio;         // of wall time, held down by the CPU quota
+  Reading<double> io_pressure_ratio;       // of wall time, some task waits for storage (PSI)
+  Reading<double> page_cache_miss_ratio;   // bytes read from storage / bytes asked for
+  Reading<double> storage_bytes_per_s;     // read from storage
+  Reading<double> memory_available_ratio;  // of the host's memory
+
+  // What the device's monitor says (driver-averaged utilisation).
+  Reading<double> gpu_utilisation_mean;       // 0..1
+  Reading<double> gpu_utilisation_deviation;  // standard deviation of the samples, 0..1
+  Reading<double>
+      gpu_utilisation_swings_ratio;  // falls from 70 % or more to 30 % or less, per sample
+  Reading<double> gpu_memory_used_ratio;
+  Reading<double> thermal_slowdown_ratio;  // of the samples, clocks held down by heat
+  Reading<double> power_cap_ratio;         // of the samples, clocks held down by the power limit
+
+  // Names for evidence; empty when unknown.
+  std::string loader_place;   // where the job makes its loader: "train.py:41"
+  std::string blocking_call;  // the call that blocked the training thread most
+};
+
+/// One signal of the struct above.
+using Signal = Reading<double> Signals::*;
+
+struct SignalField {
+  std::string_view name;  // as the member
+  Signal signal;
+};
+
+/// Every signal with its name, in the order of the struct.
+std::span<const SignalField> signal_fields();
+std::string_view name_of(Signal signal);
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,132 @@
+#include "diagnose/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+// What the GPU does with the share of a cause, to stand behind "The GPU ".
+constexpr std::array<Words, 8> kCauseWords = {{
+    {"gpu_busy", "computes {} of the time: nothing around it holds the job up"},
+    {"input_wait", "is idle {} of the time because the training thread waits for the data loader"},
+    {"sync", "is idle {} of the time because the host waits for it and queues nothing meanwhile"},
+    {"launch", "is idle {} of the time because the host launches the next work too late"},
+    {"exposed_copy", "copies data {} of the time with no compute beside it"},
+    {"exposed_communication", "communicates {} of the time with no compute beside it"},
+    {"kernel_wait", "is idle {} of the time between kernels that were launched in time"},
+    {"other", "is idle {} of the time for a reason that the recording does not hold"},
+}};
+
+// To stand behind ", mostly because of ".
+constexpr std::array<Words, 14> kDetailWords = {{
+    {"decode_cpu", "decoding images"},
+    {"python_transform", "the data set's own Python code"},
+    {"storage", "slow storage"},
+    {"page_cache_miss", "files that are not in the page cache"},
+    {"too_few_workers", "too few workers"},
+    {"too_many_workers", "more workers than CPUs"},
+    {"cpu_quota", "the CPU quota"},
+    {"collate_ipc", "collating and handing over batches"},
+    {"loader_startup", "workers that start anew"},
+    {"pageable", "pageable memory"},
+    {"small_copies", "many small copies"},
+    {"no_overlap", "copies on the computing stream"},
+    {"small_batch", "small batches"},
+    {"throttled", "clocks that are held down"},
+}};
+
+template <std::size_t N>
+std::string_view look_up(const std::array<Words, N>& table, std::string_view key) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [key](const Words& words) { return words.first == key; });
+  return found == table.end() ? std::string_view() : found->second;
+}
+
+std::string subject(const Diagnosis& diagnosis) {
+  const auto emulated =
+      std::find_if(diagnosis.devices.begin(), diagnosis.devices.end(),
+                   [](const DeviceDiagnosis& device) { return device.info.emulated; });
+  if (emulated == diagnosis.devices.end()) return "The GPU";
+  if (emulated->info.name.empty()) return "The emulated GPU";
+  return "The emulated GPU (" + emulated->info.name + ")";
+}
+
+// The remedy that gains most as predicted, else the first.
+const Remedy* best_remedy(const Finding& finding) {
+  const Remedy* best = nullptr;
+  for (const Remedy& remedy : finding.remedies) {
+    if (best == nullptr ||
+        (remedy.predicted &&
+         (!best->predicted || (*remedy.predicted).speedup > (*best->predicted).speedup))) {
+      best = &remedy;
+    }
+  }
+  return best;
+}
+
+std::string what_to_do(const Finding& finding) {
+  const Remedy* remedy = best_remedy(finding);
+  if (remedy == nullptr || remedy->how.empty()) return "";
+  std::string how = remedy->how;
+  how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
+  if (how.back() == '.') how.pop_back();
+  if (!remedy->predicted) return "; " + how;
+  const predict::Speedup& gain = *remedy->predicted;
+  return fmt::format("; {} (predicted {:.2f}x faster, {:.2f} to {:.2f})", how, gain.speedup,
+                     gain.low, gain.high);
+}
+
+std::string span_note(const Diagnosis& diagnosis) {
+  if (diagnosis.steps.count > 1) return "";
+  if (diagnosis.steps.count == 1) return " (only one step is recorded)";
+  return " (no step boundary is recorded, so the time is from the first GPU operation to the last)";
+}
+
+std::string without_gpu_activity(const Diagnosis& diagnosis) {
+  const std::string steps =
+      diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
+  if (!diagnosis.findings.empty()) {
+    const Finding& first = diagnosis.findings.front();
+    return fmt::format(
+        "No GPU activity is recorded; seen from the host alone, the training thread waits for the "
+        "data loader up to {} of the time{}{}.",
+        percent(first.share), at(diagnosis.loader_place), what_to_do(first));
+  }
+  const std::string_view how = diagnosis.input == trace::InputKind::kKineto
+                                   ? "record with ProfilerActivity.CUDA on a machine with a GPU"
+                                   : "see `unstarve doctor` for what can be observed here";
+  return fmt::format(
+      "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be said; "
+      "{}.",
+      steps, how);
+}
+
+}  // namespace
+
+std::string write_verdict(const Diagnosis& diagnosis) {
+  if (!diagnosis.partition) return without_gpu_activity(diagnosis);
+  if (diagnosis.findings.empty()) {
+    return subject(diagnosis) + " shows no cause of idling worth a finding.";
+  }
+  const Finding& first = diagnosis.findings.front();
+  std::string sentence =
+      subject(diagnosis) + " " +
+      fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
+  if (first.cause == "input_wait") sentence += at(diagnosis.loader_place);
+  const std::string_view detail = look_up(kDetailWords, first.detail);
+  if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
+  sentence += span_note(diagnosis) + what_to_do(first);
+  return sentence + ".";
+}
+
+}  // namespace unstarve::diagnose
