@@ -58,6 +58,14 @@ TEST(Comparison, ARemedyOnTopOfAnotherRefersToIt) {
   EXPECT_EQ(rows[2].relative_to, "more_workers");
 }
 
+TEST(Comparison, WhatWasNotPredictedCouldNotHold) {
+  std::vector<Verification> verification = sample::report().verification;
+  verification[0].predicted = WhyAbsent::kNotObserved;
+  const std::vector<ComparisonRow> rows = comparison_rows(verification);
+  EXPECT_FALSE(rows[1].held);
+  EXPECT_EQ(rows[2].held, true);
+}
+
 TEST(Comparison, ABaselineMeasuredAgainHasItsOwnRow) {
   std::vector<Verification> verification = sample::report().verification;
   verification[1].before.step_us += 1;

@@ -1,6 +1,7 @@
 #include "report/comparison.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace unstarve::report {
 namespace {
@@ -34,8 +35,10 @@ std::vector<ComparisonRow> comparison_rows(const std::vector<Verification>& veri
         last_before = &tried.before;
       }
     }
-    rows.push_back(
-        {tried.remedy, relative_to, tried.after, tried.predicted, tried.measured, tried.held});
+    ComparisonRow row = {tried.remedy,    relative_to,    tried.after,
+                         tried.predicted, tried.measured, std::nullopt};
+    if (tried.predicted) row.held = tried.held;
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -15,7 +15,7 @@ struct ComparisonRow {
   Measurement measurement;
   std::optional<Reading<predict::Speedup>> predicted;  // none in a "before" row
   std::optional<predict::Speedup> measured;
-  std::optional<bool> held;
+  std::optional<bool> held;  // none where nothing had been predicted
 };
 
 /// The rows in the order in which they were measured. A "before" row is shared by the verifications

@@ -149,7 +149,7 @@ std::string speedup_cells(const ComparisonRow& row) {
                                     ? speedup_text(**row.predicted)
                                     : "<span class=\"absent\">none</span>";
   return cell("Predicted", predicted) + cell("Measured", speedup_text(*row.measured)) +
-         cell("Held", row.held && *row.held ? "yes" : "no");
+         (row.held ? cell("Held", *row.held ? "yes" : "no") : "<td class=\"none\"></td>");
 }
 
 std::string row_html(const ComparisonRow& row, const std::vector<ReadingColumn>& columns) {

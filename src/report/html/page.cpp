@@ -52,8 +52,8 @@ std::string footer(const Report& report) {
   std::string text = "Made by unstarve. This file is complete in itself: it loads nothing.";
   if (is_emulated(report)) {
     text +=
-        " The GPU of this report was <strong>emulated</strong>: it follows a published profile, "
-        "and no such device was in the machine.";
+        " The GPU of this report was <strong>emulated</strong>: it follows a published profile; "
+        "no real GPU was measured.";
   }
   return text;
 }

@@ -11,6 +11,13 @@
   const span = data.end - data.start;
   const percent = (ratio) => (ratio * 100).toFixed(0) + " %";
 
+  // Seconds of a short run, minutes and seconds of a long one.
+  function clock(seconds) {
+    if (span <= 180) return seconds.toFixed(1) + " s";
+    const whole = Math.round(seconds);
+    return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  }
+
   // The point nearest in time, by bisection; null where the curve has ended or not begun.
   function nearest(points, t) {
     let low = 0;
@@ -37,7 +44,7 @@
       let text = "";
       if (point) {
         const [at, mean, low, high] = point;
-        text = `${(at - data.start).toFixed(1)} s: ${percent(mean)}`;
+        text = `${clock(at - data.start)}: ${percent(mean)}`;
         if (high > low) text += ` (${percent(low)} to ${percent(high)})`;
         spoken.push(`${figure.querySelector("strong").textContent} ${percent(mean)}`);
       }
@@ -45,7 +52,7 @@
     });
     const seconds = t - data.start;
     box.setAttribute("aria-valuenow", seconds.toFixed(1));
-    box.setAttribute("aria-valuetext", `${seconds.toFixed(1)} seconds: ${spoken.join(", ")}`);
+    box.setAttribute("aria-valuetext", `${clock(seconds)}: ${spoken.join(", ")}`);
   }
 
   function hide() {

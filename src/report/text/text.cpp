@@ -54,7 +54,8 @@ std::vector<CardLine> card_lines(const Report& report) {
     }
   }
   if (const Verification* tried = best_verified(report.verification)) {
-    lines.push_back({"Proof", proof_sentence(*tried), tried->held ? Tone::kGood : Tone::kBad});
+    lines.push_back({"Proof", proof_sentence(*tried),
+                     tried->held || !tried->predicted ? Tone::kGood : Tone::kBad});
   } else if (const std::string next = next_sentence(diagnosis); !next.empty()) {
     lines.push_back({"Next", next});
   }

@@ -83,7 +83,7 @@ std::string row_name(const ComparisonRow& row) {
 Cell name_cell(const ComparisonRow& row, const TextOptions& options) {
   const int widest = std::clamp(options.width - kOtherColumns, 1, kWidestName);
   std::vector<std::string> lines = wrap(printable(row_name(row), options), widest);
-  return {std::move(lines), row.held ? Tone::kStrong : Tone::kPlain};
+  return {std::move(lines), row.measured ? Tone::kStrong : Tone::kPlain};
 }
 
 void add_verdict_columns(const std::vector<ComparisonRow>& rows, IntervalPlace place,
@@ -166,7 +166,7 @@ std::string indented(const Table& table, const TextOptions& options) {
 std::string two_tables(const std::vector<ComparisonRow>& rows, const TextOptions& options) {
   std::vector<ComparisonRow> tried;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(tried),
-               [](const ComparisonRow& row) { return row.held.has_value(); });
+               [](const ComparisonRow& row) { return row.measured.has_value(); });
   Table verdicts = named_rows(tried, options);
   add_verdict_columns(tried, IntervalPlace::kBelow, verdicts);
   Table measured = named_rows(rows, options);

@@ -1,0 +1,182 @@
+"""The HTML report as a reader meets it: complete, quiet, legible, at any width and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ALL_PAGES = ("verified", "diagnosis", "several", "hostile", "bare")
+
+# The smallest contrast of any text that is seen, by the formula of WCAG 2, with the text itself.
+WORST_CONTRAST = """() => {
+  const channel = (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) =>
+    0.2126 * channel(r / 255) + 0.7152 * channel(g / 255) + 0.0722 * channel(b / 255);
+  const rgba = (text) => {
+    const parts = text.match(/[0-9.]+/g).map(Number);
+    return parts.length === 3 ? [...parts, 1] : parts;
+  };
+  const behind = (element) => {
+    if (element.classList.contains("on-share")) {
+      const name = [...element.classList].find((c) => c !== "on-share");
+      return rgba(getComputedStyle(element.parentNode.querySelector("rect." + name)).fill);
+    }
+    for (let e = element; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 1) return colour;
+    }
+    return [255, 255, 255, 1];
+  };
+  let worst = [99, ""];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const element = walk.currentNode.parentElement;
+    const text = walk.currentNode.textContent.trim();
+    if (!text || ["SCRIPT", "title"].includes(element.nodeName)) continue;
+    const style = getComputedStyle(element);
+    const ink = element instanceof SVGElement ? style.fill : style.color;
+    const [a, b] = [light(rgba(ink)), light(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < worst[0]) worst = [ratio, text];
+  }
+  return worst;
+}"""
+
+
+@contextmanager
+def opened(browser: Any, path: Path, **options: Any) -> Iterator[Any]:
+    """The page, with everything it complains about or asks for in `page.remarks`."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.remarks = []
+    page.on("console", lambda message: page.remarks.append(message.text))
+    page.on("pageerror", lambda error: page.remarks.append(str(error)))
+    page.on("dialog", lambda dialog: page.remarks.append(f"dialog: {dialog.message}"))
+    address = path.as_uri()
+    page.on(
+        "request",
+        lambda request: (
+            page.remarks.append(f"request: {request.url}")
+            if request.url != address and not request.url.startswith("data:")
+            else None
+        ),
+    )
+    page.goto(address)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_loads_without_remarks_or_requests(browser: Any, pages: Path, name: str) -> None:
+    with opened(browser, pages / f"{name}.html") as page:
+        page.wait_for_load_state("networkidle")
+        assert page.remarks == []
+        assert page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+@pytest.mark.parametrize("width", [320, 360, 760, 1280])
+def test_does_not_scroll_sideways(browser: Any, pages: Path, name: str, width: int) -> None:
+    with opened(browser, pages / f"{name}.html", viewport={"width": width, "height": 800}) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["verified", "several", "bare"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_text_has_contrast(browser: Any, pages: Path, name: str, scheme: str, width: int) -> None:
+    size = {"width": width, "height": 800}
+    path = pages / f"{name}.html"
+    with opened(browser, path, color_scheme=scheme, viewport=size) as page:
+        ratio, text = page.evaluate(WORST_CONTRAST)
+        assert ratio >= 4.5, f"{ratio:.2f} for {text!r}"
+
+
+def test_dark_is_dark(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html", color_scheme="dark") as page:
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert max(map(int, background[4:-1].split(","))) < 40
+
+
+def test_says_what_was_found_and_proved(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html") as page:
+        text = page.inner_text("main")
+        for part in (
+            "The GPU waits for input 79 % of the time",
+            "predicted 5.71x [5.30..5.84]",
+            "measured 5.75x [5.69..5.80]",
+            "98.3 %",
+            "DRAM activity",
+            "emulated",
+        ):
+            assert part in text
+
+
+def test_the_legend_adds_up(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html") as page:
+        rows = page.locator(".legend tbody tr")
+        cells = [rows.nth(i).locator("td").all_inner_texts() for i in range(rows.count())]
+        for column in zip(*cells, strict=True):
+            assert sum(round(float(cell.split()[0]) * 10) for cell in column) == 1000
+
+
+def test_the_curves_are_read_by_keyboard(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html") as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.id") == "curves"
+        page.keyboard.press("Home")
+        page.keyboard.press("PageDown")
+        page.keyboard.press("PageUp")
+        assert all("%" in text for text in page.locator(".readout").all_inner_texts())
+        spoken = page.get_attribute("#curves", "aria-valuetext")
+        assert "before" in spoken and "unstarve_loader" in spoken
+        page.keyboard.press("End")
+        assert page.get_attribute("#curves", "aria-valuenow") == "11.9"
+
+
+def test_the_curves_are_read_by_pointer_at_one_time(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html") as page:
+        box = page.locator(".curve svg").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
+        texts = page.locator(".readout").all_inner_texts()
+        assert len(texts) == 3
+        assert len({text.split(":")[0] for text in texts}) == 1
+        page.mouse.move(2, 2)
+        assert page.locator(".readout").all_inner_texts() == ["", "", ""]
+
+
+def test_no_script_but_its_own_runs(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html") as page:
+        page.evaluate(
+            """() => {
+              const script = document.createElement("script");
+              script.textContent = "window.injected = true";
+              document.body.append(script);
+              document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='injected = 1'>");
+            }"""
+        )
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("window.injected") is None
+
+
+def test_reads_without_scripts(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html", java_script_enabled=False) as page:
+        line = page.locator(".curve .line").first.bounding_box()
+        assert line["width"] > 500
+        assert line["height"] > 20
+
+
+def test_prints_dark_on_light(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html", color_scheme="dark") as page:
+        page.emulate_media(media="print", color_scheme="dark")
+        ratio, text = page.evaluate(WORST_CONTRAST)
+        assert ratio >= 4.5, f"{ratio:.2f} for {text!r}"
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(255, 255, 255)"
+        )
