@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Configures a preset when it has not been and builds it.
-#   usage: scripts/build.sh PRESET [TARGET...]
+#   usage: scripts/build.sh PRESET [TARGET... | --configure-only]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,6 +17,8 @@ then
   cmake --preset "$preset" >"$log" 2>&1 </dev/null || { cat "$log" >&2; exit 1; }
   touch "build/$preset/CMakeCache.txt"
 fi
+
+if [[ "${1:-}" == --configure-only ]]; then exit 0; fi
 
 # On a terminal ninja draws one line of progress; into a log only what went wrong is worth a line.
 quiet=()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from source_files import project_files
 
-CODE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".py", ".pyi", ".sh", ".cmake", ".js", ".css"}
+CODE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".py", ".pyi", ".sh", ".cmake"}
 CPP_SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 LINE_COLUMNS_MAX = 100
 LINES_MAX = {".h": 200, ".cpp": 500, ".cu": 500, ".py": 500, ".sh": 500}
@@ -88,7 +88,7 @@ def check_folders(files: list[File]) -> Iterator[str]:
     """A folder of src/ can be taken in at a glance and says what it is."""
     sources = [file for file in files if file.name.startswith("src/") and is_library_source(file)]
     # x.h and x.cpp are one thing to a reader, so a folder's size is counted in stems.
-    stems = {(file.path.parent, file.path.stem) for file in sources}
+    stems = {(Path(file.name).parent, file.path.stem) for file in sources}
     for folder, count in sorted(Counter(folder for folder, _ in stems).items()):
         if count > FOLDER_SOURCES_MAX:
             yield f"{folder}: {count} sources; at most {FOLDER_SOURCES_MAX}"
