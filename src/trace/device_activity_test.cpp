@@ -76,7 +76,8 @@ TEST(DeviceActivity, DamagedRecordsGiveNothing) {
 
 TEST(DeviceRingText, WhatCannotBeUsedIsLeftOut) {
   const auto text = parse_device_ring_text(
-      R"({"name": "A100", "emulated": true, "index": "x", "names": ["a", 3], "total_memory_bytes": 9})");
+      R"({"name": "A100", "emulated": true, "index": "x", "names": ["a", 3],)"
+      R"("total_memory_bytes": 9})");
   ASSERT_TRUE(text);
   EXPECT_EQ(text->device.name, "A100");
   EXPECT_TRUE(text->device.emulated);

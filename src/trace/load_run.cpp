@@ -5,7 +5,7 @@
 #include <map>
 #include <system_error>
 
-#include "trace/events_file.h"
+#include "trace/events/events_file.h"
 #include "trace/ring_follower.h"
 #include "trace/run_reader.h"
 #include "trace/timeline_builder.h"

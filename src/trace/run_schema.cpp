@@ -31,7 +31,8 @@ CREATE TABLE sample (t_ns INTEGER, metric_id INTEGER, value REAL, absent TEXT);
 CREATE TABLE finding (idx INTEGER, cause TEXT, detail TEXT, share REAL, confidence TEXT,
                       evidence TEXT, remedies TEXT);
 CREATE TABLE prediction (remedy TEXT, predicted_speedup REAL, low REAL, high REAL,
-                         measured_speedup REAL, measured_low REAL, measured_high REAL, held INTEGER);
+                         measured_speedup REAL, measured_low REAL, measured_high REAL,
+                         held INTEGER);
 COMMIT;
 )sql";
 

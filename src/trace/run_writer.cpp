@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "trace/events_file.h"
+#include "trace/events/events_file.h"
 #include "trace/run_schema.h"
 #include "trace/sqlite.h"
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "trace/events_file.h"
-#include "trace/events_layout.h"
+#include "trace/events/events_file.h"
+#include "trace/events/events_layout.h"
 
 namespace unstarve::trace {
 

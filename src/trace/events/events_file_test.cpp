@@ -1,4 +1,4 @@
-#include "trace/events_file.h"
+#include "trace/events/events_file.h"
 
 #include <gtest/gtest.h>
 
