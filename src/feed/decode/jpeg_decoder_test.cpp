@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "feed/decode/cmyk.h"
 #include "feed/data/test_jpeg.h"
+#include "feed/decode/cmyk.h"
 
 namespace unstarve::feed {
 namespace {
@@ -96,7 +96,7 @@ TEST(JpegDecoder, TurnsGreyIntoRgb) {
 }
 
 TEST(JpegDecoder, TurnsCmykIntoRgbAsPillowDoes) {
-  // Values computed with Pillow 11: Image.frombytes("CMYK", ..., "raw", "CMYK;I").convert("RGB").
+  // Values computed with Pillow 13: Image.frombytes("CMYK", ..., "raw", "CMYK;I").convert("RGB").
   std::uint8_t row[] = {255, 255, 255, 255, 0, 255, 255, 255, 200, 100, 50, 180, 10, 20, 30, 0};
   cmyk_to_rgb(row, 4);
   EXPECT_THAT(std::vector<int>(row, row + 12),

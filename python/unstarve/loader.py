@@ -1,0 +1,242 @@
+"""Feeds a training loop with batches of images from a folder of JPEGs.
+
+Reading, decoding, cropping and resizing happen in native threads; a batch reaches Python as views
+of the memory it was decoded into. Order and random crops depend on (seed, epoch, index) alone, so
+the number of threads does not change the data.
+
+    loader = unstarve.ImageFolderLoader("imagenet/train", 256, size=224)
+    for epoch in range(90):
+        loader.set_epoch(epoch)
+        for images, labels in loader:        # uint8 NCHW (channels last), int64
+            ...
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from unstarve.errors import CancelledError, UnstarveError
+
+try:
+    from unstarve import _native
+except ImportError as missing:
+    raise ImportError(
+        "unstarve's loader needs the compiled module unstarve._native, which this installation "
+        "does not have for this Python: build it with `make build`, or point PYTHONPATH at the "
+        "build's python folder"
+    ) from missing
+
+LoaderError = UnstarveError
+
+OnErrorPolicy = Literal["raise", "skip", "replace"]
+Output = Literal["auto", "torch", "numpy"]
+
+_ON_ERROR = {
+    "raise": _native.OnError.raise_,
+    "skip": _native.OnError.skip,
+    "replace": _native.OnError.replace,
+}
+
+
+@dataclass(frozen=True)
+class Crop:
+    """The rectangle that is cut out of an image, and whether it is mirrored."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    flip: bool
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """One sample that could not be loaded."""
+
+    index: int
+    epoch: int
+    message: str  # names the file
+
+
+class ImageFolderLoader:
+    """Batches of (images, labels) from a folder with one sub-folder of JPEGs per class.
+
+    Classes are the sorted sub-folders, as in `torchvision.datasets.ImageFolder`; a folder with
+    images and no sub-folders is one class. Only JPEG is read; a folder with PNG or WebP files is
+    refused unless `skip_other_formats`.
+
+    Images are uint8, N x 3 x size x size with channels-last memory: turn them into floats on the
+    device (`images.to(device, non_blocking=True).float()`), where it is cheap and the copy is a
+    quarter of the size. A batch's memory is reused when its last tensor is gone; a consumer that
+    keeps batches gets new memory for each further one.
+
+    Args:
+        root: the folder.
+        batch_size: images per batch.
+        size: width and height of the images that come out.
+        train: True for RandomResizedCrop(size, scale, ratio) and RandomHorizontalFlip(flip);
+            False for Resize(resize) and CenterCrop(size). Both antialiased, within 1 of 255 of
+            torchvision's results for the same box.
+        shuffle: a new order in each epoch; by default what `train` says.
+        seed: with the epoch and a sample's index, decides order, crops and flips.
+        threads: loading threads; by default as many as the process may use CPUs.
+        prefetch: batches that may be under way or ready before they are asked for.
+        drop_last: leave out the last batch if it is not full.
+        on_error: what a broken file does: "raise" with its path, "skip" it (its batch gets
+            smaller), or "replace" it by another sample, chosen by (seed, epoch, index).
+        scale, ratio, flip: as in torchvision's RandomResizedCrop and RandomHorizontalFlip.
+        resize: length of the shorter side before the centre crop; by default size * 256 / 224.
+        accept_damaged: take what libjpeg makes of broken image data, as PIL does; a file that
+            ends too early is an error all the same.
+        max_pixels: refuse larger images.
+        skip_other_formats: leave out image files that are not JPEG.
+        output: "torch", "numpy", or "auto": torch where it is installed.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        batch_size: int = 64,
+        *,
+        size: int = 224,
+        train: bool = True,
+        shuffle: bool | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        prefetch: int = 4,
+        drop_last: bool = False,
+        on_error: OnErrorPolicy = "raise",
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        flip: float = 0.5,
+        resize: int | None = None,
+        accept_damaged: bool = False,
+        max_pixels: int = 178_956_970,
+        skip_other_formats: bool = False,
+        output: Output = "auto",
+    ) -> None:
+        if on_error not in _ON_ERROR:
+            raise ValueError(f"on_error is {on_error!r}, must be one of {sorted(_ON_ERROR)}")
+        options = _native.LoaderOptions()
+        options.root = os.fspath(root)
+        options.batch_size = batch_size
+        options.size = size
+        options.task = _native.SampleTask.train_crop if train else _native.SampleTask.eval_crop
+        options.shuffle = train if shuffle is None else shuffle
+        options.seed = seed
+        options.threads = 0 if threads is None else threads
+        options.prefetch_batches = prefetch
+        options.drop_last = drop_last
+        options.on_error = _ON_ERROR[on_error]
+        options.scale_min, options.scale_max = scale
+        options.ratio_min, options.ratio_max = ratio
+        options.flip_probability = flip
+        options.resize_short = size * 256 // 224 if resize is None else resize
+        options.accept_damaged = accept_damaged
+        options.max_pixels = max_pixels
+        options.skip_other_formats = skip_other_formats
+        self._options = options
+        self._native = _native.Loader(options)
+        self._convert = _converter(output)
+        self._next_epoch = 0
+        self._iterations = 0
+        self.batch_size = batch_size
+        self.prefetch = prefetch
+        self.drop_last = drop_last
+
+    def __len__(self) -> int:
+        """Batches per epoch (an upper bound if broken files are skipped)."""
+        return self._native.batch_count
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes; a label is an index into them."""
+        return self._native.classes
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each class."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @property
+    def sample_count(self) -> int:
+        """Images in the folder."""
+        return self._native.sample_count
+
+    @property
+    def threads(self) -> int:
+        """Loading threads."""
+        return self._native.thread_count
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch that the next `iter()` runs; without it they count up from 0."""
+        self._next_epoch = epoch
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Starts an epoch, and ends the one under way if there is one."""
+        self._native.begin_epoch(self._next_epoch)
+        self._next_epoch += 1
+        self._iterations += 1
+        return _EpochIterator(self, self._iterations)
+
+    def crop_of(self, epoch: int, index: int, size: tuple[int, int]) -> Crop:
+        """What is cut out of sample `index` (width, height = `size`) in an epoch."""
+        return Crop(*_native.sample_geometry(self._options, epoch, index, size))
+
+    def stats(self) -> dict[str, int]:
+        """Sums since the loader was made: images, bytes, ns per stage, waits, failures."""
+        return self._native.stats()
+
+    def errors(self) -> list[SampleFailure]:
+        """Samples that could not be loaded (the first thousand; stats()["failed"] counts all)."""
+        return [SampleFailure(*failure) for failure in self._native.failures()]
+
+
+class _EpochIterator:
+    """One epoch of a loader."""
+
+    def __init__(self, loader: ImageFolderLoader, iteration: int) -> None:
+        self._loader = loader
+        self._iteration = iteration
+        self._over = False
+
+    def __iter__(self) -> _EpochIterator:
+        return self
+
+    def __next__(self) -> tuple[Any, Any]:
+        if self._over:
+            raise StopIteration
+        loader = self._loader
+        if self._iteration != loader._iterations:
+            raise CancelledError("a later iter() on the same loader ended this epoch")
+        batch = loader._native.next()
+        if batch is None:
+            self._over = True
+            raise StopIteration
+        images, labels = loader._convert(*batch)
+        return images, labels
+
+
+def _converter(output: Output) -> Any:
+    """How arrays of the compiled half become what the user wants; no bytes are copied."""
+    if output == "auto":
+        output = "torch" if importlib.util.find_spec("torch") is not None else "numpy"
+    if output == "torch":
+        import torch
+
+        def to_torch(images: Any, labels: Any) -> tuple[Any, Any]:
+            return torch.from_dlpack(images).permute(0, 3, 1, 2), torch.from_dlpack(labels)
+
+        return to_torch
+    if output == "numpy":
+        import numpy
+
+        def to_numpy(images: Any, labels: Any) -> tuple[Any, Any]:
+            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), numpy.from_dlpack(labels)
+
+        return to_numpy
+    raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")

@@ -1,0 +1,170 @@
+#include "feed/pipeline/loader.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "feed/transform/draw_geometry.h"
+#include "python/errors.h"
+
+namespace nb = nanobind;
+
+namespace unstarve::python {
+namespace {
+
+using feed::HostBatch;
+using feed::Loader;
+using feed::LoaderOptions;
+
+// How long a wait may keep Ctrl-C from being seen.
+constexpr std::chrono::milliseconds kSignalInterval(50);
+
+template <class Sample>
+using BatchArray = nb::ndarray<nb::array_api, Sample, nb::device::cpu, nb::c_contig>;
+
+/// The batch's images (NHWC) and labels as arrays on the slot's own memory. The slot goes back to
+/// the loader when the last array on it is gone.
+nb::object share(HostBatch&& batch) {
+  auto owned = std::make_unique<HostBatch>(std::move(batch));
+  HostBatch* slot = owned.get();
+  const nb::capsule owner(owned.release(), [](void* pointer) noexcept {
+    const std::unique_ptr<HostBatch> last(static_cast<HostBatch*>(pointer));
+  });
+  const auto count = static_cast<std::size_t>(slot->count);
+  BatchArray<std::uint8_t> images(slot->image(0),
+                                  {count, static_cast<std::size_t>(slot->shape().height),
+                                   static_cast<std::size_t>(slot->shape().width), 3},
+                                  owner);
+  BatchArray<std::int64_t> labels(slot->labels(), {count}, owner);
+  return nb::make_tuple(images, labels);
+}
+
+/// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch.
+nb::object next_batch(Loader& loader) {
+  for (;;) {
+    Result<feed::NextBatch> next = [&loader] {
+      const nb::gil_scoped_release released;
+      return loader.next(kSignalInterval);
+    }();
+    if (!next) raise(next.error());
+    if (next->state == feed::NextState::kEnd) return nb::none();
+    if (next->state == feed::NextState::kBatch) return share(std::move(*next->batch));
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+std::unique_ptr<Loader> open_loader(const LoaderOptions& options) {
+  Result<std::unique_ptr<Loader>> loader = [&options] {
+    const nb::gil_scoped_release released;
+    return Loader::open(options);
+  }();
+  return value_or_raise(std::move(loader));
+}
+
+void begin_epoch(Loader& loader, std::uint32_t epoch) {
+  const Status status = [&] {
+    const nb::gil_scoped_release released;
+    return loader.begin_epoch(epoch);
+  }();
+  if (!status) raise(status.error());
+}
+
+nb::dict stats(const Loader& loader) {
+  const feed::LoaderStats stats = loader.stats();
+  nb::dict result;
+  result["images"] = stats.images;
+  result["batches"] = stats.batches;
+  result["bytes_read"] = stats.bytes_read;
+  result["read_ns"] = stats.read_ns;
+  result["decode_ns"] = stats.decode_ns;
+  result["resize_ns"] = stats.resize_ns;
+  result["threads_wait_ns"] = stats.threads_wait_ns;
+  result["consumer_wait_ns"] = stats.consumer_wait_ns;
+  result["failed"] = stats.failed;
+  result["replaced"] = stats.replaced;
+  result["left_out"] = stats.left_out;
+  result["slots_allocated"] = stats.slots_allocated;
+  result["threads"] = stats.threads;
+  return result;
+}
+
+nb::list failures(const Loader& loader) {
+  nb::list result;
+  for (const feed::SampleFailure& failure : loader.failures()) {
+    result.append(nb::make_tuple(failure.index, failure.epoch, failure.message));
+  }
+  return result;
+}
+
+/// The crop box and flip of one sample in one epoch, for an image of this size.
+nb::tuple sample_geometry(const LoaderOptions& options, std::uint32_t epoch, std::uint32_t index,
+                          std::pair<int, int> size) {
+  if (Status status = feed::validate(options); !status) raise(status.error());
+  if (size.first <= 0 || size.second <= 0) {
+    raise({ErrorCode::kInvalidArgument, "width and height must be above zero", 0});
+  }
+  feed::SampleRandom random({options.seed, epoch, index, 0});
+  const feed::SampleGeometry geometry =
+      feed::draw_geometry(options, {size.first, size.second}, random);
+  const feed::Box& crop = geometry.crop;
+  return nb::make_tuple(crop.x, crop.y, crop.width, crop.height, geometry.flip);
+}
+
+void bind_options(nb::module_& module) {
+  nb::enum_<feed::SampleTask>(module, "SampleTask")
+      .value("train_crop", feed::SampleTask::kTrainCrop)
+      .value("eval_crop", feed::SampleTask::kEvalCrop);
+  nb::enum_<feed::OnError>(module, "OnError")
+      .value("raise_", feed::OnError::kRaise)
+      .value("skip", feed::OnError::kSkip)
+      .value("replace", feed::OnError::kReplace);
+  nb::class_<LoaderOptions>(module, "LoaderOptions")
+      .def(nb::init<>())
+      .def_rw("root", &LoaderOptions::root)
+      .def_rw("skip_other_formats", &LoaderOptions::skip_other_formats)
+      .def_rw("task", &LoaderOptions::task)
+      .def_rw("size", &LoaderOptions::size)
+      .def_rw("resize_short", &LoaderOptions::resize_short)
+      .def_rw("scale_min", &LoaderOptions::scale_min)
+      .def_rw("scale_max", &LoaderOptions::scale_max)
+      .def_rw("ratio_min", &LoaderOptions::ratio_min)
+      .def_rw("ratio_max", &LoaderOptions::ratio_max)
+      .def_rw("flip_probability", &LoaderOptions::flip_probability)
+      .def_rw("seed", &LoaderOptions::seed)
+      .def_rw("shuffle", &LoaderOptions::shuffle)
+      .def_rw("batch_size", &LoaderOptions::batch_size)
+      .def_rw("drop_last", &LoaderOptions::drop_last)
+      .def_rw("on_error", &LoaderOptions::on_error)
+      .def_rw("accept_damaged", &LoaderOptions::accept_damaged)
+      .def_rw("max_pixels", &LoaderOptions::max_pixels)
+      .def_rw("max_file_bytes", &LoaderOptions::max_file_bytes)
+      .def_rw("threads", &LoaderOptions::threads)
+      .def_rw("prefetch_batches", &LoaderOptions::prefetch_batches);
+}
+
+}  // namespace
+
+void bind_loader(nb::module_& module) {
+  bind_options(module);
+  module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
+             nb::arg("index"), nb::arg("size"));
+  nb::class_<Loader>(module, "Loader")
+      .def(nb::new_(&open_loader), nb::arg("options"))
+      .def("begin_epoch", &begin_epoch, nb::arg("epoch"))
+      .def("next", &next_batch)
+      .def("stats", &stats)
+      .def("failures", &failures)
+      .def_prop_ro("classes", &Loader::classes)
+      .def_prop_ro("sample_count", &Loader::sample_count)
+      .def_prop_ro("batch_count", &Loader::batch_count)
+      .def_prop_ro("thread_count", &Loader::thread_count);
+}
+
+}  // namespace unstarve::python
