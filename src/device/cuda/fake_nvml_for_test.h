@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string>
 
-#include "device/cuda/nvml_abi.h"
 #include "device/cuda/nvml_library.h"
 
 namespace unstarve::device::testing {
@@ -17,206 +15,19 @@ class FakeNvml {
  public:
   using Return = nvml::Return;
 
-  FakeNvml() { current_ = this; }
-  ~FakeNvml() { current_ = nullptr; }
+  FakeNvml();
+  ~FakeNvml();
   FakeNvml(const FakeNvml&) = delete;
   FakeNvml& operator=(const FakeNvml&) = delete;
+
+  /// What NvmlLibrary::load() takes.
+  NvmlLibrary::Lookup lookup();
 
   std::set<std::string> missing;               // functions that this driver does not have
   std::map<std::string, Return> failing;       // on every device
   std::map<std::string, Return> failing_on_1;  // on device 1 only
   std::map<std::string, int> calls;
-  std::uint32_t devices = 2;
-  double gpm_percent = 40;
-
-  NvmlLibrary::Lookup lookup() {
-    return [this](const char* name) -> void* {
-      const auto found = table().find(name);
-      return found == table().end() || missing.count(name) != 0 ? nullptr : found->second;
-    };
-  }
-
- private:
-  using Handle = nvml::DeviceHandle;
-
-  static Handle to_handle(std::uint32_t index) { return &current_->device_[index]; }
-  static Return answer(const char* name, Handle device = nullptr) {
-    ++current_->calls[name];
-    if (const auto found = current_->failing.find(name); found != current_->failing.end()) {
-      return found->second;
-    }
-    const auto found = current_->failing_on_1.find(name);
-    const bool fails = device == to_handle(1) && found != current_->failing_on_1.end();
-    return fails ? found->second : Return::kSuccess;
-  }
-
-  static Return init() { return answer("nvmlInit_v2"); }
-  static Return shutdown() { return answer("nvmlShutdown"); }
-  static Return count(std::uint32_t* out) {
-    *out = current_->devices;
-    return answer("nvmlDeviceGetCount_v2");
-  }
-  static Return handle(std::uint32_t index, Handle* out) {
-    *out = to_handle(index);
-    return answer("nvmlDeviceGetHandleByIndex_v2", *out);
-  }
-  static Return name(Handle device, char* out, std::uint32_t size) {
-    std::strncpy(out, "NVIDIA Test GPU", size);
-    return answer("nvmlDeviceGetName", device);
-  }
-  static Return uuid(Handle device, char* out, std::uint32_t size) {
-    std::strncpy(out, device == to_handle(0) ? "GPU-0" : "GPU-1", size);
-    return answer("nvmlDeviceGetUUID", device);
-  }
-  static Return memory_v2(Handle device, nvml::MemoryV2* out) {
-    if (out->version != nvml::kMemoryV2Version) return Return::kArgumentVersionMismatch;
-    out->total = 1000;
-    out->used = 300;
-    out->reserved = 50;
-    return answer("nvmlDeviceGetMemoryInfo_v2", device);
-  }
-  static Return memory_v1(Handle device, nvml::MemoryV1* out) {
-    out->total = 1000;
-    out->used = 350;
-    return answer("nvmlDeviceGetMemoryInfo", device);
-  }
-  static Return utilization(Handle device, nvml::Utilization* out) {
-    *out = {73, 21};
-    return answer("nvmlDeviceGetUtilizationRates", device);
-  }
-  static Return power(Handle device, std::uint32_t* out) {
-    *out = 250'500;
-    return answer("nvmlDeviceGetPowerUsage", device);
-  }
-  static Return energy(Handle device, std::uint64_t* out) {
-    *out = 5'000'000'000;
-    return answer("nvmlDeviceGetTotalEnergyConsumption", device);
-  }
-  static Return temperature(Handle device, std::uint32_t, std::uint32_t* out) {
-    *out = 61;
-    return answer("nvmlDeviceGetTemperature", device);
-  }
-  static Return temperature_v(Handle device, nvml::TemperatureV1* out) {
-    if (out->version != nvml::kTemperatureV1Version) return Return::kArgumentVersionMismatch;
-    out->celsius = 62;
-    return answer("nvmlDeviceGetTemperatureV", device);
-  }
-  static Return clock(Handle device, std::uint32_t which, std::uint32_t* out) {
-    *out = which == nvml::kClockSm ? 1400 : 1600;
-    return answer("nvmlDeviceGetClockInfo", device);
-  }
-  static Return reasons(Handle device, std::uint64_t* out) {
-    *out = 0x4;
-    return answer("nvmlDeviceGetCurrentClocksEventReasons", device);
-  }
-  static Return throttle(Handle device, std::uint64_t* out) {
-    *out = 0x8;
-    return answer("nvmlDeviceGetCurrentClocksThrottleReasons", device);
-  }
-  static Return fields(Handle device, std::int32_t count, nvml::FieldValue* out) {
-    for (std::int32_t i = 0; i < count; ++i) {
-      out[i].status = answer("field", device);
-      out[i].type = nvml::ValueType::kUnsignedLongLong;
-      out[i].value.bits = 1000 + out[i].field;
-    }
-    return answer("nvmlDeviceGetFieldValues", device);
-  }
-  template <class Info>
-  static Return processes(const char* which, Handle device, std::uint32_t* count, Info* out) {
-    constexpr std::uint32_t kThere = 40;  // more than the first guess of any caller
-    const Return code = answer(which, device);
-    if (code != Return::kSuccess) return code;
-    const std::uint32_t room = *count;
-    *count = kThere;
-    if (room < kThere) return Return::kInsufficientSize;
-    for (std::uint32_t i = 0; i < kThere; ++i) {
-      out[i] = Info{};
-      out[i].pid = 100 + i;
-      out[i].used_memory = i == 0 ? nvml::kValueNotAvailable : 7;
-    }
-    return Return::kSuccess;
-  }
-  static Return processes_v3(Handle device, std::uint32_t* count, nvml::ProcessInfoV2* out) {
-    return processes("nvmlDeviceGetComputeRunningProcesses_v3", device, count, out);
-  }
-  static Return processes_v1(Handle device, std::uint32_t* count, nvml::ProcessInfoV1* out) {
-    return processes("nvmlDeviceGetComputeRunningProcesses", device, count, out);
-  }
-  static Return samples(Handle device, std::uint32_t, std::uint64_t after, std::uint32_t* type,
-                        std::uint32_t* count, nvml::Sample* out) {
-    *type = 1;
-    const Return code = answer("nvmlDeviceGetSamples", device);
-    if (code != Return::kSuccess) return code;
-    if (after >= 2000) return Return::kNotFound;
-    *count = 2;
-    if (out != nullptr) {
-      out[0] = {1000, {10}};
-      out[1] = {2000, {90}};
-    }
-    return Return::kSuccess;
-  }
-  static Return gpm_support(Handle device, nvml::GpmSupport* out) {
-    out->supported = 1;
-    return answer("nvmlGpmQueryDeviceSupport", device);
-  }
-  static Return gpm_allocate(nvml::GpmSample* out) {
-    *out = current_;
-    return answer("nvmlGpmSampleAlloc");
-  }
-  static Return gpm_free(nvml::GpmSample) { return answer("nvmlGpmSampleFree"); }
-  static Return gpm_sample(Handle device, nvml::GpmSample) {
-    return answer("nvmlGpmSampleGet", device);
-  }
-  static Return gpm_metrics(nvml::GpmMetrics* out) {
-    for (std::uint32_t i = 0; i < out->count; ++i) {
-      const bool tensor = out->metrics[i].id == nvml::kGpmTensorActivity;
-      out->metrics[i].status = tensor ? Return::kNotSupported : Return::kSuccess;
-      out->metrics[i].value = current_->gpm_percent;
-    }
-    return answer("nvmlGpmMetricsGet");
-  }
-
-  template <class Function>
-  static void* erase(Function function) {
-    return reinterpret_cast<void*>(function);
-  }
-  static const std::map<std::string, void*>& table() {
-    static const std::map<std::string, void*> symbols = {
-        {"nvmlInit_v2", erase(init)},
-        {"nvmlInit", erase(init)},
-        {"nvmlShutdown", erase(shutdown)},
-        {"nvmlDeviceGetCount_v2", erase(count)},
-        {"nvmlDeviceGetCount", erase(count)},
-        {"nvmlDeviceGetHandleByIndex_v2", erase(handle)},
-        {"nvmlDeviceGetHandleByIndex", erase(handle)},
-        {"nvmlDeviceGetName", erase(name)},
-        {"nvmlDeviceGetUUID", erase(uuid)},
-        {"nvmlDeviceGetMemoryInfo_v2", erase(memory_v2)},
-        {"nvmlDeviceGetMemoryInfo", erase(memory_v1)},
-        {"nvmlDeviceGetUtilizationRates", erase(utilization)},
-        {"nvmlDeviceGetPowerUsage", erase(power)},
-        {"nvmlDeviceGetTotalEnergyConsumption", erase(energy)},
-        {"nvmlDeviceGetTemperature", erase(temperature)},
-        {"nvmlDeviceGetTemperatureV", erase(temperature_v)},
-        {"nvmlDeviceGetClockInfo", erase(clock)},
-        {"nvmlDeviceGetCurrentClocksEventReasons", erase(reasons)},
-        {"nvmlDeviceGetCurrentClocksThrottleReasons", erase(throttle)},
-        {"nvmlDeviceGetFieldValues", erase(fields)},
-        {"nvmlDeviceGetComputeRunningProcesses_v3", erase(processes_v3)},
-        {"nvmlDeviceGetComputeRunningProcesses_v2", erase(processes_v3)},
-        {"nvmlDeviceGetComputeRunningProcesses", erase(processes_v1)},
-        {"nvmlDeviceGetSamples", erase(samples)},
-        {"nvmlGpmQueryDeviceSupport", erase(gpm_support)},
-        {"nvmlGpmSampleAlloc", erase(gpm_allocate)},
-        {"nvmlGpmSampleFree", erase(gpm_free)},
-        {"nvmlGpmSampleGet", erase(gpm_sample)},
-        {"nvmlGpmMetricsGet", erase(gpm_metrics)},
-    };
-    return symbols;
-  }
-
-  inline static FakeNvml* current_ = nullptr;
-  char device_[2] = {};
+  char devices[2] = {};  // their addresses are the handles
 };
 
 }  // namespace unstarve::device::testing

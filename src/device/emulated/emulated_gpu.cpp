@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace unstarve::device::emulated {
 
@@ -15,7 +16,7 @@ constexpr std::uint32_t kContextId = 1;
 constexpr std::int64_t kInlineCopyBytesMax = 64 * 1024;
 
 std::int64_t duration_ns(std::int64_t bytes, double bytes_per_s) {
-  return static_cast<std::int64_t>(1e9 * static_cast<double>(bytes) / bytes_per_s + 0.5);
+  return std::llround(1e9 * static_cast<double>(bytes) / bytes_per_s);
 }
 
 std::uint64_t unsigned_ns(std::int64_t ns) { return static_cast<std::uint64_t>(ns); }

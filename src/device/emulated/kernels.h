@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -47,7 +48,7 @@ struct Kernel {
   double per_sample_ns = 0;
 
   std::int64_t duration_ns(double samples) const {
-    return static_cast<std::int64_t>(fixed_ns + per_sample_ns * samples + 0.5);
+    return std::llround(fixed_ns + per_sample_ns * samples);
   }
 };
 

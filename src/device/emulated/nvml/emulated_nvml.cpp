@@ -251,6 +251,7 @@ UNSTARVE_NVML Return nvmlDeviceGetComputeRunningProcesses_v3(DeviceHandle handle
   return list_processes(handle, count, infos);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the six parameters are NVML's.
 UNSTARVE_NVML Return nvmlDeviceGetSamples(DeviceHandle handle, std::uint32_t type,
                                           std::uint64_t after_us, std::uint32_t* value_type,
                                           std::uint32_t* count, nvml::Sample* samples) noexcept {
