@@ -44,6 +44,7 @@ def make_model(device_name: str) -> tuple[Any, Any, Callable[[Any], Any]]:
         from unstarve import emulated
 
         gpu = emulated.Gpu(device_name[len("emulated-") :])
+        print(f"{gpu.name}: takes the time of a real one, computes nothing (the loss is nan)")
         model = gpu.resnet50()
         return model, gpu.optimizer(model), gpu.upload
     model = models.resnet50().to(device_name)

@@ -1,15 +1,15 @@
 """Found by Python at start-up when this directory is on PYTHONPATH.
 
 Starts the hook when `unstarve run` asked for it, then hands over to the sitecustomize that would
-have been found without us. Prints nothing and raises nothing of its own.
+have been found without us. Prints nothing and raises nothing of its own, and imports nothing that
+Python has not loaded already.
 """
 
+import os
 import sys
 
 
 def _start() -> None:
-    import os
-
     if "UNSTARVE_RUN_DIR" in os.environ:
         try:
             import _unstarve_hook  # type: ignore[import-not-found]
@@ -21,19 +21,18 @@ def _start() -> None:
 
 def _hand_over() -> None:
     """Leaves sys.path as it would be without us, and runs the next sitecustomize in our stead."""
-    import os
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    ours = os.path.dirname(os.path.realpath(__file__))
-    sys.path[:] = [entry for entry in sys.path if not entry or os.path.realpath(entry) != ours]
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    module = module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    # What it raises is not ours to catch: `site` reports it exactly as it would without us.
-    spec.loader.exec_module(module)
+    here = os.path.dirname(__file__)
+    sys.path[:] = [entry for entry in sys.path if entry != here]
+    ours = sys.modules.pop(__name__)
+    try:
+        # What it raises is not ours to catch: `site` reports it exactly as it would without us.
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != __name__:
+            raise
+    finally:
+        # The import that runs this file wants to find a module, be it this one.
+        sys.modules.setdefault(__name__, ours)
 
 
 _start()

@@ -6,7 +6,7 @@ import itertools
 import sys
 import threading
 from types import FrameType, ModuleType
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from . import decode, describe, fix
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
@@ -48,7 +48,7 @@ _here = _Here()
 
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
-    module.DataLoader.__iter__ = _watched_iter(module.DataLoader.__iter__, _torch_loader)
+    module.DataLoader.__iter__ = _watched_iter(module.DataLoader.__iter__, _torch_settings)
     iterator = module._BaseDataLoaderIter
     iterator.__next__ = _watched_next(iterator.__next__, _ready_batches)
     fetch = module._utils.fetch
@@ -59,33 +59,43 @@ def watch_dataloader(module: ModuleType) -> None:
 def watch_unstarve(module: ModuleType) -> None:
     """unstarve.loader, whose iterators may be of any class."""
     loader = module.ImageFolderLoader
-    loader.__iter__ = _watched_iter(loader.__iter__, _unstarve_loader, _WatchedIterator)
+    loader.__iter__ = _watched_iter(loader.__iter__, _unstarve_settings, _WatchedIterator)
 
 
-def _torch_loader(loader: Any) -> tuple[tuple[int, int, int, int], Any]:
-    numbers = (
+class Settings(NamedTuple):
+    """What a loader was told: the numbers of its record, and words for the ring's text."""
+
+    num_workers: int
+    prefetch_factor: int
+    batch_size: int
+    flags: int
+    dataset: dict[str, Any]
+    transforms: list[str]
+
+
+def _torch_settings(loader: Any) -> Settings:
+    return Settings(
         loader.num_workers,
         _whole(loader.prefetch_factor) if loader.num_workers > 0 else ABSENT,
         _whole(loader.batch_size),
         int(bool(loader.pin_memory)) | (2 if loader.persistent_workers else 0),
+        describe.dataset(loader.dataset),
+        describe.transforms(loader.dataset),
     )
-    return numbers, loader.dataset
 
 
-def _unstarve_loader(loader: Any) -> tuple[tuple[int, int, int, int], Any]:
-    return (
-        _whole(getattr(loader, "threads", None)),
-        _whole(getattr(loader, "prefetch", None)),
-        _whole(getattr(loader, "batch_size", None)),
-        0,
-    ), loader
+def _unstarve_settings(loader: Any) -> Settings:
+    """Its threads stand for workers; they take their turns without a factor each."""
+    dataset = {"class": describe.class_name(loader), "length": getattr(loader, "sample_count", 0)}
+    threads = _whole(getattr(loader, "threads", None))
+    return Settings(threads, ABSENT, _whole(loader.batch_size), 0, dataset, [])
 
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
-def _watched_iter(original: Any, look: Callable[[Any], Any], wrap: Any = None) -> Any:
+def _watched_iter(original: Any, look: Callable[[Any], Settings], wrap: Any = None) -> Any:
     def __iter__(self: Any) -> Any:
         loader_id = _begin(self)
         if wrap is None:
@@ -97,14 +107,14 @@ def _watched_iter(original: Any, look: Callable[[Any], Any], wrap: Any = None) -
             hide_our_frame(error)
             raise
         try:
-            numbers, data = look(self)
-            watched = Watched(loader_id, numbers[2])
+            settings = look(self)
+            watched = Watched(loader_id, settings.batch_size)
             if wrap is not None:
                 iterator = wrap(iterator, watched)
             else:
                 iterator._unstarve_watched = watched
-            RECORDER.record(LOADER, start, now_ns(), loader_id, *numbers)
-            _describe_loader(loader_id, data, sys._getframe(1))
+            RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
+            _describe_loader(loader_id, settings, sys._getframe(1))
         except Exception as error:
             RECORDER.note_error(error)
         return iterator
@@ -131,14 +141,14 @@ def _begin(loader: Any) -> int:
 _described: set[int] = set()
 
 
-def _describe_loader(loader_id: int, data: Any, frame: FrameType) -> None:
+def _describe_loader(loader_id: int, settings: Settings, frame: FrameType) -> None:
     """Once per loader; the first one, usually the training set's, also at the top level."""
     if loader_id in _described:
         return
     _described.add(loader_id)
     facts = {
-        "dataset": describe.dataset(data),
-        "transforms": describe.transforms(data),
+        "dataset": settings.dataset,
+        "transforms": settings.transforms,
         "loader_place": describe.place_of_user_code(frame),
     }
     known = RECORDER.facts("loaders") or {}

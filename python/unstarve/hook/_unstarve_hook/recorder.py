@@ -27,7 +27,7 @@ class Recorder:
     """Thread-safe. Never raises: what goes wrong is kept for `hook_errors` of the ring's text."""
 
     def __init__(self, run_dir: str, started_ns: int) -> None:
-        self._directory = os.path.join(run_dir, "rings")
+        self.run_dir = run_dir
         self.started_ns = started_ns
         self.after_fork: list[Callable[[], None]] = []  # called in a forked child
         self._clear()
@@ -84,7 +84,7 @@ class Recorder:
         if self._given_up:
             return None
         self._given_up = True  # One try: a directory that is gone or full stays so.
-        ring = Ring(self._directory)
+        ring = Ring(os.path.join(self.run_dir, "rings"))
         self._given_up = False
         role = _role(event)
         self._facts.update(describe.process(), role=_ROLES[role])

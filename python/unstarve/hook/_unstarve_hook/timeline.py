@@ -134,7 +134,7 @@ def _quietly(start: Callable[[], object]) -> None:
 
 def _export(profiler: Any) -> str:
     """The trace gets its name when it is complete; the first process of a rank keeps it."""
-    run_dir = os.environ["UNSTARVE_RUN_DIR"]
+    run_dir = RECORDER.run_dir
     rank = os.environ.get("RANK", "0")
     name = f"kineto-{rank}.json.gz"
     hidden = os.path.join(run_dir, f".{os.getpid()}-{name}")
