@@ -5,87 +5,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "feed/data/test_jpeg.h"
+#include "feed/pipeline/jpeg_folder_for_test.h"
 
 namespace unstarve::feed {
 namespace {
 
 using testing::HasSubstr;
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// A folder of small JPEGs in two classes that goes away with the test.
+using test::EpochResult;
+using test::hash_of;
+using test::run_epoch;
+constexpr int kImages = test::JpegFolder::kImages;
+
 class LoaderTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "unstarve-loader-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-    for (int i = 0; i < kImages; ++i) {
-      write(path_of(i), test::make_jpeg(test::JpegKind::k420, 60 + 3 * i, 90 - i, unsigned(i)));
-    }
-  }
-  void TearDown() override { fs::remove_all(root_); }
+  LoaderOptions options() const { return folder_.options(); }
+  void truncate(int i) const { folder_.truncate(i); }
 
-  fs::path path_of(int i) const {
-    return root_ / (i < kImages / 2 ? "ants" : "bees") / (std::to_string(100 + i) + ".jpg");
-  }
-  static void write(const fs::path& path, const std::vector<std::byte>& bytes) {
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), std::ptrdiff_t(bytes.size()));
-  }
-  void truncate(int i) const { fs::resize_file(path_of(i), fs::file_size(path_of(i)) / 2); }
-
-  LoaderOptions options() const {
-    LoaderOptions options;
-    options.root = root_.string();
-    options.batch_size = 4;
-    options.size = 32;
-    options.threads = 2;
-    return options;
-  }
-
-  static constexpr int kImages = 22;
-  fs::path root_;
+  test::JpegFolder folder_;
 };
-
-std::uint64_t hash_of(const HostBatch& batch, std::uint64_t hash) {
-  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001B3ULL; };
-  const std::size_t bytes = batch.shape().image_bytes() * std::size_t(batch.count);
-  for (std::size_t i = 0; i < bytes; ++i) mix(batch.image(0)[i]);
-  for (int i = 0; i < batch.count; ++i) mix(std::uint64_t(batch.labels()[i]));
-  return hash;
-}
-
-struct EpochResult {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  std::vector<int> counts;
-  std::optional<Error> error;
-};
-
-EpochResult run_epoch(Loader& loader, std::uint32_t epoch) {
-  EpochResult result;
-  EXPECT_TRUE(loader.begin_epoch(epoch));
-  for (;;) {
-    Result<NextBatch> next = loader.next(60s);
-    if (!next) {
-      result.error = next.error();
-      return result;
-    }
-    if (next->state == NextState::kEnd) return result;
-    EXPECT_EQ(next->state, NextState::kBatch);
-    result.hash = hash_of(*next->batch, result.hash);
-    result.counts.push_back(next->batch->count);
-  }
-}
 
 TEST_F(LoaderTest, AnyThreadCountGivesTheSameBatches) {
   std::map<std::uint32_t, std::uint64_t> expected;

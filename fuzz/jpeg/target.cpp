@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "feed/decode/jpeg_decoder.h"
+#include "feed/transform/draw_geometry.h"
+#include "feed/transform/resize_sink.h"
+
+namespace {
+
+using namespace unstarve;
+
+/// Small enough that the fuzzer gets through many inputs, large enough for several strips.
+constexpr std::int64_t kMaxPixels = 1 << 18;
+constexpr int kSize = 40;
+
+feed::JpegDecoder make_decoder(bool accept_damaged) {
+  feed::DecodeLimits limits;
+  limits.max_pixels = kMaxPixels;
+  limits.max_scans = 20;
+  limits.accept_damaged = accept_damaged;
+  return *feed::JpegDecoder::create(limits);
+}
+
+/// Header, crop, decode and resize, as a loading thread does them.
+void load(feed::JpegDecoder& decoder, std::span<const std::byte> bytes, std::uint32_t draw) {
+  static const SteadyClock clock;
+  static feed::ResizeSink sink(clock);
+  std::vector<std::uint8_t> out(std::size_t{3} * kSize * kSize);
+  const Result<feed::ImageSize> size = decoder.open(bytes);
+  if (!size) return;
+  feed::LoaderOptions options;
+  options.size = kSize;
+  options.resize_short = kSize;
+  options.task = draw % 4 == 0 ? feed::SampleTask::kEvalCrop : feed::SampleTask::kTrainCrop;
+  feed::SampleRandom random({draw, 0, 0, 0});
+  const feed::SampleGeometry geometry = feed::draw_geometry(options, *size, random);
+  (void)decoder.decode(sink.begin(geometry, out.data()), sink);
+}
+
+}  // namespace
+
+/// Image files come from anywhere. The decoders are kept between inputs, as in the loader, so that
+/// what one image leaves behind meets the next.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static feed::JpegDecoder strict = make_decoder(false);
+  static feed::JpegDecoder lenient = make_decoder(true);
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
+  const auto draw = static_cast<std::uint32_t>(size) * 2654435761U;
+  load(strict, bytes, draw);
+  load(lenient, bytes, draw + 1);
+  return 0;
+}

@@ -1,0 +1,180 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/pipeline/loader.h"
+
+namespace unstarve::feed {
+namespace {
+
+using test::EpochResult;
+using test::run_epoch;
+
+/// Says which calls fail: the n-th, or the n-th and all that follow.
+class Fault {
+ public:
+  Fault(int nth, bool for_ever) : nth_(nth), for_ever_(for_ever) {}
+  bool strikes() {
+    const int call = ++calls_;
+    const bool now = call == nth_ || (for_ever_ && call > nth_);
+    if (now) struck_ = true;
+    return now;
+  }
+  bool struck() const { return struck_; }
+
+ private:
+  const int nth_;
+  const bool for_ever_;
+  std::atomic<int> calls_{0};
+  std::atomic<bool> struck_{false};
+};
+
+class FaultyReader final : public FileReader {
+ public:
+  explicit FaultyReader(Fault& fault) : fault_(fault) {}
+  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
+                                          std::vector<std::byte>& buffer) override {
+    if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
+    return plain_.read(path, max_bytes, buffer);
+  }
+
+ private:
+  Fault& fault_;
+  PlainFileReader plain_;
+};
+
+class FaultyMemory final : public SlotMemory {
+ public:
+  FaultyMemory(Fault& fault, std::atomic<int>& alive) : fault_(fault), alive_(alive) {}
+  void* allocate(std::size_t bytes) noexcept override {
+    if (fault_.strikes()) return nullptr;
+    ++alive_;
+    return plain_.allocate(bytes);
+  }
+  void release(void* memory) noexcept override {
+    --alive_;
+    plain_.release(memory);
+  }
+
+ private:
+  Fault& fault_;
+  std::atomic<int>& alive_;
+  PageableMemory plain_;
+};
+
+class FaultyThreads final : public ThreadStarter {
+ public:
+  explicit FaultyThreads(Fault& fault) : fault_(fault) {}
+  Result<std::jthread> start(std::function<void(std::stop_token)> body) override {
+    if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
+    return ThreadStarter::start(std::move(body));
+  }
+
+ private:
+  Fault& fault_;
+};
+
+enum class Target { kRead, kMemory, kThread };
+
+struct Case {
+  Target target;
+  OnError policy;
+  bool for_ever;
+};
+
+class LoaderFault : public testing::TestWithParam<Case> {
+ protected:
+  test::JpegFolder folder_;
+};
+
+/// Runs two epochs with the fault at its n-th call. False when the fault was never reached.
+bool run_with_fault(const test::JpegFolder& folder, const Case& what, int nth,
+                    std::uint64_t sound_hash) {
+  Fault fault(nth, what.for_ever);
+  Fault never(0, false);
+  std::atomic<int> slots_alive{0};
+  {
+    LoaderParts parts = LoaderParts::real();
+    parts.reader = std::make_shared<FaultyReader>(what.target == Target::kRead ? fault : never);
+    parts.memory =
+        std::make_shared<FaultyMemory>(what.target == Target::kMemory ? fault : never, slots_alive);
+    parts.threads = std::make_shared<FaultyThreads>(what.target == Target::kThread ? fault : never);
+    LoaderOptions options = folder.options();
+    options.on_error = what.policy;
+    auto loader = Loader::open(options, parts);
+    EXPECT_TRUE(loader) << "nothing that fails here is used to open it";
+    const EpochResult first = run_epoch(**loader, 0);
+    if (first.error) {
+      EXPECT_TRUE(fault.struck()) << first.error->message;
+      EXPECT_NE(first.error->code, ErrorCode::kTimeout) << "a hang";
+      EXPECT_THAT(first.error->message,
+                  testing::AnyOf(testing::HasSubstr("injected"), testing::HasSubstr("no memory")));
+    } else if (!fault.struck()) {
+      EXPECT_EQ(first.hash, sound_hash);
+    }
+    // What failed once does not matter any more in the next epoch.
+    if (fault.struck() && !what.for_ever) {
+      const EpochResult second = run_epoch(**loader, 0);
+      EXPECT_FALSE(second.error) << second.error->message;
+      EXPECT_EQ(second.hash, sound_hash);
+    }
+  }
+  EXPECT_EQ(slots_alive, 0) << "slots leak";
+  return fault.struck();
+}
+
+TEST_P(LoaderFault, EachFailureEndsCleanly) {
+  const std::uint64_t sound_hash = run_epoch(**Loader::open(folder_.options()), 0).hash;
+  int reached = 0;
+  // Far beyond the number of calls; the loop ends when a fault is not reached any more.
+  for (int nth = 1; nth < 1000; ++nth) {
+    if (!run_with_fault(folder_, GetParam(), nth, sound_hash)) break;
+    reached = nth;
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(reached, GetParam().target == Target::kRead ? test::JpegFolder::kImages : 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, LoaderFault,
+                         testing::Values(Case{Target::kRead, OnError::kRaise, false},
+                                         Case{Target::kRead, OnError::kRaise, true},
+                                         Case{Target::kRead, OnError::kSkip, false},
+                                         Case{Target::kRead, OnError::kSkip, true},
+                                         Case{Target::kRead, OnError::kReplace, false},
+                                         Case{Target::kRead, OnError::kReplace, true},
+                                         Case{Target::kMemory, OnError::kRaise, false},
+                                         Case{Target::kMemory, OnError::kRaise, true},
+                                         Case{Target::kMemory, OnError::kSkip, false},
+                                         Case{Target::kThread, OnError::kRaise, false},
+                                         Case{Target::kThread, OnError::kRaise, true}));
+
+TEST(LoaderFaults, AFileThatWentAwayIsNamed) {
+  const test::JpegFolder folder;
+  LoaderOptions options = folder.options();
+  options.shuffle = false;
+  auto loader = *Loader::open(options);
+  std::filesystem::remove(folder.path_of(6));
+  const EpochResult result = run_epoch(*loader, 0);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->code, ErrorCode::kNotFound);
+  EXPECT_THAT(result.error->message, testing::HasSubstr(folder.path_of(6).string()));
+}
+
+TEST(LoaderFaults, APipeInTheFolderDoesNotHang) {
+  const test::JpegFolder folder;
+  LoaderOptions options = folder.options();
+  std::filesystem::remove(folder.path_of(6));
+  ASSERT_EQ(::mkfifo(folder.path_of(6).c_str(), 0600), 0);
+  const EpochResult result = run_epoch(**Loader::open(options), 0);
+  ASSERT_TRUE(result.error);
+  EXPECT_THAT(result.error->message, testing::HasSubstr("not a regular file"));
+}
+
+}  // namespace
+}  // namespace unstarve::feed
