@@ -27,32 +27,33 @@ std::string proof_sentence(const Verification& tried) {
 }
 
 std::string next_sentence(const diagnose::Diagnosis& diagnosis) {
+  const auto gains_less = [](const diagnose::Remedy& a, const diagnose::Remedy& b) {
+    if (!b.predicted) return false;
+    return !a.predicted || (*a.predicted).speedup < (*b.predicted).speedup;
+  };
   for (const diagnose::Finding& finding : diagnosis.findings) {
     if (finding.remedies.empty()) continue;
-    const diagnose::Remedy& remedy = finding.remedies.front();
+    const diagnose::Remedy& remedy =
+        *std::max_element(finding.remedies.begin(), finding.remedies.end(), gains_less);
     if (!remedy.predicted) return remedy.how;
     return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
   }
   return {};
 }
 
-std::vector<UnseenSignal> unseen_signals(const diagnose::Diagnosis& diagnosis) {
-  std::vector<UnseenSignal> signals;
-  std::vector<WhyAbsent> reasons;
+std::vector<Unseen> unseen_by_reason(const diagnose::Diagnosis& diagnosis) {
+  std::vector<Unseen> reasons;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
   for (const diagnose::Abstention& silent : diagnosis.abstentions) {
-    std::size_t at = 0;
-    while (at < signals.size() &&
-           (signals[at].signal != silent.signal || reasons[at] != silent.why))
-      ++at;
-    if (at < signals.size()) {
-      signals[at].consequence += ", " + silent.rule;
-      continue;
-    }
-    signals.push_back(
-        {silent.signal, fmt::format("{}, so no word on {}", why_words(silent.why), silent.rule)});
-    reasons.push_back(silent.why);
+    auto reason = std::find_if(reasons.begin(), reasons.end(),
+                               [&](const Unseen& unseen) { return unseen.why == silent.why; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {silent.why, {}, {}});
+    add(reason->signals, silent.signal);
+    add(reason->rules, silent.rule);
   }
-  return signals;
+  return reasons;
 }
 
 }  // namespace unstarve::report

@@ -13,14 +13,16 @@ const Verification* best_verified(const std::vector<Verification>& verification)
 /// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held"
 std::string proof_sentence(const Verification& tried);
 
-/// The first remedy of the first finding that has one, with its prediction; empty when none has.
+/// Of the first finding that has remedies, the one that is predicted to gain most, else the first,
+/// with its prediction; empty when no finding has one.
 std::string next_sentence(const diagnose::Diagnosis& diagnosis);
 
-/// A signal that was missing, and the rules that stayed silent for it.
-struct UnseenSignal {
-  std::string signal;
-  std::string consequence;  // "not supported here, so no word on memory_bound, throttled"
+/// Signals that were missing for the same reason, and the rules that stayed silent for it.
+struct Unseen {
+  WhyAbsent why = WhyAbsent::kNotObserved;
+  std::vector<std::string> signals;
+  std::vector<std::string> rules;
 };
-std::vector<UnseenSignal> unseen_signals(const diagnose::Diagnosis& diagnosis);
+std::vector<Unseen> unseen_by_reason(const diagnose::Diagnosis& diagnosis);
 
 }  // namespace unstarve::report

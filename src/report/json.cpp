@@ -51,6 +51,28 @@ Json device_json(const diagnose::DeviceDiagnosis& device) {
   return json;
 }
 
+Json remedies_json(const std::vector<diagnose::Remedy>& remedies) {
+  Json list = Json::array();
+  for (const diagnose::Remedy& remedy : remedies) {
+    Json json = {{"id", remedy.id}, {"how", remedy.how}};
+    if (!remedy.values.empty()) json["values"] = remedy.values;
+    json["predicted"] = speedup_json(remedy.predicted);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json hints_json(const std::vector<diagnose::Hint>& hints) {
+  Json list = Json::array();
+  for (const diagnose::Hint& hint : hints) {
+    list.push_back(Json{{"rule", hint.rule},
+                        {"says", hint.says},
+                        {"cannot_tell", hint.cannot_tell},
+                        {"remedies", remedies_json(hint.remedies)}});
+  }
+  return list;
+}
+
 Json finding_json(const diagnose::Finding& finding) {
   Json json = Json::object();
   json["cause"] = finding.cause;
@@ -58,11 +80,7 @@ Json finding_json(const diagnose::Finding& finding) {
   json["share"] = number(finding.share);
   json["confidence"] = std::string(confidence_name(finding.confidence));
   json["evidence"] = finding.evidence;
-  json["remedies"] = Json::array();
-  for (const diagnose::Remedy& remedy : finding.remedies) {
-    json["remedies"].push_back(Json{
-        {"id", remedy.id}, {"how", remedy.how}, {"predicted", speedup_json(remedy.predicted)}});
-  }
+  json["remedies"] = remedies_json(finding.remedies);
   return json;
 }
 
@@ -117,6 +135,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis) {
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
   json["findings"] = Json::array();
   for (const auto& finding : diagnosis.findings) json["findings"].push_back(finding_json(finding));
+  json["hints"] = hints_json(diagnosis.hints);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
   json["verdict"] = diagnosis.verdict;
   return json;

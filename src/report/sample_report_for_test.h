@@ -71,12 +71,13 @@ inline diagnose::Finding input_finding() {
       "other.",
       "71 % of the fetch time is JPEG decoding (3.6 ms per image), 21 % is resizing.",
       "The job used 1.02 of the 2 CPU cores that it may use."};
-  finding.remedies = {
-      {"more_workers", "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
-       predict::Speedup{2.05, 1.88, 2.21}},
-      {"unstarve_loader",
-       "Replace torch.utils.data.DataLoader by unstarve.DataLoader (train.py:41).",
-       predict::Speedup{5.71, 5.3, 5.84}}};
+  finding.remedies = {{"more_workers",
+                       "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
+                       predict::Speedup{2.05, 1.88, 2.21},
+                       {{"num_workers", 2}, {"prefetch_factor", 4}}},
+                      {"unstarve_loader",
+                       "Replace torch.utils.data.DataLoader by unstarve.DataLoader (train.py:41).",
+                       predict::Speedup{5.71, 5.3, 5.84}}};
   return finding;
 }
 
@@ -108,6 +109,11 @@ inline diagnose::Diagnosis diagnosis() {
   d.partition = starving_partition();
   d.copies = {288'999'936, 60, 1.0};
   d.findings = {input_finding(), copy_finding()};
+  d.hints = {{"gpu_low_cpu_high",
+              "GPU utilisation is low (15 %) and the job's CPUs are busy (51 %): data loading or "
+              "preprocessing is the usual reason",
+              "a busy host thread that launches kernels looks the same",
+              {}}};
   d.abstentions = {{"throttled", "clock event reasons", WhyAbsent::kNotSupported},
                    {"memory_bound", "DRAM activity", WhyAbsent::kNotSupported},
                    {"low_precision_unused", "kernel names", WhyAbsent::kNotObserved},
@@ -157,6 +163,7 @@ inline Report hostile_report() {
   r.diagnosis.findings[0].detail = evil;
   r.diagnosis.findings[0].evidence = {evil, evil};
   r.diagnosis.findings[0].remedies[0].how = evil;
+  r.diagnosis.hints[0].says = evil;
   r.diagnosis.abstentions[0].signal = evil;
   r.verification[0].remedy = evil;
   r.utilization[0].label = evil;

@@ -84,17 +84,29 @@ std::string html_findings(const Report& report) {
   return text + "</section>\n";
 }
 
-std::string html_unseen(const Report& report) {
-  const std::vector<UnseenSignal> signals = unseen_signals(report.diagnosis);
-  if (signals.empty()) return {};
-  std::string text =
-      "<section class=\"card\">\n<h2>Not seen, so not judged</h2>\n"
-      "<dl class=\"facts\">\n";
-  for (const UnseenSignal& unseen : signals) {
-    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(unseen.signal),
-                        escape(unseen.consequence));
+std::string html_hints(const Report& report) {
+  if (report.diagnosis.hints.empty()) return {};
+  std::string text = "<section class=\"card\">\n<h2>Rules of thumb</h2>\n<ul class=\"evidence\">\n";
+  for (const diagnose::Hint& hint : report.diagnosis.hints) {
+    text += fmt::format("<li>{}", escape(hint.says));
+    if (!hint.cannot_tell.empty()) {
+      text += fmt::format(" <span class=\"how\">But: {}.</span>", escape(hint.cannot_tell));
+    }
+    text += "</li>\n";
   }
-  return text + "</dl>\n</section>\n";
+  return text + "</ul>\n</section>\n";
+}
+
+std::string html_unseen(const Report& report) {
+  std::vector<Fact> facts;
+  for (const Unseen& unseen : unseen_by_reason(report.diagnosis)) {
+    facts.push_back({std::string(why_words(unseen.why)),
+                     fmt::format("{}; so no word on {}", fmt::join(unseen.signals, ", "),
+                                 fmt::join(unseen.rules, ", "))});
+  }
+  if (facts.empty()) return {};
+  return "<section class=\"card\">\n<h2>Not seen, so not judged</h2>\n" + facts_list(facts) +
+         "</section>\n";
 }
 
 std::string html_facts(const Report& report) {

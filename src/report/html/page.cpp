@@ -63,7 +63,7 @@ std::string footer(const Report& report) {
 std::string render_html(const Report& report) {
   std::string body;
   for (const auto& section : {html_verdict, html_utilization, html_partition, html_comparison,
-                              html_findings, html_unseen, html_facts, html_words}) {
+                              html_findings, html_hints, html_unseen, html_facts, html_words}) {
     body += section(report);
   }
   return fill(assets::page(), {{"title", "unstarve: " + escape(subject(report))},

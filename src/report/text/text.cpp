@@ -102,13 +102,14 @@ std::string text_verdict(const Report& report, const TextOptions& options) {
 }
 
 std::string text_unseen(const Report& report, const TextOptions& options) {
-  const std::vector<UnseenSignal> signals = unseen_signals(report.diagnosis);
-  if (signals.empty()) return {};
+  const std::vector<Unseen> reasons = unseen_by_reason(report.diagnosis);
+  if (reasons.empty()) return {};
   std::string text = heading("Not seen, so not judged", options);
-  for (const UnseenSignal& unseen : signals) {
-    text +=
-        hanging("  ", printable(fmt::format("{}: {}", unseen.signal, unseen.consequence), options),
-                options);
+  for (const Unseen& unseen : reasons) {
+    const std::string line =
+        fmt::format("{}: {}; so no word on {}", why_words(unseen.why),
+                    fmt::join(unseen.signals, ", "), fmt::join(unseen.rules, ", "));
+    text += hanging("  ", printable(line, options), options);
   }
   return text;
 }
@@ -127,8 +128,8 @@ std::string render_text(const Report& report, const TextOptions& asked) {
   TextOptions options = asked;
   options.width = std::max(options.width, kSmallestWidth);
   std::string text;
-  for (const auto& section : {text_verdict, text_partition, text_findings, text_utilization,
-                              text_comparison, text_unseen, text_own_cost}) {
+  for (const auto& section : {text_verdict, text_partition, text_findings, text_hints,
+                              text_utilization, text_comparison, text_unseen, text_own_cost}) {
     const std::string part = section(report, options);
     if (part.empty()) continue;
     if (!text.empty()) text += "\n";

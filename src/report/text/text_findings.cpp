@@ -137,4 +137,15 @@ std::string text_findings(const Report& report, const TextOptions& options) {
   return text;
 }
 
+std::string text_hints(const Report& report, const TextOptions& options) {
+  if (report.diagnosis.hints.empty()) return {};
+  std::string text = heading("Rules of thumb", options);
+  for (const diagnose::Hint& hint : report.diagnosis.hints) {
+    std::string line = hint.says;
+    if (!hint.cannot_tell.empty()) line += fmt::format(" (but: {})", hint.cannot_tell);
+    text += hanging(options.unicode ? "  • " : "  - ", printable(line, options), options);
+  }
+  return text;
+}
+
 }  // namespace unstarve::report
