@@ -16,6 +16,10 @@ constexpr double kCopyDramRatio = 0.15;
 // Longer than any operation or polling pause that makes sense; a damaged record cannot make us
 // integrate over years.
 constexpr std::int64_t kOperationNsMax = 3'600'000'000'000;
+// Who looks only after this long finds nothing of the time before in the ring: it counts as idle.
+constexpr std::int64_t kCatchUpNs = 600'000'000'000;
+// Far beyond the operations that a full queue can hold.
+constexpr std::size_t kPendingMax = 1 << 20;
 
 /// Nanoseconds covered by at least one of the spans.
 std::int64_t union_ns(std::vector<std::pair<std::int64_t, std::int64_t>>& spans) {
@@ -78,6 +82,9 @@ Result<ActivityHistory> ActivityHistory::open(const std::string& path) {
   if (ring->kind() != RingKind::kDeviceActivity) {
     return fail(ErrorCode::kNotSupported, "ring {} holds no device activity", path);
   }
+  if (ring->created_ns() < 0 || ring->created_ns() > INT64_MAX / 2) {
+    return fail(ErrorCode::kCorruptData, "ring {} was created at an impossible time", path);
+  }
   const Result<std::string> text = ring->text();
   if (!text) return forward_error(text);
   Result<RingText> about = parse_text(*text, path);
@@ -87,9 +94,10 @@ Result<ActivityHistory> ActivityHistory::open(const std::string& path) {
 }
 
 void ActivityHistory::add(const Operation& operation) {
-  const bool sound = operation.end_ns > operation.start_ns &&
+  const bool sound = operation.start_ns >= 0 && operation.end_ns > operation.start_ns &&
                      operation.end_ns - operation.start_ns < kOperationNsMax;
-  if (sound && operation.end_ns > windows_.back().end_ns) pending_.push_back(operation);
+  if (!sound || operation.end_ns <= windows_.back().end_ns) return;
+  if (pending_.size() < kPendingMax) pending_.push_back(operation);
 }
 
 void ActivityHistory::take(std::span<const std::byte> record) {
@@ -119,11 +127,19 @@ Status ActivityHistory::follow(std::int64_t now_ns) {
   const Result<std::uint64_t> read =
       ring_.drain([this](std::span<const std::byte> record) { take(record); });
   if (!read) return forward_error(read);
+  skip_to(now_ns - kCatchUpNs);
   while (windows_.back().end_ns + kWindowNs + kGraceNs <= now_ns) {
     const std::int64_t start_ns = windows_.back().end_ns;
     close_window(start_ns, start_ns + kWindowNs);
   }
   return {};
+}
+
+void ActivityHistory::skip_to(std::int64_t ns) {
+  const std::int64_t gap_ns = ns - windows_.back().end_ns;
+  if (gap_ns <= 0) return;
+  windows_.back().board = board_.advance(1e-9 * static_cast<double>(gap_ns), 0, false);
+  windows_.back().end_ns = ns;
 }
 
 void ActivityHistory::end_at(std::int64_t ns) { ended_ns_ = std::min(ended_ns_, ns); }

@@ -71,6 +71,7 @@ class ActivityHistory {
                   std::vector<KernelKind> kinds);
   void take(std::span<const std::byte> record);
   void add(const Operation& operation);
+  void skip_to(std::int64_t ns);
   void close_window(std::int64_t start_ns, std::int64_t end_ns);
 
   RingReader ring_;

@@ -107,6 +107,7 @@ TEST_F(ActivityHistoryTest, NothingRunsAfterTheProcessEnded) {
 TEST_F(ActivityHistoryTest, DamagedRecordsAreLeftOut) {
   kernel(kStart + kSecond, kStart);
   kernel(0, INT64_MAX);
+  kernel(INT64_MIN, kStart);
   kernel(kStart, kStart + kSecond, static_cast<KernelId>(9999));
   ActivityHistory history = open();
   ASSERT_TRUE(history.follow(kStart + 2 * kSecond));
@@ -119,6 +120,25 @@ TEST_F(ActivityHistoryTest, ALongPauseKeepsOnlyTheLastWindows) {
   ASSERT_TRUE(history.follow(kStart + 600 * kSecond));
   EXPECT_EQ(history.windows().size(), ActivityHistory::kWindowsKept);
   EXPECT_NEAR(history.latest().board.energy_j, 600 * profile_.idle_w, profile_.idle_w);
+}
+
+TEST_F(ActivityHistoryTest, AReaderThatComesDaysLateIsNotHeldUp) {
+  ActivityHistory history = open();
+  const std::int64_t now_ns = kStart + 1'000'000 * kSecond;
+  ASSERT_TRUE(history.follow(now_ns));
+  EXPECT_GT(history.latest().end_ns, now_ns - kSecond);
+  EXPECT_NEAR(history.latest().board.energy_j, 1e6 * profile_.idle_w, 2 * profile_.idle_w);
+}
+
+TEST(ActivityHistory, ARingFromAnImpossibleTimeIsRefused) {
+  const std::string path = ::testing::TempDir() + "impossible.ring";
+  for (const std::int64_t created_ns : {INT64_MIN, INT64_MAX}) {
+    auto writer =
+        ActivityWriter::create(*find_profile("a100"), {.path = path, .now_ns = created_ns});
+    ASSERT_TRUE(writer);
+    EXPECT_EQ(ActivityHistory::open(path).error().code, ErrorCode::kCorruptData);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(ActivityHistory, ForeignRingsAreRefused) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "device/emulated/resnet50.h"
@@ -168,6 +169,39 @@ TEST_F(EmulatedGpuTest, WritesWhatItDidAsActivityRecords) {
             static_cast<std::uint32_t>(cupti::RuntimeCall::kCudaMemcpyAsync));
   EXPECT_EQ(syncs[0].end_ns, kernels[0].end_ns);
   EXPECT_THAT(*ring->text(), ::testing::HasSubstr("\"emulated\":true"));
+  std::filesystem::remove(path);
+}
+
+TEST_F(EmulatedGpuTest, ThreadsMayShareIt) {
+  const std::string path = ::testing::TempDir() + "emulated_gpu_threads.ring";
+  auto gpu = open("a100", path);
+  const std::vector<Kernel> kernel = {{KernelId::kLinear, 1, 1000, 0}};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int k = 0; k < 100; ++k) {
+          EXPECT_TRUE(gpu->launch(kernel, 1, Stream::kCompute));
+          EXPECT_TRUE(gpu->copy({.bytes = 100, .stream = Stream::kUpload}));
+          EXPECT_TRUE(gpu->allocate(100));
+          EXPECT_TRUE(gpu->synchronize(Stream::kCompute));
+        }
+      });
+    }
+  }
+  EXPECT_EQ(gpu->memory_used_bytes(), 0);
+  auto ring = RingReader::open(path);
+  ASSERT_TRUE(ring);
+  std::int64_t last_end_ns = 0;
+  int kernels = 0;
+  ASSERT_TRUE(ring->drain([&](std::span<const std::byte> bytes) {
+    const auto record = cupti::from_ring_record<cupti::Kernel>(bytes);
+    if (!record) return;
+    ++kernels;
+    EXPECT_GE(static_cast<std::int64_t>(record->start_ns), last_end_ns);
+    last_end_ns = static_cast<std::int64_t>(record->end_ns);
+  }));
+  EXPECT_EQ(kernels, 400);
   std::filesystem::remove(path);
 }
 

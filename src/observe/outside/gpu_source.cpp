@@ -24,7 +24,7 @@ struct GpuMetric {
 
 constexpr std::array<GpuMetric, 14> kMetrics = {{
     {{"gpu.utilization_ratio", "ratio", "NVML utilization.gpu",
-      "time with at least one kernel or copy, over the driver's window"},
+      "time with at least one kernel, over the driver's window"},
      [](const GpuReadings& r) { return r.utilization_ratio; }},
     {{"gpu.memory_controller_ratio", "ratio", "NVML utilization.memory",
       "time with traffic to device memory, over the driver's window"},
