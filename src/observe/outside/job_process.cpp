@@ -15,6 +15,7 @@
 #include <chrono>
 
 #include "base/unique_handle.h"
+#include "observe/outside/group_witness.h"
 
 namespace unstarve::observe {
 
@@ -82,6 +83,7 @@ struct JobProcess::Impl {
   bool own_group = false;
   sigset_t mask_before{};
   FileDescriptor signals;
+  std::optional<GroupWitness> witness;
   std::optional<JobExit> ended;
 
   ~Impl() {
@@ -96,10 +98,11 @@ struct JobProcess::Impl {
     while (::read(signals.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
       const auto signal = static_cast<int>(info.ssi_signo);
       if (!pass_on || signal == SIGCHLD || ended) continue;
-      // SI_KERNEL: typed in the terminal, whose whole foreground group has it, hence the job too
-      // unless it was moved to another group.
-      if (info.ssi_code == SI_KERNEL && !own_group) continue;
-      ::kill(own_group ? -pid : pid, signal);
+      // The witness is asked in any case: what it saw now must not answer for a later signal.
+      const bool group_has_it = witness && witness->saw(signal);
+      // SI_KERNEL: typed in the terminal, whose whole foreground group has it.
+      const bool job_has_it = !own_group && (group_has_it || info.ssi_code == SI_KERNEL);
+      if (!job_has_it) ::kill(own_group ? -pid : pid, signal);
     }
   }
 
@@ -143,6 +146,8 @@ Result<JobProcess> JobProcess::start(const JobOptions& options) {
   struct sigaction children {};
   ::sigaction(SIGCHLD, nullptr, &children);
   if (children.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
+
+  if (!impl->own_group) impl->witness.emplace();
 
   std::vector<std::string> command = options.command;
   std::vector<std::string> environment = job_environment(options, environ);

@@ -43,7 +43,8 @@ struct JobExit {
 ///
 /// Signals: from start() until the object is gone, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD
 /// are blocked in the calling thread (threads made later inherit that) and taken by wait():
-/// Ctrl-C from the terminal is left to the job alone, whatever else is sent to us is sent on.
+/// what the terminal or somebody sends to the whole process group is left to the job, what is sent
+/// to us alone is sent on to it.
 /// Thread rule: one thread, the main one, before others are started.
 class JobProcess {
  public:

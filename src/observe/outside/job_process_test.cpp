@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -121,6 +123,60 @@ TEST(JobProcess, ForwardsTerm) {
   const Result<JobExit> end = job->wait();
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 9);
+}
+
+/// Runs `send` in a process that watches a job, both in a group of their own; returns how often the
+/// job got SIGINT. The job ends by itself at its first one, after a look at what comes behind.
+int interrupts_of_job(int (*send)(pid_t watcher)) {
+  const TestFolder folder;
+  const std::string out = folder.path() + "/count";
+  const std::string fifo = folder.path() + "/ready";
+  EXPECT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  // Half a second of counting, by a counter and not by sleep: sleep is in the group as well.
+  const std::string script = "n=0; trap 'n=$((n+1))' INT; echo up > " + fifo +
+                             "; while [ $n = 0 ]; do :; done; i=0; while [ $i -lt 200000 ]; do "
+                             "i=$((i+1)); done; echo $n > " +
+                             out;
+  const pid_t watcher = ::fork();
+  if (watcher == 0) {
+    ::setpgid(0, 0);
+    Result<JobProcess> job = JobProcess::start({.command = {"sh", "-c", script}});
+    ::_exit(job && job->wait() ? 0 : 1);
+  }
+  EXPECT_EQ(text_of(fifo), "up\n");
+  EXPECT_EQ(send(watcher), 0);
+  int status = 0;
+  EXPECT_EQ(::waitpid(watcher, &status, 0), watcher);
+  EXPECT_EQ(status, 0);
+  return std::atoi(text_of(out).c_str());
+}
+
+TEST(JobProcess, AnInterruptForUsAloneIsPassedOn) {
+  EXPECT_EQ(interrupts_of_job([](pid_t watcher) { return ::kill(watcher, SIGINT); }), 1);
+}
+
+TEST(JobProcess, AnInterruptForTheGroupReachesTheJobOnce) {
+  EXPECT_EQ(interrupts_of_job([](pid_t watcher) { return ::kill(-watcher, SIGINT); }), 1);
+}
+
+TEST(JobProcess, AKilledWatcherDoesNotDisturbTheJob) {
+  const TestFolder folder;
+  const std::string fifo = folder.path() + "/ready";
+  const std::string gate = folder.path() + "/gate";
+  const std::string done = folder.path() + "/done";
+  for (const std::string& path : {fifo, gate, done}) ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const std::string script =
+      "echo up > " + fifo + "; read x < " + gate + "; echo finished > " + done;
+  const pid_t watcher = ::fork();
+  if (watcher == 0) {
+    Result<JobProcess> job = JobProcess::start({.command = {"sh", "-c", script}});
+    ::_exit(job && job->wait() ? 0 : 1);
+  }
+  EXPECT_EQ(text_of(fifo), "up\n");
+  ASSERT_EQ(::kill(watcher, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(watcher, nullptr, 0), watcher);
+  std::ofstream(gate) << "go\n";
+  EXPECT_EQ(text_of(done), "finished\n");
 }
 
 TEST(JobProcess, RequestStopReachesTheWholeGroupOfATrial) {

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "observe/outside/process_tree.h"
+#include "observe/outside/sampler.h"
+
+namespace unstarve::observe {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr pid_t kJob = 100;
+
+/// Fails the read of number `fail_at`, and those after it if `for_ever`.
+class FailingFiles final : public host::HostFiles {
+ public:
+  using HostFiles::HostFiles;
+
+  Result<std::string> read(const std::string& path, std::size_t bytes_max) const override {
+    if (fails()) return fail(ErrorCode::kIo, "cannot read {}: made to fail", path);
+    return HostFiles::read(path, bytes_max);
+  }
+  Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const override {
+    if (fails()) return fail(ErrorCode::kIo, "cannot list {}: made to fail", path);
+    return HostFiles::list_numbers(path);
+  }
+
+  std::int64_t fail_at = -1;
+  bool for_ever = false;
+  mutable std::int64_t reads = 0;
+
+ private:
+  bool fails() const {
+    const std::int64_t number = reads++;
+    return fail_at >= 0 && (number == fail_at || (for_ever && number > fail_at));
+  }
+};
+
+class HostFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_machine();
+    write_process(kJob, 1);
+    write_process(101, kJob);
+    write_process(7, 1);  // somebody else's
+    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
+    ASSERT_TRUE(made);
+    writer_ = std::move(*made);
+  }
+
+  void write(const std::string& path, const std::string& text) {
+    const std::filesystem::path full = root_ + path;
+    std::filesystem::create_directories(full.parent_path());
+    std::ofstream(full) << text;
+  }
+  void write_machine() {
+    write("/proc/meminfo", "MemTotal: 4096 kB\nMemAvailable: 2048 kB\nCached: 1 kB\n");
+    write("/proc/stat", "cpu  10 1 5 100 7 2 3 4 9 9\n");
+    for (const char* name : {"cpu", "io", "memory"}) {
+      write("/proc/pressure/" + std::string(name), "some avg10=0.00 total=5\n");
+    }
+    write("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    write("/sys/devices/system/cpu/online", "0-3\n");
+    write("/sys/fs/cgroup/cpu.max", "150000 100000\n");
+    write("/sys/fs/cgroup/cpu.stat", "nr_throttled 2\nthrottled_usec 5\n");
+    write("/sys/fs/cgroup/memory.current", "4096\n");
+    write("/proc/self/stat", stat_of(1, 0));
+  }
+  static std::string stat_of(std::int64_t pid, std::int64_t parent) {
+    return std::to_string(pid) + " (python) S " + std::to_string(parent) +
+           " 1 1 0 -1 0 0 0 0 0 50 5 0 0 20 0 3 0 77 0 10 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+           "0\n";
+  }
+  void write_process(std::int64_t pid, std::int64_t parent) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    write(folder + "/stat", stat_of(pid, parent));
+    write(folder + "/io", "rchar: 5\nread_bytes: 1\nwrite_bytes: 2\n");
+    write(folder + "/schedstat", "81 9 3\n");
+    write(folder + "/status", "Cpus_allowed_list:\t0-3\nvoluntary_ctxt_switches: 4\n");
+    write(folder + "/cgroup", "0::/\n");
+  }
+
+  /// Three seconds of sampling, with everything read every second.
+  LiveView sample(const FailingFiles& files) {
+    Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {.period_ns = kSecondNs}, kJob);
+    for (int tick = 0; tick < 3; ++tick) {
+      clock_.sleep_until_ns(sampler.next_deadline_ns());
+      sampler.tick();
+    }
+    const LiveView view = sampler.live();
+    EXPECT_EQ(sampler.finish().ticks, 3);
+    return view;
+  }
+  static Reading<double> find(const LiveView& view, std::string_view name) {
+    for (const LatestSample& sample : view.latest) {
+      if (sample.name == name) return sample.value;
+    }
+    return {};
+  }
+
+  TestFolder folder_;
+  std::string root_ = folder_.path() + "/root";
+  ManualClock clock_{kSecondNs};
+  std::unique_ptr<trace::RunWriter> writer_;
+};
+
+TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
+  const LiveView view = sample(FailingFiles(root_));
+  EXPECT_DOUBLE_EQ(*find(view, "job.processes"), 2.0);
+  EXPECT_DOUBLE_EQ(*find(view, "job.cpu_cores"), 0.0);
+  EXPECT_DOUBLE_EQ(*find(view, "job.effective_cores"), 1.5);
+  EXPECT_DOUBLE_EQ(*find(view, "cgroup.throttled_cores"), 0.0);
+  EXPECT_DOUBLE_EQ(*find(view, "host.memory_total_bytes"), 4096.0 * 1024.0);
+}
+
+TEST_F(HostFaults, EachReadMayFailOnceOrForEver) {
+  FailingFiles counting(root_);
+  sample(counting);
+  ASSERT_GT(counting.reads, 30);
+  for (std::int64_t at = 0; at < counting.reads; ++at) {
+    for (const bool for_ever : {false, true}) {
+      FailingFiles files(root_);
+      files.fail_at = at;
+      files.for_ever = for_ever;
+      const LiveView view = sample(files);
+      EXPECT_EQ(view.ticks, 3);
+      // A reading that failed is absent, not zero.
+      const Reading<double> total = find(view, "host.memory_total_bytes");
+      EXPECT_DOUBLE_EQ(total.value_or(4096.0 * 1024.0), 4096.0 * 1024.0);
+      if (for_ever && at == 0) {
+        EXPECT_FALSE(total);
+      }
+    }
+  }
+}
+
+TEST_F(HostFaults, AJobThatIsGoneIsNoProcessAndItsCpuStaysCounted) {
+  const host::HostFiles files(root_);
+  ProcessTree tree(files, kJob);
+  tree.refresh();
+  EXPECT_EQ(tree.read().processes, 2);
+  std::string more = stat_of(101, kJob);
+  more.replace(more.find(" 50 5 "), 6, " 80 5 ");
+  write("/proc/101/stat", more);
+  EXPECT_EQ(tree.read().user_ticks, 30);
+  std::filesystem::remove_all(root_ + "/proc/101");
+  tree.refresh();
+  const TreeReadings after = tree.read();
+  EXPECT_EQ(after.processes, 1);
+  EXPECT_EQ(after.user_ticks, 30);
+  EXPECT_EQ(tree.read().user_ticks, 30);
+}
+
+TEST_F(HostFaults, AnotherProcessByTheSameNumberIsNotTheJobs) {
+  const host::HostFiles files(root_);
+  ProcessTree tree(files, kJob);
+  tree.refresh();
+  tree.read();
+  std::string other = stat_of(101, 1);
+  other.replace(other.find(" 77 "), 4, " 99 ");
+  write("/proc/101/stat", other);
+  EXPECT_EQ(tree.read().processes, 1);
+}
+
+}  // namespace
+}  // namespace unstarve::observe
