@@ -31,6 +31,7 @@ class Reading {
   /// Only when has_value().
   const T& value() const { return *value_; }
   const T& operator*() const { return *value_; }
+  const T* operator->() const { return &*value_; }
   T value_or(T other) const { return value_.value_or(std::move(other)); }
   /// Only when not has_value().
   WhyAbsent why_absent() const { return why_; }

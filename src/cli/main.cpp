@@ -25,7 +25,12 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "unstarve");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
+  cli::add_demo_command(app, context);
+  cli::add_run_command(app, context);
+  cli::add_diagnose_command(app, context);
+  cli::add_report_command(app, context);
   cli::add_bench_command(app, context);
+  cli::add_doctor_command(app, context);
   cli::add_version_command(app, context);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,192 @@
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/commands/commands.h"
+#include "cli/files.h"
+#include "cli/installation.h"
+#include "cli/terminal.h"
+#include "device/gpu_monitor.h"
+#include "host/cgroup.h"
+#include "host/effective_cpus.h"
+#include "host/host_files.h"
+#include "report/text/terminal.h"
+
+namespace unstarve::cli {
+
+namespace {
+
+/// One thing that can or cannot be observed here.
+struct Check {
+  std::string what;  // "GPU monitor"
+  bool works = false;
+  std::string found;   // what it is, or why it is not there
+  std::string advice;  // what to do about it; empty when there is nothing to do
+};
+
+/// Standard output of a short command, or nothing when it fails.
+std::string output_of(const std::string& command) {
+  std::string output;
+  FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
+  if (pipe == nullptr) return output;
+  std::array<char, 256> piece{};
+  while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr) {
+    output += piece.data();
+  }
+  const int status = ::pclose(pipe);
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return status == 0 ? output : std::string();
+}
+
+std::vector<Check> check_gpu() {
+  const SteadyClock clock;
+  const auto monitor = device::open_gpu_monitor({}, clock);
+  if (!monitor) {
+    return {{"GPU monitor", false, monitor.error().message, "install the NVIDIA driver"}};
+  }
+  const auto devices = (*monitor)->enumerate();
+  if (!devices || devices->empty()) {
+    const std::string why = devices ? (*monitor)->source() : devices.error().message;
+    return {{"GPU monitor", false, why,
+             "without a GPU `unstarve demo` runs on the emulated one; in a container start it "
+             "with --gpus all"}};
+  }
+  std::vector<Check> checks;
+  for (const device::GpuDescription& gpu : *devices) {
+    const auto readings = (*monitor)->read(gpu.index);
+    if (!readings) {
+      checks.push_back({fmt::format("GPU {}", gpu.index), false, readings.error().message, ""});
+      continue;
+    }
+    checks.push_back({fmt::format("GPU {}", gpu.index), true, gpu.name, ""});
+    const auto note = [&](const char* what, bool works, WhyAbsent why, const char* advice) {
+      checks.push_back({fmt::format("GPU {} {}", gpu.index, what), works,
+                        works ? "readable" : std::string(to_string(why)), works ? "" : advice});
+    };
+    note("utilisation", readings->utilization_ratio.has_value(),
+         readings->utilization_ratio.why_absent(), "");
+    note("power", readings->power_w.has_value(), readings->power_w.why_absent(), "");
+    note("SM activity (GPM)", readings->sm_activity_ratio.has_value(),
+         readings->sm_activity_ratio.why_absent(), "needs a Hopper or later GPU");
+  }
+  return checks;
+}
+
+std::vector<Check> check_host(const host::HostFiles& files) {
+  std::vector<Check> checks;
+  if (const auto cpus = host::effective_cpus(files)) {
+    checks.push_back({"CPUs", true,
+                      fmt::format("{} usable ({} cores, bound by {})", cpus->count, cpus->cores,
+                                  host::to_string(cpus->bound)),
+                      ""});
+  } else {
+    checks.push_back({"CPUs", false, cpus.error().message, "mount /proc"});
+  }
+  const bool pressure = files.exists("/proc/pressure/cpu");
+  checks.push_back({"pressure (PSI)", pressure,
+                    pressure ? "/proc/pressure" : "the kernel offers no /proc/pressure",
+                    pressure ? "" : "boot with psi=1 to tell waiting for storage from computing"});
+  const bool unified = files.exists("/sys/fs/cgroup/cgroup.controllers");
+  const bool legacy = files.exists("/sys/fs/cgroup/cpu");
+  checks.push_back({"cgroup", unified || legacy,
+                    unified  ? "version 2"
+                    : legacy ? "version 1"
+                             : "no cgroup file system",
+                    unified || legacy ? "" : "CPU quotas cannot be seen"});
+  return checks;
+}
+
+std::vector<Check> check_python(const Installation& parts) {
+  std::vector<Check> checks;
+  checks.push_back({"Python hook", !parts.hook_dir.empty(),
+                    parts.hook_dir.empty() ? "not found beside this program" : parts.hook_dir,
+                    parts.hook_dir.empty() ? "install the Python package: pip install ." : ""});
+  const std::string python = shell_word(parts.python);
+  const std::string version =
+      output_of(python + " -c 'import platform; print(platform.python_version())'");
+  checks.push_back({"Python", !version.empty(),
+                    version.empty() ? parts.python + " does not run" : parts.python + " " + version,
+                    version.empty() ? "set UNSTARVE_PYTHON to an interpreter" : ""});
+  const std::string torch =
+      output_of(python + " -c 'import importlib.metadata as m; print(m.version(\"torch\"))'");
+  checks.push_back({"PyTorch", !torch.empty(), torch.empty() ? "not installed there" : torch,
+                    torch.empty() ? "the demo and jobs need it: pip install torch" : ""});
+  const std::string native =
+      output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
+                " -c 'import unstarve._native as n; print(n.__file__)'");
+  checks.push_back({"unstarve's loader", !native.empty(),
+                    native.empty() ? "its compiled module cannot be imported" : native,
+                    native.empty() ? "build it for this Python: make build" : ""});
+  return checks;
+}
+
+Check check_folder() {
+  struct statvfs space {};
+  const bool writable = ::access(".", W_OK) == 0 && ::statvfs(".", &space) == 0;
+  if (!writable) {
+    return {"run folder", false, "the current folder cannot be written",
+            "give `unstarve run --out DIR` another"};
+  }
+  const double free_gb =
+      static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize) / 1e9;
+  return {"run folder", true, fmt::format("./runs, {:.0f} GB free", free_gb), ""};
+}
+
+std::string render(const std::vector<Check>& checks) {
+  const report::TextOptions options = text_options(Stream::kOut);
+  std::string text;
+  for (const Check& check : checks) {
+    const std::string mark = check.works ? report::paint("ok  ", report::Tone::kGood, options)
+                                         : report::paint("none", report::Tone::kNotice, options);
+    text += mark + "  " + report::pad_right(check.what, 24) + check.found + "\n";
+    if (!check.advice.empty()) {
+      text += report::hanging(std::string(30, ' ') + (options.unicode ? "→ " : "-> "), check.advice,
+                              options);
+    }
+  }
+  return text;
+}
+
+std::string render_json(const std::vector<Check>& checks) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"what", check.what},
+                    {"works", check.works},
+                    {"found", check.found},
+                    {"advice", check.advice}});
+  }
+  const nlohmann::ordered_json document = {{"schema", "unstarve.doctor/1"}, {"checks", list}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void run_doctor(const CommandContext& context, bool json) {
+  const host::HostFiles files;
+  std::vector<Check> checks = check_gpu();
+  const auto add = [&checks](std::vector<Check> more) {
+    for (Check& check : more) checks.push_back(std::move(check));
+  };
+  add(check_host(files));
+  add(check_python(find_installation(context.executable)));
+  checks.push_back(check_folder());
+  write_text(Stream::kOut, json ? render_json(checks) : render(checks));
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand(
+      "doctor", "say what can be observed on this machine, what not, why, and what to do");
+  auto json = std::make_shared<bool>(false);  // lives as long as the parser's callback
+  command->add_flag("--json", *json, "print one JSON object");
+  command->callback([&context, json] { run_doctor(context, *json); });
+}
+
+}  // namespace unstarve::cli

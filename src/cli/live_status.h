@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "observe/outside/live_view.h"
+#include "report/text/live.h"
+
+namespace unstarve::cli {
+
+/// Shows on stderr what a watched job is doing: the GPU's sawtooth and the current numbers.
+/// One line that is rewritten on a terminal, a line every ten seconds elsewhere.
+class LiveStatus {
+ public:
+  LiveStatus(const Clock& clock, std::string label, bool emulated);
+
+  void update(const observe::LiveView& view);
+  /// Leaves the last state as an ordinary line, so that the sawtooth stays on the screen.
+  void finish();
+
+ private:
+  const Clock& clock_;
+  std::string label_;
+  report::TextOptions text_;
+  report::ProgressLine line_;
+  report::LiveNumbers now_;
+  std::vector<double> utilization_;
+  // State at the last rate computation, about two seconds ago.
+  std::int64_t since_ns_ = 0;
+  std::int64_t since_samples_ = 0;
+  std::int64_t since_waited_ns_ = 0;
+};
+
+}  // namespace unstarve::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/reading.h"
+#include "base/result.h"
+#include "cli/analysis.h"
+#include "diagnose/diagnose.h"
+#include "predict/what_if.h"
+
+namespace unstarve::cli {
+
+/// Ids of the remedies whose gain is predicted.
+inline constexpr const char* kMoreWorkers = "more_workers";
+inline constexpr const char* kUnstarveLoader = "unstarve_loader";
+
+/// What a short measurement on this machine says, with the job's own files.
+struct Calibration {
+  Reading<double> sample_cpu_s = {};         // unstarve's loader, CPU seconds per sample
+  Reading<double> parallel_efficiency = {};  // what each core after the first adds, 0..1
+  int threads = 1;                           // that the second figure is for
+};
+
+/// Loads images of `image_folder` for about two seconds, with one thread and with all usable cores.
+Result<Calibration> calibrate(const std::string& image_folder);
+
+/// The configuration that a remedy would set.
+struct WorkerPlan {
+  int workers = 0;
+  int prefetch_factor = 2;
+};
+
+/// As many workers as there are usable CPUs, at least two; none when the job has them already.
+std::optional<WorkerPlan> plan_workers(const Analysis& analysis);
+
+/// Predicts every remedy that can be predicted; what cannot is said in `analysis.remarks`, and the
+/// remedy's prediction stays absent.
+std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
+                                                         const Calibration& calibration);
+
+/// Whether the job's data set is one that unstarve's loader can read by itself.
+bool can_use_native_loader(const Analysis& analysis);
+
+}  // namespace unstarve::cli

@@ -1,0 +1,105 @@
+#include "cli/run_signals.h"
+
+#include <limits>
+#include <vector>
+
+namespace unstarve::cli {
+
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+// Bits of NVML's clocks event reasons.
+constexpr std::uint64_t kSoftwarePowerCap = 0x4;
+constexpr std::uint64_t kThermal = 0x8 | 0x20 | 0x40;
+
+std::vector<trace::SeriesPoint> points_in(const trace::RunReader& run, std::string_view metric,
+                                          std::string_view subject, const trace::Interval& when) {
+  std::vector<trace::SeriesPoint> inside;
+  const auto series = run.series(metric, subject);
+  if (!series) return inside;
+  const trace::SeriesPoint* last_before = nullptr;
+  for (const trace::SeriesPoint& point : *series) {
+    if (point.t_ns < when.start_ns) last_before = &point;
+    if (point.t_ns >= when.start_ns && point.t_ns <= when.end_ns) inside.push_back(point);
+  }
+  // What never changes is written once, perhaps before the span began.
+  if (inside.empty() && last_before != nullptr) inside.push_back(*last_before);
+  return inside;
+}
+
+/// Share of the samples with any of these bits set.
+Reading<double> share_with_bits(const std::vector<trace::SeriesPoint>& points, std::uint64_t bits) {
+  double count = 0;
+  double with = 0;
+  WhyAbsent why = WhyAbsent::kNotObserved;
+  for (const trace::SeriesPoint& point : points) {
+    if (!point.value) {
+      why = point.value.why_absent();
+      continue;
+    }
+    ++count;
+    if ((static_cast<std::uint64_t>(*point.value) & bits) != 0) ++with;
+  }
+  if (count == 0) return why;
+  return with / count;
+}
+
+}  // namespace
+
+Reading<double> mean_in(const trace::RunReader& run, std::string_view metric,
+                        std::string_view subject, const trace::Interval& when) {
+  double sum = 0;
+  double count = 0;
+  WhyAbsent why = WhyAbsent::kNotObserved;
+  for (const trace::SeriesPoint& point : points_in(run, metric, subject, when)) {
+    if (!point.value) {
+      why = point.value.why_absent();
+      continue;
+    }
+    sum += *point.value;
+    ++count;
+  }
+  if (count == 0) return why;
+  return sum / count;
+}
+
+diagnose::HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when) {
+  diagnose::HostSignals host;
+  host.effective_cpus = mean_in(run, "job.effective_cores", "job", when);
+  host.job_cpu_cores = mean_in(run, "job.cpu_cores", "job", when);
+  host.throttled_ratio = mean_in(run, "cgroup.throttled_cores", "cgroup", when);
+  host.io_pressure_ratio = mean_in(run, "cgroup.io_pressure_ratio", "cgroup", when);
+  if (!host.io_pressure_ratio) {
+    host.io_pressure_ratio = mean_in(run, "host.io_pressure_ratio", "host", when);
+  }
+  host.storage_bytes_per_s = mean_in(run, "job.storage_read_bytes_per_s", "job", when);
+  host.requested_bytes_per_s = mean_in(run, "job.read_call_bytes_per_s", "job", when);
+  host.memory_available_bytes = mean_in(run, "host.memory_available_bytes", "host", when);
+  host.memory_total_bytes = mean_in(run, "host.memory_total_bytes", "host", when);
+  for (const trace::SeriesPoint& point : points_in(run, "gpu.utilization_ratio", "gpu0", when)) {
+    if (point.value) host.gpu_utilisation.push_back(*point.value);
+  }
+  host.gpu_memory_used_bytes = mean_in(run, "gpu.memory_used_bytes", "gpu0", when);
+  const auto reasons = points_in(run, "gpu.throttle_reasons", "gpu0", when);
+  host.thermal_slowdown_ratio = share_with_bits(reasons, kThermal);
+  host.power_cap_ratio = share_with_bits(reasons, kSoftwarePowerCap);
+  if (const auto devices = run.devices(); devices && !devices->empty()) {
+    const Reading<std::int64_t>& total = devices->front().total_memory_bytes;
+    if (total) host.gpu_memory_total_bytes = static_cast<double>(*total);
+  }
+  return host;
+}
+
+report::Series read_utilization(const trace::RunReader& run, std::int64_t started_ns) {
+  report::Series curve;
+  curve.label = "before";
+  const auto series = run.series("gpu.utilization_ratio", "gpu0");
+  if (!series) return curve;
+  for (const trace::SeriesPoint& point : *series) {
+    curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);
+    curve.value.push_back(point.value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  return curve;
+}
+
+}  // namespace unstarve::cli

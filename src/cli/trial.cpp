@@ -1,0 +1,152 @@
+#include "cli/trial.h"
+
+#include <deque>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "cli/live_status.h"
+#include "cli/observed_job.h"
+#include "predict/verification.h"
+#include "trace/run_writer.h"
+
+namespace unstarve::cli {
+
+namespace {
+
+constexpr std::size_t kShownLines = 12;
+
+/// The last lines of a job's output, indented, for an error message.
+std::string end_of(const std::string& path) {
+  std::ifstream file(path);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(line);
+    if (lines.size() > kShownLines) lines.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += "\n    " + line;
+  return text;
+}
+
+/// Says when a trial has run for long enough after its first step.
+class StopWatch {
+ public:
+  StopWatch(const Clock& clock, double stop_after_s)
+      : clock_(clock), stop_after_ns_(static_cast<std::int64_t>(stop_after_s * 1e9)) {}
+  bool go_on(const observe::LiveView& view) {
+    if (stop_after_ns_ == 0 || view.steps == 0) return true;
+    if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
+    return clock_.now_ns() - first_step_ns_ < stop_after_ns_;
+  }
+
+ private:
+  const Clock& clock_;
+  std::int64_t stop_after_ns_;
+  std::int64_t first_step_ns_ = 0;
+};
+
+trace::FindingRow finding_row(std::int64_t index, const diagnose::Finding& finding) {
+  nlohmann::json remedies = nlohmann::json::array();
+  for (const diagnose::Remedy& remedy : finding.remedies) {
+    remedies.push_back({{"id", remedy.id}, {"how", remedy.how}});
+  }
+  const auto dump = [](const nlohmann::json& json) {
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  trace::FindingRow row;
+  row.index = index;
+  row.cause = finding.cause;
+  row.detail = finding.detail;
+  row.share = finding.share;
+  row.confidence = finding.confidence == diagnose::Confidence::kClear ? "clear" : "ambiguous";
+  row.evidence_json = dump(finding.evidence);
+  row.remedies_json = dump(remedies);
+  return row;
+}
+
+}  // namespace
+
+Result<Analysis> run_trial(const Installation& parts, const Trial& trial) {
+  const SteadyClock clock;
+  LiveStatus status(clock, trial.label, trial.emulated);
+  StopWatch watch(clock, trial.stop_after_s);
+  ObservedJobOptions options;
+  options.command = trial.command;
+  options.environment = trial.environment;
+  options.run_dir = trial.run_dir;
+  options.emulated = trial.emulated;
+  options.own_process_group = trial.stop_after_s > 0;
+  options.output_file = trial.run_dir + "/output.log";
+  options.on_tick = [&](const observe::LiveView& view) {
+    status.update(view);
+    return watch.go_on(view);
+  };
+  const auto observed = run_observed(parts, options);
+  status.finish();
+  if (!observed) return forward_error(observed);
+  if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {
+    return fail(ErrorCode::kJobFailed, "the job ({}) exited with {}; its output is {} and ends:{}",
+                trial.label, observed->exit.exit_code, options.output_file,
+                end_of(options.output_file));
+  }
+  auto analysis = analyse_run(trial.run_dir);
+  if (!analysis) return forward_error(analysis);
+  if (!analysis->measured) {
+    return fail(ErrorCode::kNotSupported, "{}: {}", trial.label,
+                analysis->remarks.empty() ? "too few steps" : analysis->remarks.front());
+  }
+  analysis->utilization.label = trial.label;
+  return analysis;
+}
+
+Reading<predict::Speedup> prediction_of(const diagnose::Diagnosis& diagnosis,
+                                        const std::string& remedy) {
+  for (const diagnose::Finding& finding : diagnosis.findings) {
+    for (const diagnose::Remedy& known : finding.remedies) {
+      if (known.id == remedy && known.predicted) return known.predicted;
+    }
+  }
+  return WhyAbsent::kNotObserved;
+}
+
+report::Verification verify(const Analysis& before, const Analysis& after,
+                            const std::string& remedy, const std::string& how) {
+  report::Verification verification;
+  verification.remedy = remedy;
+  verification.how = how;
+  verification.predicted = prediction_of(before.diagnosis, remedy);
+  verification.measured = predict::measured_speedup(*before.measured, *after.measured);
+  verification.held = verification.predicted &&
+                      predict::prediction_held(*verification.predicted, verification.measured);
+  verification.before = before.measurement;
+  verification.after = after.measurement;
+  verification.partition_after = after.diagnosis.partition;
+  return verification;
+}
+
+Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,
+                     const std::vector<report::Verification>& verification) {
+  auto writer = trace::RunWriter::reopen(run_dir);
+  if (!writer) return forward_error(writer);
+  std::int64_t index = 0;
+  for (const diagnose::Finding& finding : diagnosis.findings) {
+    (*writer)->add(finding_row(index++, finding));
+  }
+  for (const report::Verification& tried : verification) {
+    if (!tried.predicted) continue;
+    trace::PredictionRow row;
+    row.remedy = tried.remedy;
+    row.predicted_speedup = tried.predicted->speedup;
+    row.low = tried.predicted->low;
+    row.high = tried.predicted->high;
+    row.measured_speedup = tried.measured.speedup;
+    row.measured_low = tried.measured.low;
+    row.measured_high = tried.measured.high;
+    row.held = tried.held ? 1 : 0;
+    (*writer)->add(row);
+  }
+  return (*writer)->commit();
+}
+
+}  // namespace unstarve::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/analysis.h"
+#include "cli/installation.h"
+#include "predict/speedup.h"
+#include "report/report_model.h"
+
+namespace unstarve::cli {
+
+/// One run of the job with one remedy applied, or none.
+struct Trial {
+  std::string label;  // "before", or the remedy's id
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string run_dir;
+  bool emulated = false;
+  double stop_after_s = 0;  // after the first step; 0: runs to its end
+};
+
+/// Runs it, watching, with the job's output in RUN/output.log and a live line on stderr, and
+/// analyses what was recorded.
+/// Errors: kJobFailed when the job exits with anything but 0 (and was not stopped by us), with the
+/// end of its output in the message; kNotSupported when it made too few steps to be measured.
+Result<Analysis> run_trial(const Installation& parts, const Trial& trial);
+
+/// Compares a remedy's run with the run before, and says whether its prediction held.
+report::Verification verify(const Analysis& before, const Analysis& after,
+                            const std::string& remedy, const std::string& how);
+
+/// The prediction made for `remedy` in `diagnosis`; absent when there is none.
+Reading<predict::Speedup> prediction_of(const diagnose::Diagnosis& diagnosis,
+                                        const std::string& remedy);
+
+/// Keeps findings and predictions in the run's store, for whoever queries it.
+Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,
+                     const std::vector<report::Verification>& verification);
+
+}  // namespace unstarve::cli
