@@ -103,6 +103,16 @@ void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
   }
 }
 
+void derive_longest_gap(const DevicePartition& worst, Signals& out) {
+  const std::int64_t launch_ns = worst.of(Cause::kLaunch);
+  if (launch_ns <= 0) return;
+  std::int64_t longest_ns = 0;
+  for (const IdleSlice& slice : worst.idle) {
+    if (slice.cause == Cause::kLaunch) longest_ns = std::max(longest_ns, slice.when.duration_ns());
+  }
+  out.longest_launch_gap_ratio = static_cast<double>(longest_ns) / static_cast<double>(launch_ns);
+}
+
 }  // namespace
 
 void derive_device_signals(const SignalSources& sources, Signals& out) {
@@ -110,6 +120,7 @@ void derive_device_signals(const SignalSources& sources, Signals& out) {
   const double steps = out.step_count.value_or(0);
   derive_work(sources, steps, out);
   derive_syncs(sources, steps, out);
+  derive_longest_gap(*sources.worst, out);
 }
 
 }  // namespace unstarve::diagnose

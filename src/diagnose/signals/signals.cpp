@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 48> kFields = {{
+constexpr std::array<SignalField, 49> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -37,6 +37,7 @@ constexpr std::array<SignalField, 48> kFields = {{
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},
     {"launches_per_step", &Signals::launches_per_step},
+    {"longest_launch_gap_ratio", &Signals::longest_launch_gap_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
     {"syncs_per_step", &Signals::syncs_per_step},
     {"h2d_copies_per_step", &Signals::h2d_copies_per_step},

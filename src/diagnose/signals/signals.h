@@ -47,7 +47,8 @@ struct Signals {
   Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
 
   // The device's work, on the worst device.
-  Reading<double> launches_per_step;  // kernels, copies and memsets
+  Reading<double> launches_per_step;         // kernels, copies and memsets
+  Reading<double> longest_launch_gap_ratio;  // of the launch time, in its longest gap
   Reading<double> kernel_ns_median;
   Reading<double> syncs_per_step;       // blocking calls of the training thread
   Reading<double> h2d_copies_per_step;  // host to device

@@ -26,6 +26,15 @@ std::optional<Claim> evaluate(const Signals& signals) {
     claim.evidence.push_back(
         fmt::format("{}the median kernel takes {}", count, duration(*signals.kernel_ns_median)));
   }
+  constexpr double kOneGap = 0.5;
+  if (signals.longest_launch_gap_ratio.value_or(0) >= kOneGap) {
+    claim.evidence.push_back(fmt::format(
+        "one single gap makes {} of it: an event like start-up or compilation, not the steady loop",
+        percent(*signals.longest_launch_gap_ratio)));
+    claim.remedies.push_back(advice("record_more_steps",
+                                    "Record more steps after warm-up before changing anything "
+                                    "(torch.profiler.schedule(wait=1, warmup=2, active=10))."));
+  }
   const bool many_small = signals.kernel_ns_median.value_or(kShortKernelNs) < kShortKernelNs ||
                           signals.launches_per_step.value_or(0) >= kManyLaunches;
   if (many_small) {

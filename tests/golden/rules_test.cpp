@@ -1,0 +1,102 @@
+// Every rule against its golden cases in tests/golden/rules/<rule>/cases.json: given signals, what
+// it claims, or that it stays silent. A rule without cases fails, and so does one that speaks
+// although a signal that it needs is absent.
+
+#include "diagnose/rules/rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "diagnose/rules/all_rules.h"
+
+namespace unstarve::diagnose {
+namespace {
+
+using Json = nlohmann::json;
+
+Signals make_signals(const Json& values) {
+  Signals signals;
+  for (const auto& [name, value] : values.items()) {
+    bool known = false;
+    for (const SignalField& field : signal_fields()) {
+      if (field.name != name) continue;
+      signals.*(field.signal) = value.get<double>();
+      known = true;
+    }
+    EXPECT_TRUE(known) << "no signal is called " << name;
+  }
+  return signals;
+}
+
+void expect_claim(const Claim& claim, const Json& expected) {
+  if (expected.contains("weight")) {
+    EXPECT_NEAR(claim.weight, expected["weight"].get<double>(), 1e-9);
+  }
+  EXPECT_THAT(claim.evidence,
+              testing::Contains(testing::HasSubstr(expected["evidence"].get<std::string>())));
+  std::vector<std::string> remedies;
+  for (const Remedy& remedy : claim.remedies) {
+    remedies.push_back(remedy.id);
+    EXPECT_FALSE(remedy.how.empty()) << remedy.id;
+    EXPECT_FALSE(remedy.predicted) << "predictions are not the rules' to make";
+  }
+  EXPECT_EQ(remedies, expected["remedies"].get<std::vector<std::string>>());
+}
+
+void expect_abstention_without(const Rule& rule, Signals signals, Signal needed) {
+  signals.*needed = WhyAbsent::kNoPermission;
+  const RuleAnswer answer = ask(rule, signals);
+  EXPECT_FALSE(answer.claim) << name_of(needed);
+  ASSERT_TRUE(answer.abstention) << name_of(needed);
+  EXPECT_EQ(answer.abstention->rule, rule.name);
+  EXPECT_EQ(answer.abstention->signal, name_of(needed));
+  EXPECT_EQ(answer.abstention->why, WhyAbsent::kNoPermission);
+}
+
+class GoldenRule : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(GoldenRule, SaysWhatItsCasesSay) {
+  const Rule& rule = all_rules()[GetParam()];
+  const std::string path = std::string(UNSTARVE_SOURCE_DIR) + "/tests/golden/rules/" +
+                           std::string(rule.name) + "/cases.json";
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << "no golden cases: " << path;
+  int spoken = 0;
+  int silent = 0;
+  for (const Json& item : Json::parse(file)) {
+    SCOPED_TRACE(item["name"].get<std::string>());
+    const Signals signals = make_signals(item["signals"]);
+    const RuleAnswer answer = ask(rule, signals);
+    EXPECT_FALSE(answer.abstention) << answer.abstention->signal;
+    const bool expects_silence = item["expect"].contains("silent");
+    ASSERT_EQ(answer.claim.has_value(), !expects_silence);
+    ++(expects_silence ? silent : spoken);
+    if (!expects_silence) expect_claim(*answer.claim, item["expect"]);
+    for (const Signal needed : rule.needs) expect_abstention_without(rule, signals, needed);
+  }
+  EXPECT_GT(spoken, 0);
+  EXPECT_GT(silent, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenRule, testing::Range<std::size_t>(0, all_rules().size()),
+                         [](const auto& rule) {
+                           return std::string(all_rules()[rule.param].name);
+                         });
+
+TEST(AllRules, HaveNamesOfTheirOwnAndNeedSomething) {
+  std::set<std::string_view> names;
+  for (const Rule& rule : all_rules()) {
+    EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+    EXPECT_FALSE(rule.needs.empty()) << rule.name;
+    EXPECT_EQ(rule.kind == RuleKind::kHint, rule.cause.empty()) << rule.name;
+    EXPECT_EQ(rule.kind == RuleKind::kHint, !rule.cannot_tell.empty()) << rule.name;
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::diagnose
