@@ -83,7 +83,12 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   out.step_ns_median = median(steps);
   if (sources.timeline.loader_waits.empty()) return;
   out.wait_ns_median = median(waits);
-  if (step_ns > 0) out.wait_ratio = wait_ns / step_ns;
+  if (step_ns > 0) {
+    out.wait_ratio = wait_ns / step_ns;
+  } else if (sources.worst != nullptr) {  // without steps: of the partition's span
+    out.wait_ratio = static_cast<double>(waited_in(job.waits, window)) /
+                     static_cast<double>(window.duration_ns());
+  }
   derive_outliers(job, window, out);
   derive_queue(sources.timeline, window, out);
 }
