@@ -77,10 +77,12 @@ struct Loader::Impl {
   Counters counters;
   FailureLog failures;
   EpochPost post;
-  pid_t owner = 0;                    // the process that has the threads
-  std::vector<std::jthread> threads;  // last: they use all of the above
+  std::atomic<pid_t> owner{0};  // the process that has the threads
+  Mutex start_mutex;            // held while an epoch begins
+  // Last: they use all of the above.
+  std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
 
-  Status start_threads();
+  Status start_threads() UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
   /// Ends the epoch under way, if there is one, and makes `next` the consumer's.
   void replace_window(std::shared_ptr<BatchWindow> next) UNSTARVE_EXCLUDES(mutex);
@@ -98,7 +100,10 @@ Loader::~Loader() {
     (void)impl_.release();
     return;
   }
-  for (std::jthread& thread : impl_->threads) thread.request_stop();
+  {
+    MutexLock lock(impl_->start_mutex);
+    for (std::jthread& thread : impl_->threads) thread.request_stop();
+  }
   impl_->replace_window(nullptr);
 }
 
@@ -121,11 +126,12 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
 }
 
 Status Loader::Impl::check_process() const {
-  if (owner == 0 || owner == ::getpid()) return {};
+  const pid_t process = owner.load();
+  if (process == 0 || process == ::getpid()) return {};
   return fail(ErrorCode::kNotSupported,
               "this loader's threads live in process {}, which forked: open the loader in the "
               "child instead",
-              owner);
+              process);
 }
 
 Status Loader::Impl::start_threads() {
@@ -162,6 +168,7 @@ std::shared_ptr<BatchWindow> Loader::Impl::current_window() const {
 Status Loader::begin_epoch(std::uint32_t epoch) {
   Impl& impl = *impl_;
   if (Status status = impl.check_process(); !status) return status;
+  MutexLock lock(impl.start_mutex);
   impl.replace_window(nullptr);
   const auto count = static_cast<std::uint32_t>(impl.folder.size());
   std::vector<std::uint32_t> order(count);

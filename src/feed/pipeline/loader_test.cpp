@@ -53,7 +53,7 @@ TEST_F(LoaderTest, AnyThreadCountGivesTheSameBatches) {
 
 TEST_F(LoaderTest, TheSeedChangesTheData) {
   std::set<std::uint64_t> hashes;
-  for (const std::uint64_t seed : {0, 1, 2}) {
+  for (const std::uint64_t seed : {0U, 1U, 2U}) {
     LoaderOptions settings = options();
     settings.seed = seed;
     hashes.insert(run_epoch(**Loader::open(settings), 0).hash);
