@@ -70,19 +70,21 @@ def train(args: argparse.Namespace) -> None:
     loader = make_loader(args)
     start = logged = time.monotonic()
     step = images_seen = 0
+    running_loss = 0.0
     for epoch in itertools.count():
         for images, labels in loader:
             loss = criterion(model(upload(images)), upload(labels))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            running_loss += loss.item()
             step += 1
             images_seen += len(images)
             if step % 10 == 0:
                 now = time.monotonic()
                 rate = images_seen / (now - logged)
-                print(f"epoch {epoch} step {step} loss {loss.item():.3f} {rate:.0f} images/s")
-                logged, images_seen = now, 0
+                print(f"epoch {epoch} step {step} loss {running_loss / 10:.3f} {rate:.0f} images/s")
+                logged, images_seen, running_loss = now, 0, 0.0
             if step == args.steps or time.monotonic() - start > args.seconds:
                 return
 

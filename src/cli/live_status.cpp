@@ -63,11 +63,13 @@ void LiveStatus::update(const observe::LiveView& view) {
   for (const Reading<double>& value : view.gpu_utilization) {
     utilization_.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
-  line_.update(label_ + report::render_sawtooth(utilization_, now_, text_));
+  const std::string line = label_ + report::render_sawtooth(utilization_, now_, text_);
+  // Once the job only shuts down, its GPU idles: that is not what the line is to end with.
+  if (view.steps > steps_ || last_with_steps_.empty()) last_with_steps_ = line;
+  steps_ = view.steps;
+  line_.update(line);
 }
 
-void LiveStatus::finish() {
-  line_.finish(label_ + report::render_sawtooth(utilization_, now_, text_));
-}
+void LiveStatus::finish() { line_.finish(last_with_steps_); }
 
 }  // namespace unstarve::cli

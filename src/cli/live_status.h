@@ -17,7 +17,7 @@ class LiveStatus {
   LiveStatus(const Clock& clock, std::string label, bool emulated);
 
   void update(const observe::LiveView& view);
-  /// Leaves the last state as an ordinary line, so that the sawtooth stays on the screen.
+  /// Leaves the sawtooth of the job's last steps on the screen, as an ordinary line.
   void finish();
 
  private:
@@ -26,6 +26,8 @@ class LiveStatus {
   report::TextOptions text_;
   report::ProgressLine line_;
   report::LiveNumbers now_;
+  std::string last_with_steps_;  // the line as it was while steps were still made
+  std::int64_t steps_ = 0;
   std::vector<double> utilization_;
   // State at the last rate computation, about two seconds ago.
   std::int64_t since_ns_ = 0;

@@ -19,6 +19,8 @@ constexpr double kSecondsPerNs = 1e-9;
 constexpr int kPrefetchFactor = 2;  // torch's default
 // Where the machine was measured, what the second core adds is known to within this.
 constexpr double kEfficiencyError = 0.07;
+// What unstarve's loader hands over per sample: 224 x 224 pixels of three bytes.
+constexpr double kNativeSampleBytes = 224 * 224 * 3;
 
 double process_cpu_s() {
   timespec now{};
@@ -157,9 +159,12 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
         *pipeline, options, analysis, predictions);
   }
   if (calibration.sample_cpu_s) {
+    const double old_bytes = bytes_per_step(analysis);
+    const double new_bytes = pipeline->mean_samples() * kNativeSampleBytes;
     predict_one(kUnstarveLoader,
                 predict::native_loader(calibration.threads, 2 * calibration.threads,
-                                       *calibration.sample_cpu_s),
+                                       *calibration.sample_cpu_s,
+                                       old_bytes > new_bytes ? new_bytes / old_bytes : 1),
                 *pipeline, options, analysis, predictions);
   }
   return predictions;

@@ -79,7 +79,12 @@ void add_device_side(const trace::Timeline& timeline, const std::vector<trace::S
     const std::ptrdiff_t at =
         step_at(steps, launch == launched_at.end() ? op.start_ns : launch->second);
     if (at < 0) continue;
-    measured[static_cast<std::size_t>(at)].device_s += seconds(op.end_ns - op.start_ns) * overlap;
+    MeasuredStep& step = measured[static_cast<std::size_t>(at)];
+    const double op_s = seconds(op.end_ns - op.start_ns) * overlap;
+    step.device_s += op_s;
+    const bool to_device = op.kind == trace::DeviceOpKind::kCopy &&
+                           op.direction == trace::CopyDirection::kHostToDevice;
+    if (to_device) step.copy_s += op_s;
   }
 }
 

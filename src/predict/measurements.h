@@ -16,6 +16,7 @@ struct MeasuredStep {
   double wait_s = 0;           // training thread inside the loader
   double sync_s = 0;           // training thread blocked on the device
   double staging_s = 0;        // part of the rest spent copying pageable memory to the device
+  double copy_s = 0;           // part of device_s spent copying to the device
   double device_s = 0;         // device busy with work that this step launched
   double fetch_cpu_s = 0;      // CPU time of the fetch of one batch
   double fetch_blocked_s = 0;  // its time off the CPU

@@ -58,6 +58,7 @@ TEST(MeasurePipeline, SplitsAStep) {
   EXPECT_NEAR(step.staging_s, 0.005, 1e-9);
   EXPECT_NEAR(step.sync_s, 0.018, 1e-9);
   EXPECT_NEAR(step.device_s, 0.025, 1e-9);
+  EXPECT_NEAR(step.copy_s, 0.005, 1e-9);
   EXPECT_NEAR(step.fetch_cpu_s, 0.05, 1e-9);
   EXPECT_NEAR(step.fetch_blocked_s, 0.01, 1e-9);
   EXPECT_EQ(step.samples, 32);

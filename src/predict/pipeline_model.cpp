@@ -71,7 +71,8 @@ class Simulation {
     compute(cost().host_s * slowdown);
     const double previous_s = step_ == 0 ? 0 : device_end_s_[step_ - 1];
     // Execution overlaps the launching, and cannot end before the last launch.
-    device_end_s_[step_] = std::max(std::max(previous_s, from_s) + cost().device_s, now_s_);
+    const double start_s = std::max(previous_s, from_s + cost().lead_s * slowdown);
+    device_end_s_[step_] = std::max(start_s + cost().device_s, now_s_);
   }
 
   void wait_for_device() {

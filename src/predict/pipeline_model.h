@@ -10,6 +10,7 @@ struct StepCost {
   double fetch_cpu_s = 0;      // CPU time that one fetching thread spends on the step's batch
   double fetch_blocked_s = 0;  // time it is off the CPU meanwhile: storage, page cache misses
   double host_s = 0;           // training thread outside the loader, not blocked on the device
+  double lead_s = 0;           // from the batch being there to the device's start, if it is idle
   double device_s = 0;         // the device executes something
   bool syncs = false;          // the training thread waits for the device at the end of the step
 };

@@ -24,6 +24,12 @@ TEST(PipelineModel, InlineLoaderWithSyncAddsTheDevice) {
   EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.4, 1e-9);
 }
 
+TEST(PipelineModel, ADrainedDeviceWaitsForItsFirstLaunch) {
+  const PipelineModel model{.loader = {.workers = 4, .batches_ahead = 8}, .cpu = {.cores = 16}};
+  const StepCost cost{.fetch_cpu_s = 0.1, .lead_s = 0.004, .device_s = 0.1, .syncs = true};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 20), 0.104, 1e-6);
+}
+
 TEST(PipelineModel, EnoughWorkersLeaveTheDevice) {
   PipelineModel model{.loader = {.workers = 4, .batches_ahead = 8}, .cpu = {.cores = 16}};
   const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};

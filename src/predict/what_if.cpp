@@ -28,13 +28,17 @@ StepCost cost_of(const MeasuredStep& step, const Remedy* remedy) {
   cost.device_s = step.device_s;
   // A wait shorter than a tenth of the step's device time drains nothing worth modelling.
   cost.syncs = step.sync_s > 0.1 * step.device_s;
+  // A step that ends with a drained queue shows how long the device idles until it has work again.
+  if (cost.syncs) cost.lead_s = std::max(0.0, step.step_s - step.wait_s - step.device_s);
   if (remedy == nullptr) return cost;
   if (remedy->sample_cpu_s) {
     cost.fetch_cpu_s = *remedy->sample_cpu_s * step.samples;
     cost.fetch_blocked_s = 0;
   }
   cost.fetch_cpu_s += remedy->transport_cpu_s;
-  if (remedy->pinned) cost.host_s = std::max(0.0, cost.host_s - step.staging_s);
+  const double saved_ratio = 1 - remedy->batch_bytes_ratio;
+  cost.host_s = std::max(0.0, cost.host_s - saved_ratio * step.staging_s);
+  cost.device_s = std::max(0.0, cost.device_s - saved_ratio * step.copy_s);
   return cost;
 }
 
@@ -76,14 +80,15 @@ Remedy more_workers(int workers, int prefetch_factor, double batch_bytes) {
   return remedy;
 }
 
-Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s) {
+Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s,
+                     double batch_bytes_ratio) {
   Remedy remedy;
   remedy.loader.workers = threads;
   remedy.loader.batches_ahead = std::max(batches_ahead, threads);
   remedy.loader.receive_s = 1e-4;
   remedy.sample_cpu_s = sample_cpu_s;
   remedy.fetch_scale = {0.95, 1.2};
-  remedy.pinned = true;
+  remedy.batch_bytes_ratio = batch_bytes_ratio;
   return remedy;
 }
 

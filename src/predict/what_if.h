@@ -30,8 +30,9 @@ struct Remedy {
   Range fetch_scale = {1.0, 1.0};
   /// CPU seconds per batch that the new place costs on top, in the worker.
   double transport_cpu_s = 0;
-  /// The batch comes in pinned memory: the training thread stages no copy.
-  bool pinned = false;
+  /// Bytes of a new batch / bytes of an old one: uint8 pixels are a quarter of float32 ones. The
+  /// copy to the device and its staging by the training thread shrink with them.
+  double batch_bytes_ratio = 1;
 };
 
 struct WhatIfOptions {
@@ -45,7 +46,9 @@ struct WhatIfOptions {
 Remedy more_workers(int workers, int prefetch_factor, double batch_bytes);
 
 /// unstarve's loader with `threads` threads, at a CPU time per sample measured on this data.
-Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s);
+/// `batch_bytes_ratio`: see Remedy.
+Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s,
+                     double batch_bytes_ratio = 1);
 
 /// What `remedy` would do to the mean step time: median and 90 % interval of old / new over
 /// resampled steps and drawn machine parameters. The result cannot pass the remaining critical

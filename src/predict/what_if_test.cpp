@@ -43,6 +43,14 @@ TEST(WhatIf, NeverBeyondTheDevice) {
   EXPECT_NEAR(speedup->speedup, 0.4295 / 0.14, 0.06);
 }
 
+TEST(WhatIf, SmallerBatchesShortenTheCopy) {
+  PipelineMeasurements pipeline = starving();
+  for (MeasuredStep& step : pipeline.steps) step.copy_s = 0.02;
+  const auto speedup = predict_speedup(pipeline, native_loader(2, 4, 1e-5, 0.25), two_cores());
+  ASSERT_TRUE(speedup.has_value());
+  EXPECT_NEAR(speedup->speedup, 0.4295 / (0.14 - 0.015), 0.07);
+}
+
 TEST(WhatIf, SlowNativeLoaderIsPredictedAsSlow) {
   const auto speedup = predict_speedup(starving(), native_loader(1, 4, 0.01), two_cores());
   ASSERT_TRUE(speedup.has_value());

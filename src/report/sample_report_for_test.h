@@ -76,7 +76,7 @@ inline diagnose::Finding input_finding() {
                        predict::Speedup{2.05, 1.88, 2.21},
                        {{"num_workers", 2}, {"prefetch_factor", 4}}},
                       {"unstarve_loader",
-                       "Replace torch.utils.data.DataLoader by unstarve.DataLoader (train.py:41).",
+                       "Replace torch.utils.data.DataLoader by unstarve.ImageFolderLoader (train.py:41).",
                        predict::Speedup{5.71, 5.3, 5.84}}};
   return finding;
 }
@@ -131,7 +131,7 @@ inline Report report() {
   r.verification = {{"more_workers", "num_workers=2, prefetch_factor=4",
                      predict::Speedup{2.05, 1.88, 2.21}, predict::Speedup{2.11, 2.04, 2.18}, true,
                      before, measurement(96'400, 0.361, 332.0, 1.97), WhyAbsent::kNotObserved},
-                    {"unstarve_loader", "unstarve.DataLoader, 2 threads",
+                    {"unstarve_loader", "unstarve.ImageFolderLoader, 2 threads",
                      predict::Speedup{5.71, 5.3, 5.84}, predict::Speedup{5.75, 5.69, 5.8}, true,
                      before, measurement(35'400, 0.983, 904.0, 0.78), fed_partition()}};
   r.utilization = {utilization("before", 0.05, 0.4, 0.9),
