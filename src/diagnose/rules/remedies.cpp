@@ -15,6 +15,9 @@ constexpr std::int64_t kPrefetchFactor = 4;
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
 
+// A quota may leave a fraction of a CPU; a thread is a thread all the same.
+double whole_cpus(double effective_cpus) { return std::max(1.0, std::round(effective_cpus)); }
+
 }  // namespace
 
 Reading<double> needed_workers(const Signals& signals) {
@@ -33,7 +36,7 @@ std::optional<Remedy> more_workers(const Signals& signals) {
   if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= kCpusBusy) return std::nullopt;
   const Reading<double> needed = needed_workers(signals);
   if (!needed) return std::nullopt;
-  const double workers = std::min(*needed, signals.effective_cpus.value_or(*needed));
+  const double workers = std::min(*needed, whole_cpus(signals.effective_cpus.value_or(*needed)));
   if (signals.num_workers && workers <= *signals.num_workers) return std::nullopt;
 
   Remedy remedy;
@@ -56,8 +59,9 @@ Remedy unstarve_loader(const Signals& signals) {
   remedy.id = "unstarve_loader";
   std::string threads;
   if (signals.effective_cpus) {
-    threads = fmt::format(" with {:.0f} threads", *signals.effective_cpus);
-    remedy.values = {{"threads", whole(*signals.effective_cpus)}};
+    const double count = whole_cpus(*signals.effective_cpus);
+    threads = fmt::format(" with {:.0f} thread{}", count, count == 1 ? "" : "s");
+    remedy.values = {{"threads", whole(count)}};
   }
   remedy.how = fmt::format(
       "Replace torch.utils.data.DataLoader{} by unstarve.ImageFolderLoader{}: it reads, decodes and "
@@ -68,7 +72,7 @@ Remedy unstarve_loader(const Signals& signals) {
 
 std::optional<Remedy> fewer_workers(const Signals& signals) {
   if (!signals.num_workers || !signals.effective_cpus) return std::nullopt;
-  const double workers = std::max(1.0, *signals.effective_cpus);
+  const double workers = whole_cpus(*signals.effective_cpus);
   if (workers >= *signals.num_workers) return std::nullopt;
   Remedy remedy;
   remedy.id = "fewer_workers";
