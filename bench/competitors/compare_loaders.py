@@ -145,9 +145,13 @@ def report(results: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, fl
             f"{figures['images_per_s']:7.0f} images/s  unstarve / it: "
             f"{ours / figures['images_per_cpu_s']:.2f}"
         )
-    best = max((n for n in summary if n != "unstarve"), key=lambda n: summary[n]["images_per_cpu_s"])
-    print(f"  unstarve against the best peer ({best}): "
-          f"{ours / summary[best]['images_per_cpu_s']:.2f} times per CPU second")
+    best = max(
+        (n for n in summary if n != "unstarve"), key=lambda n: summary[n]["images_per_cpu_s"]
+    )
+    print(
+        f"  unstarve against the best peer ({best}): "
+        f"{ours / summary[best]['images_per_cpu_s']:.2f} times per CPU second"
+    )
     return summary
 
 

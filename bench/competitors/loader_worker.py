@@ -66,7 +66,8 @@ class Torch:
             yield len(images)
 
     def evaluation(self) -> np.ndarray:
-        return np.stack([image.numpy() for image, _ in self._evaluate])
+        images: np.ndarray = np.stack([image.numpy() for image, _ in self._evaluate])
+        return images
 
 
 class Dali:
@@ -75,7 +76,6 @@ class Dali:
     def __init__(self, root: Path, threads: int) -> None:
         from nvidia.dali import fn, pipeline_def, types
 
-        @pipeline_def(batch_size=BATCH, num_threads=threads, device_id=None)
         def train() -> Any:
             encoded, _ = fn.readers.file(file_root=str(root), random_shuffle=True, name="reader")
             images = fn.decoders.image_random_crop(
@@ -90,7 +90,6 @@ class Dali:
             )
             return fn.flip(images, horizontal=fn.random.coin_flip())
 
-        @pipeline_def(batch_size=1, num_threads=1, device_id=None)
         def evaluate() -> Any:
             encoded, _ = fn.readers.file(file_root=str(root), name="reader")
             images = fn.decoders.image(encoded, device="cpu")
@@ -102,9 +101,9 @@ class Dali:
             )
             return fn.crop(images, crop=(SIZE, SIZE))
 
-        self._train = train()
+        self._train = pipeline_def(batch_size=BATCH, num_threads=threads, device_id=None)(train)()
         self._train.build()
-        self._evaluate = evaluate()
+        self._evaluate = pipeline_def(batch_size=1, num_threads=1, device_id=None)(evaluate)()
         self._evaluate.build()
         self._size = self._train.epoch_size("reader")
 
@@ -118,7 +117,8 @@ class Dali:
 
     def evaluation(self) -> np.ndarray:
         images = [self._evaluate.run()[0].as_array()[0] for _ in range(self._size)]
-        return np.stack(images).transpose(0, 3, 1, 2)
+        stacked: np.ndarray = np.stack(images).transpose(0, 3, 1, 2)
+        return stacked
 
 
 class Unstarve:
@@ -137,7 +137,10 @@ class Unstarve:
             yield len(images)
 
     def evaluation(self) -> np.ndarray:
-        return np.concatenate([np.asarray(images).copy() for images, _ in self._evaluate])
+        images: np.ndarray = np.concatenate(
+            [np.asarray(batch).copy() for batch, _ in self._evaluate]
+        )
+        return images
 
 
 LOADERS: dict[str, Callable[[Path, int], Any]] = {

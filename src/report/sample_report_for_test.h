@@ -71,13 +71,14 @@ inline diagnose::Finding input_finding() {
       "other.",
       "71 % of the fetch time is JPEG decoding (3.6 ms per image), 21 % is resizing.",
       "The job used 1.02 of the 2 CPU cores that it may use."};
-  finding.remedies = {{"more_workers",
-                       "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
-                       predict::Speedup{2.05, 1.88, 2.21},
-                       {{"num_workers", 2}, {"prefetch_factor", 4}}},
-                      {"unstarve_loader",
-                       "Replace torch.utils.data.DataLoader by unstarve.ImageFolderLoader (train.py:41).",
-                       predict::Speedup{5.71, 5.3, 5.84}}};
+  finding.remedies = {
+      {"more_workers",
+       "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
+       predict::Speedup{2.05, 1.88, 2.21},
+       {{"num_workers", 2}, {"prefetch_factor", 4}}},
+      {"unstarve_loader",
+       "Replace torch.utils.data.DataLoader by unstarve.ImageFolderLoader (train.py:41).",
+       predict::Speedup{5.71, 5.3, 5.84}}};
   return finding;
 }
 

@@ -81,7 +81,8 @@ class Builder {
 };
 
 DevicePartition only(const Timeline& timeline, const PartitionOptions& options = {}) {
-  const std::vector<DevicePartition> all = partition_devices(timeline, HostIndex(timeline), options);
+  const std::vector<DevicePartition> all =
+      partition_devices(timeline, HostIndex(timeline), options);
   EXPECT_EQ(all.size(), 1U);
   const DevicePartition& one = all.front();
   EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.span.duration_ns());

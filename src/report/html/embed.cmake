@@ -47,6 +47,7 @@ literal(style "${SOURCE}/report.css" style)
 literal(script "${SOURCE}/report.js" script)
 hash(style_hash "${SOURCE}/report.css" style_hash)
 hash(script_hash "${SOURCE}/report.js" script_hash)
-file(WRITE "${OUTPUT}" "// Made by src/report/html/embed.cmake.\n#include \"report/html/assets.h\"\n\n"
+file(WRITE "${OUTPUT}"
+    "// Made by src/report/html/embed.cmake.\n#include \"report/html/assets.h\"\n\n"
     "namespace unstarve::report::assets {\n\n${page}\n${style}\n${script}\n${style_hash}"
     "${script_hash}\n}  // namespace unstarve::report::assets\n")
