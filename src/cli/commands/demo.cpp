@@ -30,7 +30,7 @@ struct Options {
   std::string data;
   std::string device = "auto";
   std::string json;
-  double seconds = 16;
+  double seconds = 13;
 };
 
 void say(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
