@@ -163,7 +163,7 @@ def main() -> int:
     parser.add_argument(
         "--python", default=sys.executable, help="interpreter with requirements.txt installed"
     )
-    parser.add_argument("--peers", nargs="+", default=PEERS, choices=PEERS)
+    parser.add_argument("--peers", nargs="+", default=PEERS[1:], choices=PEERS[1:])
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     print(machine())
@@ -172,7 +172,9 @@ def main() -> int:
         root = class_folder(args.folder.resolve(), Path(scratch) / "view")
         for threads in args.threads:
             print(f"{threads} thread(s) or worker(s), {args.repeats} interleaved epochs each")
-            workers = [Worker(name, args.python, root, threads) for name in args.peers]
+            workers = [
+                Worker(name, args.python, root, threads) for name in ["unstarve", *args.peers]
+            ]
             compare_results(workers, Path(scratch))
             everything[str(threads)] = report(measure(workers, args.repeats))
             for worker in workers:

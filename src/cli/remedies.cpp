@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <ctime>
 #include <memory>
 
@@ -16,7 +15,6 @@ namespace {
 constexpr int kCalibrationBatch = 16;
 constexpr double kCalibrationSeconds = 0.8;
 constexpr double kSecondsPerNs = 1e-9;
-constexpr int kPrefetchFactor = 2;  // torch's default
 // Where the machine was measured, what the second core adds is known to within this.
 constexpr double kEfficiencyError = 0.07;
 // What unstarve's loader hands over per sample: 224 x 224 pixels of three bytes.
@@ -128,13 +126,20 @@ bool can_use_native_loader(const Analysis& analysis) {
 }
 
 std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
-  const double cpus = analysis.host.effective_cpus.value_or(4);
-  const int workers = std::max(2, static_cast<int>(std::floor(cpus)));
-  if (!analysis.timeline.loaders.empty() &&
-      analysis.timeline.loaders.back().num_workers >= workers) {
-    return std::nullopt;
+  const diagnose::Remedy* remedy = nullptr;
+  for (const diagnose::Finding& finding : analysis.diagnosis.findings) {
+    for (const diagnose::Remedy& offered : finding.remedies) {
+      if (offered.id == kMoreWorkers) remedy = &offered;
+    }
   }
-  return WorkerPlan{workers, kPrefetchFactor};
+  if (remedy == nullptr) return std::nullopt;
+  const auto value = [remedy](const char* name) {
+    const auto found = remedy->values.find(name);
+    return found == remedy->values.end() ? 0 : static_cast<int>(found->second);
+  };
+  const WorkerPlan plan{value("num_workers"), value("prefetch_factor")};
+  if (plan.workers < 1 || plan.prefetch_factor < 1) return std::nullopt;
+  return plan;
 }
 
 std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,

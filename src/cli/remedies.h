@@ -29,10 +29,10 @@ Result<Calibration> calibrate(const std::string& image_folder);
 /// The configuration that a remedy would set.
 struct WorkerPlan {
   int workers = 0;
-  int prefetch_factor = 2;
+  int prefetch_factor = 0;
 };
 
-/// As many workers as there are usable CPUs, at least two; none when the job has them already.
+/// The workers that the diagnosis advises; none when it does not.
 std::optional<WorkerPlan> plan_workers(const Analysis& analysis);
 
 /// Predicts every remedy that can be predicted; what cannot is said in `analysis.remarks`, and the

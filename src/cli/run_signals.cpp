@@ -1,5 +1,6 @@
 #include "cli/run_signals.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -67,7 +68,9 @@ diagnose::HostSignals read_host_signals(const trace::RunReader& run, const trace
   diagnose::HostSignals host;
   host.effective_cpus = mean_in(run, "job.effective_cores", "job", when);
   host.job_cpu_cores = mean_in(run, "job.cpu_cores", "job", when);
+  // Several threads can be held back at once; the rule wants to know for how much of the time.
   host.throttled_ratio = mean_in(run, "cgroup.throttled_cores", "cgroup", when);
+  if (host.throttled_ratio) host.throttled_ratio = std::min(*host.throttled_ratio, 1.0);
   host.io_pressure_ratio = mean_in(run, "cgroup.io_pressure_ratio", "cgroup", when);
   if (!host.io_pressure_ratio) {
     host.io_pressure_ratio = mean_in(run, "host.io_pressure_ratio", "host", when);

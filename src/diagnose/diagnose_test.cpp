@@ -85,7 +85,7 @@ TEST(Diagnose, TheVerdictSaysEmulatedAndWhere) {
   device.emulated = true;
   timeline.devices.push_back(device);
   const Diagnosis found = diagnose(timeline, {}, {.run_id = "", .loader_place = "train.py:41"});
-  EXPECT_TRUE(contains(found.verdict, "emulated GPU (A100)")) << found.verdict;
+  EXPECT_TRUE(contains(found.verdict, "The emulated GPU is idle")) << found.verdict;
   EXPECT_TRUE(contains(found.verdict, "train.py:41")) << found.verdict;
 }
 

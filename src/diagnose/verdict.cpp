@@ -30,7 +30,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 // To stand behind ", mostly because of ".
 constexpr std::array<Words, 14> kDetailWords = {{
     {"decode_cpu", "decoding images"},
-    {"python_transform", "the data set's own Python code"},
+    {"python_transform", "transforms in Python"},
     {"storage", "slow storage"},
     {"page_cache_miss", "files that are not in the page cache"},
     {"too_few_workers", "too few workers"},
@@ -56,9 +56,7 @@ std::string subject(const Diagnosis& diagnosis) {
   const auto emulated =
       std::find_if(diagnosis.devices.begin(), diagnosis.devices.end(),
                    [](const DeviceDiagnosis& device) { return device.info.emulated; });
-  if (emulated == diagnosis.devices.end()) return "The GPU";
-  if (emulated->info.name.empty()) return "The emulated GPU";
-  return "The emulated GPU (" + emulated->info.name + ")";
+  return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
 }
 
 // The remedy that gains most as predicted, else the first.

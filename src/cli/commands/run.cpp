@@ -135,7 +135,7 @@ Status run_trials(const Options& options, const std::string& run_dir,
                            plan->prefetch_factor)));
     curves.push_back(after->utilization);
   } else {
-    say("more_workers is not tried: the loader has a worker for every usable CPU already");
+    say("more_workers is not tried: the diagnosis does not advise it");
   }
   if (Status shown = present(options, trial.run_dir, *before, verification, curves); !shown) {
     return shown;

@@ -64,9 +64,8 @@ Remedy unstarve_loader(const Signals& signals) {
     remedy.values = {{"threads", whole(count)}};
   }
   remedy.how = fmt::format(
-      "Replace torch.utils.data.DataLoader{} by unstarve.ImageFolderLoader{}: it reads, decodes "
-      "and "
-      "batches in native threads.",
+      "Replace the DataLoader{} by unstarve.ImageFolderLoader{}: it reads, decodes and batches in "
+      "native threads.",
       at(signals.loader_place), threads);
   return remedy;
 }
