@@ -66,12 +66,12 @@ class Simulation {
   }
 
   void launch() {
-    const double from_s = now_s_;
     const double slowdown = workers_.empty() ? 1.0 : model_.cpu.host_slowdown;
-    compute(cost().host_s * slowdown);
+    compute((cost().lead_s + cost().staging_s) * slowdown);
     const double previous_s = step_ == 0 ? 0 : device_end_s_[step_ - 1];
+    const double start_s = std::max(previous_s, now_s_);
+    compute(cost().host_s * slowdown);
     // Execution overlaps the launching, and cannot end before the last launch.
-    const double start_s = std::max(previous_s, from_s + cost().lead_s * slowdown);
     device_end_s_[step_] = std::max(start_s + cost().device_s, now_s_);
   }
 

@@ -9,10 +9,12 @@ namespace unstarve::predict {
 struct StepCost {
   double fetch_cpu_s = 0;      // CPU time that one fetching thread spends on the step's batch
   double fetch_blocked_s = 0;  // time it is off the CPU meanwhile: storage, page cache misses
-  double host_s = 0;           // training thread outside the loader, not blocked on the device
-  double lead_s = 0;           // from the batch being there to the device's start, if it is idle
-  double device_s = 0;         // the device executes something
-  bool syncs = false;          // the training thread waits for the device at the end of the step
+  // The training thread outside the loader and not blocked on the device, in this order:
+  double lead_s = 0;     // until an idle device gets its first work of the step
+  double staging_s = 0;  // copies pageable memory to the device, which waits for it
+  double host_s = 0;     // the rest, beside the device's work
+  double device_s = 0;   // the device executes something else than staged copies
+  bool syncs = false;    // the training thread waits for the device at the end of the step
 };
 
 /// How the batches are made.
