@@ -53,10 +53,13 @@ Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string&
 }
 
 std::vector<std::string> demo_command(const Installation& parts, const std::string& data_folder,
-                                      const std::string& device, double seconds) {
-  return {parts.python,   parts.example_dir + "/train.py", "--data",   data_folder,
-          "--batch-size", fmt::format("{}", kBatchSize),   "--device", device,
-          "--seconds",    fmt::format("{}", seconds)};
+                                      const std::string& device, const DemoLength& length) {
+  return {parts.python,   parts.example_dir + "/train.py",
+          "--data",       data_folder,
+          "--batch-size", fmt::format("{}", kBatchSize),
+          "--device",     device,
+          "--seconds",    fmt::format("{}", length.seconds),
+          "--steps",      fmt::format("{}", length.steps)};
 }
 
 std::string choose_demo_device(const Installation& parts) {

@@ -17,9 +17,15 @@ struct DemoData {
 };
 Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string& folder, int links);
 
+/// How long a run of the demo's job takes: whichever comes first.
+struct DemoLength {
+  double seconds = 13;
+  int steps = 0;  // 0: no limit
+};
+
 /// The training script on this data: examples/train.py as people first write it.
 std::vector<std::string> demo_command(const Installation& parts, const std::string& data_folder,
-                                      const std::string& device, double seconds);
+                                      const std::string& device, const DemoLength& length);
 
 /// "cuda" where this Python's PyTorch has a CUDA device, else "emulated-a100".
 std::string choose_demo_device(const Installation& parts);

@@ -1,5 +1,6 @@
 #include "cli/live_status.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/terminal.h"
@@ -51,8 +52,9 @@ void LiveStatus::update(const observe::LiveView& view) {
   if (now_ns - since_ns_ >= kRateWindowNs) {
     const double elapsed_s = static_cast<double>(now_ns - since_ns_) * kSecondsPerNs;
     now_.images_per_s = static_cast<double>(view.samples - since_samples_) / elapsed_s;
-    now_.wait_share =
-        static_cast<double>(view.waited_ns - since_waited_ns_) * kSecondsPerNs / elapsed_s;
+    // A wait is counted when it ends, so that one longer than the window would give over 1.
+    const double waited_s = static_cast<double>(view.waited_ns - since_waited_ns_) * kSecondsPerNs;
+    now_.wait_share = std::min(waited_s / elapsed_s, 1.0);
     since_ns_ = now_ns;
     since_samples_ = view.samples;
     since_waited_ns_ = view.waited_ns;

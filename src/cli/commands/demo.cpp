@@ -30,7 +30,7 @@ struct Options {
   std::string data;
   std::string device = "auto";
   std::string json;
-  double seconds = 13;
+  DemoLength length;
 };
 
 void say(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
@@ -100,7 +100,7 @@ class Demo {
     say(fmt::format("[{}/3] {}: {}", ++runs_, label, what));
     Trial trial;
     trial.label = label;
-    trial.command = demo_command(parts_, data_folder_, device_, options_.seconds);
+    trial.command = demo_command(parts_, data_folder_, device_, options_.length);
     trial.command.insert(trial.command.end(), arguments.begin(), arguments.end());
     trial.environment = std::move(environment);
     trial.environment.emplace_back("PYTHONPATH", parts_.package_dir);
@@ -179,8 +179,13 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
                    "auto, cuda, emulated-a100 or emulated-h100 (auto: the GPU if there is one)")
       ->check(CLI::IsMember({"auto", "cuda", "emulated-a100", "emulated-h100"}))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "length of each of the three runs")
+  command->add_option("--seconds", options->length.seconds, "length of each of the three runs")
       ->check(CLI::Range(3.0, 3600.0))
+      ->capture_default_str();
+  command
+      ->add_option("--steps", options->length.steps,
+                   "end each run after so many steps (0: no limit)")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--data", options->data,
                       "your own folder of JPEGs, one folder per class (default: the project's)");

@@ -1,0 +1,278 @@
+"""The program as a user meets it: exit codes, output, signals, damaged input, the whole loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACES = ROOT / "tests/data/traces"
+BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
+UNSTARVE = BUILD / "src/cli/unstarve"
+
+pytestmark = pytest.mark.skipif(
+    not UNSTARVE.exists(), reason=f"{UNSTARVE} is not built: run make build"
+)
+
+SHARES = {
+    "gpu_compute",
+    "exposed_communication",
+    "exposed_copy",
+    "input_wait",
+    "sync",
+    "launch",
+    "kernel_wait",
+    "other",
+}
+
+# A job with a DataLoader and the emulated GPU, as small as it gets.
+TRAINING_JOB = """
+import sys, torch
+from torch.utils.data import DataLoader, Dataset
+from unstarve import emulated
+class Slow(Dataset):
+    def __len__(self): return 10_000
+    def __getitem__(self, index):
+        torch.randn(3, 224, 224).sort()
+        return torch.zeros(3, 224, 224), 0
+torch.set_num_threads(1)
+gpu = emulated.Gpu("a100")
+model = gpu.resnet50()
+optimizer = gpu.optimizer(model)
+criterion = torch.nn.CrossEntropyLoss()
+for step, (images, labels) in enumerate(DataLoader(Slow(), batch_size=8)):
+    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
+    loss.backward()
+    optimizer.step()
+    loss.item()
+    if step == 12:
+        break
+print("trained")
+"""
+
+
+def environment() -> dict[str, str]:
+    return dict(
+        os.environ, PYTHONPATH=str(BUILD / "python"), UNSTARVE_PYTHON=sys.executable, NO_COLOR="1"
+    )
+
+
+def unstarve(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(UNSTARVE), *arguments],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        cwd=cwd,
+        timeout=900,
+        check=False,
+    )
+
+
+def diagnosis_of(trace: Path) -> dict[str, Any]:
+    done = unstarve("diagnose", "--json", str(trace))
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_help_names_every_command() -> None:
+    done = unstarve("--help")
+    assert done.returncode == 0
+    for command in ["demo", "run", "diagnose", "report", "bench", "doctor"]:
+        assert command in done.stdout
+        assert unstarve(command, "--help").returncode == 0
+
+
+def test_wrong_usage_exits_2() -> None:
+    assert unstarve().returncode == 2
+    assert unstarve("no_such_command").returncode == 2
+    assert unstarve("diagnose").returncode == 2
+    assert unstarve("run").returncode == 2
+
+
+@pytest.mark.parametrize("name", sorted(json.loads((TRACES / "expected.json").read_text())))
+def test_diagnosis_of_a_trace_keeps_the_contract(name: str) -> None:
+    expected = json.loads((TRACES / "expected.json").read_text())[name]
+    found = diagnosis_of(TRACES / name)
+    assert found["schema"] == "unstarve.diagnosis/1"
+    assert found["input"] == {"kind": "kineto", "file": str(TRACES / name)}
+    if expected["partition"] is None:
+        assert set(found["partition"]) == {"absent"}
+        return
+    shares = found["partition"]
+    assert set(shares) == SHARES
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-6)
+    clear = expected["confidence"] == "clear"
+    for share, (low, high) in expected["range"].items():
+        strict = share in {"gpu_compute", "exposed_communication", "exposed_copy"}
+        if clear or strict:
+            slack = 0.02 if strict else 0.05
+            assert low - slack <= shares[share] <= high + slack, share
+    if clear:
+        assert found["findings"][0]["cause"] == expected["top_cause"]
+    assert found["steps"]["count"] == expected["steps"]["count"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("cut.json", b'{"traceEvents": [{"ph": "X", "name": "a"', "byte"),
+        ("other.json", b'{"a": 1}', "traceEvents"),
+        ("empty.json", b"", "empty.json"),
+        ("noise.json.gz", b"\x1f\x8b\x08" + bytes(range(200)), "noise.json.gz"),
+    ],
+)
+def test_damaged_traces_exit_2_and_say_where(
+    tmp_path: Path, name: str, content: bytes, says: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    done = unstarve("diagnose", "--json", str(path))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert str(path) in done.stderr
+    assert says in done.stderr
+
+
+def test_missing_trace_exits_2(tmp_path: Path) -> None:
+    done = unstarve("diagnose", str(tmp_path / "none.json"))
+    assert done.returncode == 2
+    assert "none.json" in done.stderr
+
+
+def test_run_passes_on_output_and_exit_code(tmp_path: Path) -> None:
+    script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)"
+    done = unstarve("run", "--out", str(tmp_path / "r"), "--", sys.executable, "-c", script)
+    assert done.returncode == 7
+    assert done.stdout == "out\n"
+    assert done.stderr.startswith("err\n")
+
+
+def test_run_passes_on_a_killing_signal(tmp_path: Path) -> None:
+    script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    done = unstarve("run", "--out", str(tmp_path / "r"), "--", sys.executable, "-c", script)
+    assert done.returncode == 128 + signal.SIGKILL
+
+
+def test_run_of_no_command_is_127(tmp_path: Path) -> None:
+    done = unstarve("run", "--out", str(tmp_path / "r"), "--", "no-such-program-here")
+    assert done.returncode == 127
+    assert "no-such-program-here" in done.stderr
+
+
+def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
+    out, found_path = tmp_path / "r", tmp_path / "d.json"
+    done = unstarve(
+        *["run", "--out", str(out), "--json", str(found_path)],
+        *["--", sys.executable, "-c", TRAINING_JOB],
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "trained\n"
+    assert "emulated" in done.stderr
+    found = json.loads(found_path.read_text())
+    assert found["input"]["kind"] == "run"
+    assert found["run_id"] == "r"
+    assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
+    assert found["findings"][0]["cause"] == "input_wait"
+    assert found["steps"]["count"] == 12  # of 13: the first is warm-up
+    assert "<html" in (out / "report.html").read_text()
+    with sqlite3.connect(out / "run.sqlite") as store:
+        assert store.execute("SELECT COUNT(*) FROM step").fetchone() == (13,)
+        assert store.execute("SELECT cause FROM finding WHERE idx = 0").fetchone() == (
+            "input_wait",
+        )
+    again = unstarve("report", str(out), "--json", "-")
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["partition"] == found["partition"]
+
+
+def test_ctrl_c_belongs_to_the_job(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint"
+    script = (
+        "import pathlib, sys, time\n"
+        "try:\n    print('ready', flush=True)\n    time.sleep(60)\n"
+        f"except KeyboardInterrupt:\n    pathlib.Path({str(checkpoint)!r}).write_text('saved')\n"
+        "    sys.exit(5)\n"
+    )
+    job = subprocess.Popen(
+        [str(UNSTARVE), "run", "--out", str(tmp_path / "r"), "--", sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        text=True,
+        start_new_session=True,
+    )
+    assert job.stdout is not None
+    assert job.stdout.readline() == "ready\n"
+    os.killpg(job.pid, signal.SIGINT)
+    assert job.wait(timeout=60) == 5
+    assert checkpoint.read_text() == "saved"
+
+
+def test_killed_watcher_leaves_job_and_run(tmp_path: Path) -> None:
+    out, done_file = tmp_path / "r", tmp_path / "done"
+    script = TRAINING_JOB + f"\nimport pathlib; pathlib.Path({str(done_file)!r}).touch()\n"
+    watcher = subprocess.Popen(
+        [str(UNSTARVE), "run", "--out", str(out), "--", sys.executable, "-c", script],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list((out / "rings").glob("hook-*.ring")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    watcher.kill()
+    watcher.wait()
+    while not done_file.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert done_file.exists(), "the job ended with its watcher"
+    report = unstarve("report", str(out), "--json", "-")
+    assert report.returncode == 0, report.stderr
+    assert json.loads(report.stdout)["steps"]["count"] == 12
+
+
+def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:
+    out = str(tmp_path / "r")
+    assert unstarve("run", "--out", out, "--", "true").returncode == 0
+    before = (tmp_path / "r/run.sqlite").read_bytes()
+    assert unstarve("run", "--out", out, "--", "true").returncode == 1
+    assert (tmp_path / "r/run.sqlite").read_bytes() == before
+
+
+def test_doctor_answers_in_json() -> None:
+    done = unstarve("doctor", "--json")
+    assert done.returncode == 0
+    checks = {check["what"]: check for check in json.loads(done.stdout)["checks"]}
+    assert checks["Python hook"]["works"]
+    assert checks["CPUs"]["works"]
+
+
+def test_demo_closes_the_loop(tmp_path: Path) -> None:
+    """The whole of it, shortened. How good the figures are is for bench/demo_reliability.py."""
+    done = unstarve(
+        *["demo", "--device", "emulated-a100", "--seconds", "900", "--steps", "12"],
+        *["--out", str(tmp_path / "d"), "--json"],
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["devices"][0]["emulated"]
+    assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
+    remedies = [tried["remedy"] for tried in found["verification"]]
+    assert remedies[-1] == "unstarve_loader"
+    last = found["verification"][-1]
+    for side in ("before", "after"):
+        assert set(last[side]) >= {"step_us", "au", "images_per_s", "cpu_cores"}
+    assert last["predicted"]["low"] <= last["predicted"]["speedup"] <= last["predicted"]["high"]
+    assert last["after"]["au"] > last["before"]["au"]
+    assert (tmp_path / "d/report.html").exists()
