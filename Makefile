@@ -19,7 +19,8 @@ test: packages python-test  ## every test (C++ and Python)
 	@scripts/build.sh release
 	@scripts/link_build.sh
 	@ctest --preset release
-	@PYTHONPATH=build/release/python $(VENV)/python -m pytest -q tests/python
+	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python \
+	    $(VENV)/python -m pytest -q tests/python
 
 check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))

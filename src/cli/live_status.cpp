@@ -37,7 +37,7 @@ Reading<double> latest(const observe::LiveView& view, std::string_view name) {
 
 }  // namespace
 
-LiveStatus::LiveStatus(const Clock& clock, std::string label, bool emulated)
+LiveStatus::LiveStatus(const Clock& clock, const std::string& label, bool emulated)
     : clock_(clock),
       label_(report::pad_right("  " + label, kLabelWidth)),
       text_(sawtooth_options()),

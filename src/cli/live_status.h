@@ -14,7 +14,7 @@ namespace unstarve::cli {
 /// One line that is rewritten on a terminal, a line every ten seconds elsewhere.
 class LiveStatus {
  public:
-  LiveStatus(const Clock& clock, std::string label, bool emulated);
+  LiveStatus(const Clock& clock, const std::string& label, bool emulated);
 
   void update(const observe::LiveView& view);
   /// Leaves the sawtooth of the job's last steps on the screen, as an ordinary line.

@@ -91,18 +91,6 @@ double bytes_per_step(const Analysis& analysis) {
   return steps > 0 ? static_cast<double>(analysis.diagnosis.copies.h2d_bytes) / steps : 0;
 }
 
-void predict_one(const char* id, const predict::Remedy& remedy,
-                 const predict::PipelineMeasurements& pipeline,
-                 const predict::WhatIfOptions& options, Analysis& analysis,
-                 std::vector<diagnose::RemedyPrediction>& predictions) {
-  const auto speedup = predict::predict_speedup(pipeline, remedy, options);
-  if (speedup) {
-    predictions.push_back({id, *speedup});
-  } else {
-    analysis.remarks.push_back(fmt::format("{}: {}", id, speedup.error().message));
-  }
-}
-
 }  // namespace
 
 Result<Calibration> calibrate(const std::string& image_folder) {
@@ -157,11 +145,17 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
   }
   predict::WhatIfOptions options;
   options.machine = machine_facts(analysis, calibration);
+  const auto predict_one = [&](const char* id, const predict::Remedy& remedy) {
+    const auto speedup = predict::predict_speedup(*pipeline, remedy, options);
+    if (speedup) {
+      predictions.push_back({id, *speedup});
+    } else {
+      analysis.remarks.push_back(fmt::format("{}: {}", id, speedup.error().message));
+    }
+  };
   if (const auto plan = plan_workers(analysis)) {
-    predict_one(
-        kMoreWorkers,
-        predict::more_workers(plan->workers, plan->prefetch_factor, bytes_per_step(analysis)),
-        *pipeline, options, analysis, predictions);
+    predict_one(kMoreWorkers, predict::more_workers(plan->workers, plan->prefetch_factor,
+                                                    bytes_per_step(analysis)));
   }
   if (calibration.sample_cpu_s) {
     const double old_bytes = bytes_per_step(analysis);
@@ -169,8 +163,7 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
     predict_one(kUnstarveLoader,
                 predict::native_loader(calibration.threads, 2 * calibration.threads,
                                        *calibration.sample_cpu_s,
-                                       old_bytes > new_bytes ? new_bytes / old_bytes : 1),
-                *pipeline, options, analysis, predictions);
+                                       old_bytes > new_bytes ? new_bytes / old_bytes : 1));
   }
   return predictions;
 }

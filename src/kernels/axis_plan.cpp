@@ -20,8 +20,10 @@ struct Support {
 Support support_of(int index, double scale, double radius, int source_size) {
   Support support;
   support.center = (index + 0.5) * scale;
+  // NOLINTBEGIN(bugprone-incorrect-roundings): Pillow rounds so, and its crops must be met.
   support.first = std::max(0, static_cast<int>(support.center - radius + 0.5));
   const int end = std::min(source_size, static_cast<int>(support.center + radius + 0.5));
+  // NOLINTEND(bugprone-incorrect-roundings)
   support.count = std::max(1, end - support.first);
   return support;
 }
@@ -32,6 +34,8 @@ void to_fixed(const float* weights, int count, std::uint16_t* fixed) {
   int rest = kOne;
   int largest = 0;
   for (int tap = 0; tap < count; ++tap) {
+    // No weight is negative, so that cutting the fraction off rounds, and without a call.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const int value = std::min(static_cast<int>(weights[tap] * kOne + 0.5F), kOne - 1);
     fixed[tap] = static_cast<std::uint16_t>(value);
     rest -= value;

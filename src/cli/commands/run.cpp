@@ -20,8 +20,6 @@ namespace unstarve::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // What a shell answers when a command is not there, or is no program.
 constexpr int kShellNotFound = 127;
 constexpr int kShellNotExecutable = 126;

@@ -49,7 +49,7 @@ BatchWindow::Pending& BatchWindow::pending_of(std::uint64_t batch) {
   return pending_[batch - delivered_];
 }
 
-std::optional<Ticket> BatchWindow::claim(std::stop_token stop) {
+std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
   MutexLock lock(mutex_);
   const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
     const bool inside_batch = next_sample_ % batch_size_ != 0;

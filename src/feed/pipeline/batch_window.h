@@ -54,7 +54,7 @@ class BatchWindow {
   std::uint64_t batch_count() const { return batch_count_; }
 
   /// Waits while the window is full. Nothing: all is claimed, cancelled, failed or stopped.
-  std::optional<Ticket> claim(std::stop_token stop) UNSTARVE_EXCLUDES(mutex_);
+  std::optional<Ticket> claim(const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex_);
   /// The claimed sample is written; or left out of its batch; or makes its batch an error.
   enum class Outcome { kLoaded, kLeftOut };
   void finish(const Ticket& ticket, Outcome outcome) UNSTARVE_EXCLUDES(mutex_);

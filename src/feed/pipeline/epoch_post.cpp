@@ -13,7 +13,8 @@ void EpochPost::announce(Epoch epoch) {
   announced_.notify_all();
 }
 
-std::optional<EpochPost::Epoch> EpochPost::wait_newer(std::uint64_t& seen, std::stop_token stop) {
+std::optional<EpochPost::Epoch> EpochPost::wait_newer(std::uint64_t& seen,
+                                                      const std::stop_token& stop) {
   MutexLock lock(mutex_);
   const auto newer = [&]() UNSTARVE_REQUIRES(mutex_) { return announcements_ > seen; };
   if (!announced_.wait(mutex_, stop, newer) || stop.stop_requested()) return std::nullopt;

@@ -22,7 +22,7 @@ class EpochPost {
 
   void announce(Epoch epoch) UNSTARVE_EXCLUDES(mutex_);
   /// Waits for an announcement after number `seen`, and moves `seen` on. Nothing once stopped.
-  std::optional<Epoch> wait_newer(std::uint64_t& seen, std::stop_token stop)
+  std::optional<Epoch> wait_newer(std::uint64_t& seen, const std::stop_token& stop)
       UNSTARVE_EXCLUDES(mutex_);
 
  private:

@@ -15,7 +15,7 @@ struct Observation::Impl {
   Impl(const SamplerParts& parts, const SamplerOptions& options, pid_t job)
       : sampler(parts, options, job) {}
 
-  void run(std::stop_token stop) {
+  void run(const std::stop_token& stop) {
     std::mutex sleeping;
     std::condition_variable_any wake;
     while (!stop.stop_requested()) {
@@ -50,7 +50,7 @@ Result<std::unique_ptr<Observation>> Observation::start(const SamplerParts& part
   auto impl = std::make_unique<Impl>(parts, options, job);
   Impl* const state = impl.get();
   try {
-    impl->thread = std::jthread([state](std::stop_token stop) { state->run(std::move(stop)); });
+    impl->thread = std::jthread([state](const std::stop_token& stop) { state->run(stop); });
   } catch (const std::system_error& error) {
     return fail(ErrorCode::kNotSupported,
                 "cannot start the thread that watches the job: {}; the job itself is not affected",
