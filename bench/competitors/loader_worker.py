@@ -2,8 +2,10 @@
 
 Reads commands on standard input: `evaluate DIR` writes the evaluation images of the data set
 (short side 256, centre 224) as DIR/NAME.npy; `epoch` loads one training epoch
-(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) and answers with a JSON
-line of images, wall seconds and CPU seconds of this process and its children.
+(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) PASSES times and answers
+with a JSON line of images, wall seconds and CPU seconds of this process and its children. CPU time is
+counted from the end of the answer before: a loader that reads ahead while the others have their turn
+pays for it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 BATCH = 64
 SIZE = 224
 SHORT_SIDE = 256
+PASSES = 4  # over the data set, per turn
 
 
 def cpu_seconds() -> float:
@@ -167,6 +170,7 @@ def main() -> int:
     os.dup2(2, 1)
     loader = LOADERS[args.loader](args.root, args.threads)
     answer(out, {"ready": args.loader})
+    counted_cpu = cpu_seconds()
     for line in sys.stdin:
         command = line.split()
         if command[0] == "evaluate":
@@ -174,16 +178,12 @@ def main() -> int:
             np.save(path, loader.evaluation())
             answer(out, {"written": str(path)})
         elif command[0] == "epoch":
-            wall, cpu = time.perf_counter(), cpu_seconds()
-            images = sum(loader.epoch())
-            answer(
-                out,
-                {
-                    "images": images,
-                    "wall_s": time.perf_counter() - wall,
-                    "cpu_s": cpu_seconds() - cpu,
-                },
-            )
+            wall = time.perf_counter()
+            images = sum(sum(loader.epoch()) for _ in range(PASSES))
+            wall = time.perf_counter() - wall
+            cpu = cpu_seconds()
+            answer(out, {"images": images, "wall_s": wall, "cpu_s": cpu - counted_cpu})
+            counted_cpu = cpu
     return 0
 
 
