@@ -30,13 +30,8 @@ constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
                                                          const ObservedJobOptions& options,
                                                          const Clock& clock) {
-  if (!options.emulated) {
-    Result<std::unique_ptr<device::GpuMonitor>> real = device::open_gpu_monitor({}, clock);
-    if (real) {
-      const auto devices = (*real)->enumerate();
-      if (devices && !devices->empty()) return real;
-    }
-    if (parts.emulated_nvml.empty()) return real;
+  if (parts.emulated_nvml.empty() || (!options.emulated && has_real_gpu())) {
+    return device::open_gpu_monitor({}, clock);
   }
   const std::string rings = options.run_dir + "/rings";
   ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
@@ -129,6 +124,14 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     observed.watching.remarks.push_back(finished.error().message);
   }
   return observed;
+}
+
+bool has_real_gpu() {
+  const SteadyClock clock;
+  const auto monitor = device::open_gpu_monitor({}, clock);
+  if (!monitor) return false;
+  const auto devices = (*monitor)->enumerate();
+  return devices && !devices->empty();
 }
 
 std::string make_run_id(const std::vector<std::string>& command) {

@@ -36,6 +36,10 @@ struct ObservedJob {
 /// A job that fails is no error: see ObservedJob::exit.
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
 
+/// Whether the driver of a real GPU answers here. Where none does, every GPU that is seen is
+/// emulated.
+bool has_real_gpu();
+
 /// A name for a run: the local time and the script's name, "2026-05-01_14-03-22_train".
 std::string make_run_id(const std::vector<std::string>& command);
 

@@ -53,23 +53,30 @@ void add_predictions(Analysis& analysis) {
   diagnose::attach_predictions(analysis.diagnosis, predict_remedies(analysis, calibration));
 }
 
-/// Text on stderr (stdout is the job's), a page in the run's folder, JSON where it was asked for.
-Status present(const Options& options, const std::string& run_dir, const Analysis& analysis,
-               const std::vector<report::Verification>& verification,
-               const std::vector<report::Series>& curves) {
+/// What was done besides the run that was diagnosed.
+struct Tried {
+  std::vector<report::Verification> verification;
+  std::vector<report::Series> curves;
+};
+
+/// Text on stderr (stdout is the job's), a page in `out`, JSON where it was asked for; findings go
+/// into the store of `run_dir`.
+Status present(const Options& options, const std::string& out, const std::string& run_dir,
+               const Analysis& analysis, const Tried& tried) {
   report::Report shown = to_report(analysis);
-  shown.verification = verification;
-  for (const report::Series& curve : curves) shown.utilization.push_back(curve);
+  shown.verification = tried.verification;
+  for (const report::Series& curve : tried.curves) shown.utilization.push_back(curve);
   write_text(Stream::kErr, report::render_text(shown, text_options(Stream::kErr)));
-  const std::string html = options.html.empty() ? run_dir + "/report.html" : options.html;
+  const std::string html = options.html.empty() ? out + "/report.html" : options.html;
   if (Status written = write_file(html, report::render_html(shown)); !written) return written;
   say("the page is " + html);
-  if (Status stored = store_results(run_dir, analysis.diagnosis, verification); !stored) {
+  if (Status stored = store_results(run_dir, analysis.diagnosis, tried.verification); !stored) {
     return stored;
   }
   if (options.json.empty()) return {};
-  return write_file(options.json, options.fix ? report::to_json(analysis.diagnosis, verification)
-                                              : report::to_json(analysis.diagnosis));
+  return write_file(options.json, options.fix
+                                      ? report::to_json(analysis.diagnosis, tried.verification)
+                                      : report::to_json(analysis.diagnosis));
 }
 
 int exit_code_of(const Error& error) {
@@ -97,7 +104,7 @@ void watch(const Options& options, const std::string& run_dir, CommandContext& c
     return;
   }
   add_predictions(*analysis);
-  if (const Status shown = present(options, run_dir, *analysis, {}, {}); !shown) {
+  if (const Status shown = present(options, run_dir, run_dir, *analysis, {}); !shown) {
     say(shown.error().message);
   }
   say_remarks(analysis->remarks);
@@ -111,15 +118,15 @@ std::string fix_json(const WorkerPlan& plan) {
 Status run_trials(const Options& options, const std::string& run_dir,
                   const CommandContext& context) {
   const Installation parts = find_installation(context.executable);
-  Trial trial{"before", options.command, {}, run_dir + "/before", false, options.trial_seconds};
+  Trial trial{"before",        options.command,      {}, run_dir + "/before",
+              !has_real_gpu(), options.trial_seconds};
   say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
                   options.trial_seconds, run_dir));
   auto before = run_trial(parts, trial);
   if (!before) return forward_error(before);
   add_predictions(*before);
 
-  std::vector<report::Verification> verification;
-  std::vector<report::Series> curves;
+  Tried tried;
   const auto plan = plan_workers(*before);
   if (plan) {
     trial.label = kMoreWorkers;
@@ -127,15 +134,15 @@ Status run_trials(const Options& options, const std::string& run_dir,
     trial.environment = {{"UNSTARVE_FIX", fix_json(*plan)}};
     const auto after = run_trial(parts, trial);
     if (!after) return forward_error(after);
-    verification.push_back(
+    tried.verification.push_back(
         verify(*before, *after, kMoreWorkers,
                fmt::format("num_workers={}, prefetch_factor={} in the DataLoader", plan->workers,
                            plan->prefetch_factor)));
-    curves.push_back(after->utilization);
+    tried.curves.push_back(after->utilization);
   } else {
     say("more_workers is not tried: the diagnosis does not advise it");
   }
-  if (Status shown = present(options, trial.run_dir, *before, verification, curves); !shown) {
+  if (Status shown = present(options, run_dir, run_dir + "/before", *before, tried); !shown) {
     return shown;
   }
   say_remarks(before->remarks);
