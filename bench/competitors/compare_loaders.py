@@ -3,8 +3,8 @@
 
 Every loader does the same work in a process of its own: RandomResizedCrop(224, antialias) and
 horizontal flip to uint8, batches of 64, files in the page cache. First all of them make the same
-evaluation images, which are compared pixel by pixel; then a few epochs each in turn, again and again.
-The figure is images per CPU second (user + system, workers included): medians and ratios.
+evaluation images, which are compared pixel by pixel; then a few epochs each in turn, again and
+again. The figure is images per CPU second (user + system, workers included): medians and ratios.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Reads commands on standard input: `evaluate DIR` writes the evaluation images of the data set
 (short side 256, centre 224) as DIR/NAME.npy; `epoch` loads one training epoch
-(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) PASSES times and answers
-with a JSON line of images, wall seconds and CPU seconds of this process and its children. CPU time is
-counted from the end of the answer before: a loader that reads ahead while the others have their turn
-pays for it.
+(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) PASSES times and
+answers with a JSON line of images, wall seconds and CPU seconds of this process and its children.
+CPU time is counted from the end of the answer before: a loader that reads ahead while the others
+have their turn pays for it.
 """
 
 from __future__ import annotations
