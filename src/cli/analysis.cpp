@@ -1,11 +1,12 @@
 #include "cli/analysis.h"
 
 #include <charconv>
-#include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <vector>
 
 #include "base/clock.h"
 #include "cli/files.h"
@@ -107,6 +108,19 @@ trace::Interval observed_span(const Analysis& analysis, const trace::RunReader& 
   return {integer(run.info("started_ns")), std::numeric_limits<std::int64_t>::max()};
 }
 
+/// Takes unstarve's loader out of the advice where it cannot read the job's data.
+void drop_native_loader(diagnose::Diagnosis& diagnosis) {
+  for (diagnose::Finding& finding : diagnosis.findings) {
+    std::erase_if(finding.remedies,
+                  [](const diagnose::Remedy& remedy) { return remedy.id == "unstarve_loader"; });
+  }
+  for (diagnose::Hint& hint : diagnosis.hints) {
+    std::erase_if(hint.remedies,
+                  [](const diagnose::Remedy& remedy) { return remedy.id == "unstarve_loader"; });
+  }
+  diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
+}
+
 void fill_measurement(Analysis& analysis) {
   auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
   if (!measured) {
@@ -151,6 +165,9 @@ Result<Analysis> analyse_run(const std::string& path) {
   options.run_id = reader->info("run_id");
   options.loader_place = text_at(text, "loader_place");
   analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, options);
+  const bool other_data =
+      !analysis.dataset_class.empty() && analysis.dataset_class != "ImageFolder";
+  if (other_data) drop_native_loader(analysis.diagnosis);
   return analysis;
 }
 

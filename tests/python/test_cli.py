@@ -184,6 +184,8 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert found["run_id"] == "r"
     assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
     assert found["findings"][0]["cause"] == "input_wait"
+    # The job's data set is no folder of images, so the loader for those is not advised.
+    assert "unstarve_loader" not in {r["id"] for f in found["findings"] for r in f["remedies"]}
     assert found["steps"]["count"] == 12  # of 13: the first is warm-up
     assert "<html" in (out / "report.html").read_text()
     with sqlite3.connect(out / "run.sqlite") as store:

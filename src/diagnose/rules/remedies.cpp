@@ -64,8 +64,8 @@ Remedy unstarve_loader(const Signals& signals) {
     remedy.values = {{"threads", whole(count)}};
   }
   remedy.how = fmt::format(
-      "Replace the DataLoader{} by unstarve.ImageFolderLoader{}: it reads, decodes and batches in "
-      "native threads.",
+      "Replace the DataLoader{} by unstarve.ImageFolderLoader{}, for a folder of JPEGs: it reads, "
+      "decodes and batches in native threads.",
       at(signals.loader_place), threads);
   return remedy;
 }
