@@ -165,8 +165,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   options.run_id = reader->info("run_id");
   options.loader_place = text_at(text, "loader_place");
   analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, options);
-  const bool other_data =
-      !analysis.dataset_class.empty() && analysis.dataset_class != "ImageFolder";
+  const bool other_data = !analysis.dataset_class.empty() && !is_image_folder(analysis);
   if (other_data) drop_native_loader(analysis.diagnosis);
   return analysis;
 }
@@ -206,6 +205,11 @@ Result<Analysis> analyse(const std::string& path, bool show_progress) {
     return analyse_run(path);
   }
   return analyse_trace(path, show_progress);
+}
+
+bool is_image_folder(const Analysis& analysis) {
+  return analysis.dataset_class == "torchvision.datasets.folder.ImageFolder" &&
+         !analysis.dataset_root.empty();
 }
 
 report::Report to_report(const Analysis& analysis) {

@@ -25,7 +25,7 @@ struct Analysis {
   std::vector<report::Fact> own_cost;
   std::vector<std::string> remarks;  // what could not be read
   std::string dataset_root;          // of the job's data set, when it has one; else empty
-  std::string dataset_class;         // "ImageFolder"
+  std::string dataset_class;         // with its module; empty when unknown
 };
 
 /// The first step holds imports, start-up and the first fill of the queues, as in MLPerf's AU.
@@ -40,6 +40,9 @@ Result<Analysis> analyse_trace(const std::string& path, bool show_progress);
 
 /// A run where `path` is a folder or a run.sqlite, else a trace.
 Result<Analysis> analyse(const std::string& path, bool show_progress);
+
+/// Whether the job's data set is one that unstarve's loader can read by itself.
+bool is_image_folder(const Analysis& analysis);
 
 /// What text and HTML show of it.
 report::Report to_report(const Analysis& analysis);

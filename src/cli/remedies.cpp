@@ -109,10 +109,6 @@ Result<Calibration> calibrate(const std::string& image_folder) {
   return calibration;
 }
 
-bool can_use_native_loader(const Analysis& analysis) {
-  return analysis.dataset_class == "ImageFolder" && !analysis.dataset_root.empty();
-}
-
 std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
   const diagnose::Remedy* remedy = nullptr;
   for (const diagnose::Finding& finding : analysis.diagnosis.findings) {

@@ -40,7 +40,4 @@ std::optional<WorkerPlan> plan_workers(const Analysis& analysis);
 std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
                                                          const Calibration& calibration);
 
-/// Whether the job's data set is one that unstarve's loader can read by itself.
-bool can_use_native_loader(const Analysis& analysis);
-
 }  // namespace unstarve::cli

@@ -42,7 +42,7 @@ void say_remarks(const std::vector<std::string>& remarks) {
 /// Predictions where the job's data can be loaded natively are calibrated on it.
 void add_predictions(Analysis& analysis) {
   Calibration calibration;
-  if (can_use_native_loader(analysis)) {
+  if (is_image_folder(analysis)) {
     const auto measured = calibrate(analysis.dataset_root);
     if (measured) {
       calibration = *measured;
