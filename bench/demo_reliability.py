@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -76,7 +77,8 @@ def main() -> int:
         )
     print(
         f"story held in {story_runs} of {args.runs}, every prediction held in {held_runs} of "
-        f"{args.runs}, median prediction error {statistics.median(errors):.1%}"
+        f"{args.runs}, prediction error: median {statistics.median(errors):.1%}, root mean square "
+        f"{math.sqrt(statistics.fmean(e * e for e in errors)):.1%}, largest {max(errors):.1%}"
     )
     return 0 if min(held_runs, story_runs) >= args.runs - args.allow else 1
 

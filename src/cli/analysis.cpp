@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/files.h"
+#include "cli/remedies.h"
 #include "cli/run_signals.h"
 #include "cli/terminal.h"
 #include "observe/import/kineto.h"
@@ -110,14 +111,13 @@ trace::Interval observed_span(const Analysis& analysis, const trace::RunReader& 
 
 /// Takes unstarve's loader out of the advice where it cannot read the job's data.
 void drop_native_loader(diagnose::Diagnosis& diagnosis) {
+  const auto reads_other_data = [](const diagnose::Remedy& remedy) {
+    return remedy.id == kUnstarveLoader;
+  };
   for (diagnose::Finding& finding : diagnosis.findings) {
-    std::erase_if(finding.remedies,
-                  [](const diagnose::Remedy& remedy) { return remedy.id == "unstarve_loader"; });
+    std::erase_if(finding.remedies, reads_other_data);
   }
-  for (diagnose::Hint& hint : diagnosis.hints) {
-    std::erase_if(hint.remedies,
-                  [](const diagnose::Remedy& remedy) { return remedy.id == "unstarve_loader"; });
-  }
+  for (diagnose::Hint& hint : diagnosis.hints) std::erase_if(hint.remedies, reads_other_data);
   diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
 }
 
@@ -172,10 +172,7 @@ Result<Analysis> analyse_run(const std::string& path) {
 
 Result<Analysis> analyse_trace(const std::string& path, bool show_progress) {
   const SteadyClock clock;
-  report::ProgressOptions progress_options;
-  progress_options.rewrite = is_terminal(Stream::kErr);
-  progress_options.text = text_options(Stream::kErr);
-  report::ProgressLine line(clock, progress_options,
+  report::ProgressLine line(clock, progress_options(),
                             [](std::string_view text) { write_text(Stream::kErr, text); });
   observe::ImportOptions options;
   if (show_progress) {

@@ -14,13 +14,6 @@ constexpr double kSecondsPerNs = 1e-9;
 constexpr std::int64_t kRateWindowNs = 2'000'000'000;
 constexpr int kLabelWidth = 18;
 
-report::ProgressOptions progress_options(const report::TextOptions& text) {
-  report::ProgressOptions options;
-  options.rewrite = is_terminal(Stream::kErr);
-  options.text = text;
-  return options;
-}
-
 /// The width that is left beside the label.
 report::TextOptions sawtooth_options() {
   report::TextOptions options = text_options(Stream::kErr);
@@ -41,7 +34,7 @@ LiveStatus::LiveStatus(const Clock& clock, const std::string& label, bool emulat
     : clock_(clock),
       label_(report::pad_right("  " + label, kLabelWidth)),
       text_(sawtooth_options()),
-      line_(clock, progress_options(text_options(Stream::kErr)),
+      line_(clock, progress_options(),
             [](std::string_view text) { write_text(Stream::kErr, text); }) {
   now_.emulated = emulated;
 }

@@ -109,13 +109,22 @@ Result<Calibration> calibrate(const std::string& image_folder) {
   return calibration;
 }
 
-std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
-  const diagnose::Remedy* remedy = nullptr;
-  for (const diagnose::Finding& finding : analysis.diagnosis.findings) {
-    for (const diagnose::Remedy& offered : finding.remedies) {
-      if (offered.id == kMoreWorkers) remedy = &offered;
+const diagnose::Remedy* find_remedy(const diagnose::Diagnosis& diagnosis, std::string_view id) {
+  for (const diagnose::Finding& finding : diagnosis.findings) {
+    for (const diagnose::Remedy& remedy : finding.remedies) {
+      if (remedy.id == id) return &remedy;
     }
   }
+  return nullptr;
+}
+
+std::string fix_variable(const WorkerPlan& plan) {
+  return fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}}})", plan.workers,
+                     plan.prefetch_factor);
+}
+
+std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
+  const diagnose::Remedy* remedy = find_remedy(analysis.diagnosis, kMoreWorkers);
   if (remedy == nullptr) return std::nullopt;
   const auto value = [remedy](const char* name) {
     const auto found = remedy->values.find(name);

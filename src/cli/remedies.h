@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/reading.h"
@@ -31,6 +32,12 @@ struct WorkerPlan {
   int workers = 0;
   int prefetch_factor = 0;
 };
+
+/// The first remedy with this id that a finding offers; null when none does.
+const diagnose::Remedy* find_remedy(const diagnose::Diagnosis& diagnosis, std::string_view id);
+
+/// The value of UNSTARVE_FIX that makes the hook set this plan in the job.
+std::string fix_variable(const WorkerPlan& plan);
 
 /// The workers that the diagnosis advises; none when it does not.
 std::optional<WorkerPlan> plan_workers(const Analysis& analysis);

@@ -57,6 +57,13 @@ report::TextOptions text_options(Stream stream) {
   return options;
 }
 
+report::ProgressOptions progress_options() {
+  report::ProgressOptions options;
+  options.rewrite = is_terminal(Stream::kErr);
+  options.text = text_options(Stream::kErr);
+  return options;
+}
+
 void write_text(Stream stream, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(static_cast<int>(stream), text.data(), text.size());

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "report/text/live.h"
 #include "report/text/terminal.h"
 
 namespace unstarve::cli {
@@ -15,6 +16,10 @@ bool is_terminal(Stream stream);
 /// coloured unless NO_COLOR is set, ASCII where the locale is not UTF-8; plain where it is no
 /// terminal. COLUMNS overrides the width.
 report::TextOptions text_options(Stream stream);
+
+/// How progress is shown on stderr: one line that is rewritten on a terminal, plain lines
+/// elsewhere.
+report::ProgressOptions progress_options();
 
 /// Writes all of `text`, whatever it holds. A reader that went away is not an error of ours.
 void write_text(Stream stream, std::string_view text);

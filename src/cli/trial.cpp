@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/live_status.h"
 #include "cli/observed_job.h"
+#include "cli/remedies.h"
 #include "predict/verification.h"
 #include "trace/run_writer.h"
 
@@ -102,12 +103,15 @@ Result<Analysis> run_trial(const Installation& parts, const Trial& trial) {
 
 Reading<predict::Speedup> prediction_of(const diagnose::Diagnosis& diagnosis,
                                         const std::string& remedy) {
-  for (const diagnose::Finding& finding : diagnosis.findings) {
-    for (const diagnose::Remedy& known : finding.remedies) {
-      if (known.id == remedy && known.predicted) return known.predicted;
-    }
-  }
-  return WhyAbsent::kNotObserved;
+  const diagnose::Remedy* advised = find_remedy(diagnosis, remedy);
+  return advised == nullptr ? WhyAbsent::kNotObserved : advised->predicted;
+}
+
+report::Report to_report(const Analysis& before, const Tried& tried) {
+  report::Report shown = to_report(before);
+  shown.verification = tried.verification;
+  for (const report::Series& curve : tried.curves) shown.utilization.push_back(curve);
+  return shown;
 }
 
 report::Verification verify(const Analysis& before, const Analysis& after,

@@ -36,6 +36,15 @@ report::Verification verify(const Analysis& before, const Analysis& after,
 Reading<predict::Speedup> prediction_of(const diagnose::Diagnosis& diagnosis,
                                         const std::string& remedy);
 
+/// What was tried besides the run that was diagnosed.
+struct Tried {
+  std::vector<report::Verification> verification;
+  std::vector<report::Series> curves;
+};
+
+/// The diagnosed run with what was tried, as text and page show it.
+report::Report to_report(const Analysis& before, const Tried& tried);
+
 /// Keeps findings and predictions in the run's store, for whoever queries it.
 Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,
                      const std::vector<report::Verification>& verification);

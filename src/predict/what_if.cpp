@@ -16,9 +16,8 @@ constexpr std::size_t kWarmUpSteps = 16;
 // (page faults, about 1.5 to 4 GB/s), the training thread maps it and reads it once.
 constexpr double kWorkerBytesPerS = 2e9;
 constexpr double kReceiveBytesPerS = 8e9;
-// What the model leaves out (scheduling, caches, allocation, a job that is not the same twice): on
-// the fourteen tried predictions that it was built with, it is off by 2.1 % (root mean square),
-// 4.0 % at most. docs/measurements.md has those made since.
+// What the model leaves out (scheduling, caches, allocation, a job that is not the same twice): in
+// ten demos it was off by 2.9 % (root mean square), see docs/measurements.md.
 constexpr Range kModelError = {0.94, 1.06};
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;

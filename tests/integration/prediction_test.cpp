@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <string>
 
 #include "observe/import/kineto.h"
@@ -34,6 +35,8 @@ TEST(Prediction, HoldsOnThePublicPairOfTraces) {
   const auto run_after = predict::measure_run(read_trace(kAfter), 0);
   ASSERT_TRUE(run_before.has_value() && run_after.has_value());
   const predict::Speedup measured = predict::measured_speedup(*run_before, *run_after);
+  std::cout << "predicted " << predicted->speedup << " [" << predicted->low << ".."
+            << predicted->high << "], measured " << measured.speedup << "\n";
   EXPECT_NEAR(measured.speedup, 1.25, 0.01);
   EXPECT_TRUE(predict::prediction_held(*predicted, measured))
       << predicted->low << " .. " << predicted->high << " against " << measured.speedup;

@@ -114,9 +114,7 @@ class Demo {
     if (plan) {
       const std::string how = fmt::format("DataLoader(..., num_workers={}, prefetch_factor={})",
                                           plan->workers, plan->prefetch_factor);
-      const std::string fix = fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}}})",
-                                          plan->workers, plan->prefetch_factor);
-      const auto after = measure(kMoreWorkers, how, {}, {{"UNSTARVE_FIX", fix}});
+      const auto after = measure(kMoreWorkers, how, {}, {{"UNSTARVE_FIX", fix_variable(*plan)}});
       if (!after) return forward_error(after);
       keep(verify(before, *after, kMoreWorkers, how), *after);
     }
@@ -128,8 +126,8 @@ class Demo {
   }
 
   void keep(const report::Verification& verification, const Analysis& after) {
-    verification_.push_back(verification);
-    curves_.push_back(after.utilization);
+    tried_.verification.push_back(verification);
+    tried_.curves.push_back(after.utilization);
     say("  measured          " + shown(verification.measured) +
         (!verification.predicted ? ""
          : verification.held     ? ", as predicted"
@@ -137,12 +135,11 @@ class Demo {
   }
 
   Status present(const Analysis& before) {
-    report::Report whole = to_report(before);
-    whole.verification = verification_;
-    for (const report::Series& curve : curves_) whole.utilization.push_back(curve);
+    const report::Report whole = to_report(before, tried_);
     const std::string html = out_ + "/report.html";
     if (Status written = write_file(html, report::render_html(whole)); !written) return written;
-    if (Status stored = store_results(out_ + "/before", before.diagnosis, verification_); !stored) {
+    if (Status stored = store_results(out_ + "/before", before.diagnosis, tried_.verification);
+        !stored) {
       return stored;
     }
     if (options_.json != "-") {
@@ -152,7 +149,7 @@ class Demo {
     for (const std::string& remark : before.remarks) say("note: " + remark);
     say("The page: " + html);
     if (options_.json.empty()) return {};
-    return write_file(options_.json, report::to_json(before.diagnosis, verification_));
+    return write_file(options_.json, report::to_json(before.diagnosis, tried_.verification));
   }
 
   Options options_;
@@ -162,8 +159,7 @@ class Demo {
   std::string device_;
   bool emulated_ = false;
   int runs_ = 0;
-  std::vector<report::Verification> verification_;
-  std::vector<report::Series> curves_;
+  Tried tried_;
 };
 
 }  // namespace

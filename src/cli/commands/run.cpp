@@ -53,19 +53,11 @@ void add_predictions(Analysis& analysis) {
   diagnose::attach_predictions(analysis.diagnosis, predict_remedies(analysis, calibration));
 }
 
-/// What was done besides the run that was diagnosed.
-struct Tried {
-  std::vector<report::Verification> verification;
-  std::vector<report::Series> curves;
-};
-
 /// Text on stderr (stdout is the job's), a page in `out`, JSON where it was asked for; findings go
 /// into the store of `run_dir`.
 Status present(const Options& options, const std::string& out, const std::string& run_dir,
                const Analysis& analysis, const Tried& tried) {
-  report::Report shown = to_report(analysis);
-  shown.verification = tried.verification;
-  for (const report::Series& curve : tried.curves) shown.utilization.push_back(curve);
+  const report::Report shown = to_report(analysis, tried);
   write_text(Stream::kErr, report::render_text(shown, text_options(Stream::kErr)));
   const std::string html = options.html.empty() ? out + "/report.html" : options.html;
   if (Status written = write_file(html, report::render_html(shown)); !written) return written;
@@ -110,11 +102,6 @@ void watch(const Options& options, const std::string& run_dir, CommandContext& c
   say_remarks(analysis->remarks);
 }
 
-std::string fix_json(const WorkerPlan& plan) {
-  return fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}}})", plan.workers,
-                     plan.prefetch_factor);
-}
-
 Status run_trials(const Options& options, const std::string& run_dir,
                   const CommandContext& context) {
   const Installation parts = find_installation(context.executable);
@@ -131,7 +118,7 @@ Status run_trials(const Options& options, const std::string& run_dir,
   if (plan) {
     trial.label = kMoreWorkers;
     trial.run_dir = run_dir + "/" + kMoreWorkers;
-    trial.environment = {{"UNSTARVE_FIX", fix_json(*plan)}};
+    trial.environment = {{"UNSTARVE_FIX", fix_variable(*plan)}};
     const auto after = run_trial(parts, trial);
     if (!after) return forward_error(after);
     tried.verification.push_back(
