@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// How a source keeps a sample.
+enum class SampleForm {
+  kFile,          // the bytes of a file, whatever its format
+  kCoefficients,  // a JPEG as coefficients (docs/formats/shard.md): `bytes` is its head
+  kTensor,        // the values of an array of fixed shape, little-endian, in C order
+};
+
+/// Reads further parts of one sample, for forms of which a crop needs only some bytes.
+class SampleParts {
+ public:
+  virtual ~SampleParts() = default;
+  /// `size` bytes from `offset` of the sample's payload on, in `buffer`, which keeps its memory
+  /// from call to call, or in memory that the source keeps mapped. kCorruptData past the end.
+  virtual Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
+                                                  std::vector<std::byte>& buffer) = 0;
+};
+
+/// One sample as it lies in its source. Valid until its reader reads the next.
+struct EncodedSample {
+  SampleForm form = SampleForm::kFile;
+  std::span<const std::byte> bytes;  // kFile, kTensor: all of it; kCoefficients: the head
+  SampleParts* parts = nullptr;      // kCoefficients: the rest
+};
+
+}  // namespace unstarve::feed

@@ -1,0 +1,116 @@
+#include "feed/data/transform_plan.h"
+
+#include <cmath>
+#include <string_view>
+
+namespace unstarve::feed {
+namespace {
+
+Status check(bool holds, std::string_view field, std::string_view rule) {
+  if (holds) return {};
+  return fail(ErrorCode::kInvalidArgument, "{} must be {}", field, rule);
+}
+
+bool is_probability(double value) { return value >= 0 && value <= 1; }
+
+Status check_geometry(const GeometryPlan& plan) {
+  constexpr int kMaxSide = 16384;
+  const auto is_side = [](int side) { return side >= 1 && side <= kMaxSide; };
+  Status status =
+      check(is_side(plan.size.width) && is_side(plan.size.height), "size", "1 to 16384 pixels");
+  if (status) status = check(is_side(plan.resize_short), "resize_short", "1 to 16384 pixels");
+  if (status && plan.kind == GeometryPlan::Kind::kRandomResizedCrop) {
+    status = check(plan.scale_min > 0 && plan.scale_min <= plan.scale_max && plan.scale_max <= 1,
+                   "scale", "two shares of the area, 0 < low <= high <= 1");
+    if (status) {
+      status = check(
+          plan.ratio_min > 0 && plan.ratio_min <= plan.ratio_max && std::isfinite(plan.ratio_max),
+          "ratio", "two ratios of width to height, 0 < low <= high");
+    }
+  }
+  if (status) {
+    status = check(is_probability(plan.horizontal_flip_probability) &&
+                       is_probability(plan.vertical_flip_probability),
+                   "flip_probability", "0 to 1");
+  }
+  return status;
+}
+
+Status check_bounds(const std::optional<ColourStep::Bounds>& bounds, std::string_view field) {
+  if (!bounds) return {};
+  return check(bounds->low >= 0 && bounds->low <= bounds->high && std::isfinite(bounds->high),
+               field, "two factors, 0 <= low <= high");
+}
+
+Status check_colour(const ColourStep& step) {
+  Status status = check(is_probability(step.probability), "probability", "0 to 1");
+  if (status) status = check_bounds(step.brightness, "brightness");
+  if (status) status = check_bounds(step.contrast, "contrast");
+  if (status) status = check_bounds(step.saturation, "saturation");
+  if (status && step.hue) {
+    status =
+        check(step.hue->low >= -0.5 && step.hue->low <= step.hue->high && step.hue->high <= 0.5,
+              "hue", "two shifts, -0.5 <= low <= high <= 0.5");
+  }
+  return status;
+}
+
+Status check_output(const OutputPlan& plan) {
+  const bool normalises = plan.mean || plan.deviation;
+  Status status = check(plan.mean.has_value() == plan.deviation.has_value(), "mean",
+                        "given together with the standard deviation");
+  if (status && plan.deviation) {
+    for (const float value : *plan.deviation) {
+      if (status) status = check(value > 0 && std::isfinite(value), "std", "above zero");
+    }
+  }
+  if (status && plan.type == OutputPlan::Type::kUint8) {
+    status = check(!normalises && !plan.scale_to_unit, "dtype",
+                   "a floating-point type when pixels are scaled or normalised");
+  }
+  return status;
+}
+
+Status check_erasing(const ErasingPlan& plan) {
+  Status status = check(is_probability(plan.probability), "probability", "0 to 1");
+  if (status) {
+    status = check(plan.scale_min >= 0 && plan.scale_min <= plan.scale_max && plan.scale_max <= 1,
+                   "scale", "two shares of the area, 0 <= low <= high <= 1");
+  }
+  if (status) {
+    status = check(
+        plan.ratio_min > 0 && plan.ratio_min <= plan.ratio_max && std::isfinite(plan.ratio_max),
+        "ratio", "two ratios of width to height, 0 < low <= high");
+  }
+  return status;
+}
+
+}  // namespace
+
+Status validate(const TransformPlan& plan) {
+  if (Status status = check_geometry(plan.geometry); !status) return status;
+  for (const ColourStep& step : plan.colour) {
+    if (Status status = check_colour(step); !status) return status;
+  }
+  if (Status status = check_output(plan.output); !status) return status;
+  if (plan.erasing) return check_erasing(*plan.erasing);
+  return {};
+}
+
+std::size_t value_bytes(OutputPlan::Type type) {
+  switch (type) {
+    case OutputPlan::Type::kUint8: return 1;
+    case OutputPlan::Type::kFloat32: return 4;
+    case OutputPlan::Type::kFloat16:
+    case OutputPlan::Type::kBfloat16: return 2;
+  }
+  return 1;
+}
+
+std::size_t image_bytes(const TransformPlan& plan) {
+  const ImageSize& size = plan.geometry.size;
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3 *
+         value_bytes(plan.output.type);
+}
+
+}  // namespace unstarve::feed

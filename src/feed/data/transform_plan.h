@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "feed/data/geometry.h"
+
+namespace unstarve::feed {
+
+/// How pixels between source pixels are found; both antialiased when an image shrinks.
+enum class Interpolation { kBilinear, kBicubic };
+
+/// Which pixels of an image are kept, and how large. The draws follow torchvision.
+struct GeometryPlan {
+  enum class Kind {
+    kRandomResizedCrop,  // a random box, resized to `size`
+    kResizeCenterCrop,   // the shorter side resized to `resize_short`, `size` cut from the centre
+    kResize,             // the whole image resized to `size`
+    kCenterCrop,  // `size` cut from the centre, not resized; zeros where the image is smaller
+  };
+  Kind kind = Kind::kRandomResizedCrop;
+  ImageSize size = {224, 224};  // of the output
+  int resize_short = 256;       // kResizeCenterCrop
+  double scale_min = 0.08;      // kRandomResizedCrop: bounds of the crop's share of the area
+  double scale_max = 1.0;
+  double ratio_min = 3.0 / 4.0;  // kRandomResizedCrop: bounds of the crop's width / height
+  double ratio_max = 4.0 / 3.0;
+  Interpolation interpolation = Interpolation::kBilinear;
+  double horizontal_flip_probability = 0.0;
+  double vertical_flip_probability = 0.0;
+};
+
+/// One change of colours, as torchvision's ColorJitter or RandomGrayscale (uint8 in and out).
+struct ColourStep {
+  enum class Kind { kJitter, kGreyscale };
+  struct Bounds {
+    double low = 1.0;
+    double high = 1.0;
+  };
+  Kind kind = Kind::kJitter;
+  double probability = 1.0;          // kGreyscale: 1 is Grayscale(num_output_channels=3)
+  std::optional<Bounds> brightness;  // kJitter: factors; absent where the step leaves it alone
+  std::optional<Bounds> contrast;
+  std::optional<Bounds> saturation;
+  std::optional<Bounds> hue;  // a shift, -0.5 .. 0.5 of a turn
+};
+
+/// RandomErasing: a rectangle of the output is overwritten.
+struct ErasingPlan {
+  double probability = 0.5;
+  double scale_min = 0.02;
+  double scale_max = 0.33;
+  double ratio_min = 0.3;
+  double ratio_max = 3.3;
+  bool noise = false;               // normally distributed values instead of `value`
+  std::array<float, 3> value = {};  // in the output's units
+};
+
+/// How the result is written.
+struct OutputPlan {
+  enum class Type { kUint8, kFloat32, kFloat16, kBfloat16 };
+  enum class Layout { kNhwc, kNchw };
+  Type type = Type::kUint8;
+  Layout layout = Layout::kNhwc;
+  bool scale_to_unit = false;  // divide by 255 (ToTensor, ToDtype(scale=True)); not for uint8
+  std::optional<std::array<float, 3>> mean;       // Normalize; with `deviation`, not for uint8
+  std::optional<std::array<float, 3>> deviation;  // standard deviation, above zero
+};
+
+/// Everything that is done to the pixels of a sample, in this order.
+struct TransformPlan {
+  GeometryPlan geometry;
+  std::vector<ColourStep> colour;
+  OutputPlan output;
+  std::optional<ErasingPlan> erasing;
+};
+
+/// kInvalidArgument with the field's name when a value makes no sense.
+Status validate(const TransformPlan& plan);
+
+/// Bytes of one value, and of one image, of the output.
+std::size_t value_bytes(OutputPlan::Type type);
+std::size_t image_bytes(const TransformPlan& plan);
+
+}  // namespace unstarve::feed

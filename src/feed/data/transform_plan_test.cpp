@@ -1,0 +1,46 @@
+#include "feed/data/transform_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace unstarve::feed {
+namespace {
+
+TEST(TransformPlan, TheDefaultsAreSound) {
+  TransformPlan plan;
+  plan.colour.push_back({});
+  plan.erasing.emplace();
+  EXPECT_TRUE(validate(plan));
+  EXPECT_EQ(image_bytes(plan), 224U * 224U * 3U);
+}
+
+TEST(TransformPlan, ValuesThatMakeNoSenseAreNamed) {
+  TransformPlan plan;
+  plan.geometry.size.width = 0;
+  const Status status = validate(plan);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("size"), std::string::npos);
+
+  plan = {};
+  plan.colour.push_back({});
+  plan.colour[0].hue = ColourStep::Bounds{-0.7, 0.1};
+  EXPECT_FALSE(validate(plan));
+
+  plan = {};
+  plan.erasing.emplace();
+  plan.erasing->ratio_min = 0;
+  EXPECT_FALSE(validate(plan));
+}
+
+TEST(TransformPlan, BytesCannotBeNormalised) {
+  TransformPlan plan;
+  plan.output.mean = {0.5F, 0.5F, 0.5F};
+  EXPECT_FALSE(validate(plan)) << "a mean without a standard deviation";
+  plan.output.deviation = {0.2F, 0.2F, 0.2F};
+  EXPECT_FALSE(validate(plan)) << "bytes";
+  plan.output.type = OutputPlan::Type::kBfloat16;
+  EXPECT_TRUE(validate(plan));
+  EXPECT_EQ(image_bytes(plan), 2U * 224U * 224U * 3U);
+}
+
+}  // namespace
+}  // namespace unstarve::feed
