@@ -1,4 +1,8 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "kernels/simd_level.h"
+#include "python/errors.h"
 
 namespace unstarve::python {
 
@@ -9,6 +13,15 @@ void bind_emulated_gpu(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   module.doc() = "The compiled half of unstarve; use it through the unstarve package.";
+  module.def(
+      "limit_simd",
+      [](const std::string& level) {
+        if (const unstarve::Status status = unstarve::kernels::limit_simd(level); !status) {
+          unstarve::python::raise(status.error());
+        }
+      },
+      nanobind::arg("level"));
+  module.def("simd_level", &unstarve::kernels::simd_level);
   unstarve::python::bind_loader(module);
   unstarve::python::bind_emulated_gpu(module);
 }

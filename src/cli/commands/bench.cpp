@@ -10,6 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "feed/pipeline/loader.h"
+#include "kernels/simd_level.h"
 
 namespace unstarve::cli {
 namespace {
@@ -22,6 +23,7 @@ struct BenchOptions {
   int threads = 1;
   int batch_size = 64;
   double seconds = 3;
+  std::string simd;  // empty: the best that the CPU has
   bool json = false;
 };
 
@@ -86,6 +88,9 @@ Result<feed::LoaderOptions> loader_options(const BenchOptions& options) {
 Result<BenchResult> run_bench(const BenchOptions& options) {
   const Result<feed::LoaderOptions> settings = loader_options(options);
   if (!settings) return forward_error(settings);
+  if (!options.simd.empty()) {
+    if (Status status = kernels::limit_simd(options.simd); !status) return forward_error(status);
+  }
   const SteadyClock clock;
   BenchResult result;
   const Usage begun = usage_now(clock);
@@ -123,6 +128,7 @@ void print_json(const BenchOptions& options, const BenchResult& result) {
       {"task", options.task},
       {"threads", result.stats.threads},
       {"batch_size", options.batch_size},
+      {"simd", kernels::simd_level()},
       {"images", result.images},
       {"images_per_s", images / result.timed.wall_s},
       {"images_per_cpu_s", images / result.timed.cpu_s},
@@ -174,6 +180,8 @@ void add_bench_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--seconds", options->seconds, "measure for at least so long")
       ->capture_default_str();
+  command->add_option("--simd", options->simd,
+                      "use no instructions above avx512, avx2, sse4 or portable");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&context, options] {
     const Result<BenchResult> result = run_bench(*options);
