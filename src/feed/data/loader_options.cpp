@@ -44,9 +44,6 @@ Status check_crop(const LoaderOptions& options) {
 }  // namespace
 
 Status validate(const LoaderOptions& options) {
-  if (options.root.empty()) {
-    return fail(ErrorCode::kInvalidArgument, "root is empty: name the folder with the images");
-  }
   if (Status status = check_numbers(options); !status) return status;
   if (Status status = check_crop(options); !status) return status;
   const std::int64_t slot_bytes =

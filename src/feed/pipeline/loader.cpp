@@ -11,6 +11,7 @@
 
 #include "feed/pipeline/epoch_post.h"
 #include "feed/pipeline/failure_log.h"
+#include "feed/pipeline/open_source.h"
 #include "feed/pipeline/sample_worker.h"
 #include "host/effective_cpus.h"
 
@@ -39,9 +40,9 @@ struct Counters {
   }
 };
 
-Status check_sample_count(std::size_t count) {
+Status check_sample_count(std::uint64_t count) {
   if (count < std::numeric_limits<std::uint32_t>::max()) return {};
-  return fail(ErrorCode::kNotSupported, "{} files are more than 2^32 - 1", count);
+  return fail(ErrorCode::kNotSupported, "{} samples are more than 2^32 - 2", count);
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ LoaderParts LoaderParts::real() {
 struct Loader::Impl {
   LoaderOptions options;
   LoaderParts parts;
-  ImageFolder folder;
+  std::shared_ptr<SampleSource> source;
   std::shared_ptr<BatchPool> pool;
   mutable Mutex mutex;
   std::shared_ptr<BatchWindow> window UNSTARVE_GUARDED_BY(mutex);    // of the consumer's epoch
@@ -109,14 +110,21 @@ Loader::~Loader() {
 
 Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
                                              const LoaderParts& parts) {
+  if (Status status = validate(options); !status) return forward_error(status);  // before it lists
+  Result<std::shared_ptr<SampleSource>> source = open_source(options, parts.reader);
+  if (!source) return forward_error(source);
+  return open(options, std::move(*source), parts);
+}
+
+Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
+                                             std::shared_ptr<SampleSource> source,
+                                             const LoaderParts& parts) {
   if (Status status = validate(options); !status) return forward_error(status);
-  Result<ImageFolder> folder = ImageFolder::scan(options.root, options.skip_other_formats);
-  if (!folder) return forward_error(folder);
-  if (Status status = check_sample_count(folder->size()); !status) return forward_error(status);
+  if (Status status = check_sample_count(source->size()); !status) return forward_error(status);
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   impl->parts = parts;
-  impl->folder = std::move(*folder);
+  impl->source = std::move(source);
   if (options.threads == 0) impl->options.threads = usable_cpu_count();
   // One batch more than are under way: the one that the consumer works on.
   impl->pool =
@@ -137,8 +145,7 @@ Status Loader::Impl::check_process() const {
 Status Loader::Impl::start_threads() {
   owner = ::getpid();
   while (static_cast<int>(threads.size()) < options.threads) {
-    Result<SampleWorker> worker =
-        SampleWorker::create({options, folder, *parts.reader, *parts.clock});
+    Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
     if (!worker) return forward_error(worker);
     // std::function wants a copy; the worker is handed over through a pointer.
     auto shared = std::make_shared<SampleWorker>(std::move(*worker));
@@ -170,7 +177,7 @@ Status Loader::begin_epoch(std::uint32_t epoch) {
   if (Status status = impl.check_process(); !status) return status;
   MutexLock lock(impl.start_mutex);
   impl.replace_window(nullptr);
-  const auto count = static_cast<std::uint32_t>(impl.folder.size());
+  const auto count = static_cast<std::uint32_t>(impl.source->size());
   std::vector<std::uint32_t> order(count);
   if (impl.options.shuffle) {
     order = shuffled_order(count, impl.options.seed, epoch);
@@ -213,9 +220,9 @@ void Loader::Impl::load_sample(SampleWorker& worker, const EpochPost::Epoch& epo
       return epoch.window->finish(ticket, status.error());
     }
     key.index = replacement_index({key.seed, key.epoch, ticket.index, key.attempt},
-                                  static_cast<std::uint32_t>(folder.size()));
+                                  static_cast<std::uint32_t>(source->size()));
   }
-  *ticket.label = folder.label(key.index);
+  *ticket.label = source->label(key.index);
   if (key.attempt > 0) counters.replaced.fetch_add(1, std::memory_order_relaxed);
   counters.images.fetch_add(1, std::memory_order_relaxed);
   epoch.window->finish(ticket, BatchWindow::Outcome::kLoaded);
@@ -232,15 +239,15 @@ Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   return next;
 }
 
-std::uint64_t Loader::sample_count() const { return impl_->folder.size(); }
+std::uint64_t Loader::sample_count() const { return impl_->source->size(); }
 
 std::uint64_t Loader::batch_count() const {
   const auto batch_size = static_cast<std::uint64_t>(impl_->options.batch_size);
-  const std::uint64_t samples = impl_->folder.size();
+  const std::uint64_t samples = impl_->source->size();
   return impl_->options.drop_last ? samples / batch_size : (samples + batch_size - 1) / batch_size;
 }
 
-const std::vector<std::string>& Loader::classes() const { return impl_->folder.classes(); }
+const std::vector<std::string>& Loader::classes() const { return impl_->source->classes(); }
 const LoaderOptions& Loader::options() const { return impl_->options; }
 int Loader::thread_count() const { return impl_->options.threads; }
 std::vector<SampleFailure> Loader::failures() const { return impl_->failures.list(); }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
 #include "feed/data/loader_options.h"
+#include "feed/data/sample_source.h"
 #include "feed/pipeline/batch_window.h"
 #include "feed/source/file_reader.h"
 
@@ -70,7 +71,12 @@ struct SampleFailure {
 /// none of them: there, calls fail with kNotSupported.
 class Loader {
  public:
+  /// Reads what `options.root` names: see open_source().
   static Result<std::unique_ptr<Loader>> open(const LoaderOptions& options,
+                                              const LoaderParts& parts = LoaderParts::real());
+  /// Reads from `source`; the root plays no part. The loader keeps the source as long as it lives.
+  static Result<std::unique_ptr<Loader>> open(const LoaderOptions& options,
+                                              std::shared_ptr<SampleSource> source,
                                               const LoaderParts& parts = LoaderParts::real());
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

@@ -8,9 +8,9 @@
 namespace unstarve::feed {
 namespace {
 
-Error with_path(const std::string& path, Error error) {
-  error.message = fmt::format("{}: {}", path, error.message);
-  return error;
+tl::unexpected<Error> at(const SampleSource& source, std::uint64_t index, Error error) {
+  error.message = fmt::format("{}: {}", source.locate(index), error.message);
+  return tl::unexpected<Error>(std::move(error));
 }
 
 }  // namespace
@@ -21,25 +21,27 @@ Result<SampleWorker> SampleWorker::create(const Parts& parts) {
   limits.accept_damaged = parts.options.accept_damaged;
   Result<JpegDecoder> decoder = JpegDecoder::create(limits);
   if (!decoder) return forward_error(decoder);
-  return SampleWorker(parts, std::move(*decoder));
+  Result<std::unique_ptr<SampleReader>> reader = parts.source.open_reader();
+  if (!reader) return forward_error(reader);
+  return SampleWorker(parts, std::move(*decoder), std::move(*reader));
 }
 
-SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder)
+SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder,
+                           std::unique_ptr<SampleReader> reader)
     : parts_(parts),
       decoder_(std::move(decoder)),
-      sink_(std::make_unique<ResizeSink>(parts.clock)) {}
+      sink_(std::make_unique<ResizeSink>(parts.clock)),
+      reader_(std::move(reader)) {}
 
 Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cost) {
   try {
-    const std::string path = parts_.folder.path(key.index);
     const std::int64_t begun_ns = parts_.clock.now_ns();
-    const Result<std::span<const std::byte>> bytes =
-        parts_.reader.read(path, parts_.options.max_file_bytes, file_);
+    const Result<EncodedSample> sample = reader_->read(key.index);
     cost.read_ns += parts_.clock.now_ns() - begun_ns;
-    if (!bytes) return tl::unexpected<Error>(with_path(path, bytes.error()));
-    cost.bytes += static_cast<std::int64_t>(bytes->size());
-    if (Status status = decode(key, *bytes, out, cost); !status) {
-      return tl::unexpected<Error>(with_path(path, status.error()));
+    if (!sample) return at(parts_.source, key.index, sample.error());
+    cost.bytes += static_cast<std::int64_t>(sample->bytes.size());
+    if (Status status = decode(key, *sample, out, cost); !status) {
+      return at(parts_.source, key.index, status.error());
     }
     return {};
   } catch (const std::bad_alloc&) {
@@ -47,10 +49,13 @@ Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cos
   }
 }
 
-Status SampleWorker::decode(const DrawKey& key, std::span<const std::byte> bytes, std::uint8_t* out,
+Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
+  if (sample.form != SampleForm::kFile) {
+    return fail(ErrorCode::kNotSupported, "not an image file: nothing here decodes it");
+  }
   const std::int64_t begun_ns = parts_.clock.now_ns();
-  const Result<ImageSize> size = decoder_.open(bytes);
+  const Result<ImageSize> size = decoder_.open(sample.bytes);
   if (!size) return forward_error(size);
   SampleRandom random(key);
   const SampleGeometry geometry = draw_geometry(parts_.options, *size, random);

@@ -2,15 +2,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "feed/data/loader_options.h"
+#include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
-#include "feed/source/file_reader.h"
-#include "feed/source/image_folder.h"
 #include "feed/transform/random.h"
 #include "feed/transform/resize_sink.h"
 
@@ -21,7 +18,7 @@ struct SampleCost {
   std::int64_t read_ns = 0;
   std::int64_t decode_ns = 0;
   std::int64_t resize_ns = 0;
-  std::int64_t bytes = 0;  // of the file
+  std::int64_t bytes = 0;  // that were read
 };
 
 /// Reads, decodes, crops, resizes and flips samples, one at a time; owns all the memory that this
@@ -30,25 +27,24 @@ class SampleWorker {
  public:
   struct Parts {
     const LoaderOptions& options;
-    const ImageFolder& folder;
-    FileReader& reader;
+    SampleSource& source;
     const Clock& clock;
   };
   /// The parts must outlive the worker.
   static Result<SampleWorker> create(const Parts& parts);
 
-  /// Writes sample `key.index` to `out`, size * size RGB pixels. The error names the file.
+  /// Writes sample `key.index` to `out`, size * size RGB pixels. The error names where it lies.
   Status load(const DrawKey& key, std::uint8_t* out, SampleCost& cost);
 
  private:
-  SampleWorker(const Parts& parts, JpegDecoder decoder);
-  Status decode(const DrawKey& key, std::span<const std::byte> bytes, std::uint8_t* out,
+  SampleWorker(const Parts& parts, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);
+  Status decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                 SampleCost& cost);
 
   Parts parts_;
   JpegDecoder decoder_;
   std::unique_ptr<ResizeSink> sink_;
-  std::vector<std::byte> file_;
+  std::unique_ptr<SampleReader> reader_;
 };
 
 }  // namespace unstarve::feed

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include <xxhash.h>
+
 namespace unstarve::feed {
 namespace {
 
@@ -82,6 +84,8 @@ Result<ImageFolder> ImageFolder::scan(const std::string& root, bool skip_other_f
   for (const std::string& name : top->folders) {
     if (Status status = folder.add_class(name); !status) return forward_error(status);
   }
+  folder.fingerprint_ =
+      XXH3_64bits_withSeed(folder.paths_.data(), folder.paths_.size(), folder.labels_.size());
   return folder;
 }
 
@@ -120,8 +124,14 @@ void ImageFolder::add_file(const std::string& folder, std::string_view name, std
 }
 
 std::string ImageFolder::path(std::size_t index) const {
+  std::string path;
+  write_path(index, path);
+  return path;
+}
+
+void ImageFolder::write_path(std::size_t index, std::string& path) const {
   const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-  return fmt::format("{}/{}", root_, std::string_view(paths_).substr(begin, ends_[index] - begin));
+  path.assign(root_).append("/").append(paths_, begin, ends_[index] - begin);
 }
 
 }  // namespace unstarve::feed

@@ -23,10 +23,14 @@ class ImageFolder {
 
   std::size_t size() const { return labels_.size(); }
   std::string path(std::size_t index) const;
+  /// As path(), into a string that keeps its memory.
+  void write_path(std::size_t index, std::string& path) const;
   std::int64_t label(std::size_t index) const { return labels_[index]; }
   const std::vector<std::string>& classes() const { return classes_; }
   /// Image files that were left out for their format.
   std::size_t skipped() const { return skipped_; }
+  /// A digest of the names and labels; the files' contents are not in it, nor is the root.
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   Status add_class(const std::string& folder);
@@ -35,6 +39,7 @@ class ImageFolder {
   std::string root_;
   bool skip_other_formats_ = false;
   std::size_t skipped_ = 0;
+  std::uint64_t fingerprint_ = 0;
   std::vector<std::string> classes_;
   std::string paths_;                // relative to root_, one after the other
   std::vector<std::uint64_t> ends_;  // where each path ends in paths_

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "feed/data/loader_options.h"
+#include "feed/data/sample_source.h"
+#include "feed/source/file_reader.h"
+
+namespace unstarve::feed {
+
+/// Opens what `options.root` names as a data set: a folder of images. `files` reads the files of
+/// sources that have one per sample. Errors name the path.
+Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
+                                                  const std::shared_ptr<FileReader>& files);
+
+}  // namespace unstarve::feed

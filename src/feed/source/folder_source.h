@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "feed/data/sample_source.h"
+#include "feed/source/file_reader.h"
+#include "feed/source/image_folder.h"
+
+namespace unstarve::feed {
+
+/// A folder of images as a data set: each file is one sample, as its bytes.
+class FolderSource final : public SampleSource {
+ public:
+  struct Options {
+    std::string root;
+    bool skip_other_formats = false;
+    std::int64_t max_file_bytes = std::int64_t{1} << 30;
+  };
+  /// Errors: see ImageFolder::scan().
+  static Result<std::shared_ptr<FolderSource>> open(const Options& options,
+                                                    std::shared_ptr<FileReader> files);
+
+  std::uint64_t size() const override { return folder_.size(); }
+  std::int64_t label(std::uint64_t index) const override { return folder_.label(index); }
+  const std::vector<std::string>& classes() const override { return folder_.classes(); }
+  std::string locate(std::uint64_t index) const override { return folder_.path(index); }
+  std::uint64_t fingerprint() const override { return folder_.fingerprint(); }
+  Result<std::unique_ptr<SampleReader>> open_reader() override;
+
+ private:
+  FolderSource(ImageFolder folder, std::int64_t max_file_bytes, std::shared_ptr<FileReader> files);
+
+  ImageFolder folder_;
+  std::int64_t max_file_bytes_;
+  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+};
+
+}  // namespace unstarve::feed
