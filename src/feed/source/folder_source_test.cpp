@@ -49,7 +49,8 @@ TEST_F(FolderSourceTest, ReadsEachFileAsItsBytes) {
 
 TEST_F(FolderSourceTest, RefusesLargerFiles) {
   write("ants/1.jpg", "four");
-  auto reader = *open(3)->open_reader();
+  const auto source = open(3);
+  auto reader = *source->open_reader();
   const auto sample = reader->read(0);
   ASSERT_FALSE(sample);
   EXPECT_THAT(sample.error().message, testing::HasSubstr("limit is 3"));
