@@ -5,8 +5,7 @@
 
 #include "base/clock.h"
 #include "feed/decode/jpeg_decoder.h"
-#include "feed/transform/draw_geometry.h"
-#include "feed/transform/resize_sink.h"
+#include "feed/transform/sample_transform.h"
 
 namespace {
 
@@ -27,17 +26,17 @@ feed::JpegDecoder make_decoder(bool accept_damaged) {
 /// Header, crop, decode and resize, as a loading thread does them.
 void load(feed::JpegDecoder& decoder, std::span<const std::byte> bytes, std::uint32_t draw) {
   static const SteadyClock clock;
-  static feed::ResizeSink sink(clock);
+  static const feed::TransformPlan training = feed::training_crop(kSize);
+  static const feed::TransformPlan evaluation = feed::evaluation_crop(kSize, kSize);
+  static feed::SampleTransform train(training, clock);
+  static feed::SampleTransform evaluate(evaluation, clock);
   std::vector<std::uint8_t> out(std::size_t{3} * kSize * kSize);
   const Result<feed::ImageSize> size = decoder.open(bytes);
   if (!size) return;
-  feed::LoaderOptions options;
-  options.size = kSize;
-  options.resize_short = kSize;
-  options.task = draw % 4 == 0 ? feed::SampleTask::kEvalCrop : feed::SampleTask::kTrainCrop;
   feed::SampleRandom random({draw, 0, 0, 0});
-  const feed::SampleGeometry geometry = feed::draw_geometry(options, *size, random);
-  (void)decoder.decode(sink.begin(geometry, out.data()), sink);
+  feed::SampleTransform& transform = draw % 4 == 0 ? evaluate : train;
+  const feed::Box region = transform.begin(*size, random, out.data());
+  if (decoder.decode(region, transform.sink())) transform.finish();
 }
 
 }  // namespace

@@ -1,11 +1,87 @@
 """The compiled half; use it through the package's modules."""
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
-class SampleTask(enum.Enum):
-    train_crop = 0
-    eval_crop = 1
+class Interpolation(enum.Enum):
+    bilinear = 0
+    bicubic = 1
+
+class GeometryPlan:
+    class Kind(enum.Enum):
+        random_resized_crop = 0
+        resize_center_crop = 1
+        resize = 2
+        center_crop = 3
+
+    kind: Kind
+    width: int
+    height: int
+    resize_short: int
+    scale_min: float
+    scale_max: float
+    ratio_min: float
+    ratio_max: float
+    interpolation: Interpolation
+    horizontal_flip_probability: float
+    vertical_flip_probability: float
+    def __init__(self) -> None: ...
+
+class ColourStep:
+    class Kind(enum.Enum):
+        jitter = 0
+        greyscale = 1
+
+    kind: Kind
+    probability: float
+    brightness: tuple[float, float] | None
+    contrast: tuple[float, float] | None
+    saturation: tuple[float, float] | None
+    hue: tuple[float, float] | None
+    def __init__(self) -> None: ...
+
+class ErasingPlan:
+    probability: float
+    scale_min: float
+    scale_max: float
+    ratio_min: float
+    ratio_max: float
+    noise: bool
+    value: Sequence[float]
+    def __init__(self) -> None: ...
+
+class OutputPlan:
+    class Type(enum.Enum):
+        uint8 = 0
+        float32 = 1
+        float16 = 2
+        bfloat16 = 3
+
+    class Layout(enum.Enum):
+        nhwc = 0
+        nchw = 1
+
+    type: Type
+    layout: Layout
+    scale_to_unit: bool
+    scale_by_reciprocal: bool
+    mean: Sequence[float] | None
+    deviation: Sequence[float] | None
+    def __init__(self) -> None: ...
+
+class TransformPlan:
+    """Its parts are references, `colour` is a copy: assign a new list."""
+
+    geometry: GeometryPlan
+    colour: list[ColourStep]
+    output: OutputPlan
+    erasing: ErasingPlan | None
+    def __init__(self) -> None: ...
+    def validate(self) -> None: ...
+
+def training_crop(size: int) -> TransformPlan: ...
+def evaluation_crop(size: int, resize_short: int) -> TransformPlan: ...
 
 class OnError(enum.Enum):
     raise_ = 0
@@ -15,14 +91,7 @@ class OnError(enum.Enum):
 class LoaderOptions:
     root: str
     skip_other_formats: bool
-    task: SampleTask
-    size: int
-    resize_short: int
-    scale_min: float
-    scale_max: float
-    ratio_min: float
-    ratio_max: float
-    flip_probability: float
+    transform: TransformPlan
     seed: int
     shuffle: bool
     batch_size: int

@@ -124,18 +124,15 @@ class ImageFolderLoader:
         options = _native.LoaderOptions()
         options.root = os.fspath(root)
         options.batch_size = batch_size
-        options.size = size
-        options.task = _native.SampleTask.train_crop if train else _native.SampleTask.eval_crop
+        options.transform = _image_plan(
+            size, train, scale, ratio, flip, size * 256 // 224 if resize is None else resize
+        )
         options.shuffle = train if shuffle is None else shuffle
         options.seed = seed
         options.threads = 0 if threads is None else threads
         options.prefetch_batches = prefetch
         options.drop_last = drop_last
         options.on_error = _ON_ERROR[on_error]
-        options.scale_min, options.scale_max = scale
-        options.ratio_min, options.ratio_max = ratio
-        options.flip_probability = flip
-        options.resize_short = size * 256 // 224 if resize is None else resize
         options.accept_damaged = accept_damaged
         options.max_pixels = max_pixels
         options.skip_other_formats = skip_other_formats
@@ -219,6 +216,23 @@ class _EpochIterator:
             raise StopIteration
         images, labels = loader._convert(*batch)
         return images, labels
+
+
+def _image_plan(
+    size: int,
+    train: bool,
+    scale: tuple[float, float],
+    ratio: tuple[float, float],
+    flip: float,
+    resize: int,
+) -> _native.TransformPlan:
+    if not train:
+        return _native.evaluation_crop(size, resize)
+    plan = _native.training_crop(size)
+    plan.geometry.scale_min, plan.geometry.scale_max = scale
+    plan.geometry.ratio_min, plan.geometry.ratio_max = ratio
+    plan.geometry.horizontal_flip_probability = flip
+    return plan
 
 
 def _converter(output: Output) -> Any:

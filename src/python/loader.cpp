@@ -26,11 +26,36 @@ using feed::LoaderOptions;
 // How long a wait may keep Ctrl-C from being seen.
 constexpr std::chrono::milliseconds kSignalInterval(50);
 
-template <class Sample>
-using BatchArray = nb::ndarray<nb::array_api, Sample, nb::device::cpu, nb::c_contig>;
+using ImageArray = nb::ndarray<nb::array_api, nb::device::cpu>;
+using LabelArray = nb::ndarray<nb::array_api, std::int64_t, nb::device::cpu, nb::c_contig>;
 
-/// The batch's images (NHWC) and labels as arrays on the slot's own memory. The slot goes back to
-/// the loader when the last array on it is gone.
+nb::dlpack::dtype dtype_of(feed::OutputPlan::Type type) {
+  switch (type) {
+    case feed::OutputPlan::Type::kUint8: return nb::dtype<std::uint8_t>();
+    case feed::OutputPlan::Type::kFloat32: return nb::dtype<float>();
+    case feed::OutputPlan::Type::kFloat16:
+      return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
+    case feed::OutputPlan::Type::kBfloat16:
+      return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+  }
+  return nb::dtype<std::uint8_t>();
+}
+
+/// The batch's images as they lie in memory, NHWC or NCHW.
+ImageArray images_of(const HostBatch& batch, nb::handle owner) {
+  const feed::BatchShape& shape = batch.shape();
+  const auto count = static_cast<std::size_t>(batch.count);
+  const auto height = static_cast<std::size_t>(shape.height);
+  const auto width = static_cast<std::size_t>(shape.width);
+  const nb::dlpack::dtype dtype = dtype_of(shape.type);
+  if (shape.layout == feed::OutputPlan::Layout::kNchw) {
+    return ImageArray(batch.image(0), {count, 3, height, width}, owner, {}, dtype);
+  }
+  return ImageArray(batch.image(0), {count, height, width, 3}, owner, {}, dtype);
+}
+
+/// The batch's images and labels as arrays on the slot's own memory. The slot goes back to the
+/// loader when the last array on it is gone.
 nb::object share(HostBatch&& batch) {
   auto owned = std::make_unique<HostBatch>(std::move(batch));
   HostBatch* slot = owned.get();
@@ -38,12 +63,8 @@ nb::object share(HostBatch&& batch) {
     const std::unique_ptr<HostBatch> last(static_cast<HostBatch*>(pointer));
   });
   const auto count = static_cast<std::size_t>(slot->count);
-  BatchArray<std::uint8_t> images(slot->image(0),
-                                  {count, static_cast<std::size_t>(slot->shape().height),
-                                   static_cast<std::size_t>(slot->shape().width), 3},
-                                  owner);
-  BatchArray<std::int64_t> labels(slot->labels(), {count}, owner);
-  return nb::make_tuple(images, labels);
+  const LabelArray labels(slot->labels(), {count}, owner);
+  return nb::make_tuple(images_of(*slot, owner), labels);
 }
 
 /// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch.
@@ -112,15 +133,12 @@ nb::tuple sample_geometry(const LoaderOptions& options, std::uint32_t epoch, std
   }
   feed::SampleRandom random({options.seed, epoch, index, 0});
   const feed::SampleGeometry geometry =
-      feed::draw_geometry(options, {size.first, size.second}, random);
+      feed::draw_geometry(options.transform.geometry, {size.first, size.second}, random);
   const feed::Box& crop = geometry.crop;
   return nb::make_tuple(crop.x, crop.y, crop.width, crop.height, geometry.flip);
 }
 
 void bind_options(nb::module_& module) {
-  nb::enum_<feed::SampleTask>(module, "SampleTask")
-      .value("train_crop", feed::SampleTask::kTrainCrop)
-      .value("eval_crop", feed::SampleTask::kEvalCrop);
   nb::enum_<feed::OnError>(module, "OnError")
       .value("raise_", feed::OnError::kRaise)
       .value("skip", feed::OnError::kSkip)
@@ -129,14 +147,7 @@ void bind_options(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("root", &LoaderOptions::root)
       .def_rw("skip_other_formats", &LoaderOptions::skip_other_formats)
-      .def_rw("task", &LoaderOptions::task)
-      .def_rw("size", &LoaderOptions::size)
-      .def_rw("resize_short", &LoaderOptions::resize_short)
-      .def_rw("scale_min", &LoaderOptions::scale_min)
-      .def_rw("scale_max", &LoaderOptions::scale_max)
-      .def_rw("ratio_min", &LoaderOptions::ratio_min)
-      .def_rw("ratio_max", &LoaderOptions::ratio_max)
-      .def_rw("flip_probability", &LoaderOptions::flip_probability)
+      .def_rw("transform", &LoaderOptions::transform)
       .def_rw("seed", &LoaderOptions::seed)
       .def_rw("shuffle", &LoaderOptions::shuffle)
       .def_rw("batch_size", &LoaderOptions::batch_size)

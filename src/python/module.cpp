@@ -6,6 +6,7 @@
 
 namespace unstarve::python {
 
+void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_emulated_gpu(nanobind::module_& module);
 
@@ -22,6 +23,7 @@ NB_MODULE(_native, module) {
       },
       nanobind::arg("level"));
   module.def("simd_level", &unstarve::kernels::simd_level);
+  unstarve::python::bind_transform_plan(module);
   unstarve::python::bind_loader(module);
   unstarve::python::bind_emulated_gpu(module);
 }

@@ -76,7 +76,7 @@ Result<feed::LoaderOptions> loader_options(const BenchOptions& options) {
   loader.threads = options.threads;
   loader.batch_size = options.batch_size;
   if (options.task == "eval224") {
-    loader.task = feed::SampleTask::kEvalCrop;
+    loader.transform = feed::evaluation_crop(224, 256);
     loader.shuffle = false;
   } else if (options.task != "rrc224") {
     return fail(ErrorCode::kInvalidArgument, "unknown task '{}': take rrc224 or eval224",

@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "feed/data/transform_plan.h"
 
 namespace unstarve::feed {
 
@@ -33,15 +34,18 @@ struct BatchShape {
   int batch_size = 0;
   int height = 0;
   int width = 0;
+  OutputPlan::Type type = OutputPlan::Type::kUint8;
+  OutputPlan::Layout layout = OutputPlan::Layout::kNhwc;
   std::size_t image_bytes() const {
-    return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * 3;
+    return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * 3 *
+           value_bytes(type);
   }
 };
 
 class BatchPool;
 
-/// A batch in memory: `count` RGB images of 8 bits (NHWC) with their labels. Whoever holds it owns
-/// its slot alone; destroying it gives the slot back to the pool.
+/// A batch in memory: `count` RGB images, as its shape says, with their labels. Whoever holds it
+/// owns its slot alone; destroying it gives the slot back to the pool.
 class HostBatch {
  public:
   HostBatch(HostBatch&& other) noexcept = default;

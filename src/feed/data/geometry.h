@@ -18,13 +18,18 @@ struct Box {
   int height = 0;
 };
 
+/// How pixels between source pixels are found; both antialiased when an image shrinks.
+enum class Interpolation { kBilinear, kBicubic };
+
 /// What happens to the pixels of one sample: `crop` is cut out, resized to `target`, `window` of
-/// the result is kept, and mirrored left to right if `flip`.
+/// the result is kept, and mirrored. The window may reach past the target: black is there.
 struct SampleGeometry {
   Box crop;
   ImageSize target;
   Box window;
-  bool flip = false;
+  Interpolation interpolation = Interpolation::kBilinear;
+  bool flip = false;           // left to right
+  bool vertical_flip = false;  // top to bottom
 };
 
 /// Takes an image as the decoder makes it: a few RGB rows at a time, from top to bottom.

@@ -4,14 +4,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "feed/data/transform_plan.h"
 
 namespace unstarve::feed {
-
-/// What is done to every image.
-enum class SampleTask {
-  kTrainCrop,  // RandomResizedCrop(size) + RandomHorizontalFlip, drawn per epoch and sample
-  kEvalCrop,   // Resize(resize_short) + CenterCrop(size), the same in every epoch
-};
 
 /// What happens when a file cannot be read or decoded.
 enum class OnError {
@@ -26,18 +21,11 @@ struct LoaderOptions {
   std::string root;  // a folder with one sub-folder per class, or with images and no sub-folders
   bool skip_other_formats = false;  // leave out PNG, WebP, ... files instead of refusing the folder
 
-  SampleTask task = SampleTask::kTrainCrop;
-  int size = 224;           // output width and height in pixels
-  int resize_short = 256;   // kEvalCrop: the shorter side before the centre is cut out
-  double scale_min = 0.08;  // kTrainCrop: bounds of the crop's share of the area
-  double scale_max = 1.0;
-  double ratio_min = 3.0 / 4.0;  // kTrainCrop: bounds of the crop's width / height
-  double ratio_max = 4.0 / 3.0;
-  double flip_probability = 0.5;  // kTrainCrop
-  std::uint64_t seed = 0;         // with the epoch and a sample's index: every random draw
-  bool shuffle = true;            // a new order in each epoch
-  int batch_size = 64;            // images
-  bool drop_last = false;         // leave out the last batch if it is not full
+  TransformPlan transform = training_crop(224);
+  std::uint64_t seed = 0;  // with the epoch and a sample's index: every random draw
+  bool shuffle = true;     // a new order in each epoch
+  int batch_size = 64;     // images
+  bool drop_last = false;  // leave out the last batch if it is not full
   OnError on_error = OnError::kRaise;
   bool accept_damaged = false;            // take what libjpeg makes of broken data (PIL does)
   std::int64_t max_pixels = 178'956'970;  // per image; larger ones are an error (PIL's bound)

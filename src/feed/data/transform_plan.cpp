@@ -68,6 +68,10 @@ Status check_output(const OutputPlan& plan) {
     status = check(!normalises && !plan.scale_to_unit, "dtype",
                    "a floating-point type when pixels are scaled or normalised");
   }
+  if (status) {
+    status = check(plan.scale_to_unit || !plan.scale_by_reciprocal, "scale_by_reciprocal",
+                   "left out where pixels are not scaled");
+  }
   return status;
 }
 
@@ -95,6 +99,21 @@ Status validate(const TransformPlan& plan) {
   if (Status status = check_output(plan.output); !status) return status;
   if (plan.erasing) return check_erasing(*plan.erasing);
   return {};
+}
+
+TransformPlan training_crop(int size) {
+  TransformPlan plan;
+  plan.geometry.size = {size, size};
+  plan.geometry.horizontal_flip_probability = 0.5;
+  return plan;
+}
+
+TransformPlan evaluation_crop(int size, int resize_short) {
+  TransformPlan plan;
+  plan.geometry.kind = GeometryPlan::Kind::kResizeCenterCrop;
+  plan.geometry.size = {size, size};
+  plan.geometry.resize_short = resize_short;
+  return plan;
 }
 
 std::size_t value_bytes(OutputPlan::Type type) {

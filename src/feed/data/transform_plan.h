@@ -9,9 +9,6 @@
 
 namespace unstarve::feed {
 
-/// How pixels between source pixels are found; both antialiased when an image shrinks.
-enum class Interpolation { kBilinear, kBicubic };
-
 /// Which pixels of an image are kept, and how large. The draws follow torchvision.
 struct GeometryPlan {
   enum class Kind {
@@ -64,7 +61,9 @@ struct OutputPlan {
   enum class Layout { kNhwc, kNchw };
   Type type = Type::kUint8;
   Layout layout = Layout::kNhwc;
-  bool scale_to_unit = false;  // divide by 255 (ToTensor, ToDtype(scale=True)); not for uint8
+  bool scale_to_unit = false;        // divide by 255, as ToTensor does; not for uint8
+  bool scale_by_reciprocal = false;  // multiply by 1/255 instead, as v2's ToDtype(scale=True) does:
+                                     // the last bit may differ
   std::optional<std::array<float, 3>> mean;       // Normalize; with `deviation`, not for uint8
   std::optional<std::array<float, 3>> deviation;  // standard deviation, above zero
 };
@@ -79,6 +78,11 @@ struct TransformPlan {
 
 /// kInvalidArgument with the field's name when a value makes no sense.
 Status validate(const TransformPlan& plan);
+
+/// RandomResizedCrop(size) + RandomHorizontalFlip, and Resize(resize_short) + CenterCrop(size), to
+/// uint8.
+TransformPlan training_crop(int size);
+TransformPlan evaluation_crop(int size, int resize_short);
 
 /// Bytes of one value, and of one image, of the output.
 std::size_t value_bytes(OutputPlan::Type type);

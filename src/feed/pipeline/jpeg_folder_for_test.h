@@ -49,7 +49,7 @@ class JpegFolder {
     LoaderOptions options;
     options.root = root_.string();
     options.batch_size = 4;
-    options.size = 32;
+    options.transform = training_crop(32);
     options.threads = 2;
     return options;
   }

@@ -126,9 +126,14 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   impl->parts = parts;
   impl->source = std::move(source);
   if (options.threads == 0) impl->options.threads = usable_cpu_count();
+  if (Status status = SampleTransform::check(options.transform); !status) {
+    return forward_error(status);
+  }
+  const OutputPlan& output = options.transform.output;
+  const ImageSize size = options.transform.geometry.size;
   // One batch more than are under way: the one that the consumer works on.
   impl->pool =
-      BatchPool::create({options.batch_size, options.size, options.size},
+      BatchPool::create({options.batch_size, size.height, size.width, output.type, output.layout},
                         static_cast<std::size_t>(options.prefetch_batches) + 1, parts.memory);
   return std::unique_ptr<Loader>(new Loader(std::move(impl)));
 }

@@ -83,8 +83,7 @@ TEST_F(LoaderTest, DropLastLeavesOutThePartBatch) {
 
 TEST_F(LoaderTest, EvaluationGivesTheSameInEveryEpoch) {
   LoaderOptions settings = options();
-  settings.task = SampleTask::kEvalCrop;
-  settings.resize_short = 40;
+  settings.transform = evaluation_crop(32, 40);
   settings.shuffle = false;
   auto loader = *Loader::open(settings);
   EXPECT_EQ(run_epoch(*loader, 0).hash, run_epoch(*loader, 1).hash);
@@ -228,16 +227,14 @@ TEST_F(LoaderTest, RefusesOptionsThatMakeNoSense) {
     return loader ? std::string("accepted") : loader.error().message;
   };
   EXPECT_THAT(message([](auto& o) { o.batch_size = 0; }), HasSubstr("batch_size"));
-  EXPECT_THAT(message([](auto& o) { o.size = -1; }), HasSubstr("size"));
-  EXPECT_THAT(message([](auto& o) { o.scale_min = 2; }), HasSubstr("scale"));
-  EXPECT_THAT(message([](auto& o) { o.ratio_max = 0; }), HasSubstr("ratio"));
-  EXPECT_THAT(message([](auto& o) { o.flip_probability = 1.5; }), HasSubstr("flip_probability"));
+  EXPECT_THAT(message([](auto& o) { o.transform.geometry.size.width = -1; }), HasSubstr("size"));
+  EXPECT_THAT(message([](auto& o) { o.transform.geometry.scale_min = 2; }), HasSubstr("scale"));
+  EXPECT_THAT(message([](auto& o) { o.transform.geometry.ratio_max = 0; }), HasSubstr("ratio"));
+  EXPECT_THAT(message([](auto& o) { o.transform.geometry.horizontal_flip_probability = 1.5; }),
+              HasSubstr("flip_probability"));
   EXPECT_THAT(message([](auto& o) { o.prefetch_batches = 0; }), HasSubstr("prefetch"));
   EXPECT_THAT(message([](auto& o) { o.root = "/no/such/folder"; }), HasSubstr("/no/such/folder"));
-  EXPECT_THAT(message([](auto& o) {
-                o.task = SampleTask::kEvalCrop;
-                o.resize_short = 8;
-              }),
+  EXPECT_THAT(message([](auto& o) { o.transform = evaluation_crop(32, 0); }),
               HasSubstr("resize_short"));
 }
 

@@ -3,8 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "feed/transform/draw_geometry.h"
-
 namespace unstarve::feed {
 namespace {
 
@@ -30,7 +28,7 @@ SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder,
                            std::unique_ptr<SampleReader> reader)
     : parts_(parts),
       decoder_(std::move(decoder)),
-      sink_(std::make_unique<ResizeSink>(parts.clock)),
+      transform_(std::make_unique<SampleTransform>(parts.options.transform, parts.clock)),
       reader_(std::move(reader)) {}
 
 Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cost) {
@@ -58,11 +56,11 @@ Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std
   const Result<ImageSize> size = decoder_.open(sample.bytes);
   if (!size) return forward_error(size);
   SampleRandom random(key);
-  const SampleGeometry geometry = draw_geometry(parts_.options, *size, random);
-  const Box region = sink_->begin(geometry, out);
-  const Status status = decoder_.decode(region, *sink_);
-  cost.resize_ns += sink_->spent_ns();
-  cost.decode_ns += parts_.clock.now_ns() - begun_ns - sink_->spent_ns();
+  const Box region = transform_->begin(*size, random, out);
+  const Status status = decoder_.decode(region, transform_->sink());
+  if (status) transform_->finish();
+  cost.resize_ns += transform_->spent_ns();
+  cost.decode_ns += parts_.clock.now_ns() - begun_ns - transform_->spent_ns();
   return status;
 }
 

@@ -9,7 +9,7 @@
 #include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
 #include "feed/transform/random.h"
-#include "feed/transform/resize_sink.h"
+#include "feed/transform/sample_transform.h"
 
 namespace unstarve::feed {
 
@@ -21,7 +21,7 @@ struct SampleCost {
   std::int64_t bytes = 0;  // that were read
 };
 
-/// Reads, decodes, crops, resizes and flips samples, one at a time; owns all the memory that this
+/// Reads, decodes and transforms samples, one at a time; owns all the memory that this
 /// takes and keeps it. Each loading thread has one.
 class SampleWorker {
  public:
@@ -33,7 +33,8 @@ class SampleWorker {
   /// The parts must outlive the worker.
   static Result<SampleWorker> create(const Parts& parts);
 
-  /// Writes sample `key.index` to `out`, size * size RGB pixels. The error names where it lies.
+  /// Writes sample `key.index` to `out`, image_bytes(options.transform) bytes. The error names
+  /// where it lies.
   Status load(const DrawKey& key, std::uint8_t* out, SampleCost& cost);
 
  private:
@@ -43,7 +44,7 @@ class SampleWorker {
 
   Parts parts_;
   JpegDecoder decoder_;
-  std::unique_ptr<ResizeSink> sink_;
+  std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };
 

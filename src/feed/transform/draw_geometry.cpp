@@ -23,12 +23,12 @@ Box central_crop(ImageSize image, double ratio_min, double ratio_max) {
   return box;
 }
 
-Box random_crop(const LoaderOptions& options, ImageSize image, SampleRandom& random) {
+Box random_crop(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
   const double area = static_cast<double>(image.width) * image.height;
-  const double log_ratio_min = std::log(options.ratio_min);
-  const double log_ratio_max = std::log(options.ratio_max);
+  const double log_ratio_min = std::log(plan.ratio_min);
+  const double log_ratio_max = std::log(plan.ratio_max);
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const double target_area = area * random.uniform(options.scale_min, options.scale_max);
+    const double target_area = area * random.uniform(plan.scale_min, plan.scale_max);
     const double ratio = std::exp(random.uniform(log_ratio_min, log_ratio_max));
     const int width = round_half_even(std::sqrt(target_area * ratio));
     const int height = round_half_even(std::sqrt(target_area / ratio));
@@ -38,37 +38,56 @@ Box random_crop(const LoaderOptions& options, ImageSize image, SampleRandom& ran
       return {static_cast<int>(x), static_cast<int>(y), width, height};
     }
   }
-  return central_crop(image, options.ratio_min, options.ratio_max);
+  return central_crop(image, plan.ratio_min, plan.ratio_max);
 }
 
-SampleGeometry train_geometry(const LoaderOptions& options, ImageSize image, SampleRandom& random) {
-  SampleGeometry geometry;
-  geometry.crop = random_crop(options, image, random);
-  geometry.target = {options.size, options.size};
-  geometry.window = {0, 0, options.size, options.size};
-  geometry.flip = random.uniform() < options.flip_probability;
-  return geometry;
+/// Where a window of `window` pixels begins in `size` pixels, as CenterCrop has it; below zero
+/// where the window is larger.
+int centred(int size, int window) {
+  if (window > size) return -((window - size) / 2);
+  return round_half_even((size - window) / 2.0);
 }
 
-SampleGeometry eval_geometry(const LoaderOptions& options, ImageSize image) {
-  SampleGeometry geometry;
-  geometry.crop = {0, 0, image.width, image.height};
-  const int longer = std::max(image.width, image.height);
-  const int shorter = std::min(image.width, image.height);
-  const auto long_side = static_cast<int>(std::int64_t{options.resize_short} * longer / shorter);
-  geometry.target = image.width <= image.height ? ImageSize{options.resize_short, long_side}
-                                                : ImageSize{long_side, options.resize_short};
-  geometry.window = {round_half_even((geometry.target.width - options.size) / 2.0),
-                     round_half_even((geometry.target.height - options.size) / 2.0), options.size,
-                     options.size};
-  return geometry;
+Box centre_window(ImageSize image, ImageSize window) {
+  return {centred(image.width, window.width), centred(image.height, window.height), window.width,
+          window.height};
+}
+
+/// The size after Resize(shorter), which cuts the longer side's fraction off.
+ImageSize resized_to_short_side(ImageSize image, int shorter) {
+  const auto scaled = [shorter](int longer_side, int shorter_side) {
+    constexpr std::int64_t kLongest = 1 << 30;  // far past what an image file can hold
+    return static_cast<int>(std::min(kLongest, std::int64_t{shorter} * longer_side / shorter_side));
+  };
+  if (image.width <= image.height) return {shorter, scaled(image.height, image.width)};
+  return {scaled(image.width, image.height), shorter};
 }
 
 }  // namespace
 
-SampleGeometry draw_geometry(const LoaderOptions& options, ImageSize image, SampleRandom& random) {
-  return options.task == SampleTask::kTrainCrop ? train_geometry(options, image, random)
-                                                : eval_geometry(options, image);
+SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
+  SampleGeometry geometry;
+  geometry.interpolation = plan.interpolation;
+  geometry.crop = {0, 0, image.width, image.height};
+  geometry.target = plan.size;
+  geometry.window = {0, 0, plan.size.width, plan.size.height};
+  switch (plan.kind) {
+    case GeometryPlan::Kind::kRandomResizedCrop:
+      geometry.crop = random_crop(plan, image, random);
+      break;
+    case GeometryPlan::Kind::kResizeCenterCrop:
+      geometry.target = resized_to_short_side(image, plan.resize_short);
+      geometry.window = centre_window(geometry.target, plan.size);
+      break;
+    case GeometryPlan::Kind::kCenterCrop:
+      geometry.target = image;
+      geometry.window = centre_window(image, plan.size);
+      break;
+    case GeometryPlan::Kind::kResize: break;
+  }
+  geometry.flip = random.uniform() < plan.horizontal_flip_probability;
+  geometry.vertical_flip = random.uniform() < plan.vertical_flip_probability;
+  return geometry;
 }
 
 }  // namespace unstarve::feed

@@ -22,8 +22,17 @@ class ResizeSink final : public RowSink {
   std::int64_t spent_ns() const { return spent_ns_; }
 
  private:
+  Box begin_copy(const Box& crop, const Box& visible);
+  Box begin_resize(const SampleGeometry& geometry, const Box& visible);
+  void copy_rows(const std::uint8_t* first, std::ptrdiff_t stride, int count);
+
   const Clock& clock_;
   kernels::StripResizer resizer_;
+  bool copies_ = false;  // sizes match: pixels are taken as they are
+  bool flip_ = false;
+  int width_ = 0;                  // copies_: pixels of a row
+  std::uint8_t* out_ = nullptr;    // the visible part's first row
+  std::ptrdiff_t out_stride_ = 0;  // below zero when flipped top to bottom
   std::int64_t spent_ns_ = 0;
 };
 
