@@ -1,17 +1,11 @@
 #include "feed/decode/jpeg_decoder.h"
 
 #include <algorithm>
-#include <array>
-#include <csetjmp>
-#include <cstdio>  // jpeglib.h needs FILE
 #include <vector>
-
-#include <jpeglib.h>
-// After jpeglib.h, which it builds on.
-#include <jerror.h>
 
 #include "base/check.h"
 #include "feed/decode/cmyk.h"
+#include "feed/libjpeg/error_trap.h"
 #include "kernels/resize.h"
 
 namespace unstarve::feed {
@@ -24,60 +18,14 @@ using kernels::kStripRows;
 // differ from those of a full decode unless two more are decoded.
 constexpr int kContextPixels = 2;
 
-/// libjpeg reports errors by calling error_exit, which must not return: it jumps back to the call
-/// that entered libjpeg. Only libjpeg's own frames are left that way.
-struct ErrorTrap {
-  jpeg_error_mgr manager = {};  // first, so that its address is the trap's
-  std::jmp_buf back = {};
-  bool accept_damaged = false;
-  std::array<char, JMSG_LENGTH_MAX> message = {};
-};
-
-ErrorTrap& trap_of(j_common_ptr codec) { return *reinterpret_cast<ErrorTrap*>(codec->err); }
-
-[[noreturn]] void jump_back(j_common_ptr codec) {
-  ErrorTrap& trap = trap_of(codec);
-  (*codec->err->format_message)(codec, trap.message.data());
-  std::longjmp(trap.back, 1);
-}
-
-/// Warnings that leave the pixels as they should be.
-bool is_harmless(int message) {
-  return message == JWRN_ADOBE_XFORM || message == JWRN_EXTRANEOUS_DATA ||
-         message == JWRN_NOT_SEQUENTIAL || message == JWRN_TOO_MUCH_DATA ||
-         message == JWRN_JFIF_MAJOR;
-}
-
-void on_message(j_common_ptr codec, int level) {
-  if (level >= 0) return;  // a trace message
-  const int message = codec->err->msg_code;
-  if (is_harmless(message)) return;
-  if (trap_of(codec).accept_damaged && message != JWRN_JPEG_EOF) return;
-  jump_back(codec);
-}
-
-void print_nothing(j_common_ptr) {}
-
-struct ScanLimit {
-  jpeg_progress_mgr manager = {};  // first, as above
-  int max_scans = 0;
-};
-
-void on_progress(j_common_ptr codec) {
-  const auto* decompressor = reinterpret_cast<j_decompress_ptr>(codec);
-  const auto& limit = *reinterpret_cast<const ScanLimit*>(codec->progress);
-  if (decompressor->input_scan_number <= limit.max_scans) return;
-  ErrorTrap& trap = trap_of(codec);
-  std::snprintf(trap.message.data(), trap.message.size(), "more than %d scans", limit.max_scans);
-  std::longjmp(trap.back, 1);
-}
-
 }  // namespace
 
 struct JpegDecoder::Impl {
+  explicit Impl(const DecodeLimits& given) : scan_limit(given.max_scans), limits(given) {}
+
   jpeg_decompress_struct codec = {};
-  ErrorTrap trap;
-  ScanLimit scan_limit;
+  JpegErrorTrap trap;
+  JpegScanLimit scan_limit;
   DecodeLimits limits;
   bool created = false;
   bool is_cmyk = false;
@@ -87,17 +35,8 @@ struct JpegDecoder::Impl {
     if (created) jpeg_destroy_decompress(&codec);
   }
 
-  /// Runs `body`, which calls libjpeg; false when it ended in libjpeg's error exit. Nothing in
-  /// `body` that is alive during a call of libjpeg may need its destructor.
-  template <class Body>
-  bool guarded(Body body) {
-    if (setjmp(trap.back) != 0) return false;  // NOLINT(cert-err52-cpp): libjpeg's interface
-    body();
-    return true;
-  }
-
   tl::unexpected<Error> corrupt() const {
-    return fail(ErrorCode::kCorruptData, "not a sound JPEG: {}", trap.message.data());
+    return fail(ErrorCode::kCorruptData, "not a sound JPEG: {}", trap.message());
   }
 
   void read_strips(const Box& region, int first_column, RowSink& sink);
@@ -109,20 +48,14 @@ JpegDecoder& JpegDecoder::operator=(JpegDecoder&&) noexcept = default;
 JpegDecoder::~JpegDecoder() = default;
 
 Result<JpegDecoder> JpegDecoder::create(const DecodeLimits& limits) {
-  auto impl = std::make_unique<Impl>();
-  impl->limits = limits;
-  impl->trap.accept_damaged = limits.accept_damaged;
-  impl->codec.err = jpeg_std_error(&impl->trap.manager);
-  impl->trap.manager.error_exit = jump_back;
-  impl->trap.manager.emit_message = on_message;
-  impl->trap.manager.output_message = print_nothing;
-  impl->scan_limit.max_scans = limits.max_scans;
-  impl->scan_limit.manager.progress_monitor = on_progress;
-  if (!impl->guarded([&] { jpeg_create_decompress(&impl->codec); })) {
-    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", impl->trap.message.data());
+  auto impl = std::make_unique<Impl>(limits);
+  impl->trap.accept_damaged(limits.accept_damaged);
+  impl->codec.err = impl->trap.manager();
+  if (!impl->trap.guarded([&] { jpeg_create_decompress(&impl->codec); })) {
+    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", impl->trap.message());
   }
   impl->created = true;
-  impl->codec.progress = &impl->scan_limit.manager;
+  impl->codec.progress = impl->scan_limit.manager();
   return JpegDecoder(std::move(impl));
 }
 
@@ -133,7 +66,7 @@ Result<ImageSize> JpegDecoder::open(std::span<const std::byte> bytes) {
   if (bytes.empty()) return fail(ErrorCode::kCorruptData, "the file is empty");
   const auto* start = reinterpret_cast<const unsigned char*>(bytes.data());
   const auto size = static_cast<unsigned long>(bytes.size());
-  const bool read = impl.guarded([&] {
+  const bool read = impl.trap.guarded([&] {
     jpeg_mem_src(&codec, start, size);
     jpeg_read_header(&codec, TRUE);
   });
@@ -162,14 +95,14 @@ Status JpegDecoder::decode(const Box& region, RowSink& sink) {
                  "the region lies inside the image");
   const int left = std::max(0, region.x - kContextPixels);
   const int right = std::min(width, region.x + region.width + kContextPixels);
-  const bool started = impl.guarded([&] {
+  const bool started = impl.trap.guarded([&] {
     codec.out_color_space = impl.is_cmyk ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(&codec);
   });
   if (!started) return impl.corrupt();
 
   JDIMENSION first_column = 0;
-  const bool positioned = impl.guarded([&] {
+  const bool positioned = impl.trap.guarded([&] {
     if (left > 0 || right < width) {
       // libjpeg moves the left edge to a block's boundary and widens accordingly.
       first_column = static_cast<JDIMENSION>(left);
@@ -185,7 +118,7 @@ Status JpegDecoder::decode(const Box& region, RowSink& sink) {
       kRowPadding;
   if (impl.strip.size() < stride * kStripRows) impl.strip.resize(stride * kStripRows);
   const bool decoded =
-      impl.guarded([&] { impl.read_strips(region, static_cast<int>(first_column), sink); });
+      impl.trap.guarded([&] { impl.read_strips(region, static_cast<int>(first_column), sink); });
   jpeg_abort_decompress(&codec);
   if (!decoded) return impl.corrupt();
   return {};

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "kernels/jpeg/segment.h"
+
+// The parts of a packed segment, shared by the packer, the plain reference and the SIMD paths.
+// docs/formats/shard.md describes the bytes. All of it assumes a little-endian machine.
+static_assert(std::endian::native == std::endian::little);
+
+namespace unstarve::kernels::segment {
+
+/// kNaturalOrder[k] is where the k-th coefficient of the zigzag lies in a row-major block.
+inline constexpr std::array<std::uint8_t, kBlockCoefficients> kNaturalOrder = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+inline constexpr int kLowEnd = 6;        // zigzag positions 1..5 have a bit width of their own
+inline constexpr int kMaxMaskBytes = 8;  // of the mask of non-zero coefficients
+inline constexpr int kMaxWidth = 10;     // bits of a magnitude less 2
+inline constexpr int kMaxMagnitude = 2 + (1 << kMaxWidth) - 1;
+inline constexpr int kMinDc = -2048;
+inline constexpr int kMaxDc = 2047;
+inline constexpr int kMaxDcWidth = 12;  // bits of a DC value less the smallest of its component
+inline constexpr int kDcHeadBytes = 2;  // smallest DC:12, width:4
+
+template <class T>
+T load(const std::uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+/// A block's 12 bits: how many bytes its mask has, and its two magnitude widths.
+struct BlockHead {
+  int mask_bytes = 0;
+  int low_width = 0;
+  int high_width = 0;
+};
+
+inline BlockHead block_head(const std::uint8_t* heads, int block) {
+  const std::uint8_t* at = heads + block + (block >> 1);
+  const int bits = load<std::uint16_t>(at) >> (4 * (block & 1));
+  return {bits & 15, (bits >> 4) & 15, (bits >> 8) & 15};
+}
+
+inline int heads_size(int blocks) { return (blocks * 3 + 1) / 2; }
+inline int dc_bytes(int blocks, int width) { return (blocks * width + 7) / 8; }
+
+/// The DC values of one component.
+struct DcValues {
+  const std::uint8_t* bits = nullptr;
+  int smallest = 0;
+  int width = 0;
+
+  int operator[](int block) const {
+    const int position = block * width;
+    const std::uint32_t word = load<std::uint32_t>(bits + (position >> 3)) >> (position & 7);
+    return smallest + static_cast<int>(word & ((1U << width) - 1U));
+  }
+};
+
+/// Where the parts of a segment lie.
+struct Parts {
+  std::array<DcValues, kMaxComponents> dc;
+  const std::uint8_t* heads = nullptr;
+  const std::uint8_t* bits = nullptr;      // forwards from here
+  const std::uint8_t* mask_end = nullptr;  // masks lie backwards from here, the segment's end
+};
+
+/// False when the fixed parts do not fit into the segment.
+inline bool find_parts(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes,
+                       Parts& parts) {
+  const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const std::uint8_t* end = at + bytes.size();
+  int blocks = 0;
+  for (std::size_t component = 0; component < planes.size(); ++component) {
+    if (end - at < kDcHeadBytes) return false;
+    const auto head = load<std::uint16_t>(at);
+    DcValues& dc = parts.dc[component];
+    dc.smallest = kMinDc + (head & 0xFFF);
+    dc.width = head >> 12;
+    dc.bits = at + kDcHeadBytes;
+    const int count = planes[component].columns * planes[component].rows;
+    const int size = kDcHeadBytes + dc_bytes(count, dc.width);
+    if (dc.width > kMaxDcWidth || end - at < size) return false;
+    at += size;
+    blocks += count;
+  }
+  if (end - at < heads_size(blocks)) return false;
+  parts.heads = at;
+  parts.bits = at + heads_size(blocks);
+  parts.mask_end = end;
+  return true;
+}
+
+}  // namespace unstarve::kernels::segment
