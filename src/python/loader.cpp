@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "feed/source/list_source.h"
 #include "feed/transform/draw_geometry.h"
 #include "python/errors.h"
 
@@ -67,8 +68,11 @@ nb::object share(HostBatch&& batch) {
   return nb::make_tuple(images_of(*slot, owner), labels);
 }
 
-/// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch.
-nb::object next_batch(Loader& loader) {
+/// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch. TimeoutError after
+/// `timeout_s` seconds, unless that is 0.
+nb::object next_batch(Loader& loader, double timeout_s) {
+  using SteadyTime = std::chrono::steady_clock;
+  const auto begun = SteadyTime::now();
   for (;;) {
     Result<feed::NextBatch> next = [&loader] {
       const nb::gil_scoped_release released;
@@ -78,6 +82,10 @@ nb::object next_batch(Loader& loader) {
     if (next->state == feed::NextState::kEnd) return nb::none();
     if (next->state == feed::NextState::kBatch) return share(std::move(*next->batch));
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (timeout_s > 0 && SteadyTime::now() - begun >= std::chrono::duration<double>(timeout_s)) {
+      PyErr_SetString(PyExc_TimeoutError, "no batch came in time");
+      throw nb::python_error();
+    }
   }
 }
 
@@ -85,6 +93,26 @@ std::unique_ptr<Loader> open_loader(const LoaderOptions& options) {
   Result<std::unique_ptr<Loader>> loader = [&options] {
     const nb::gil_scoped_release released;
     return Loader::open(options);
+  }();
+  return value_or_raise(std::move(loader));
+}
+
+using LabelList = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// A loader of files that the caller has listed: `paths` are bytes, a zero byte after each.
+std::unique_ptr<Loader> open_list(const LoaderOptions& options, const nb::bytes& paths,
+                                  const LabelList& labels) {
+  feed::ListSource::List list;
+  list.paths.assign(paths.c_str(), paths.size());
+  list.labels.assign(labels.data(), labels.data() + labels.size());
+  list.max_file_bytes = options.max_file_bytes;
+  Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
+    const nb::gil_scoped_release released;
+    const feed::LoaderParts parts = feed::LoaderParts::real();
+    Result<std::shared_ptr<feed::ListSource>> source =
+        feed::ListSource::open(std::move(list), parts.reader);
+    if (!source) return forward_error(source);
+    return Loader::open(options, std::move(*source), parts);
   }();
   return value_or_raise(std::move(loader));
 }
@@ -166,10 +194,11 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
+  module.def("open_list", &open_list, nb::arg("options"), nb::arg("paths"), nb::arg("labels"));
   nb::class_<Loader>(module, "Loader")
       .def(nb::new_(&open_loader), nb::arg("options"))
       .def("begin_epoch", &begin_epoch, nb::arg("epoch"))
-      .def("next", &next_batch)
+      .def("next", &next_batch, nb::arg("timeout_s") = 0.0)
       .def("stats", &stats)
       .def("failures", &failures)
       .def_prop_ro("classes", &Loader::classes)
