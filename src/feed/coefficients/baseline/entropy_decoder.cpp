@@ -1,0 +1,241 @@
+#include "feed/coefficients/baseline/entropy_decoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+namespace unstarve::feed {
+namespace {
+
+// An MCU has at most 10 blocks of 64 symbols of at most 16 + 11 bits, so that a decoder that looks
+// only after each MCU whether it has run past the end stays within this many bytes.
+constexpr std::size_t kPadding = 10 * 64 * 4 + 64;
+
+// Largest categories that an encoder of 8-bit samples can write (T.81, F.1.2.1.2 and F.1.2.2.1).
+constexpr int kMaxDcBits = 11;
+constexpr int kMaxAcBits = 10;
+constexpr int kLooksPerRefill = 4;
+constexpr int kMinDc = -32768;  // what libjpeg's coefficients can hold
+constexpr int kMaxDc = 32767;
+
+std::uint64_t load_big_endian(const std::uint8_t* from) {
+  std::uint64_t value;
+  std::memcpy(&value, from, sizeof(value));
+  return std::endian::native == std::endian::little ? __builtin_bswap64(value) : value;
+}
+
+tl::unexpected<Error> damaged() {
+  return fail(ErrorCode::kCorruptData, "damaged entropy-coded data");
+}
+
+}  // namespace
+
+/// Bits of the stream, the next one highest. Works on copies of the decoder's state, so that the
+/// compiler keeps them in registers.
+struct EntropyDecoder::BitReader {
+  const std::uint8_t* at;
+  std::uint64_t bits;
+  int count;  // valid bits in `bits`; those below them are zero or equal to what follows
+
+  /// At least 56 bits. Reads the 8 bytes at `at`.
+  void refill() {
+    bits |= load_big_endian(at) >> count;
+    at += (63 - count) >> 3;
+    count |= 56;
+  }
+  void drop(int length) {
+    bits <<= length;
+    count -= length;
+  }
+  int take(int length) {  // 1..16
+    const auto value = static_cast<int>(bits >> (64 - length));
+    drop(length);
+    return value;
+  }
+
+  /// One block's DC difference. False: no such code.
+  bool dc_difference(const HuffmanTable& table, int& difference) {
+    HuffmanTable::Entry entry = table.look(bits);
+    difference = entry.value();
+    if (difference == 0) {
+      if (entry.length() == 0) entry = table.decode_long(bits);
+      if (entry.length() == 0 || entry.symbol() > kMaxDcBits) return false;
+      drop(entry.length());
+      const int length = entry.symbol();
+      if (length > 0) difference = extend_sign(take(length), length);
+      return true;
+    }
+    drop(entry.length());
+    return entry.run() == 0;
+  }
+
+  /// The AC coefficients of one block, into `block` if they are wanted. False: no such code, or
+  /// more than 63 coefficients.
+  template <bool kStore>
+  bool ac_coefficients(const HuffmanTable& table, std::int16_t* block) {
+    // Four whole coefficients of at most 11 bits fit into the 56 bits that a refill gives. The
+    // next look comes before the refill, whose load would otherwise be waited for.
+    int k = 0;  // the last coefficient read
+    for (;;) {
+      HuffmanTable::Entry entry = table.look(bits);
+      refill();
+      for (int round = 0; round < kLooksPerRefill; ++round) {
+        if (entry.value() == 0) break;
+        k += entry.run() + 1;
+        if (k > 63) return false;
+        if (kStore) {
+          block[kZigzagToNatural[static_cast<std::size_t>(k)]] =
+              static_cast<std::int16_t>(entry.value());
+        }
+        drop(entry.length());
+        if (k == 63) return true;
+        entry = table.look(bits);
+      }
+      if (entry.value() != 0) continue;
+      refill();
+      if (entry.length() == 0) entry = table.decode_long(bits);
+      if (entry.length() == 0) return false;
+      drop(entry.length());
+      const int length = entry.magnitude_bits();
+      if (length == 0) {
+        if (entry.run() == 0) return true;  // the end of the block
+        if (entry.run() != 15) return false;
+        k += 16;
+        if (k > 62) return false;
+        continue;
+      }
+      if (length > kMaxAcBits) return false;
+      k += entry.run() + 1;
+      if (k > 63) return false;
+      const int value = extend_sign(take(length), length);
+      if (kStore) {
+        block[kZigzagToNatural[static_cast<std::size_t>(k)]] = static_cast<std::int16_t>(value);
+      }
+      if (k == 63) return true;
+    }
+  }
+};
+
+Status EntropyDecoder::begin(const BaselineFrame& frame) {
+  frame_ = &frame;
+  if (Status status = unstuff(frame.scan); !status) return status;
+  part_ = 0;
+  at_ = 0;
+  bits_ = 0;
+  bit_count_ = 0;
+  dc_ = {};
+  mcus_to_restart_ =
+      frame.restart_interval > 0 ? frame.restart_interval : std::numeric_limits<int>::max();
+  return {};
+}
+
+/// Copies the scan without the zero bytes after each 0xFF, so that bits can be loaded by the word.
+Status EntropyDecoder::unstuff(std::span<const std::byte> scan) {
+  if (bytes_.size() < scan.size() + kPadding) bytes_.resize(scan.size() + kPadding);
+  parts_.clear();
+  const auto* at = reinterpret_cast<const std::uint8_t*>(scan.data());
+  const std::uint8_t* end = at + scan.size();
+  std::uint8_t* out = bytes_.data();
+  std::size_t part_begin = 0;
+  int next_restart = 0;
+  const auto close_part = [&] {
+    const auto size = static_cast<std::size_t>(out - bytes_.data());
+    parts_.push_back({part_begin, size});
+    part_begin = size;
+  };
+  while (at < end) {
+    const auto* escape =
+        static_cast<const std::uint8_t*>(std::memchr(at, 0xFF, static_cast<std::size_t>(end - at)));
+    const std::uint8_t* stop = escape == nullptr ? end : escape;
+    std::memcpy(out, at, static_cast<std::size_t>(stop - at));
+    out += stop - at;
+    if (escape == nullptr || escape + 1 == end) break;
+    const int code = escape[1];
+    at = escape + 2;
+    if (code == 0) {
+      *out++ = 0xFF;
+    } else if (code >= 0xD0 && code <= 0xD7) {
+      if (frame_->restart_interval == 0 || code != 0xD0 + next_restart) return damaged();
+      next_restart = (next_restart + 1) % 8;
+      close_part();
+    } else {
+      break;  // the scan's end
+    }
+  }
+  close_part();
+  std::memset(out, 0, kPadding);
+  return {};
+}
+
+/// Moves on to the part after the next restart marker; false when there is none, or when this part
+/// was not used up to its last byte.
+bool EntropyDecoder::restart() {
+  const std::size_t used = at_ - static_cast<std::size_t>(bit_count_ / 8);
+  if (used != parts_[part_].end || part_ + 1 == parts_.size()) return false;
+  ++part_;
+  at_ = parts_[part_].begin;
+  bits_ = 0;
+  bit_count_ = 0;
+  dc_ = {};
+  mcus_to_restart_ = frame_->restart_interval;
+  return true;
+}
+
+template <bool kStore>
+bool EntropyDecoder::decode_mcus(int count, std::span<const BlockTarget> targets) {
+  const auto component_count = static_cast<std::size_t>(frame_->component_count);
+  for (int mcu = 0; mcu < count; ++mcu) {
+    if (mcus_to_restart_ == 0 && !restart()) return false;
+    --mcus_to_restart_;
+    BitReader reader{bytes_.data() + at_, bits_, bit_count_};
+    for (std::size_t i = 0; i < component_count; ++i) {
+      const BaselineFrame::Component& component = frame_->components[i];
+      const HuffmanTable& dc_table =
+          frame_->dc_tables[static_cast<std::size_t>(component.dc_table)];
+      const HuffmanTable& ac_table =
+          frame_->ac_tables[static_cast<std::size_t>(component.ac_table)];
+      const int column = mcu * component.horizontal;
+      for (int v = 0; v < component.vertical; ++v) {
+        for (int h = 0; h < component.horizontal; ++h) {
+          std::int16_t* block = nullptr;
+          if (kStore) {
+            block = targets[i].coefficients + v * targets[i].row_stride +
+                    std::ptrdiff_t{column + h} * 64;
+            std::memset(block, 0, 64 * sizeof(*block));
+          }
+          reader.refill();
+          int difference = 0;
+          if (!reader.dc_difference(dc_table, difference)) return false;
+          dc_[i] += difference;
+          if (dc_[i] < kMinDc || dc_[i] > kMaxDc) return false;
+          if (kStore) block[0] = static_cast<std::int16_t>(dc_[i]);
+          if (!reader.template ac_coefficients<kStore>(ac_table, block)) return false;
+        }
+      }
+    }
+    at_ = static_cast<std::size_t>(reader.at - bytes_.data());
+    bits_ = reader.bits;
+    bit_count_ = reader.count;
+    if (at_ - static_cast<std::size_t>(bit_count_ / 8) > parts_[part_].end) return false;
+  }
+  return true;
+}
+
+Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets) {
+  const int after = frame_->mcus_across - wanted.first - wanted.count;
+  if (!decode_mcus<false>(wanted.first, {}) || !decode_mcus<true>(wanted.count, targets) ||
+      !decode_mcus<false>(after, {})) {
+    return damaged();
+  }
+  return {};
+}
+
+Status EntropyDecoder::pass_rows(int count) {
+  for (int row = 0; row < count; ++row) {
+    if (!decode_mcus<false>(frame_->mcus_across, {})) return damaged();
+  }
+  return {};
+}
+
+}  // namespace unstarve::feed
