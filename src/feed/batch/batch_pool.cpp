@@ -22,8 +22,13 @@ void* PageableMemory::allocate(std::size_t bytes) noexcept {
 
 void PageableMemory::release(void* memory) noexcept { std::free(memory); }
 
-HostBatch::HostBatch(std::shared_ptr<BatchPool> pool, void* memory)
-    : pool_(std::move(pool)), memory_(memory), shape_(pool_->shape_) {
+std::size_t BatchShape::slot_bytes() const {
+  const auto images = static_cast<std::size_t>(batch_size);
+  return round_up(image_bytes() * images) + images * sizeof(std::int64_t);
+}
+
+HostBatch::HostBatch(std::shared_ptr<BatchPool> pool, void* memory, const BatchShape& shape)
+    : pool_(std::move(pool)), memory_(memory), shape_(shape) {
   images_ = static_cast<std::uint8_t*>(memory);
   const std::size_t image_bytes =
       round_up(shape_.image_bytes() * static_cast<std::size_t>(shape_.batch_size));
@@ -47,12 +52,12 @@ HostBatch::~HostBatch() { give_back(); }
 
 void HostBatch::give_back() noexcept {
   if (pool_ == nullptr) return;  // moved from
-  pool_->give_back(memory_);
+  pool_->give_back(memory_, shape_.batch_size);
   pool_.reset();
 }
 
 BatchPool::BatchPool(const BatchShape& shape, std::size_t kept, std::shared_ptr<SlotMemory> memory)
-    : shape_(shape), kept_(kept), memory_(std::move(memory)), owner_(::getpid()) {
+    : kept_(kept), memory_(std::move(memory)), owner_(::getpid()), shape_(shape) {
   free_.reserve(kept);  // so that giving back allocates nothing
 }
 
@@ -69,15 +74,17 @@ BatchPool::~BatchPool() {
   for (void* memory : free_) memory_->release(memory);
 }
 
-std::size_t BatchPool::slot_bytes() const {
-  const auto batch_size = static_cast<std::size_t>(shape_.batch_size);
-  return round_up(shape_.image_bytes() * batch_size) + batch_size * sizeof(std::int64_t);
-}
-
-Result<HostBatch> BatchPool::acquire() {
+Result<HostBatch> BatchPool::acquire(int images) {
   void* memory = nullptr;
+  BatchShape shape;
   {
     MutexLock lock(mutex_);
+    if (images > shape_.batch_size) {
+      for (void* too_small : free_) memory_->release(too_small);
+      free_.clear();
+      shape_.batch_size = images;
+    }
+    shape = shape_;
     if (!free_.empty()) {
       memory = free_.back();
       free_.pop_back();
@@ -85,20 +92,21 @@ Result<HostBatch> BatchPool::acquire() {
       ++allocations_;
     }
   }
-  if (memory == nullptr) memory = memory_->allocate(slot_bytes());
+  if (memory == nullptr) memory = memory_->allocate(shape.slot_bytes());
   if (memory == nullptr) {
     return fail(ErrorCode::kOutOfMemory,
-                "no memory for a batch of {} bytes; lower batch_size or prefetch", slot_bytes());
+                "no memory for a batch of {} bytes; lower batch_size or prefetch",
+                shape.slot_bytes());
   }
-  return HostBatch(shared_from_this(), memory);
+  return HostBatch(shared_from_this(), memory, shape);
 }
 
-void BatchPool::give_back(void* memory) noexcept {
+void BatchPool::give_back(void* memory, int batch_size) noexcept {
   // In a forked child the mutex may be held by a thread that does not exist there.
   if (::getpid() != owner_) return;
   {
     MutexLock lock(mutex_);
-    if (free_.size() < kept_) {
+    if (batch_size == shape_.batch_size && free_.size() < kept_) {
       free_.push_back(memory);
       return;
     }

@@ -40,6 +40,8 @@ struct BatchShape {
     return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * 3 *
            value_bytes(type);
   }
+  /// Of a whole batch with its labels.
+  std::size_t slot_bytes() const;
 };
 
 class BatchPool;
@@ -56,12 +58,12 @@ class HostBatch {
   std::int64_t* labels() const { return labels_; }
   const BatchShape& shape() const { return shape_; }
 
-  int count = 0;            // images in it, at most shape().batch_size
+  int count = 0;            // images in it, at most shape().batch_size, which is the slot's own
   std::uint64_t batch = 0;  // which of the epoch's batches
 
  private:
   friend class BatchPool;
-  HostBatch(std::shared_ptr<BatchPool> pool, void* memory);
+  HostBatch(std::shared_ptr<BatchPool> pool, void* memory, const BatchShape& shape);
   void give_back() noexcept;
 
   std::shared_ptr<BatchPool> pool_;  // shared: tensors may outlive the loader
@@ -72,7 +74,8 @@ class HostBatch {
 };
 
 /// Recycles the slots of batches. It never blocks: when all slots are out, because the consumer
-/// keeps batches, it allocates another, and frees those beyond `kept` when they come back.
+/// keeps batches, it allocates another, and frees those beyond `kept` when they come back. A batch
+/// that is larger than all before makes every slot from then on as large.
 /// Thread rule: any thread.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
  public:
@@ -81,22 +84,21 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
                                            std::shared_ptr<SlotMemory> memory);
   ~BatchPool();
 
-  Result<HostBatch> acquire();
-  const BatchShape& shape() const { return shape_; }
+  /// A slot for at least `images`; one is what the pool was made for, or more.
+  Result<HostBatch> acquire(int images);
   /// Slots allocated since the pool was made; constant in the steady state.
   std::uint64_t allocations() const;
 
  private:
   friend class HostBatch;
   BatchPool(const BatchShape& shape, std::size_t kept, std::shared_ptr<SlotMemory> memory);
-  void give_back(void* memory) noexcept;
-  std::size_t slot_bytes() const;
+  void give_back(void* memory, int batch_size) noexcept;
 
-  const BatchShape shape_;
   const std::size_t kept_;
   const std::shared_ptr<SlotMemory> memory_;  // shared: tensors may outlive the loader
   const pid_t owner_;
   mutable Mutex mutex_;
+  BatchShape shape_ UNSTARVE_GUARDED_BY(mutex_);  // of the slots in free_
   std::vector<void*> free_ UNSTARVE_GUARDED_BY(mutex_);
   std::uint64_t allocations_ UNSTARVE_GUARDED_BY(mutex_) = 0;
 };

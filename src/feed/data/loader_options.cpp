@@ -12,12 +12,29 @@ Status check_range(const char* field, Number value, Number low, Number high) {
 
 constexpr std::int64_t kMaxSlotBytes = std::int64_t{1} << 34;
 
+struct IntBound {
+  const char* field;
+  int value;
+  int low;
+  int high;
+};
+
 Status check_numbers(const LoaderOptions& options) {
-  if (Status status = check_range("batch_size", options.batch_size, 1, 1 << 16); !status) {
-    return status;
+  const IntBound bounds[] = {
+      {"batch_size", options.batch_size, 1, 1 << 16},
+      {"threads", options.threads, 0, 1024},
+      {"max_threads", options.max_threads, 0, 1024},
+      {"prefetch", options.prefetch_batches, 0, 1024},
+      {"world_size", options.world_size, 1, 1 << 20},
+      {"rank", options.rank, 0, options.world_size - 1},
+      {"read_retries", options.read_retries, 0, 16},
+  };
+  for (const IntBound& bound : bounds) {
+    Status status = check_range(bound.field, bound.value, bound.low, bound.high);
+    if (!status) return status;
   }
-  if (Status status = check_range("threads", options.threads, 0, 1024); !status) return status;
-  return check_range("prefetch", options.prefetch_batches, 1, 1024);
+  constexpr std::int64_t kMostMemory = std::int64_t{1} << 50;
+  return check_range("memory_bytes", options.memory_bytes, std::int64_t{1}, kMostMemory);
 }
 
 }  // namespace

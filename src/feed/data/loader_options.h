@@ -15,6 +15,13 @@ enum class OnError {
   kReplace,  // another sample, chosen by (seed, epoch, index), takes its place
 };
 
+/// What happens when the samples of an epoch do not divide by the number of ranks. Either way all
+/// ranks get the same number of batches.
+enum class RankRemainder {
+  kPad,   // the first samples of the epoch's order come once more at its end
+  kDrop,  // the last samples of the epoch's order are left out
+};
+
 /// Everything that decides what a loader does. The first two blocks decide which bytes come out;
 /// the last decides only how fast.
 struct LoaderOptions {
@@ -26,13 +33,21 @@ struct LoaderOptions {
   bool shuffle = true;     // a new order in each epoch
   int batch_size = 64;     // images
   bool drop_last = false;  // leave out the last batch if it is not full
+  int rank = 0;            // takes every world_size-th sample of the order
+  int world_size = 1;
+  RankRemainder rank_remainder = RankRemainder::kPad;
   OnError on_error = OnError::kRaise;
   bool accept_damaged = false;            // take what libjpeg makes of broken data (PIL does)
   std::int64_t max_pixels = 178'956'970;  // per image; larger ones are an error (PIL's bound)
   std::int64_t max_file_bytes = std::int64_t{1} << 30;  // per file
 
-  int threads = 0;           // 0: as many as the process may use CPUs
-  int prefetch_batches = 4;  // batches that may be under way or ready before the consumer asks
+  int threads = 0;           // 0: a controller keeps as many at work as the consumer needs
+  int max_threads = 0;       // bounds the controller; 0: as many as the process may use CPUs
+  int prefetch_batches = 0;  // batches that may be under way or ready before the consumer asks;
+                             // 0: a controller decides
+  std::int64_t memory_bytes = std::int64_t{1} << 30;  // bounds the batches that lie ready
+  bool prefetch_next_epoch = false;  // go on into the next epoch before begin_epoch() asks for it
+  int read_retries = 4;  // times that a read is tried again when the device fails for the moment
 };
 
 /// kInvalidArgument with the field's name when a value makes no sense.

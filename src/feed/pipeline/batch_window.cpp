@@ -7,10 +7,6 @@
 namespace unstarve::feed {
 namespace {
 
-std::uint64_t count_batches(std::uint64_t samples, std::uint64_t batch_size, bool drop_last) {
-  return drop_last ? samples / batch_size : (samples + batch_size - 1) / batch_size;
-}
-
 /// Moves the good rows together, in order.
 void close_gaps(HostBatch& batch, const std::vector<bool>& left_out) {
   int kept = 0;
@@ -28,67 +24,78 @@ void close_gaps(HostBatch& batch, const std::vector<bool>& left_out) {
 }  // namespace
 
 BatchWindow::BatchWindow(Setup setup)
-    : setup_(std::move(setup)),
-      batch_size_(static_cast<std::uint64_t>(setup_.pool->shape().batch_size)),
-      batch_count_(count_batches(setup_.order.size(), batch_size_, setup_.drop_last)) {}
-
-int BatchWindow::rows_of(std::uint64_t batch) const {
-  return static_cast<int>(std::min(batch_size_, setup_.order.size() - batch * batch_size_));
-}
-
-bool BatchWindow::all_claimed() const {
-  return next_sample_ >= std::min<std::uint64_t>(setup_.order.size(), batch_count_ * batch_size_);
-}
-
-bool BatchWindow::may_claim() const {
-  const std::uint64_t batch = next_sample_ / batch_size_;
-  return batch < delivered_ + pending_.size() || batch < delivered_ + setup_.ahead;
-}
+    : pool_(std::move(setup.pool)),
+      clock_(setup.clock),
+      order_(std::move(setup.order)),
+      position_(setup.start),
+      epoch_(setup.start.epoch),
+      ring_(static_cast<std::size_t>(std::max(setup.ahead, setup.most_ahead))),
+      ahead_(static_cast<std::uint64_t>(setup.ahead)) {}
 
 BatchWindow::Pending& BatchWindow::pending_of(std::uint64_t batch) {
-  return pending_[batch - delivered_];
+  return ring_[batch % ring_.size()];
+}
+
+const BatchWindow::Pending& BatchWindow::pending_of(std::uint64_t batch) const {
+  return ring_[batch % ring_.size()];
+}
+
+bool BatchWindow::rows_left() const {
+  return opened_ > 0 && next_row_ < pending_of(opened_ - 1).plan.samples.size();
 }
 
 std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
   MutexLock lock(mutex_);
   const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
-    const bool inside_batch = next_sample_ % batch_size_ != 0;
-    return cancelled_ || all_claimed() || (failed_ && !inside_batch) || may_claim();
+    return cancelled_ || failed_ || rows_left() || order_->ended() ||
+           (order_->ready() && opened_ - delivered_ < ahead_);
   };
   if (!ready()) {
-    const std::int64_t blocked_from_ns = setup_.clock.now_ns();
+    const std::int64_t blocked_from_ns = clock_.now_ns();
     may_claim_.wait(mutex_, stop, ready);
-    claim_blocked_ns_ += setup_.clock.now_ns() - blocked_from_ns;
+    waits_.claim_blocked_ns += clock_.now_ns() - blocked_from_ns;
   }
-  if (cancelled_ || all_claimed() || stop.stop_requested()) return std::nullopt;
-  if (next_sample_ % batch_size_ == 0 && (failed_ || !open_batch())) return std::nullopt;
+  if (cancelled_ || stop.stop_requested()) return std::nullopt;
+  if (!rows_left()) {
+    if (failed_ || !order_->ready() || !open_batch()) return std::nullopt;
+  }
 
+  const Pending& pending = pending_of(opened_ - 1);
   Ticket ticket;
-  ticket.batch = next_sample_ / batch_size_;
-  ticket.row = static_cast<int>(next_sample_ % batch_size_);
-  ticket.index = setup_.order[next_sample_];
-  const HostBatch& batch = *pending_of(ticket.batch).batch;
-  ticket.image = batch.image(ticket.row);
-  ticket.label = batch.labels() + ticket.row;
-  ++next_sample_;
+  ticket.batch = opened_ - 1;
+  ticket.row = static_cast<int>(next_row_);
+  ticket.sample = pending.plan.samples[next_row_];
+  ticket.epoch = pending.plan.epoch;
+  ticket.image = pending.batch->image(ticket.row);
+  ticket.label = pending.batch->labels() + ticket.row;
+  ++next_row_;
   return ticket;
 }
 
 bool BatchWindow::open_batch() {
-  const std::uint64_t number = next_sample_ / batch_size_;
-  Pending& pending = pending_.emplace_back();
-  Result<HostBatch> slot = setup_.pool->acquire();
+  Pending& pending = pending_of(opened_);
+  order_->take(pending.plan);
+  ++opened_;
+  next_row_ = 0;
+  const auto count = static_cast<int>(pending.plan.samples.size());
+  Result<HostBatch> slot = pool_->acquire(count);
   if (!slot) {
     failed_ = true;
     pending.error = slot.error();
+    pending.unfinished = 0;
+    pending.plan.samples.clear();  // nothing of it can be claimed
     may_claim_.notify_all();
     head_done_.notify_all();
     return false;
   }
-  slot->batch = number;
-  slot->count = rows_of(number);
-  pending.unfinished = slot->count;
+  slot->batch = pending.plan.number;
+  slot->count = count;
+  pending.unfinished = count;
+  pending.left_out.assign(pending.plan.samples.size(), false);
+  pending.has_gaps = false;
   pending.batch.emplace(std::move(*slot));
+  // With the last batch a thread that waits for another has nothing to wait for.
+  if (order_->ended()) may_claim_.notify_all();
   return true;
 }
 
@@ -97,8 +104,8 @@ void BatchWindow::finish(const Ticket& ticket, Outcome outcome) {
   if (cancelled_) return;
   if (outcome == Outcome::kLeftOut) {
     Pending& pending = pending_of(ticket.batch);
-    pending.left_out.resize(static_cast<std::size_t>(pending.batch->count));
     pending.left_out[static_cast<std::size_t>(ticket.row)] = true;
+    pending.has_gaps = true;
   }
   settle(ticket);
 }
@@ -117,44 +124,105 @@ void BatchWindow::finish(const Ticket& ticket, Error error) {
 }
 
 void BatchWindow::settle(const Ticket& ticket) {
-  if (--pending_of(ticket.batch).unfinished == 0 && ticket.batch == delivered_) {
-    head_done_.notify_all();
-  }
+  if (--pending_of(ticket.batch).unfinished > 0) return;
+  ++waits_.ready;
+  if (ticket.batch == delivered_) head_done_.notify_all();
 }
 
 bool BatchWindow::head_is_done() const {
-  return !pending_.empty() && pending_.front().unfinished == 0;
+  return opened_ > delivered_ && pending_of(delivered_).unfinished == 0;
+}
+
+bool BatchWindow::epoch_is_over() {
+  if (!epoch_over_ && opened_ == delivered_ && order_->ended()) {
+    epoch_over_ = true;  // an order that did not know which batch was its last
+    position_ = {epoch_ + 1, 0, 0};
+  }
+  return epoch_over_;
 }
 
 Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
   for (;;) {
-    Pending head;
+    std::optional<HostBatch> batch;
+    std::vector<bool> gaps;
     {
       MutexLock lock(mutex_);
       const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
-        return cancelled_ || delivered_error_ || delivered_ == batch_count_ || head_is_done();
+        return cancelled_ || delivered_error_ || epoch_is_over() || head_is_done();
       };
       if (!ready()) {
-        const std::int64_t blocked_from_ns = setup_.clock.now_ns();
+        const std::int64_t blocked_from_ns = clock_.now_ns();
         head_done_.wait_for(mutex_, at_most, ready);
-        next_blocked_ns_ += setup_.clock.now_ns() - blocked_from_ns;
+        waits_.next_blocked_ns += clock_.now_ns() - blocked_from_ns;
       }
       if (delivered_error_) return tl::unexpected<Error>(*delivered_error_);
       if (cancelled_) return fail(ErrorCode::kCancelled, "the epoch was cancelled");
-      if (delivered_ == batch_count_) return NextBatch{NextState::kEnd, std::nullopt};
+      if (epoch_is_over()) return NextBatch{NextState::kEnd, std::nullopt};
       if (!head_is_done()) return NextBatch{NextState::kTimeout, std::nullopt};
-      if (pending_.front().error) {
-        delivered_error_ = pending_.front().error;
+      Pending& head = pending_of(delivered_);
+      if (head.error) {
+        delivered_error_ = head.error;
         return tl::unexpected<Error>(*delivered_error_);
       }
-      head = std::move(pending_.front());
-      pending_.pop_front();
+      batch.swap(head.batch);
+      if (head.has_gaps) gaps = head.left_out;
+      position_ = head.plan.after;
+      epoch_over_ = head.plan.last;
       ++delivered_;
+      --waits_.ready;
     }
     may_claim_.notify_all();
-    if (!head.left_out.empty()) close_gaps(*head.batch, head.left_out);
-    if (head.batch->count > 0) return NextBatch{NextState::kBatch, std::move(head.batch)};
+    if (!gaps.empty()) close_gaps(*batch, gaps);
+    if (batch->count > 0) return NextBatch{NextState::kBatch, std::move(batch)};
   }
+}
+
+bool BatchWindow::advance_to(std::uint32_t epoch) {
+  MutexLock lock(mutex_);
+  const bool goes_on = opened_ > delivered_ || !order_->ended();
+  if (cancelled_ || failed_ || !epoch_over_ || epoch != epoch_ + 1 || !goes_on) return false;
+  epoch_ = epoch;
+  epoch_over_ = false;
+  return true;
+}
+
+EpochPosition BatchWindow::position() const {
+  MutexLock lock(mutex_);
+  return position_;
+}
+
+Status BatchWindow::submit(std::span<const std::uint64_t> indices) {
+  MutexLock lock(mutex_);
+  Status status = order_->submit(indices);
+  may_claim_.notify_all();
+  return status;
+}
+
+Status BatchWindow::skip(std::span<const std::uint64_t> indices) {
+  MutexLock lock(mutex_);
+  return order_->skip(indices);
+}
+
+Status BatchWindow::finish_submitting() {
+  MutexLock lock(mutex_);
+  Status status = order_->finish();
+  may_claim_.notify_all();
+  head_done_.notify_all();
+  return status;
+}
+
+std::uint64_t BatchWindow::wanted_batches() const {
+  MutexLock lock(mutex_);
+  const std::uint64_t under_way = opened_ - delivered_ + order_->waiting();
+  return cancelled_ || failed_ || under_way >= ahead_ ? 0 : ahead_ - under_way;
+}
+
+void BatchWindow::set_ahead(int batches) {
+  {
+    MutexLock lock(mutex_);
+    ahead_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(batches), 1, ring_.size());
+  }
+  may_claim_.notify_all();
 }
 
 void BatchWindow::cancel() {
@@ -166,14 +234,11 @@ void BatchWindow::cancel() {
   head_done_.notify_all();
 }
 
-std::int64_t BatchWindow::claim_blocked_ns() const {
+BatchWindow::Waits BatchWindow::waits() const {
   MutexLock lock(mutex_);
-  return claim_blocked_ns_;
-}
-
-std::int64_t BatchWindow::next_blocked_ns() const {
-  MutexLock lock(mutex_);
-  return next_blocked_ns_;
+  Waits waits = waits_;
+  waits.open = static_cast<int>(opened_ - delivered_);
+  return waits;
 }
 
 }  // namespace unstarve::feed

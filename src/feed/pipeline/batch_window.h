@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -12,13 +12,15 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
+#include "feed/pipeline/order/batch_order.h"
 
 namespace unstarve::feed {
 
 /// One sample to load: where it comes from and where it goes.
 struct Ticket {
-  std::uint32_t index = 0;  // in the data set
-  std::uint64_t batch = 0;  // in the epoch
+  PlannedSample sample;
+  std::uint32_t epoch = 0;
+  std::uint64_t batch = 0;  // of the window
   int row = 0;              // in the batch
   std::uint8_t* image = nullptr;
   std::int64_t* label = nullptr;
@@ -35,23 +37,23 @@ struct NextBatch {
   std::optional<HostBatch> batch;  // only with kBatch
 };
 
-/// One epoch on its way from the loading threads to the consumer: samples are claimed in order by
+/// Batches on their way from the loading threads to the consumer: samples are claimed in order by
 /// any thread, batches come out in order. Claims stay at most `ahead` batches in front of the
 /// consumer. It is not a queue because samples finish out of order: a slow one holds back only its
-/// own batch, while the threads go on with those behind it.
-/// Thread rule: claim() and finish() from any thread, next() from the consumer, cancel() from any.
+/// own batch, while the threads go on with those behind it. It may run on into the next epoch
+/// before the consumer has begun that.
+/// Thread rule: claim() and finish() from any thread, next() from the consumer, the rest from any.
 class BatchWindow {
  public:
   struct Setup {
-    std::vector<std::uint32_t> order;  // the samples of the epoch
-    bool drop_last = false;
-    std::uint64_t ahead = 1;
+    std::unique_ptr<BatchOrder> order;
+    EpochPosition start;
+    int ahead = 1;
+    int most_ahead = 1;  // that set_ahead() will ask for
     std::shared_ptr<BatchPool> pool;
     const Clock& clock;
   };
   explicit BatchWindow(Setup setup);
-
-  std::uint64_t batch_count() const { return batch_count_; }
 
   /// Waits while the window is full. Nothing: all is claimed, cancelled, failed or stopped.
   std::optional<Ticket> claim(const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex_);
@@ -63,45 +65,69 @@ class BatchWindow {
   /// The next batch in order; waits for it up to `at_most`. After an error every further call
   /// returns it again. Batches of which all samples were left out are passed over.
   Result<NextBatch> next(std::chrono::nanoseconds at_most) UNSTARVE_EXCLUDES(mutex_);
+  /// Makes `epoch` the consumer's, if it is the next one and the threads go on into it.
+  bool advance_to(std::uint32_t epoch) UNSTARVE_EXCLUDES(mutex_);
+  /// Where the consumer is; batches that lie ready do not count.
+  EpochPosition position() const UNSTARVE_EXCLUDES(mutex_);
 
+  /// See BatchOrder.
+  Status submit(std::span<const std::uint64_t> indices) UNSTARVE_EXCLUDES(mutex_);
+  Status skip(std::span<const std::uint64_t> indices) UNSTARVE_EXCLUDES(mutex_);
+  Status finish_submitting() UNSTARVE_EXCLUDES(mutex_);
+  /// Batches that would find a thread waiting for them if they were submitted now.
+  std::uint64_t wanted_batches() const UNSTARVE_EXCLUDES(mutex_);
+
+  void set_ahead(int batches) UNSTARVE_EXCLUDES(mutex_);
   /// Ends all waits; next() then fails with kCancelled.
   void cancel() UNSTARVE_EXCLUDES(mutex_);
 
-  std::int64_t claim_blocked_ns() const UNSTARVE_EXCLUDES(mutex_);
-  std::int64_t next_blocked_ns() const UNSTARVE_EXCLUDES(mutex_);
+  /// Sums since the window was made, and what lies ready now.
+  struct Waits {
+    std::int64_t claim_blocked_ns = 0;
+    std::int64_t next_blocked_ns = 0;
+    int open = 0;   // batches claimed from and not delivered
+    int ready = 0;  // of these: complete
+  };
+  Waits waits() const UNSTARVE_EXCLUDES(mutex_);
 
  private:
   struct Pending {
+    PlannedBatch plan;
     std::optional<HostBatch> batch;
-    std::vector<bool> left_out;  // empty while all rows are good
+    std::vector<bool> left_out;  // all false while all rows are good
+    bool has_gaps = false;
     int unfinished = 0;
     int failed_row = 0;
     std::optional<Error> error;  // of the first row that has one
   };
 
-  int rows_of(std::uint64_t batch) const;
-  bool all_claimed() const UNSTARVE_REQUIRES(mutex_);
-  bool may_claim() const UNSTARVE_REQUIRES(mutex_);
-  bool head_is_done() const UNSTARVE_REQUIRES(mutex_);
+  Pending& pending_of(std::uint64_t batch) UNSTARVE_REQUIRES(mutex_);
+  const Pending& pending_of(std::uint64_t batch) const UNSTARVE_REQUIRES(mutex_);
+  bool rows_left() const UNSTARVE_REQUIRES(mutex_);
   bool open_batch() UNSTARVE_REQUIRES(mutex_);
   void settle(const Ticket& ticket) UNSTARVE_REQUIRES(mutex_);
-  Pending& pending_of(std::uint64_t batch) UNSTARVE_REQUIRES(mutex_);
+  bool head_is_done() const UNSTARVE_REQUIRES(mutex_);
+  bool epoch_is_over() UNSTARVE_REQUIRES(mutex_);
 
-  const Setup setup_;
-  const std::uint64_t batch_size_;
-  const std::uint64_t batch_count_;
+  const std::shared_ptr<BatchPool> pool_;
+  const Clock& clock_;
 
   mutable Mutex mutex_;
   CondVar may_claim_;
   CondVar head_done_;
-  std::uint64_t next_sample_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // first unclaimed
-  std::uint64_t delivered_ UNSTARVE_GUARDED_BY(mutex_) = 0;    // batches
-  std::deque<Pending> pending_ UNSTARVE_GUARDED_BY(mutex_);    // from batch delivered_ on
-  bool failed_ UNSTARVE_GUARDED_BY(mutex_) = false;            // open no further batch
+  std::unique_ptr<BatchOrder> order_ UNSTARVE_GUARDED_BY(mutex_);
+  EpochPosition position_ UNSTARVE_GUARDED_BY(mutex_);
+  std::uint32_t epoch_ UNSTARVE_GUARDED_BY(mutex_);          // the consumer's
+  bool epoch_over_ UNSTARVE_GUARDED_BY(mutex_) = false;      // its last batch is delivered
+  std::vector<Pending> ring_ UNSTARVE_GUARDED_BY(mutex_);    // batch b lies at b modulo the size
+  std::uint64_t opened_ UNSTARVE_GUARDED_BY(mutex_) = 0;     // batches
+  std::uint64_t delivered_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // batches
+  std::size_t next_row_ UNSTARVE_GUARDED_BY(mutex_) = 0;     // of the batch opened last
+  std::uint64_t ahead_ UNSTARVE_GUARDED_BY(mutex_);
+  bool failed_ UNSTARVE_GUARDED_BY(mutex_) = false;  // open no further batch
   bool cancelled_ UNSTARVE_GUARDED_BY(mutex_) = false;
   std::optional<Error> delivered_error_ UNSTARVE_GUARDED_BY(mutex_);
-  std::int64_t claim_blocked_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;
-  std::int64_t next_blocked_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;
+  Waits waits_ UNSTARVE_GUARDED_BY(mutex_);
 };
 
 }  // namespace unstarve::feed

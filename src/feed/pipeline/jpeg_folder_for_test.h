@@ -51,6 +51,7 @@ class JpegFolder {
     options.batch_size = 4;
     options.transform = training_crop(32);
     options.threads = 2;
+    options.prefetch_batches = 4;
     return options;
   }
 

@@ -6,39 +6,23 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <system_error>
+#include <new>
 #include <utility>
 
 #include "feed/pipeline/epoch_post.h"
-#include "feed/pipeline/failure_log.h"
+#include "feed/pipeline/loader_counters.h"
 #include "feed/pipeline/open_source.h"
+#include "feed/pipeline/order/generated_order.h"
+#include "feed/pipeline/order/submitted_order.h"
 #include "feed/pipeline/sample_worker.h"
-#include "host/effective_cpus.h"
+#include "feed/pipeline/ticket_runner.h"
+#include "feed/transform/sample_transform.h"
 
 namespace unstarve::feed {
 namespace {
 
-// A broken sample's replacement may be broken as well; after so many the data set is at fault.
-constexpr std::uint32_t kMaxAttempts = 16;
-
-/// Sums over all threads. Relaxed: each is read on its own, and none guards other memory.
-struct Counters {
-  std::atomic<std::uint64_t> images{0};
-  std::atomic<std::uint64_t> batches{0};
-  std::atomic<std::int64_t> bytes_read{0};
-  std::atomic<std::int64_t> read_ns{0};
-  std::atomic<std::int64_t> decode_ns{0};
-  std::atomic<std::int64_t> resize_ns{0};
-  std::atomic<std::uint64_t> replaced{0};
-  std::atomic<std::uint64_t> left_out{0};
-
-  void add(const SampleCost& cost) {
-    bytes_read.fetch_add(cost.bytes, std::memory_order_relaxed);
-    read_ns.fetch_add(cost.read_ns, std::memory_order_relaxed);
-    decode_ns.fetch_add(cost.decode_ns, std::memory_order_relaxed);
-    resize_ns.fetch_add(cost.resize_ns, std::memory_order_relaxed);
-  }
-};
+// Batches ahead of the consumer where nothing says how many.
+constexpr int kUsualPrefetch = 4;
 
 Status check_sample_count(std::uint64_t count) {
   if (count < std::numeric_limits<std::uint32_t>::max()) return {};
@@ -47,36 +31,20 @@ Status check_sample_count(std::uint64_t count) {
 
 }  // namespace
 
-int usable_cpu_count() {
-  const Result<host::EffectiveCpus> cpus = host::effective_cpus(host::HostFiles());
-  if (cpus) return static_cast<int>(cpus->count);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-Result<std::jthread> ThreadStarter::start(std::function<void(std::stop_token)> body) {
-  try {
-    return std::jthread(std::move(body));
-  } catch (const std::system_error& error) {
-    return fail_errno(error.code().value(), "cannot start a loading thread");
-  }
-}
-
-LoaderParts LoaderParts::real() {
-  return {std::make_shared<PlainFileReader>(), std::make_shared<PageableMemory>(),
-          std::make_shared<ThreadStarter>(), std::make_shared<SteadyClock>()};
-}
-
 struct Loader::Impl {
   LoaderOptions options;
   LoaderParts parts;
   std::shared_ptr<SampleSource> source;
   std::shared_ptr<BatchPool> pool;
+  int most_ahead = 1;  // batches that the memory holds beside the consumer's
   mutable Mutex mutex;
   std::shared_ptr<BatchWindow> window UNSTARVE_GUARDED_BY(mutex);    // of the consumer's epoch
-  std::int64_t past_threads_wait_ns UNSTARVE_GUARDED_BY(mutex) = 0;  // of the epochs before
+  LoaderState resume UNSTARVE_GUARDED_BY(mutex);                     // where no window is
+  bool restored UNSTARVE_GUARDED_BY(mutex) = false;                  // by restore(), no epoch since
+  std::int64_t past_threads_wait_ns UNSTARVE_GUARDED_BY(mutex) = 0;  // of the windows before
   std::int64_t past_consumer_wait_ns UNSTARVE_GUARDED_BY(mutex) = 0;
-  Counters counters;
-  FailureLog failures;
+  LoaderCounters counters;
+  Quarantine quarantine;
   EpochPost post;
   std::atomic<pid_t> owner{0};  // the process that has the threads
   Mutex start_mutex;            // held while an epoch begins
@@ -85,11 +53,17 @@ struct Loader::Impl {
 
   Status start_threads() UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
+  LoaderState::Order generated_kind() const;
+  /// Where an epoch begins: where restore() said, or at its first sample.
+  EpochPosition start_of(std::uint32_t epoch, LoaderState::Order order) UNSTARVE_EXCLUDES(mutex);
+  /// Ends the epoch under way and begins that of `order`.
+  Status begin(std::unique_ptr<BatchOrder> order, const EpochPosition& start,
+               LoaderState::Order kind) UNSTARVE_REQUIRES(start_mutex);
   /// Ends the epoch under way, if there is one, and makes `next` the consumer's.
   void replace_window(std::shared_ptr<BatchWindow> next) UNSTARVE_EXCLUDES(mutex);
   std::shared_ptr<BatchWindow> current_window() const UNSTARVE_EXCLUDES(mutex);
-  void run_thread(SampleWorker worker, const std::stop_token& stop);
-  void load_sample(SampleWorker& worker, const EpochPost::Epoch& epoch, const Ticket& ticket);
+  Result<std::shared_ptr<BatchWindow>> submitted_window() const UNSTARVE_EXCLUDES(mutex);
+  void run_thread(TicketRunner& runner, const std::stop_token& stop);
 };
 
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -125,16 +99,27 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   impl->options = options;
   impl->parts = parts;
   impl->source = std::move(source);
-  if (options.threads == 0) impl->options.threads = usable_cpu_count();
+  if (options.threads == 0) impl->options.threads = parts.cpus();
   if (Status status = SampleTransform::check(options.transform); !status) {
     return forward_error(status);
   }
   const OutputPlan& output = options.transform.output;
   const ImageSize size = options.transform.geometry.size;
-  // One batch more than are under way: the one that the consumer works on.
+  const BatchShape shape{options.batch_size, size.height, size.width, output.type, output.layout};
+  const auto slots = options.memory_bytes / static_cast<std::int64_t>(shape.slot_bytes());
+  // One slot more than are under way: that of the batch that the consumer works on.
+  impl->most_ahead = static_cast<int>(std::clamp<std::int64_t>(slots - 1, 1, 1024));
+  if (options.prefetch_batches == 0) impl->options.prefetch_batches = kUsualPrefetch;
+  impl->most_ahead = std::min(impl->most_ahead, impl->options.prefetch_batches);
   impl->pool =
-      BatchPool::create({options.batch_size, size.height, size.width, output.type, output.layout},
-                        static_cast<std::size_t>(options.prefetch_batches) + 1, parts.memory);
+      BatchPool::create(shape, static_cast<std::size_t>(impl->most_ahead) + 1, parts.memory);
+  {
+    MutexLock lock(impl->mutex);
+    impl->resume.seed = options.seed;
+    impl->resume.order = impl->generated_kind();
+    impl->resume.samples = impl->source->size();
+    impl->resume.fingerprint = impl->source->fingerprint();
+  }
   return std::unique_ptr<Loader>(new Loader(std::move(impl)));
 }
 
@@ -152,10 +137,11 @@ Status Loader::Impl::start_threads() {
   while (static_cast<int>(threads.size()) < options.threads) {
     Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
     if (!worker) return forward_error(worker);
-    // std::function wants a copy; the worker is handed over through a pointer.
-    auto shared = std::make_shared<SampleWorker>(std::move(*worker));
+    const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
+    // std::function wants a copy; the runner is handed over through a pointer.
+    const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
     Result<std::jthread> thread = parts.threads->start(
-        [this, shared](const std::stop_token& stop) { run_thread(std::move(*shared), stop); });
+        [this, runner](const std::stop_token& stop) { run_thread(*runner, stop); });
     if (!thread) return forward_error(thread);
     threads.push_back(std::move(*thread));
   }
@@ -166,8 +152,10 @@ void Loader::Impl::replace_window(std::shared_ptr<BatchWindow> next) {
   MutexLock lock(mutex);
   if (window != nullptr) {
     window->cancel();
-    past_threads_wait_ns += window->claim_blocked_ns();
-    past_consumer_wait_ns += window->next_blocked_ns();
+    const BatchWindow::Waits waits = window->waits();
+    past_threads_wait_ns += waits.claim_blocked_ns;
+    past_consumer_wait_ns += waits.next_blocked_ns;
+    resume.position = window->position();
   }
   window = std::move(next);
 }
@@ -177,60 +165,97 @@ std::shared_ptr<BatchWindow> Loader::Impl::current_window() const {
   return window;
 }
 
+LoaderState::Order Loader::Impl::generated_kind() const {
+  return options.shuffle ? LoaderState::Order::kShuffled : LoaderState::Order::kSequential;
+}
+
+EpochPosition Loader::Impl::start_of(std::uint32_t epoch, LoaderState::Order order) {
+  MutexLock lock(mutex);
+  const bool goes_on = restored && resume.order == order && resume.position.epoch == epoch;
+  return goes_on ? resume.position : EpochPosition{epoch, 0, 0};
+}
+
+Status Loader::Impl::begin(std::unique_ptr<BatchOrder> order, const EpochPosition& start,
+                           LoaderState::Order kind) {
+  const auto next = std::make_shared<BatchWindow>(
+      BatchWindow::Setup{std::move(order), start, most_ahead, most_ahead, pool, *parts.clock});
+  replace_window(nullptr);
+  if (Status status = start_threads(); !status) return status;
+  replace_window(next);
+  {
+    MutexLock lock(mutex);
+    resume.order = kind;
+    restored = false;
+  }
+  post.announce(next);
+  return {};
+}
+
 Status Loader::begin_epoch(std::uint32_t epoch) {
   Impl& impl = *impl_;
   if (Status status = impl.check_process(); !status) return status;
   MutexLock lock(impl.start_mutex);
-  impl.replace_window(nullptr);
-  const auto count = static_cast<std::uint32_t>(impl.source->size());
-  std::vector<std::uint32_t> order(count);
-  if (impl.options.shuffle) {
-    order = shuffled_order(count, impl.options.seed, epoch);
-  } else {
-    for (std::uint32_t index = 0; index < count; ++index) order[index] = index;
-  }
-  const auto window = std::make_shared<BatchWindow>(BatchWindow::Setup{
-      std::move(order), impl.options.drop_last,
-      static_cast<std::uint64_t>(impl.options.prefetch_batches), impl.pool, *impl.parts.clock});
-  if (Status status = impl.start_threads(); !status) return status;
-  impl.replace_window(window);
-  impl.post.announce({window, epoch});
-  return {};
+  const std::shared_ptr<BatchWindow> running = impl.current_window();
+  if (running != nullptr && running->advance_to(epoch)) return {};
+  const LoaderState::Order kind = impl.generated_kind();
+  GeneratedOrder::Settings settings =
+      GeneratedOrder::settings_of(impl.options, impl.source->size());
+  settings.start = impl.start_of(epoch, kind);
+  return impl.begin(std::make_unique<GeneratedOrder>(settings), settings.start, kind);
 }
 
-void Loader::Impl::run_thread(SampleWorker worker, const std::stop_token& stop) {
+Status Loader::begin_submitted_epoch(std::uint32_t epoch) {
+  Impl& impl = *impl_;
+  if (Status status = impl.check_process(); !status) return status;
+  MutexLock lock(impl.start_mutex);
+  const LoaderState::Order kind = LoaderState::Order::kSubmitted;
+  const EpochPosition start = impl.start_of(epoch, kind);
+  try {
+    return impl.begin(
+        std::make_unique<SubmittedOrder>(static_cast<std::uint32_t>(impl.source->size()), start),
+        start, kind);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kOutOfMemory, "no memory to count how often {} samples are submitted",
+                impl.source->size());
+  }
+}
+
+Result<std::shared_ptr<BatchWindow>> Loader::Impl::submitted_window() const {
+  if (Status status = check_process(); !status) return forward_error(status);
+  std::shared_ptr<BatchWindow> running = current_window();
+  if (running != nullptr) return running;
+  return fail(ErrorCode::kInvalidArgument,
+              "no epoch has begun: call begin_submitted_epoch() before batches are submitted");
+}
+
+Status Loader::submit_batch(std::span<const std::uint64_t> indices) {
+  const Result<std::shared_ptr<BatchWindow>> window = impl_->submitted_window();
+  return window ? (*window)->submit(indices) : Status(forward_error(window));
+}
+
+Status Loader::skip_batch(std::span<const std::uint64_t> indices) {
+  const Result<std::shared_ptr<BatchWindow>> window = impl_->submitted_window();
+  return window ? (*window)->skip(indices) : Status(forward_error(window));
+}
+
+Status Loader::finish_submitting() {
+  const Result<std::shared_ptr<BatchWindow>> window = impl_->submitted_window();
+  return window ? (*window)->finish_submitting() : Status(forward_error(window));
+}
+
+std::uint64_t Loader::wanted_batches() const {
+  const Result<std::shared_ptr<BatchWindow>> window = impl_->submitted_window();
+  return window ? (*window)->wanted_batches() : 0;
+}
+
+void Loader::Impl::run_thread(TicketRunner& runner, const std::stop_token& stop) {
   ::pthread_setname_np(::pthread_self(), "unstarve-feed");
   std::uint64_t seen = 0;
-  while (const std::optional<EpochPost::Epoch> epoch = post.wait_newer(seen, stop)) {
-    while (const std::optional<Ticket> ticket = epoch->window->claim(stop)) {
-      load_sample(worker, *epoch, *ticket);
+  while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
+    while (const std::optional<Ticket> ticket = current->claim(stop)) {
+      runner.run(*ticket, *current, stop);
     }
   }
-}
-
-void Loader::Impl::load_sample(SampleWorker& worker, const EpochPost::Epoch& epoch,
-                               const Ticket& ticket) {
-  DrawKey key{options.seed, epoch.number, ticket.index, 0};
-  for (;; ++key.attempt) {
-    SampleCost cost;
-    const Status status = worker.load(key, ticket.image, cost);
-    counters.add(cost);
-    if (status) break;
-    failures.add({key.index, epoch.number, status.error().message});
-    if (options.on_error == OnError::kSkip) {
-      counters.left_out.fetch_add(1, std::memory_order_relaxed);
-      return epoch.window->finish(ticket, BatchWindow::Outcome::kLeftOut);
-    }
-    if (options.on_error == OnError::kRaise || key.attempt + 1 == kMaxAttempts) {
-      return epoch.window->finish(ticket, status.error());
-    }
-    key.index = replacement_index({key.seed, key.epoch, ticket.index, key.attempt},
-                                  static_cast<std::uint32_t>(source->size()));
-  }
-  *ticket.label = source->label(key.index);
-  if (key.attempt > 0) counters.replaced.fetch_add(1, std::memory_order_relaxed);
-  counters.images.fetch_add(1, std::memory_order_relaxed);
-  epoch.window->finish(ticket, BatchWindow::Outcome::kLoaded);
 }
 
 Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
@@ -239,26 +264,55 @@ Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   if (window == nullptr) return NextBatch{NextState::kEnd, std::nullopt};
   Result<NextBatch> next = window->next(at_most);
   if (next && next->state == NextState::kBatch) {
-    impl_->counters.batches.fetch_add(1, std::memory_order_relaxed);
+    LoaderCounters::increment(impl_->counters.batches);
   }
   return next;
+}
+
+LoaderState Loader::state() const {
+  LoaderState state;
+  {
+    MutexLock lock(impl_->mutex);
+    state = impl_->resume;
+    if (impl_->window != nullptr) state.position = impl_->window->position();
+  }
+  state.bad = impl_->quarantine.bad();
+  return state;
+}
+
+Status Loader::restore(const LoaderState& state) {
+  Impl& impl = *impl_;
+  if (Status status = impl.check_process(); !status) return status;
+  LoaderState own;
+  {
+    MutexLock lock(impl.mutex);
+    own = impl.resume;
+  }
+  own.order = impl.generated_kind();
+  if (Status status = check_restorable(state, own); !status) return status;
+  MutexLock lock(impl.start_mutex);
+  impl.replace_window(nullptr);
+  impl.quarantine.restore(state.bad);
+  MutexLock state_lock(impl.mutex);
+  impl.resume = state;
+  impl.restored = true;
+  return {};
 }
 
 std::uint64_t Loader::sample_count() const { return impl_->source->size(); }
 
 std::uint64_t Loader::batch_count() const {
-  const auto batch_size = static_cast<std::uint64_t>(impl_->options.batch_size);
-  const std::uint64_t samples = impl_->source->size();
-  return impl_->options.drop_last ? samples / batch_size : (samples + batch_size - 1) / batch_size;
+  return GeneratedOrder::batches_left(
+      GeneratedOrder::settings_of(impl_->options, impl_->source->size()), 0);
 }
 
 const std::vector<std::string>& Loader::classes() const { return impl_->source->classes(); }
 const LoaderOptions& Loader::options() const { return impl_->options; }
 int Loader::thread_count() const { return impl_->options.threads; }
-std::vector<SampleFailure> Loader::failures() const { return impl_->failures.list(); }
+std::vector<SampleFailure> Loader::failures() const { return impl_->quarantine.list(); }
 
 LoaderStats Loader::stats() const {
-  const Counters& counters = impl_->counters;
+  const LoaderCounters& counters = impl_->counters;
   LoaderStats stats;
   stats.images = counters.images.load(std::memory_order_relaxed);
   stats.batches = counters.batches.load(std::memory_order_relaxed);
@@ -269,14 +323,16 @@ LoaderStats Loader::stats() const {
   stats.resize_ns = counters.resize_ns.load(std::memory_order_relaxed);
   stats.replaced = counters.replaced.load(std::memory_order_relaxed);
   stats.left_out = counters.left_out.load(std::memory_order_relaxed);
-  stats.failed = impl_->failures.count();
+  stats.retries = counters.retries.load(std::memory_order_relaxed);
+  stats.failed = impl_->quarantine.failures();
   {
     MutexLock lock(impl_->mutex);
     stats.threads_wait_ns = impl_->past_threads_wait_ns;
     stats.consumer_wait_ns = impl_->past_consumer_wait_ns;
     if (impl_->window != nullptr) {
-      stats.threads_wait_ns += impl_->window->claim_blocked_ns();
-      stats.consumer_wait_ns += impl_->window->next_blocked_ns();
+      const BatchWindow::Waits waits = impl_->window->waits();
+      stats.threads_wait_ns += waits.claim_blocked_ns;
+      stats.consumer_wait_ns += waits.next_blocked_ns;
     }
   }
   stats.slots_allocated = impl_->pool->allocations();

@@ -2,38 +2,21 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <stop_token>
+#include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
 #include "feed/pipeline/batch_window.h"
-#include "feed/source/file_reader.h"
+#include "feed/pipeline/loader_parts.h"
+#include "feed/pipeline/loader_state.h"
+#include "feed/pipeline/quarantine.h"
 
 namespace unstarve::feed {
-
-/// Starts threads. A seam: the fault tests fail the n-th.
-class ThreadStarter {
- public:
-  virtual ~ThreadStarter() = default;
-  virtual Result<std::jthread> start(std::function<void(std::stop_token)> body);
-};
-
-/// What a loader stands on; the defaults are the real things. All must outlive the loader.
-struct LoaderParts {
-  std::shared_ptr<FileReader> reader;
-  std::shared_ptr<SlotMemory> memory;
-  std::shared_ptr<ThreadStarter> threads;
-  std::shared_ptr<Clock> clock;
-  static LoaderParts real();
-};
 
 /// Sums since the loader was opened. Times are ns, added up over all threads.
 struct LoaderStats {
@@ -48,15 +31,9 @@ struct LoaderStats {
   std::uint64_t failed = 0;           // samples that could not be loaded
   std::uint64_t replaced = 0;         // of these: another took the place
   std::uint64_t left_out = 0;         // of these: skipped
+  std::uint64_t retries = 0;          // reads tried again, since the device failed for the moment
   std::uint64_t slots_allocated = 0;
   int threads = 0;
-};
-
-/// One sample that could not be loaded.
-struct SampleFailure {
-  std::uint32_t index = 0;
-  std::uint32_t epoch = 0;
-  std::string message;  // names the file
 };
 
 /// Loads batches of images with its own threads, ahead of the consumer, in an order and with
@@ -66,9 +43,9 @@ struct SampleFailure {
 ///   (*loader)->begin_epoch(0);
 ///   for (;;) { Result<NextBatch> next = (*loader)->next(100ms); ... }
 ///
-/// Thread rule: one consumer. begin_epoch() may interrupt an epoch. Destroying it at any time is
-/// safe; batches handed out stay valid. Threads start with the first epoch. A forked child has
-/// none of them: there, calls fail with kNotSupported.
+/// Thread rule: one consumer. Destroying it at any time is safe; batches handed out stay valid.
+/// Threads start with the first epoch. A forked child has none of them: there, calls fail with
+/// kNotSupported.
 class Loader {
  public:
   /// Reads what `options.root` names: see open_source().
@@ -82,12 +59,31 @@ class Loader {
   Loader& operator=(const Loader&) = delete;
   ~Loader();
 
+  /// Begins an epoch in the order that seed and epoch give; where restore() said that the consumer
+  /// is in the middle of it, from there on. May interrupt an epoch.
   Status begin_epoch(std::uint32_t epoch);
+  /// Begins an epoch whose batches come from submit_batch(), in the order of the calls.
+  Status begin_submitted_epoch(std::uint32_t epoch);
+  /// One more batch, of any size. It never waits: submit as many as wanted_batches() says before
+  /// each next(). Indices may repeat; see SubmittedOrder.
+  Status submit_batch(std::span<const std::uint64_t> indices);
+  /// A batch that was consumed before the state was saved, so that repeats are counted as then.
+  Status skip_batch(std::span<const std::uint64_t> indices);
+  Status finish_submitting();
+  std::uint64_t wanted_batches() const;
   /// See BatchWindow::next().
   Result<NextBatch> next(std::chrono::nanoseconds at_most);
 
+  /// Where the consumer is: of what lies ready nothing counts. After the last batch of an epoch it
+  /// is the begin of the next. Any thread, any time.
+  LoaderState state() const;
+  /// Ends the epoch under way; the next begin_epoch() of the state's epoch goes on where the state
+  /// says. kInvalidArgument when it belongs to another data set, seed or order.
+  Status restore(const LoaderState& state);
+
   std::uint64_t sample_count() const;
-  /// Batches of an epoch; fewer come out if all samples of one are left out.
+  /// Batches of a whole epoch on this rank, the same on every rank; fewer come out if all samples
+  /// of one are left out.
   std::uint64_t batch_count() const;
   const std::vector<std::string>& classes() const;
   const LoaderOptions& options() const;
@@ -101,8 +97,5 @@ class Loader {
   explicit Loader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-/// CPUs that this process may use: affinity, cpuset and quota, at least 1.
-int usable_cpu_count();
 
 }  // namespace unstarve::feed

@@ -1,6 +1,5 @@
 #include "feed/transform/random.h"
 
-#include <numeric>
 #include <utility>
 
 namespace unstarve::feed {
@@ -12,7 +11,6 @@ constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 
 // The top bits of the counter's last word keep the uses apart.
-constexpr std::uint32_t kOrderUse = 1U << 30;
 constexpr std::uint32_t kReplacementUse = 2U << 30;
 
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
@@ -55,19 +53,6 @@ std::uint64_t SampleRandom::next64() {
 double SampleRandom::uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
 std::uint32_t SampleRandom::below(std::uint32_t bound) { return scale_to(high(next64()), bound); }
-
-std::vector<std::uint32_t> shuffled_order(std::uint32_t count, std::uint64_t seed,
-                                          std::uint32_t epoch) {
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0U);
-  std::array<std::uint32_t, 4> bits = {};
-  for (std::uint32_t left = count; left > 1; --left) {
-    const std::uint32_t draw = count - left;
-    if (draw % 4 == 0) bits = philox({draw / 4, epoch, 0, kOrderUse}, seed);
-    std::swap(order[left - 1], order[scale_to(bits[draw % 4], left)]);
-  }
-  return order;
-}
 
 std::uint32_t replacement_index(const DrawKey& key, std::uint32_t count) {
   return scale_to(philox({key.index, key.epoch, key.attempt, kReplacementUse}, key.seed)[0], count);

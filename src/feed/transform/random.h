@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace unstarve::feed {
 
@@ -37,10 +36,6 @@ class SampleRandom {
   int left_ = 0;  // 64-bit halves not handed out yet
   std::array<std::uint32_t, 4> bits_ = {};
 };
-
-/// The order of an epoch: 0 .. count - 1, shuffled by (seed, epoch) alone (Fisher-Yates).
-std::vector<std::uint32_t> shuffled_order(std::uint32_t count, std::uint64_t seed,
-                                          std::uint32_t epoch);
 
 /// The sample that takes the place of a broken one.
 std::uint32_t replacement_index(const DrawKey& key, std::uint32_t count);

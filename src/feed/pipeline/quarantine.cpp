@@ -1,0 +1,61 @@
+#include "feed/pipeline/quarantine.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace unstarve::feed {
+namespace {
+constexpr std::size_t kListed = 1000;
+}
+
+void Quarantine::add_failure(SampleFailure failure) {
+  MutexLock lock(mutex_);
+  ++failures_;
+  if (listed_.size() >= kListed) return;
+  try {
+    listed_.push_back(std::move(failure));
+  } catch (const std::bad_alloc&) {
+    return;  // counted, not listed: this runs in a thread that must not throw
+  }
+}
+
+void Quarantine::lock_away(std::uint32_t index) {
+  MutexLock lock(mutex_);
+  if (bad_.size() >= kMostBad) return;
+  try {
+    bad_.insert(index);
+  } catch (const std::bad_alloc&) {
+    return;  // it is tried again, with the same end
+  }
+}
+
+bool Quarantine::holds(std::uint32_t index) const {
+  MutexLock lock(mutex_);
+  return !bad_.empty() && bad_.contains(index);
+}
+
+std::uint64_t Quarantine::failures() const {
+  MutexLock lock(mutex_);
+  return failures_;
+}
+
+std::vector<SampleFailure> Quarantine::list() const {
+  MutexLock lock(mutex_);
+  return listed_;
+}
+
+std::vector<std::uint32_t> Quarantine::bad() const {
+  MutexLock lock(mutex_);
+  std::vector<std::uint32_t> sorted(bad_.begin(), bad_.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+void Quarantine::restore(const std::vector<std::uint32_t>& bad) {
+  MutexLock lock(mutex_);
+  bad_.clear();
+  bad_.insert(bad.begin(), bad.end());
+}
+
+}  // namespace unstarve::feed

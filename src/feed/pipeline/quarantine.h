@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace unstarve::feed {
+
+/// One sample that could not be loaded.
+struct SampleFailure {
+  std::uint32_t index = 0;
+  std::uint32_t epoch = 0;
+  std::string message;  // names the file
+};
+
+/// The samples that could not be loaded. All are counted, the first thousand listed with their
+/// messages; those that are known to be bad are not tried again.
+/// Thread rule: any thread.
+class Quarantine {
+ public:
+  /// As many as a saved state can name.
+  static constexpr std::size_t kMostBad = 1000;
+
+  /// Counts and lists a failure.
+  void add_failure(SampleFailure failure) UNSTARVE_EXCLUDES(mutex_);
+  /// Says that a sample is not to be tried again. No more than kMostBad are kept: further ones are
+  /// tried each time, with the same end.
+  void lock_away(std::uint32_t index) UNSTARVE_EXCLUDES(mutex_);
+  bool holds(std::uint32_t index) const UNSTARVE_EXCLUDES(mutex_);
+
+  std::uint64_t failures() const UNSTARVE_EXCLUDES(mutex_);
+  std::vector<SampleFailure> list() const UNSTARVE_EXCLUDES(mutex_);
+  /// Sorted.
+  std::vector<std::uint32_t> bad() const UNSTARVE_EXCLUDES(mutex_);
+  void restore(const std::vector<std::uint32_t>& bad) UNSTARVE_EXCLUDES(mutex_);
+
+ private:
+  mutable Mutex mutex_;
+  std::uint64_t failures_ UNSTARVE_GUARDED_BY(mutex_) = 0;
+  std::vector<SampleFailure> listed_ UNSTARVE_GUARDED_BY(mutex_);
+  std::unordered_set<std::uint32_t> bad_ UNSTARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace unstarve::feed

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stop_token>
+
+#include "base/clock.h"
+#include "feed/data/loader_options.h"
+#include "feed/data/sample_source.h"
+#include "feed/pipeline/batch_window.h"
+#include "feed/pipeline/loader_counters.h"
+#include "feed/pipeline/quarantine.h"
+#include "feed/pipeline/sample_worker.h"
+
+namespace unstarve::feed {
+
+/// Loads the samples that tickets name, and applies the rules for those that cannot be loaded: a
+/// device that fails for the moment is asked again, what is broken is an error, left out or
+/// replaced (OnError). Each loading thread has one.
+class TicketRunner {
+ public:
+  struct Parts {
+    const LoaderOptions& options;
+    SampleSource& source;
+    Clock& clock;
+    Quarantine& quarantine;
+    LoaderCounters& counters;
+  };
+  /// The parts must outlive the runner.
+  TicketRunner(const Parts& parts, SampleWorker worker);
+
+  /// Loads the sample and finishes the ticket, whatever happens.
+  void run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
+
+ private:
+  Status load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop);
+  void note_failure(const DrawKey& key, const Error& error);
+
+  Parts parts_;
+  SampleWorker worker_;
+};
+
+}  // namespace unstarve::feed
