@@ -1,0 +1,176 @@
+#include "feed/shard/record.h"
+
+#include <algorithm>
+
+namespace unstarve::feed {
+namespace {
+
+std::span<const std::byte> bytes_of_text(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+/// Extent of a record whose sizes are known not to overflow.
+RecordExtent extent_of(const RecordHeader& header) {
+  RecordExtent extent;
+  extent.payload = align_up(sizeof(RecordHeader) + header.name_size + header.meta_size);
+  extent.original = align_up(extent.payload + header.size);
+  extent.end = extent.original;
+  if ((header.flags & kHasOriginal) != 0) extent.end = align_up(extent.end + header.source_size);
+  return extent;
+}
+
+void put(std::vector<std::byte>& record, std::uint64_t offset, std::span<const std::byte> bytes) {
+  std::copy(bytes.begin(), bytes.end(), record.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+std::uint64_t text_checksum(std::span<const std::byte> record, const RecordHeader& header) {
+  return checksum_of(record.subspan(sizeof(RecordHeader), header.name_size + header.meta_size));
+}
+
+}  // namespace
+
+std::span<std::byte> room_in(std::vector<std::byte>& buffer, std::size_t size) {
+  if (buffer.size() < size) {
+    buffer.clear();  // so that growing copies nothing
+    buffer.resize(size + size / 4);
+  }
+  return {buffer.data(), size};
+}
+
+Status check_sample(const ShardSample& sample) {
+  if (sample.name.size() > kMaxNameBytes) {
+    return fail(ErrorCode::kInvalidArgument, "the name has {} bytes, the limit is {}",
+                sample.name.size(), kMaxNameBytes);
+  }
+  if (sample.meta.size() > kMaxMetaBytes || sample.head_size > sample.payload.size() ||
+      (sample.keep_original && sample.original.size() != sample.source_size)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: the parts of the sample do not fit together",
+                sample.name);
+  }
+  return {};
+}
+
+void encode_record(const ShardSample& sample, std::vector<std::byte>& record) {
+  RecordHeader header;
+  header.kind = static_cast<std::uint8_t>(sample.kind);
+  header.flags = sample.keep_original ? kHasOriginal : std::uint8_t{0};
+  header.name_size = static_cast<std::uint16_t>(sample.name.size());
+  header.meta_size = static_cast<std::uint32_t>(sample.meta.size());
+  header.head_size = sample.head_size;
+  header.index = sample.index;
+  header.size = sample.payload.size();
+  header.source_size = sample.source_size;
+  header.source_mtime_ns = sample.source_mtime_ns;
+  header.label = sample.label;
+  const RecordExtent extent = extent_of(header);
+  record.assign(extent.end, std::byte{0});
+  put(record, sizeof(RecordHeader), bytes_of_text(sample.name));
+  put(record, sizeof(RecordHeader) + sample.name.size(), sample.meta);
+  put(record, extent.payload, sample.payload);
+  if (sample.keep_original) put(record, extent.original, sample.original);
+  header.payload_checksum = checksum_of(sample.payload);
+  if (sample.keep_original) header.original_checksum = checksum_of(sample.original);
+  header.text_checksum = text_checksum(record, header);
+  seal(header);
+  put(record, 0, bytes_of(header));
+}
+
+Result<RecordExtent> check_header(const RecordHeader& header, std::uint64_t available) {
+  if (header.magic != kRecordMagic || !is_sealed(header)) {
+    return fail(ErrorCode::kCorruptData, "the record's header is damaged");
+  }
+  const bool original = (header.flags & kHasOriginal) != 0;
+  const std::uint64_t text = header.name_size + std::uint64_t{header.meta_size};
+  // Each part on its own first, so that their sum cannot overflow.
+  if (header.kind >= kPayloadKinds || header.name_size > kMaxNameBytes ||
+      header.meta_size > kMaxMetaBytes || header.head_size > header.size || text > available ||
+      header.size > available || (original && header.source_size > available) ||
+      available > std::uint64_t{1} << 62) {
+    return fail(ErrorCode::kCorruptData, "the record's header makes no sense");
+  }
+  const RecordExtent extent = extent_of(header);
+  if (extent.end > available) {
+    return fail(ErrorCode::kCorruptData, "the record is cut off");
+  }
+  return extent;
+}
+
+Result<RecordView> parse_record(std::span<const std::byte> bytes) {
+  RecordView view;
+  if (bytes.size() < sizeof(RecordHeader)) {
+    return fail(ErrorCode::kCorruptData, "the record is cut off");
+  }
+  std::memcpy(&view.header, bytes.data(), sizeof(RecordHeader));
+  const RecordHeader& header = view.header;
+  // The bytes may end with the payload; the caller knows that the rest is in the file.
+  const Result<RecordExtent> extent = check_header(header, std::uint64_t{1} << 62);
+  if (!extent) return forward_error(extent);
+  if (extent->payload + header.size > bytes.size()) {
+    return fail(ErrorCode::kCorruptData, "the record is cut off");
+  }
+  const char* text = static_cast<const char*>(static_cast<const void*>(bytes.data()));
+  view.name = {text + sizeof(RecordHeader), header.name_size};
+  view.meta = bytes.subspan(sizeof(RecordHeader) + header.name_size, header.meta_size);
+  view.payload = bytes.subspan(extent->payload, header.size);
+  if (text_checksum(bytes, header) != header.text_checksum) {
+    return fail(ErrorCode::kCorruptData, "the sample's name is damaged (its checksum differs)");
+  }
+  if (checksum_of(view.payload) != header.payload_checksum) {
+    return fail(ErrorCode::kCorruptData, "the sample is damaged (its checksum differs)");
+  }
+  if ((header.flags & kHasOriginal) != 0 && bytes.size() >= extent->end) {
+    view.original = bytes.subspan(extent->original, header.source_size);
+    if (checksum_of(view.original) != header.original_checksum) {
+      return fail(ErrorCode::kCorruptData, "the original bytes are damaged (checksum differs)");
+    }
+  }
+  return view;
+}
+
+Result<RecordView> read_record(Storage& storage, int file, std::uint64_t offset,
+                               std::vector<std::byte>& buffer) {
+  const Result<std::uint64_t> file_size = storage.size(file);
+  if (!file_size) return forward_error(file_size);
+  if (offset > *file_size || *file_size - offset < sizeof(RecordHeader)) {
+    return fail(ErrorCode::kCorruptData, "the record is cut off");
+  }
+  RecordHeader header;
+  const std::span<std::byte> head = std::as_writable_bytes(std::span(&header, 1));
+  if (Status status = storage.read(file, offset, head); !status) return forward_error(status);
+  const Result<RecordExtent> extent = check_header(header, *file_size - offset);
+  if (!extent) return forward_error(extent);
+  const std::span<std::byte> bytes = room_in(buffer, extent->end);
+  if (Status status = storage.read(file, offset, bytes); !status) return forward_error(status);
+  return parse_record(bytes);
+}
+
+Result<std::uint64_t> scan_records(Storage& storage, int file, const RecordVisitor& visit) {
+  std::vector<std::byte> buffer;
+  std::uint64_t offset = sizeof(ShardHeader);
+  for (;;) {
+    const Result<RecordView> record = read_record(storage, file, offset, buffer);
+    if (!record) {
+      if (record.error().code == ErrorCode::kCorruptData) return offset;
+      return forward_error(record);
+    }
+    if (Status status = visit(offset, *record); !status) return forward_error(status);
+    offset += extent_of(record->header).end;
+  }
+}
+
+TableEntry entry_of(const RecordHeader& header, std::uint64_t offset, std::string_view name) {
+  TableEntry entry;
+  entry.offset = offset;
+  entry.size = header.size;
+  entry.source_size = header.source_size;
+  entry.head_size = header.head_size;
+  entry.label = header.label;
+  entry.name_size = header.name_size;
+  entry.kind = header.kind;
+  entry.flags = header.flags;
+  entry.payload_start = static_cast<std::uint32_t>(extent_of(header).payload);
+  entry.name_checksum = static_cast<std::uint32_t>(checksum_of(bytes_of_text(name)));
+  return entry;
+}
+
+}  // namespace unstarve::feed

@@ -1,0 +1,169 @@
+#include "feed/shard/shard_source.h"
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "feed/shard/shard_set_writer.h"
+#include "feed/shard/shard_writer.h"
+
+namespace unstarve::feed {
+namespace {
+
+namespace fs = std::filesystem;
+
+SampleForm form_of(std::uint8_t kind) {
+  switch (static_cast<PayloadKind>(kind)) {
+    case PayloadKind::kCoefficients: return SampleForm::kCoefficients;
+    case PayloadKind::kTensor:
+    case PayloadKind::kTokens: return SampleForm::kTensor;
+    case PayloadKind::kBytes: break;
+  }
+  return SampleForm::kFile;
+}
+
+class ShardSampleReader final : public SampleReader, public SampleParts {
+ public:
+  ShardSampleReader(Storage& storage, const SampleTable& table, OpenShards& shards)
+      : storage_(storage), table_(table), shards_(shards) {}
+
+  Result<EncodedSample> read(std::uint64_t index) override {
+    const Result<TableEntry> entry = table_.entry(index);
+    if (!entry) return forward_error(entry);
+    auto file = shards_.open(entry->shard);
+    if (!file) return forward_error(file);
+    file_ = std::move(*file);
+    entry_ = *entry;
+    if (form_of(entry_.kind) == SampleForm::kCoefficients) return read_head();
+    return read_payload();
+  }
+
+  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
+                                          std::vector<std::byte>& buffer) override {
+    if (offset > entry_.size || size > entry_.size - offset) {
+      return fail(ErrorCode::kCorruptData, "the sample ends before its parts do");
+    }
+    const std::uint64_t from = entry_.offset + entry_.payload_start + offset;
+    const std::span<std::byte> bytes = room_in(buffer, size);
+    if (Status status = storage_.read(file_->get(), from, bytes); !status) {
+      return forward_error(status);
+    }
+    return std::span<const std::byte>(bytes);
+  }
+
+ private:
+  Result<EncodedSample> read_head() {
+    const auto head = read(0, entry_.head_size, buffer_);
+    if (!head) return forward_error(head);
+    return EncodedSample{SampleForm::kCoefficients, *head, this};
+  }
+
+  Result<EncodedSample> read_payload() {
+    const std::span<std::byte> bytes = room_in(buffer_, entry_.payload_start + entry_.size);
+    if (Status status = storage_.read(file_->get(), entry_.offset, bytes); !status) {
+      return forward_error(status);
+    }
+    const Result<RecordView> record = parse_record(bytes);
+    if (!record) return forward_error(record);
+    if (record->payload.size() != entry_.size || record->header.kind != entry_.kind) {
+      return fail(ErrorCode::kCorruptData, "the sample is another than the index says");
+    }
+    return EncodedSample{form_of(entry_.kind), record->payload, nullptr};
+  }
+
+  Storage& storage_;
+  const SampleTable& table_;
+  OpenShards& shards_;
+  std::shared_ptr<const FileDescriptor> file_;  // shared with shards_, of the sample read last
+  TableEntry entry_;
+  std::vector<std::byte> buffer_;
+};
+
+Status check_set(const std::string& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder + "/" + kIndexName, ignored)) return {};
+  if (fs::exists(shard_path(folder, 0), ignored)) {
+    return fail(ErrorCode::kNotFound,
+                "{} holds shards but no {}: packing was interrupted; run the same command again "
+                "and it goes on",
+                folder, kIndexName);
+  }
+  return fail(ErrorCode::kNotFound, "{} holds no shards", folder);
+}
+
+/// The folder when `path` names one or the index in it; empty when it names a shard.
+std::string set_folder(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return path;
+  if (fs::path(path).filename() != kIndexName) return "";
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+Result<SampleTable> open_shard_table(const std::shared_ptr<Storage>& storage,
+                                     const std::shared_ptr<const FileDescriptor>& file) {
+  const Result<ShardHeader> header = read_shard_header(*storage, file->get());
+  if (!header) return forward_error(header);
+  Result<SampleTable> table = SampleTable::open(storage, file);
+  if (table || table.error().code != ErrorCode::kNotFound) return table;
+  return SampleTable::scan(storage, file);
+}
+
+}  // namespace
+
+bool ShardSource::is_shards(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    return path.ends_with(".ush") || fs::path(path).filename() == kIndexName;
+  }
+  return fs::exists(path + "/" + kIndexName, ignored) || fs::exists(shard_path(path, 0), ignored);
+}
+
+Result<std::unique_ptr<ShardSource>> ShardSource::open(const std::string& path,
+                                                       std::shared_ptr<Storage> storage) {
+  const std::string folder = set_folder(path);
+  const bool is_set = !folder.empty();
+  if (is_set) {
+    if (Status status = check_set(folder); !status) return forward_error(status);
+  }
+  const std::string file_path = is_set ? folder + "/" + kIndexName : path;
+  Result<FileDescriptor> opened = storage->open_to_read(file_path);
+  if (!opened) return forward_error(opened);
+  // Shared by the table and, of a shard that stands alone, by those who read samples.
+  const auto file = std::make_shared<const FileDescriptor>(std::move(*opened));
+  Result<SampleTable> table =
+      is_set ? SampleTable::open(storage, file) : open_shard_table(storage, file);
+  if (!table) return error_in(file_path, table.error());
+  if (table->size() >= std::numeric_limits<std::uint32_t>::max()) {
+    return fail(ErrorCode::kNotSupported, "{}: {} samples are more than 2^32 - 2", file_path,
+                table->size());
+  }
+  OpenShards shards =
+      is_set ? OpenShards(storage, folder, table->shards()) : OpenShards(path, file);
+  return std::unique_ptr<ShardSource>(
+      new ShardSource(std::move(storage), std::move(*table), std::move(shards)));
+}
+
+std::string ShardSource::locate(std::uint64_t index) const {
+  const Result<TableEntry> entry = table_.entry(index);
+  if (!entry) return fmt::format("{}, sample {}", shards_.path(0), index);
+  const Result<std::string> name = table_.name(*entry);
+  return fmt::format("{}, byte {} ({})", shards_.path(entry->shard), entry->offset,
+                     name ? *name : fmt::format("sample {}", index));
+}
+
+Result<std::unique_ptr<SampleReader>> ShardSource::open_reader() {
+  return std::unique_ptr<SampleReader>(
+      std::make_unique<ShardSampleReader>(*storage_, table_, shards_));
+}
+
+Result<RecordView> ShardSource::read_whole(std::uint64_t index, std::vector<std::byte>& buffer) {
+  const Result<TableEntry> entry = table_.entry(index);
+  if (!entry) return forward_error(entry);
+  const auto file = shards_.open(entry->shard);
+  if (!file) return forward_error(file);
+  return read_record(*storage_, (*file)->get(), entry->offset, buffer);
+}
+
+}  // namespace unstarve::feed
