@@ -10,17 +10,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unstarve.dataloader import DataLoader
     from unstarve.loader import ImageFolderLoader, LoaderError
 
 __version__ = "0.1.0"
 
 # Where each public name lives; loaded on first use.
 _HOME = {
+    "DataLoader": "unstarve.dataloader",
     "ImageFolderLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
 }
 
-__all__ = ["ImageFolderLoader", "LoaderError", "__version__"]
+__all__ = ["DataLoader", "ImageFolderLoader", "LoaderError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,219 @@
+"""`unstarve.DataLoader`: torch's DataLoader with the loading done natively where that is possible.
+
+from unstarve import DataLoader             # in place of torch.utils.data's
+
+loader = DataLoader(ImageFolder(root, transform), batch_size=256, shuffle=True, num_workers=8)
+for images, labels in loader:               # the same tensors, the same order
+    ...
+print(loader.explain())                     # what runs natively, what stays Python, and why
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch.utils.data import dataloader as torch_loader
+
+from unstarve.explanation import Explanation
+from unstarve.index_stream import Epoch, IndexStream
+from unstarve.lowering import Lowering, Part, lower
+from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
+
+_TorchLoader: Any = torch_loader.DataLoader
+
+# Kept out of pickles and copies: they belong to one object in one process.
+_OWN = ("_unstarve_stream", "_unstarve_engine", "_unstarve_explanation", "_unstarve_lowering")
+
+
+class DataLoader(_TorchLoader):  # type: ignore[misc]
+    """`torch.utils.data.DataLoader` with the same arguments, meanings and errors.
+
+    When an epoch begins, the loader looks at its data set. A torchvision `ImageFolder` (or
+    `DatasetFolder`, `ImageNet`, a `Subset` of one) of JPEGs with transforms that the native engine
+    knows is loaded by C++ threads: float32 or uint8 images of shape N x 3 x H x W and int64 labels
+    of shape N, as the Python would have made them (pixels within 1 of 255 for the same crop).
+    Everything else runs as the Python it is. `explain()` says which, and why.
+
+    The order is torch's own: the sampler is asked as torch asks it, so the same `torch.manual_seed`
+    or `generator` gives the same batches of indices. The random transforms of an epoch depend on
+    one seed, drawn where torch draws the seed of its workers, and on each sample's index.
+
+    What arguments mean when the native engine runs: `num_workers` is the most loading threads (0:
+    as many as the process may use CPUs), `prefetch_factor` bounds the batches loaded ahead,
+    `timeout` bounds the wait for a batch in seconds. Batches come in order also with
+    `in_order=False`; `multiprocessing_context` has nothing to do.
+
+    Raises:
+        ValueError, TypeError, ...: what torch raises for the same arguments.
+        RuntimeError: a batch took longer than `timeout` seconds.
+        Whatever the data set raises for a sample: a file that the native engine cannot read is
+            given to the data set's own Python, whose answer, or exception, counts.
+    """
+
+    def explain(self) -> Explanation:
+        """Which engine runs, what was lowered, what stays Python and why.
+
+        Before the first epoch: what would happen now.
+        """
+        attributes = vars(self)
+        if attributes.get("_unstarve_explanation") is None:
+            self._choose()
+        explanation: Explanation = attributes["_unstarve_explanation"]
+        engine: NativeEngine | None = attributes.get("_unstarve_engine")
+        if explanation.engine != "native" or engine is None:
+            return explanation
+        return Explanation(
+            explanation.engine,
+            explanation.reason,
+            explanation.parts,
+            explanation.notes + engine.moves(),
+        )
+
+    def stats(self) -> dict[str, Any]:
+        """Counters since the loader was made: the native engine's, or {} where it does not run.
+
+        Names end in their units: `_ns` nanoseconds summed over threads, `bytes_` bytes.
+        """
+        engine: NativeEngine | None = vars(self).get("_unstarve_engine")
+        return {} if engine is None else engine.stats()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Numbers the epoch that the next `iter()` begins, and tells the samplers that ask for it
+        (DistributedSampler). Not needed for a RandomSampler."""
+        if self._is_map_style:
+            self._stream.set_epoch(epoch)
+        elif hasattr(self.dataset, "set_epoch"):
+            self.dataset.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the consumer is: plain values that JSON and pickle take, some hundred bytes, with a
+        generator (the loader's or a sampler's) 3 kB more.
+
+        Taken while an epoch runs, it continues behind the last batch that the loop got; taken after
+        the end, with the next epoch. Data sets of the iterable style have no place to find again:
+        see `load_state_dict`.
+        """
+        if self._is_map_style:
+            return self._stream.state_dict()
+        raise NotImplementedError(
+            "the place in an IterableDataset cannot be saved: keep it in the data set, or use a "
+            "data set with __getitem__"
+        )
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The next `iter()` goes on where `state_dict` was taken. `num_workers` may differ; with
+        torch's BatchSampler so may the batch size, with DistributedSampler the world size.
+
+        Raises:
+            InvalidArgumentError (a ValueError): not such a state, or one that this loader's
+                samplers cannot continue.
+        """
+        if not self._is_map_style:
+            raise NotImplementedError("the place in an IterableDataset cannot be restored")
+        self._stream.load_state_dict(state_dict)
+
+    @property
+    def _is_map_style(self) -> bool:
+        return bool(self._dataset_kind == torch_loader._DatasetKind.Map)
+
+    @property
+    def _stream(self) -> IndexStream:
+        stream: IndexStream | None = vars(self).get("_unstarve_stream")
+        if stream is None:
+            stream = IndexStream(super()._index_sampler, self.generator)
+            self._unstarve_stream = stream
+        return stream
+
+    @property
+    def _index_sampler(self) -> Any:
+        """Where torch's iterators take the indices from."""
+        return self._stream if self._is_map_style else super()._index_sampler
+
+    def _get_iterator(self) -> Any:
+        lowering = self._choose()
+        if self._unstarve_explanation.engine == "native":
+            assert lowering.work is not None
+            engine: NativeEngine | None = vars(self).get("_unstarve_engine")
+            if engine is None or not engine.can_do(lowering.work, self):
+                engine = NativeEngine(lowering.work, self)
+                self.__dict__["_unstarve_engine"] = engine
+            return NativeIterator(self, engine, lowering.work)
+        self.__dict__["_unstarve_engine"] = None
+        if self.num_workers == 0:
+            return _InThisProcess(self)
+        self.check_worker_number_rationality()
+        return _InWorkers(self)
+
+    def _choose(self) -> Lowering:
+        """Decides anew, since the data set's transform may have been exchanged between epochs."""
+        if not self._is_map_style:
+            lowering = Lowering(None, [Part("data set", False, "an IterableDataset")])
+        else:
+            lowering = lower(self)
+        obstacle = None if lowering.work is None else plan_obstacle(lowering.work.plan)
+        if lowering.work is not None and obstacle is None:
+            explanation = Explanation(
+                "native", "every part of the work is known", lowering.parts, _notes(self)
+            )
+        else:
+            first = next((part for part in lowering.parts if not part.native), None)
+            reason = obstacle if first is None else f"{first.what}: {first.why}"
+            explanation = Explanation("torch", reason or "", lowering.parts, _notes_in_python(self))
+        self._unstarve_explanation = explanation
+        return lowering
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+
+def _notes(loader: Any) -> list[str]:
+    notes = []
+    if loader.num_workers > 0:
+        notes.append(f"num_workers={loader.num_workers}: at most so many loading threads")
+    else:
+        notes.append("num_workers=0: as many loading threads as the process may use CPUs")
+    if not loader.in_order:
+        notes.append("in_order=False: batches come in order all the same, none waits for another")
+    if loader.multiprocessing_context is not None:
+        notes.append("multiprocessing_context: there are no worker processes")
+    return notes
+
+
+def _notes_in_python(loader: Any) -> list[str]:
+    if loader.num_workers == 0:
+        return ["num_workers=0: samples are loaded in this process, between the steps"]
+    return [f"num_workers={loader.num_workers} worker processes"]
+
+
+def _reporting(next_data: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Around an iterator's `_next_data`: tells the epoch what the consumer has got."""
+
+    def _next_data(self: Any) -> Any:
+        try:
+            data = next_data(self)
+        except StopIteration:
+            if isinstance(self._sampler_iter, Epoch):
+                self._sampler_iter.finish()
+            raise
+        if isinstance(self._sampler_iter, Epoch):
+            self._sampler_iter.delivered()
+        return data
+
+    return _next_data
+
+
+class _InThisProcess(torch_loader._SingleProcessDataLoaderIter):  # type: ignore[misc]
+    _next_data = _reporting(torch_loader._SingleProcessDataLoaderIter._next_data)
+
+
+class _InWorkers(torch_loader._MultiProcessingDataLoaderIter):  # type: ignore[misc]
+    _next_data = _reporting(torch_loader._MultiProcessingDataLoaderIter._next_data)
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        if first_iter and isinstance(self._index_sampler, IndexStream):
+            self._index_sampler.begin_once(self._sampler_iter)
+        super()._reset(loader, first_iter)
+
+
+__all__ = ["DataLoader"]

@@ -1,0 +1,61 @@
+"""What the native engine does to an image: the Python side of TransformPlan, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+NumberPair = tuple[float, float]
+Channels = tuple[float, float, float]
+
+
+@dataclass
+class Geometry:
+    """Which pixels are kept. Sizes are (height, width) in pixels."""
+
+    kind: Literal["random_resized_crop", "resize_center_crop", "resize", "center_crop"]
+    size: tuple[int, int]
+    resize_short: int = 0
+    scale: NumberPair = (0.08, 1.0)
+    ratio: NumberPair = (3 / 4, 4 / 3)
+    interpolation: Literal["bilinear", "bicubic"] = "bilinear"
+
+
+@dataclass
+class Colour:
+    """ColorJitter (its four ranges, None where it leaves a property alone) or greyscale."""
+
+    kind: Literal["jitter", "greyscale"]
+    probability: float = 1.0
+    brightness: NumberPair | None = None
+    contrast: NumberPair | None = None
+    saturation: NumberPair | None = None
+    hue: NumberPair | None = None
+
+
+@dataclass
+class Erasing:
+    """RandomErasing; `value` None stands for normally distributed noise."""
+
+    probability: float
+    scale: NumberPair
+    ratio: NumberPair
+    value: Channels | None
+
+
+@dataclass
+class Plan:
+    """What is done to every image, in the engine's order; the fields follow TransformPlan."""
+
+    geometry: Geometry
+    horizontal_flip: float = 0.0
+    vertical_flip: float = 0.0
+    colour: list[Colour] = field(default_factory=list)
+    dtype: Literal["uint8", "float32", "float16", "bfloat16"] = "uint8"
+    scale_to_unit: bool = False
+    scale_by_reciprocal: bool = False
+    mean: Channels | None = None
+    std: Channels | None = None
+    erasing: Erasing | None = None
+    #: Whether a single sample is a `torchvision.tv_tensors.Image`.
+    is_tv_image: bool = False
