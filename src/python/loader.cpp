@@ -125,6 +125,30 @@ void begin_epoch(Loader& loader, std::uint32_t epoch) {
   if (!status) raise(status.error());
 }
 
+void begin_submitted_epoch(Loader& loader, std::uint32_t epoch) {
+  const Status status = [&] {
+    const nb::gil_scoped_release released;
+    return loader.begin_submitted_epoch(epoch);
+  }();
+  if (!status) raise(status.error());
+}
+
+using IndexList = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void submit_batch(Loader& loader, const IndexList& indices) {
+  const Status status = loader.submit_batch({indices.data(), indices.size()});
+  if (!status) raise(status.error());
+}
+
+void skip_batch(Loader& loader, const IndexList& indices) {
+  const Status status = loader.skip_batch({indices.data(), indices.size()});
+  if (!status) raise(status.error());
+}
+
+void finish_submitting(Loader& loader) {
+  if (Status status = loader.finish_submitting(); !status) raise(status.error());
+}
+
 nb::dict stats(const Loader& loader) {
   const feed::LoaderStats stats = loader.stats();
   nb::dict result;
@@ -185,7 +209,9 @@ void bind_options(nb::module_& module) {
       .def_rw("max_pixels", &LoaderOptions::max_pixels)
       .def_rw("max_file_bytes", &LoaderOptions::max_file_bytes)
       .def_rw("threads", &LoaderOptions::threads)
-      .def_rw("prefetch_batches", &LoaderOptions::prefetch_batches);
+      .def_rw("max_threads", &LoaderOptions::max_threads)
+      .def_rw("prefetch_batches", &LoaderOptions::prefetch_batches)
+      .def_rw("memory_bytes", &LoaderOptions::memory_bytes);
 }
 
 }  // namespace
@@ -198,6 +224,11 @@ void bind_loader(nb::module_& module) {
   nb::class_<Loader>(module, "Loader")
       .def(nb::new_(&open_loader), nb::arg("options"))
       .def("begin_epoch", &begin_epoch, nb::arg("epoch"))
+      .def("begin_submitted_epoch", &begin_submitted_epoch, nb::arg("epoch"))
+      .def("submit_batch", &submit_batch, nb::arg("indices"))
+      .def("skip_batch", &skip_batch, nb::arg("indices"))
+      .def("finish_submitting", &finish_submitting)
+      .def("wanted_batches", &Loader::wanted_batches)
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0)
       .def("stats", &stats)
       .def("failures", &failures)
