@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/every_target_for_test.h"
 #include "kernels/strip_resizer.h"
 
 namespace unstarve::kernels {
@@ -119,22 +119,12 @@ struct Shape {
 constexpr Shape kShapes[] = {{290, 285, 224, 224}, {500, 375, 224, 224}, {97, 60, 224, 224},
                              {224, 224, 224, 224}, {1, 1, 224, 224},     {3, 200, 32, 17},
                              {640, 33, 64, 64},    {65, 31, 7, 5},       {33, 700, 20, 300},
-                             {1500, 40, 20, 40},   {40, 1500, 40, 20},   {19, 23, 1, 1}};
+                             {1500, 40, 20, 40},   {40, 1500, 40, 20},   {19, 23, 1, 1},
+                             {700, 30, 224, 20},   {760, 9, 224, 9},     {900, 9, 224, 9}};
 
-/// Runs the body once for each instruction set that this CPU has and the build holds.
-class EveryTarget : public testing::TestWithParam<std::int64_t> {
- protected:
-  void SetUp() override {
-    hwy::SetSupportedTargetsForTest(GetParam());
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  void TearDown() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+using ResizeOn = test::EveryTarget;
 
-TEST_P(EveryTarget, IsWithinOneOfTheDefinition) {
+TEST_P(ResizeOn, IsWithinOneOfTheDefinition) {
   unsigned seed = 1;
   for (const Shape& shape : kShapes) {
     const Image image = random_image(shape.width, shape.height, seed++);
@@ -149,14 +139,14 @@ TEST_P(EveryTarget, IsWithinOneOfTheDefinition) {
   }
 }
 
-TEST_P(EveryTarget, FlipsAndCutsAWindow) {
+TEST_P(ResizeOn, FlipsAndCutsAWindow) {
   const Image image = random_image(320, 240, 9);
   const AxisRequest x{320, 256, 16, 224, true};
   const AxisRequest y{240, 192, 60, 100, false};
   EXPECT_LE(difference(by_resizer(image, x, y, kStripRows), by_definition(image, x, y)).largest, 1);
 }
 
-TEST_P(EveryTarget, DoesNotDependOnHowRowsArrive) {
+TEST_P(ResizeOn, DoesNotDependOnHowRowsArrive) {
   const Image image = random_image(123, 211, 5);
   const AxisRequest x{123, 64, 0, 64, false};
   const AxisRequest y{211, 64, 0, 64, false};
@@ -166,7 +156,7 @@ TEST_P(EveryTarget, DoesNotDependOnHowRowsArrive) {
   EXPECT_EQ(by_resizer(image, x, y, 40), whole);
 }
 
-TEST_P(EveryTarget, KeepsFlatColour) {
+TEST_P(ResizeOn, KeepsFlatColour) {
   for (const int value : {0, 1, 127, 254, 255}) {
     Image image = random_image(301, 199, 2);
     std::fill(image.bytes.begin(), image.bytes.end(), static_cast<std::uint8_t>(value));
@@ -175,17 +165,8 @@ TEST_P(EveryTarget, KeepsFlatColour) {
   }
 }
 
-std::vector<std::int64_t> targets() {
-  std::vector<std::int64_t> result;
-  for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
-    if (std::int64_t target = rest & -rest; (target & HWY_TARGETS) != 0) result.push_back(target);
-  }
-  return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(Simd, EveryTarget, testing::ValuesIn(targets()), [](const auto& target) {
-  return std::string(hwy::TargetName(target.param));
-});
+INSTANTIATE_TEST_SUITE_P(Simd, ResizeOn, testing::ValuesIn(test::every_target()),
+                         test::target_name);
 
 TEST(AxisPlan, WeightsSumToOne) {
   AxisPlan plan;

@@ -5,11 +5,10 @@
 #include <bit>
 
 #include "base/check.h"
+#include "kernels/window_pass.h"
 
 namespace unstarve::kernels {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
 
 std::size_t bytes_of(int rows, int row_bytes) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(row_bytes);
@@ -17,27 +16,19 @@ std::size_t bytes_of(int rows, int row_bytes) {
 
 }  // namespace
 
-std::uint8_t* AlignedBytes::reserve(std::size_t size) {
-  if (bytes_.size() < size + kAlignment) {
-    bytes_.clear();  // so that growing copies nothing
-    bytes_.resize(size + size / 4 + kAlignment);
-  }
-  const auto address = std::bit_cast<std::uintptr_t>(bytes_.data());
-  return bytes_.data() + (kAlignment - address % kAlignment) % kAlignment;
-}
-
 void StripResizer::begin(const AxisRequest& x, const AxisRequest& y) {
   plan_axis(x, x_);
   plan_axis(y, y_);
-  plain_x_ = x_.max_taps > kMaxFixedTaps;
+  windows_x_ = windows_.plan(x_, window_shape());
+  plain_x_ = !windows_x_ && x_.max_taps > kMaxFixedTaps;
   plain_y_ = y_.max_taps > kMaxFixedTaps;
   rows_in_ = 0;
   next_output_ = 0;
   ring_rows_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(y_.max_taps + kStripRows)));
-  ring_stride_ = padded_bytes(x_.count);
-  ring_ = ring_memory_.reserve(bytes_of(ring_rows_, padded_bytes(x_.count)) + kRowPadding);
+  ring_stride_ = window_row_bytes(x_.count);
+  ring_ = ring_memory_.reserve(bytes_of(ring_rows_, window_row_bytes(x_.count)) + kRowPadding);
   blended_.resize(static_cast<std::size_t>(y_.max_taps));
-  if (plain_x_) return;
+  if (windows_x_ || plain_x_) return;
   scratch_.columns = std::bit_cast<std::uint16_t*>(columns_memory_.reserve(
       bytes_of(kStripRows, padded_bytes(x_.source_count)) * sizeof(std::uint16_t)));
   scratch_.resized =
@@ -70,8 +61,8 @@ void StripResizer::resize_group(const std::uint8_t* first, std::ptrdiff_t stride
     }
     return;
   }
-  // The kernel always takes kStripRows rows. Past the end it repeats the last one; those results
-  // land in ring rows that nobody reads: the ring has kStripRows more rows than a blend needs.
+  // Past the end the last row is repeated, for the pass that always takes kStripRows rows; those
+  // results land in ring rows that nobody reads: the ring has kStripRows more than a blend needs.
   std::array<const std::uint8_t*, kStripRows> sources;
   std::array<std::uint8_t*, kStripRows> targets;
   for (int i = 0; i < kStripRows; ++i) {
@@ -79,6 +70,7 @@ void StripResizer::resize_group(const std::uint8_t* first, std::ptrdiff_t stride
     sources[slot] = first + std::min(i, count - 1) * stride;
     targets[slot] = ring_row(rows_in_ + i);
   }
+  if (windows_x_) return window_pass(windows_, sources.data(), count, targets.data());
   resize_strip(sources.data(), x_, scratch_, targets.data());
 }
 

@@ -4,20 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/aligned_bytes.h"
 #include "kernels/axis_plan.h"
 #include "kernels/resize.h"
+#include "kernels/window_table.h"
 
 namespace unstarve::kernels {
-
-/// Memory that is kept between images, aligned for vectors, grown when needed.
-class AlignedBytes {
- public:
-  /// At least `size` bytes; what was in it is lost when it grows. Throws std::bad_alloc.
-  std::uint8_t* reserve(std::size_t size);
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
 
 /// Antialiased bilinear resize that takes source rows from top to bottom, as a decoder makes them,
 /// and writes each output row as soon as its last source row is there. Keeps its memory between
@@ -50,13 +42,15 @@ class StripResizer {
   AxisPlan y_;
   std::uint8_t* out_ = nullptr;
   std::ptrdiff_t out_stride_ = 0;
-  bool plain_x_ = false;  // too many taps for 16-bit weights
+  bool windows_x_ = false;  // the horizontal pass looks samples up
+  bool plain_x_ = false;    // too many taps for 16-bit weights
   bool plain_y_ = false;
   int rows_in_ = 0;      // source rows seen
   int next_output_ = 0;  // first output row not written yet
   int ring_rows_ = 0;    // a power of two
   std::ptrdiff_t ring_stride_ = 0;
   std::uint8_t* ring_ = nullptr;  // rows after the horizontal pass, the latest ring_rows_ of them
+  WindowTable windows_;
   StripScratch scratch_;
   AlignedBytes ring_memory_;
   AlignedBytes columns_memory_;
