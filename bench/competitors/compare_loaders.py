@@ -26,6 +26,7 @@ from loaders import LOADERS, OURS, PEERS, SHARDS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+SUFFIXES = {".jpg", ".jpeg"}
 # Decoders and filters round differently; a mean above this is another image.
 MEAN_DIFFERENCE_MAX = 2.0
 # These cannot do the same: SPDL's scale filter is not antialiased in the same way; FFCV reads a
@@ -79,14 +80,14 @@ class Worker:
         self._process.wait()
 
 
-def class_folder(source: Path, target: Path) -> Path:
-    """A view of `source` with one class folder, as every loader here wants it."""
-    if any(entry.is_dir() for entry in source.iterdir()):
-        return source
+def class_folder(source: Path, target: Path, copies: int) -> Path:
+    """A view of `source` with one class folder, as every loader here wants it, and each file
+    `copies` times, so that what a loader does once per epoch does not weigh on small samples."""
     (target / "all").mkdir(parents=True)
-    for file in sorted(source.iterdir()):
-        if file.suffix.lower() in {".jpg", ".jpeg"}:
-            (target / "all" / file.name.replace(".JPEG", ".jpg")).symlink_to(file.resolve())
+    files = [path for path in sorted(source.rglob("*")) if path.suffix.lower() in SUFFIXES]
+    for copy in range(copies):
+        for number, file in enumerate(files):
+            (target / "all" / f"{copy}_{number:06d}.jpg").symlink_to(file.resolve())
     return target
 
 
@@ -180,6 +181,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--copies", type=int, default=5, help="of each file in an epoch")
     parser.add_argument(
         "--python", default=sys.executable, help="interpreter with requirements.txt installed"
     )
@@ -193,7 +195,7 @@ def main() -> int:
     everything = {}
     with tempfile.TemporaryDirectory() as temporary, args.log.open("w") as errors:
         scratch = Path(temporary)
-        root = class_folder(args.folder.resolve(), scratch / "view")
+        root = class_folder(args.folder.resolve(), scratch / "view", args.copies)
         setting = Setting(args.python, root, scratch, errors)
         if any(name.startswith(SHARDS) for name in args.loaders):
             pack(root, scratch)

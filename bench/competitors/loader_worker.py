@@ -2,7 +2,7 @@
 
 Reads commands on standard input: `evaluate DIR` writes the evaluation images of the data set
 (short side 256, centre 224) as DIR/NAME.npy; `epoch` loads one training epoch
-(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) PASSES times and
+(RandomResizedCrop(224, antialias) + horizontal flip, uint8, batches of 64) and
 answers with a JSON line of images, wall seconds and CPU seconds of this process and its children.
 CPU time is counted from the end of the answer before: a loader that reads ahead while the others
 have their turn pays for it.
@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 from loaders import LOADERS
-
-PASSES = 4  # over the data set, per turn
 
 
 def cpu_seconds() -> float:
@@ -57,7 +55,7 @@ def main() -> int:
             answer(out, {"written": str(path)})
         elif command[0] == "epoch":
             wall = time.perf_counter()
-            images = sum(sum(loader.epoch()) for _ in range(PASSES))
+            images = sum(loader.epoch())
             wall = time.perf_counter() - wall
             cpu = cpu_seconds()
             answer(out, {"images": images, "wall_s": wall, "cpu_s": cpu - counted_cpu})
