@@ -2,13 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "feed/coefficients/payload.h"
-#include "feed/coefficients/region_plan.h"
-#include "feed/coefficients/sample_planes.h"
+#include "feed/coefficients/region_output.h"
 #include "feed/data/encoded_sample.h"
 #include "feed/data/geometry.h"
 
@@ -34,20 +32,11 @@ class CoefficientDecoder {
   Status decode(const Box& region, RowSink& sink);
 
  private:
-  Status unpack_row(int row, std::span<const std::byte> bytes);
-  /// Makes the region's rows up to `end` and hands over each strip that is full, or the last one.
-  void write_rows(int end, RowSink& sink);
-
   std::int64_t max_pixels_ = 0;
   SampleParts* parts_ = nullptr;
   PayloadHead head_;
-  RegionPlan plan_;
-  SamplePlanes planes_;
+  RegionOutput output_;
   std::vector<std::byte> bytes_;
-  std::vector<std::uint8_t> strip_;
-  std::ptrdiff_t strip_stride_ = 0;
-  int strip_rows_ = 0;  // rows in it
-  int next_row_ = 0;    // of the image, the next to make
 };
 
 }  // namespace unstarve::feed

@@ -183,43 +183,64 @@ bool EntropyDecoder::restart() {
 }
 
 template <bool kStore>
-bool EntropyDecoder::decode_mcus(int count, std::span<const BlockTarget> targets) {
-  const auto component_count = static_cast<std::size_t>(frame_->component_count);
-  for (int mcu = 0; mcu < count; ++mcu) {
-    if (mcus_to_restart_ == 0 && !restart()) return false;
-    --mcus_to_restart_;
-    BitReader reader{bytes_.data() + at_, bits_, bit_count_};
-    for (std::size_t i = 0; i < component_count; ++i) {
-      const BaselineFrame::Component& component = frame_->components[i];
-      const HuffmanTable& dc_table =
-          frame_->dc_tables[static_cast<std::size_t>(component.dc_table)];
-      const HuffmanTable& ac_table =
-          frame_->ac_tables[static_cast<std::size_t>(component.ac_table)];
-      const int column = mcu * component.horizontal;
-      for (int v = 0; v < component.vertical; ++v) {
-        for (int h = 0; h < component.horizontal; ++h) {
-          std::int16_t* block = nullptr;
-          if (kStore) {
-            block = targets[i].coefficients + v * targets[i].row_stride +
-                    std::ptrdiff_t{column + h} * 64;
-            std::memset(block, 0, 64 * sizeof(*block));
-          }
-          reader.refill();
-          int difference = 0;
-          if (!reader.dc_difference(dc_table, difference)) return false;
-          dc_[i] += difference;
-          if (dc_[i] < kMinDc || dc_[i] > kMaxDc) return false;
-          if (kStore) block[0] = static_cast<std::int16_t>(dc_[i]);
-          if (!reader.template ac_coefficients<kStore>(ac_table, block)) return false;
+bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std::int16_t* block) {
+  const BaselineFrame::Component& tables = frame_->components[component];
+  const HuffmanTable& dc_table = frame_->dc_tables[static_cast<std::size_t>(tables.dc_table)];
+  const HuffmanTable& ac_table = frame_->ac_tables[static_cast<std::size_t>(tables.ac_table)];
+  reader.refill();
+  int difference = 0;
+  if (!reader.dc_difference(dc_table, difference)) return false;
+  int& dc = dc_[component];
+  dc += difference;
+  if (dc < kMinDc || dc > kMaxDc) return false;
+  if (kStore) {
+    std::memset(block, 0, 64 * sizeof(*block));
+    block[0] = static_cast<std::int16_t>(dc);
+  }
+  return reader.template ac_coefficients<kStore>(ac_table, block);
+}
+
+template <bool kStore>
+bool EntropyDecoder::decode_mcu(BitReader& reader, int mcu, std::span<const BlockTarget> targets) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(frame_->component_count); ++i) {
+    const BaselineFrame::Component& component = frame_->components[i];
+    for (int v = 0; v < component.vertical; ++v) {
+      for (int h = 0; h < component.horizontal; ++h) {
+        const int column = mcu * component.horizontal + h;
+        if (kStore && column < targets[i].columns && v < targets[i].rows) {
+          std::int16_t* block =
+              targets[i].coefficients + v * targets[i].row_stride + std::ptrdiff_t{column} * 64;
+          if (!decode_block<true>(reader, i, block)) return false;
+        } else if (!decode_block<false>(reader, i, nullptr)) {
+          return false;
         }
       }
     }
-    at_ = static_cast<std::size_t>(reader.at - bytes_.data());
-    bits_ = reader.bits;
-    bit_count_ = reader.count;
-    if (at_ - static_cast<std::size_t>(bit_count_ / 8) > parts_[part_].end) return false;
   }
   return true;
+}
+
+template <bool kStore>
+bool EntropyDecoder::decode_mcus(int count, std::span<const BlockTarget> targets) {
+  BitReader reader{bytes_.data() + at_, bits_, bit_count_};
+  for (int mcu = 0; mcu < count; ++mcu) {
+    if (mcus_to_restart_ == 0) {
+      save(reader);
+      if (!restart()) return false;
+      reader = {bytes_.data() + at_, bits_, bit_count_};
+    }
+    --mcus_to_restart_;
+    if (!decode_mcu<kStore>(reader, mcu, targets)) return false;
+    if (bytes_.data() + parts_[part_].end < reader.at - reader.count / 8) return false;
+  }
+  save(reader);
+  return true;
+}
+
+void EntropyDecoder::save(const BitReader& reader) {
+  at_ = static_cast<std::size_t>(reader.at - bytes_.data());
+  bits_ = reader.bits;
+  bit_count_ = reader.count;
 }
 
 Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets) {

@@ -13,9 +13,12 @@ namespace unstarve::feed {
 
 /// Where the blocks of one component in an MCU row go: block (v, column) begins at
 /// coefficients[v * row_stride + column * 64], with column counted from the wanted MCUs' first.
+/// The blocks past `columns` and `rows`, which only fill the last MCUs, are passed over.
 struct BlockTarget {
   std::int16_t* coefficients = nullptr;
   std::ptrdiff_t row_stride = 0;  // coefficients from one block row to the next
+  int columns = 0;                // blocks
+  int rows = 0;
 };
 
 /// MCU columns.
@@ -52,6 +55,11 @@ class EntropyDecoder {
 
   Status unstuff(std::span<const std::byte> scan);
   bool restart();
+  void save(const BitReader& reader);
+  template <bool kStore>
+  bool decode_block(BitReader& reader, std::size_t component, std::int16_t* block);
+  template <bool kStore>
+  bool decode_mcu(BitReader& reader, int mcu, std::span<const BlockTarget> targets);
   template <bool kStore>
   bool decode_mcus(int count, std::span<const BlockTarget> targets);
 

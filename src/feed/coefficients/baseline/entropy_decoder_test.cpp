@@ -49,7 +49,7 @@ struct RowMemory {
       const BaselineFrame::Component& component = frame.components[i];
       const std::ptrdiff_t stride = std::ptrdiff_t{64} * columns * component.horizontal;
       planes[i].assign(std::size_t(stride * component.vertical), 99);
-      targets[i] = {planes[i].data(), stride};
+      targets[i] = {planes[i].data(), stride, columns * component.horizontal, component.vertical};
     }
   }
   std::array<Coefficients, 3> planes;

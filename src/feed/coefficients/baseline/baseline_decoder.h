@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "feed/coefficients/baseline/baseline_frame.h"
+#include "feed/coefficients/baseline/entropy_decoder.h"
+#include "feed/coefficients/payload.h"
+#include "feed/coefficients/region_output.h"
+#include "feed/data/geometry.h"
+
+namespace unstarve::feed {
+
+/// Decodes rectangles of baseline JPEG files to RGB; pixels are those of libjpeg-turbo.
+///
+///   Result<ImageSize> size = decoder.open(bytes);
+///   Status status = decoder.decode(region, sink);   // after open(), once
+///
+/// It takes the usual files only, and gives up where libjpeg would as much as warn: whatever error
+/// it returns, libjpeg has the last word (feed/decode/jpeg_decoder.h). Some rows may have been
+/// handed over by then.
+/// Thread rule: one thread at a time. Keeps its memory from image to image. Throws std::bad_alloc.
+class BaselineDecoder {
+ public:
+  /// Images of more pixels are left to libjpeg, which refuses them.
+  explicit BaselineDecoder(std::int64_t max_pixels)
+      : max_pixels_(max_pixels), frame_(std::make_unique<BaselineFrame>()) {}
+
+  /// Reads the headers. `bytes` must stay valid until decode() has returned.
+  Result<ImageSize> open(std::span<const std::byte> bytes);
+  /// Hands the rows of `region`, which lies inside the image, to `sink`.
+  Status decode(const Box& region, RowSink& sink);
+
+ private:
+  std::int64_t max_pixels_ = 0;
+  std::unique_ptr<BaselineFrame> frame_;  // on the heap: it holds 64 KB of tables
+  PayloadHead head_;
+  EntropyDecoder entropy_;
+  RegionOutput output_;
+};
+
+}  // namespace unstarve::feed
