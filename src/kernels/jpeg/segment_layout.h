@@ -21,10 +21,11 @@ inline constexpr std::array<std::uint8_t, kBlockCoefficients> kNaturalOrder = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-inline constexpr int kLowEnd = 6;        // zigzag positions 1..5 have a bit width of their own
-inline constexpr int kMaxMaskBytes = 8;  // of the mask of non-zero coefficients
-inline constexpr int kMaxWidth = 10;     // bits of a magnitude less 2
+inline constexpr int kLowEnd = 16;    // zigzag positions 1..15 have a bit width of their own
+inline constexpr int kMaxWidth = 10;  // bits of a magnitude less 2
 inline constexpr int kMaxMagnitude = 2 + (1 << kMaxWidth) - 1;
+inline constexpr int kMaxNarrowWidth = 7;        // up to here magnitudes fit into a signed byte:
+inline constexpr int kMaxNarrowMagnitude = 127;  // larger ones take at least 8 bits
 inline constexpr int kMinDc = -2048;
 inline constexpr int kMaxDc = 2047;
 inline constexpr int kMaxDcWidth = 12;  // bits of a DC value less the smallest of its component
@@ -37,17 +38,30 @@ T load(const std::uint8_t* from) {
   return value;
 }
 
-/// A block's 12 bits: how many bytes its mask has, and its two magnitude widths.
+/// A block's 12 bits: how long its mask is, and how its magnitudes are written.
 struct BlockHead {
-  int mask_bytes = 0;
-  int low_width = 0;
-  int high_width = 0;
+  int mask_code = 0;  // nibbles of the mask; 15 stands for 16, which start at a whole byte
+  int low_code = 0;   // of positions below kLowEnd: 0 when none is beyond +-1, or 1 + the width
+  int high_code = 0;  // the same of the others
 };
 
+inline constexpr int kLongMask = 15;
+inline constexpr int kMaxWidthCode = 1 + kMaxWidth;
+
+/// The 12 bits of BlockHead as they lie in the segment, mask_code lowest.
+inline unsigned head_bits(const std::uint8_t* heads, int block) {
+  return static_cast<unsigned>(load<std::uint16_t>(heads + block + (block >> 1))) >>
+         (4 * (block & 1));
+}
+
 inline BlockHead block_head(const std::uint8_t* heads, int block) {
-  const std::uint8_t* at = heads + block + (block >> 1);
-  const int bits = load<std::uint16_t>(at) >> (4 * (block & 1));
+  const int bits = static_cast<int>(head_bits(heads, block));
   return {bits & 15, (bits >> 4) & 15, (bits >> 8) & 15};
+}
+
+/// The nibble of the segment that the mask starts with which lies before nibble `end`.
+inline std::ptrdiff_t mask_start(const BlockHead& head, std::ptrdiff_t end) {
+  return head.mask_code == kLongMask ? (end - 16) & ~std::ptrdiff_t{1} : end - head.mask_code;
 }
 
 inline int heads_size(int blocks) { return (blocks * 3 + 1) / 2; }
@@ -70,8 +84,8 @@ struct DcValues {
 struct Parts {
   std::array<DcValues, kMaxComponents> dc;
   const std::uint8_t* heads = nullptr;
-  const std::uint8_t* bits = nullptr;      // forwards from here
-  const std::uint8_t* mask_end = nullptr;  // masks lie backwards from here, the segment's end
+  const std::uint8_t* bits = nullptr;  // forwards from here
+  const std::uint8_t* end = nullptr;   // masks lie backwards from here, nibble by nibble
 };
 
 /// False when the fixed parts do not fit into the segment.
@@ -96,7 +110,7 @@ inline bool find_parts(std::span<const std::byte> bytes, std::span<const Segment
   if (end - at < heads_size(blocks)) return false;
   parts.heads = at;
   parts.bits = at + heads_size(blocks);
-  parts.mask_end = end;
+  parts.end = end;
   return true;
 }
 

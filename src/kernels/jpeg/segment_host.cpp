@@ -1,0 +1,299 @@
+// Packing, and the plain reference of unpacking.
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels/jpeg/segment_layout.h"
+
+namespace unstarve::kernels {
+namespace {
+
+using segment::BlockHead;
+using segment::kNaturalOrder;
+
+/// The most bytes that one block can take, DC and head included.
+constexpr std::size_t kBlockBytesMax = 2 + 2 + 9 + (63 * (2 + segment::kMaxWidth)) / 8 + 1;
+constexpr std::size_t kSegmentBytesMax =
+    std::size_t{kMaxComponents} * (kMaxSegmentBlocks * kBlockBytesMax + segment::kDcHeadBytes + 8) +
+    16;
+
+/// Writes bits from low to high into a buffer that is known to be large enough, with 8 bytes to
+/// spare.
+class BitWriter {
+ public:
+  explicit BitWriter(std::byte* out) : out_(out) {}
+
+  /// `value` has no bits but its lowest `count`, at most 63.
+  void put(std::uint64_t value, int count) {
+    if (count > 32) {
+      put(value & 0xFFFF'FFFF, 32);
+      value >>= 32;
+      count -= 32;
+    }
+    pending_ |= value << filled_;
+    filled_ += count;
+    std::memcpy(out_, &pending_, sizeof(pending_));
+    out_ += filled_ >> 3;
+    pending_ >>= filled_ & ~7;
+    filled_ &= 7;
+  }
+  /// Fills the last byte up and returns where the next one goes.
+  std::byte* flush() {
+    out_ += filled_ > 0 ? 1 : 0;
+    pending_ = 0;
+    filled_ = 0;
+    return out_;
+  }
+
+ private:
+  std::byte* out_;
+  std::uint64_t pending_ = 0;
+  int filled_ = 0;  // bits of `pending_`, below 8 between calls
+};
+
+int width_of(int value) { return static_cast<int>(std::bit_width(static_cast<unsigned>(value))); }
+
+/// How the largest magnitude of a band makes all of them be written.
+int width_code(int largest) {
+  if (largest < 2) return 0;
+  const int width = width_of(largest - 2);
+  return 1 + (largest > segment::kMaxNarrowMagnitude ? std::max(width, segment::kMaxNarrowWidth + 1)
+                                                     : width);
+}
+
+const std::int16_t* block_of(const SegmentPlane& plane, int index) {
+  return plane.coefficients + (index / plane.columns) * plane.row_stride +
+         (index % plane.columns) * kBlockCoefficients;
+}
+
+bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
+  const int count = plane.rows * plane.columns;
+  int smallest = segment::kMaxDc;
+  int largest = segment::kMinDc;
+  for (int index = 0; index < count; ++index) {
+    const int dc = block_of(plane, index)[0];
+    smallest = std::min(smallest, dc);
+    largest = std::max(largest, dc);
+  }
+  if (smallest < segment::kMinDc || largest > segment::kMaxDc) return false;
+  const int width = width_of(largest - smallest);
+  bits.put(static_cast<std::uint64_t>(smallest - segment::kMinDc), 12);
+  bits.put(static_cast<std::uint64_t>(width), 4);
+  for (int index = 0; index < count; ++index) {
+    bits.put(static_cast<std::uint64_t>(block_of(plane, index)[0] - smallest), width);
+  }
+  bits.flush();
+  return true;
+}
+
+/// A block's AC coefficients that are not zero, in zigzag order.
+struct SparseBlock {
+  std::uint64_t mask = 0;      // bit k: position k is not zero
+  std::uint64_t negative = 0;  // bit i: the i-th of them is
+  std::uint64_t large = 0;     // bit i: the i-th of them is beyond +-1
+  int count = 0;
+  int low_count = 0;  // of them below segment::kLowEnd
+  int low_code = 0;
+  int high_code = 0;
+  std::array<std::int16_t, kBlockCoefficients> magnitudes;
+
+  int mask_code() const {
+    return std::min((static_cast<int>(std::bit_width(mask >> 1)) + 3) / 4, segment::kLongMask);
+  }
+};
+
+/// False when a magnitude is too large for the format.
+bool read_block(const std::int16_t* block, SparseBlock& sparse) {
+  // Without branches: which coefficients are zero cannot be foreseen.
+  std::uint64_t mask = 0;
+  std::uint64_t negative = 0;
+  std::uint64_t large = 0;
+  int count = 0;
+  for (int position = 1; position < kBlockCoefficients; ++position) {
+    const int value = block[kNaturalOrder[std::size_t(position)]];
+    const int magnitude = std::abs(value);
+    sparse.magnitudes[std::size_t(count)] = static_cast<std::int16_t>(std::min(magnitude, 32767));
+    mask |= std::uint64_t{value != 0} << position;
+    negative |= std::uint64_t{value < 0} << count;
+    large |= std::uint64_t{magnitude > 1} << count;
+    count += value != 0 ? 1 : 0;
+  }
+  sparse.mask = mask;
+  sparse.negative = negative;
+  sparse.large = large;
+  sparse.count = count;
+  sparse.low_count = std::popcount(mask & ((1U << segment::kLowEnd) - 1U));
+  const auto largest = [&](int first, int end) {
+    int result = 0;
+    for (int i = first; i < end; ++i) {
+      result = std::max(result, int{sparse.magnitudes[std::size_t(i)]});
+    }
+    return result;
+  };
+  const int low = largest(0, sparse.low_count);
+  const int high = largest(sparse.low_count, count);
+  sparse.low_code = width_code(low);
+  sparse.high_code = width_code(high);
+  return std::max(low, high) <= segment::kMaxMagnitude;
+}
+
+void pack_bits(const SparseBlock& sparse, BitWriter& bits) {
+  bits.put(sparse.negative, sparse.count);
+  const int low_end = sparse.low_count;
+  if (sparse.low_code > 0) bits.put(sparse.large & ((std::uint64_t{1} << low_end) - 1), low_end);
+  if (sparse.high_code > 0) bits.put(sparse.large >> low_end, sparse.count - low_end);
+  for (std::uint64_t rest = sparse.large; rest != 0; rest &= rest - 1) {
+    const int index = std::countr_zero(rest);
+    bits.put(static_cast<std::uint64_t>(sparse.magnitudes[std::size_t(index)] - 2),
+             (index < low_end ? sparse.low_code : sparse.high_code) - 1);
+  }
+}
+
+void put_head(std::byte* heads, int block, const SparseBlock& sparse) {
+  const int bits = sparse.mask_code() | sparse.low_code << 4 | sparse.high_code << 8;
+  std::byte* at = heads + block + (block >> 1);
+  const int shift = 4 * (block & 1);
+  at[0] = (shift == 0 ? std::byte{0} : at[0]) | static_cast<std::byte>(bits << shift & 0xFF);
+  at[1] = static_cast<std::byte>(bits << shift >> 8);
+}
+
+/// The masks, which are written backwards nibble by nibble, so that a reader that starts at the
+/// segment's end needs no further offset.
+class MaskWriter {
+ public:
+  void put(const SparseBlock& sparse) {
+    std::ptrdiff_t nibble = segment::mask_start({sparse.mask_code(), 0, 0}, first_);
+    first_ = nibble;
+    for (std::uint64_t mask = sparse.mask >> 1; mask != 0; mask >>= 4, ++nibble) {
+      bytes_[std::size_t(nibble >> 1)] |= static_cast<std::byte>((mask & 15) << (4 * (nibble & 1)));
+    }
+  }
+  std::byte* copy_to(std::byte* out) const {
+    return std::copy(bytes_.begin() + (first_ >> 1), bytes_.end(), out);
+  }
+
+ private:
+  // 17 nibbles is the most that a mask can take.
+  std::array<std::byte, kMaxComponents* kMaxSegmentBlocks* 9> bytes_ = {};
+  std::ptrdiff_t first_ = 2 * std::ptrdiff_t{sizeof(bytes_)};
+};
+
+/// Writes everything but the DC values, from `out` on; null when a magnitude is too large.
+std::byte* pack_ac(std::span<const SegmentPlane> planes, int blocks, std::byte* out) {
+  MaskWriter masks;
+  BitWriter bits(out + segment::heads_size(blocks));
+  SparseBlock sparse;
+  int block = 0;
+  for (const SegmentPlane& plane : planes) {
+    for (int index = 0; index < plane.rows * plane.columns; ++index) {
+      if (!read_block(block_of(plane, index), sparse)) return nullptr;
+      put_head(out, block++, sparse);
+      pack_bits(sparse, bits);
+      masks.put(sparse);
+    }
+  }
+  return masks.copy_to(bits.flush());
+}
+
+/// Bits from low to high, bytes in order; never reads past `end`, a number of bits.
+class BitReader {
+ public:
+  BitReader(const std::uint8_t* first, std::ptrdiff_t end) : first_(first), end_(end) {}
+
+  std::uint64_t take(int count) {
+    if (count > end_ - position_) {
+      ran_out_ = true;
+      return 0;
+    }
+    std::uint64_t value = 0;
+    for (int bit = 0; bit < count; ++bit, ++position_) {
+      value |= (std::uint64_t{first_[position_ >> 3]} >> (position_ & 7) & 1) << bit;
+    }
+    return value;
+  }
+  void end_at(std::ptrdiff_t end) { end_ = end; }
+  bool ran_out() const { return ran_out_ || position_ > end_; }
+
+ private:
+  const std::uint8_t* first_;
+  std::ptrdiff_t position_ = 0;
+  std::ptrdiff_t end_;
+  bool ran_out_ = false;
+};
+
+/// Bit k stands for zigzag position k.
+std::uint64_t read_mask(const std::uint8_t* first, std::ptrdiff_t nibble, std::ptrdiff_t end) {
+  std::uint64_t mask = 0;
+  for (int shift = 1; nibble < end && shift < 64; ++nibble, shift += 4) {
+    mask |= (std::uint64_t{first[nibble >> 1]} >> (4 * (nibble & 1)) & 15) << shift;
+  }
+  return mask;
+}
+
+bool unpack_block(BitReader& bits, const BlockHead& head, std::uint64_t mask, std::int16_t* out) {
+  std::fill_n(out, kBlockCoefficients, std::int16_t{0});
+  const auto code_of = [&](int position) {
+    return position < segment::kLowEnd ? head.low_code : head.high_code;
+  };
+  std::array<int, kBlockCoefficients> sign = {};
+  std::array<int, kBlockCoefficients> magnitude = {};
+  const auto is_set = [&](int position) { return (mask >> position & 1) != 0; };
+  for (int position = 1; position < kBlockCoefficients; ++position) {
+    if (is_set(position)) sign[std::size_t(position)] = bits.take(1) != 0 ? -1 : 1;
+  }
+  for (int position = 1; position < kBlockCoefficients; ++position) {
+    if (!is_set(position)) continue;
+    const bool is_large = code_of(position) > 0 && bits.take(1) != 0;
+    magnitude[std::size_t(position)] = is_large ? 2 : 1;
+  }
+  for (int position = 1; position < kBlockCoefficients; ++position) {
+    int& value = magnitude[std::size_t(position)];
+    if (value == 2) value += static_cast<int>(bits.take(code_of(position) - 1));
+    out[kNaturalOrder[std::size_t(position)]] =
+        static_cast<std::int16_t>(sign[std::size_t(position)] * value);
+  }
+  return !bits.ran_out();
+}
+
+}  // namespace
+
+bool pack_segment(std::span<const SegmentPlane> planes, std::vector<std::byte>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + kSegmentBytesMax);
+  BitWriter dc(out.data() + start);
+  int blocks = 0;
+  for (const SegmentPlane& plane : planes) {
+    if (!pack_dc(plane, dc)) return false;
+    blocks += plane.rows * plane.columns;
+  }
+  const std::byte* end = pack_ac(planes, blocks, dc.flush());
+  if (end == nullptr) return false;
+  out.resize(static_cast<std::size_t>(end - out.data()));
+  return true;
+}
+
+bool unpack_segment_plain(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes) {
+  segment::Parts parts;
+  if (!segment::find_parts(bytes, planes, parts)) return false;
+  std::ptrdiff_t mask_end = 2 * (parts.end - parts.bits);  // nibbles from parts.bits
+  BitReader bits(parts.bits, 4 * mask_end);
+  int block = 0;
+  for (std::size_t component = 0; component < planes.size(); ++component) {
+    const SegmentPlane& plane = planes[component];
+    for (int index = 0; index < plane.rows * plane.columns; ++index, ++block) {
+      const BlockHead head = segment::block_head(parts.heads, block);
+      if (std::max(head.low_code, head.high_code) > segment::kMaxWidthCode) return false;
+      const std::ptrdiff_t mask_first = segment::mask_start(head, mask_end);
+      if (mask_first < 0) return false;
+      bits.end_at(4 * mask_first);
+      const std::uint64_t mask = read_mask(parts.bits, mask_first, mask_end);
+      mask_end = mask_first;
+      std::int16_t* out = plane.coefficients + (index / plane.columns) * plane.row_stride +
+                          (index % plane.columns) * kBlockCoefficients;
+      if (!unpack_block(bits, head, mask, out)) return false;
+      out[0] = static_cast<std::int16_t>(parts.dc[component][index]);
+    }
+  }
+  return true;
+}
+
+}  // namespace unstarve::kernels
