@@ -1,6 +1,7 @@
 #include "feed/pipeline/open_source.h"
 
 #include "feed/source/folder_source.h"
+#include "feed/source/index_cache.h"
 
 namespace unstarve::feed {
 
@@ -9,8 +10,15 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
   if (options.root.empty()) {
     return fail(ErrorCode::kInvalidArgument, "root is empty: name the folder with the images");
   }
-  Result<std::shared_ptr<FolderSource>> folder =
-      FolderSource::open({options.root, options.skip_other_formats, options.max_file_bytes}, files);
+  FolderSource::Options settings;
+  settings.folder.root = options.root;
+  settings.folder.skip_other_formats = options.skip_other_formats;
+  if (options.keep_index) {
+    settings.folder.cache_folder =
+        options.index_folder.empty() ? IndexCache::default_folder() : options.index_folder;
+  }
+  settings.max_file_bytes = options.max_file_bytes;
+  Result<std::shared_ptr<FolderSource>> folder = FolderSource::open(settings, files);
   if (!folder) return forward_error(folder);
   return std::shared_ptr<SampleSource>(std::move(*folder));
 }

@@ -29,7 +29,7 @@ class FolderReader final : public SampleReader {
 
 Result<std::shared_ptr<FolderSource>> FolderSource::open(const Options& options,
                                                          std::shared_ptr<FileReader> files) {
-  Result<ImageFolder> folder = ImageFolder::scan(options.root, options.skip_other_formats);
+  Result<ImageFolder> folder = ImageFolder::open(options.folder);
   if (!folder) return forward_error(folder);
   return std::shared_ptr<FolderSource>(
       new FolderSource(std::move(*folder), options.max_file_bytes, std::move(files)));

@@ -16,11 +16,10 @@ namespace unstarve::feed {
 class FolderSource final : public SampleSource {
  public:
   struct Options {
-    std::string root;
-    bool skip_other_formats = false;
+    ImageFolder::Options folder = {};
     std::int64_t max_file_bytes = std::int64_t{1} << 30;
   };
-  /// Errors: see ImageFolder::scan().
+  /// Errors: see ImageFolder::open().
   static Result<std::shared_ptr<FolderSource>> open(const Options& options,
                                                     std::shared_ptr<FileReader> files);
 

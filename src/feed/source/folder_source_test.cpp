@@ -20,8 +20,8 @@ class FolderSourceTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
   std::shared_ptr<FolderSource> open(std::int64_t max_file_bytes = 1000) const {
-    auto source = FolderSource::open({folder_.path(), false, max_file_bytes},
-                                     std::make_shared<PlainFileReader>());
+    auto source =
+        FolderSource::open({{folder_.path()}, max_file_bytes}, std::make_shared<PlainFileReader>());
     EXPECT_TRUE(source) << source.error().message;
     return source ? *source : nullptr;
   }

@@ -1,137 +1,134 @@
 #include "feed/source/image_folder.h"
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <system_error>
-#include <utility>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 
-#include <xxhash.h>
+#include "feed/source/folder_walk.h"
+#include "feed/source/index_cache.h"
 
 namespace unstarve::feed {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A cycle of symbolic links would otherwise be walked until names get too long.
-constexpr int kMaxDepth = 32;
-
-constexpr std::array<std::string_view, 2> kJpegEndings = {".jpg", ".jpeg"};
-// The other endings that torchvision's ImageFolder takes for images.
-constexpr std::array<std::string_view, 7> kOtherEndings = {".png", ".ppm",  ".bmp", ".pgm",
-                                                           ".tif", ".tiff", ".webp"};
-
-template <std::size_t kCount>
-bool ends_with_any(std::string_view name, const std::array<std::string_view, kCount>& endings) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
-    return name.size() >= ending.size() &&
-           std::equal(ending.begin(), ending.end(), name.end() - std::ptrdiff_t(ending.size()),
-                      [&](char b, char a) { return same(a, b); });
-  });
-}
-
-struct Listing {
-  std::vector<std::string> folders;
-  std::vector<std::string> files;
-};
-
-Result<Listing> list(const fs::path& folder) {
-  Listing listing;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code no_target;  // a dangling link is neither folder nor file
-    const bool is_folder = entry->is_directory(no_target);
-    (is_folder ? listing.folders : listing.files).push_back(entry->path().filename().string());
-  }
-  if (error) return fail_errno(error.value(), fmt::format("cannot list {}", folder.string()));
-  std::sort(listing.folders.begin(), listing.folders.end());
-  std::sort(listing.files.begin(), listing.files.end());
-  return listing;
-}
-
-/// The folder itself and all below it, sorted by their whole path as torchvision sorts them.
-Status collect_folders(const fs::path& root, const std::string& below, int depth,
-                       std::vector<std::pair<std::string, std::vector<std::string>>>& found) {
-  if (depth > kMaxDepth) {
-    return fail(ErrorCode::kInvalidArgument,
-                "{} lies more than {} folders deep: is there a cycle of links?",
-                (root / below).string(), kMaxDepth);
-  }
-  Result<Listing> listing = list(root / below);
-  if (!listing) return forward_error(listing);
-  found.emplace_back(below, std::move(listing->files));
-  for (const std::string& folder : listing->folders) {
-    if (Status status = collect_folders(root, below + "/" + folder, depth + 1, found); !status) {
-      return status;
+/// The folders of a kept index, by their paths.
+class IndexedFolders final : public KnownFolders {
+ public:
+  explicit IndexedFolders(const FolderIndex& index)
+      : index_(index), children_(index.folder_count()) {
+    for (std::uint32_t i = 0; i < index.folder_count(); ++i) {
+      const FolderIndex::Folder folder = index.folder(i);
+      places_.emplace(folder.path, i);
+      if (i > 0) children_[folder.parent].push_back(i);
     }
   }
-  return {};
+
+  std::int64_t find(const FolderStamp& stamp, ListedFolder& folder) const override {
+    const auto place = places_.find(folder.path);
+    if (place == places_.end()) return -1;
+    const FolderIndex::Folder before = index_.folder(place->second);
+    if (!before.trusted || before.stamp != stamp) return -1;
+    folder.trusted = true;
+    folder.other_count = before.other_count;
+    folder.first_other = before.first_other;
+    for (const std::uint32_t child : children_[place->second]) {
+      const std::string_view path = index_.folder(child).path;
+      folder.folders.emplace_back(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
+    }
+    return place->second;
+  }
+
+ private:
+  const FolderIndex& index_;
+  std::unordered_map<std::string_view, std::uint32_t> places_;
+  std::vector<std::vector<std::uint32_t>> children_;
+};
+
+/// The same folder by whatever name it is reached.
+std::string path_without_links(const std::string& root) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(root.c_str(), nullptr),
+                                                         &std::free);
+  return real == nullptr ? root : std::string(real.get());
+}
+
+struct Listed {
+  FolderIndex index;
+  ImageFolder::Origin origin;
+};
+
+Result<Listed> list(const ImageFolder::Options& options) {
+  const IndexCache cache(options.cache_folder);
+  const std::string real_root = path_without_links(options.root);
+  std::optional<FolderIndex> kept = cache.load(real_root);
+  std::optional<IndexedFolders> known;
+  if (kept) known.emplace(*kept);
+  Result<std::vector<ListedFolder>> folders = walk_folders(options.root, known ? &*known : nullptr);
+  if (!folders) return forward_error(folders);
+  ImageFolder::Origin origin;
+  for (const ListedFolder& folder : *folders) {
+    ++(folder.known_as >= 0 ? origin.folders_known : origin.folders_listed);
+  }
+  const bool unchanged =
+      kept && origin.folders_listed == 0 && origin.folders_known == kept->folder_count();
+  if (unchanged) return Listed{std::move(*kept), origin};
+  Result<FolderIndex> index =
+      FolderIndex::build(std::move(*folders), real_root, kept ? &*kept : nullptr);
+  if (!index) return forward_error(index);
+  if (index->size() >= options.kept_from_files) {
+    if (Status stored = cache.store(real_root, *index); !stored) {
+      origin.not_kept = stored.error().message;
+    } else if (std::optional<FolderIndex> mapped = cache.load(real_root);
+               mapped && mapped->fingerprint() == index->fingerprint()) {
+      index = std::move(*mapped);  // memory that is shared with other processes
+    }
+  }
+  return Listed{std::move(*index), std::move(origin)};
 }
 
 }  // namespace
 
-Result<ImageFolder> ImageFolder::scan(const std::string& root, bool skip_other_formats) {
-  ImageFolder folder;
-  folder.root_ = root;
-  folder.skip_other_formats_ = skip_other_formats;
-  const Result<Listing> top = list(root);
-  if (!top) return forward_error(top);
-  if (top->folders.empty()) {
-    if (Status status = folder.add_class("."); !status) return forward_error(status);
+Result<ImageFolder> ImageFolder::open(const Options& options) {
+  Result<Listed> listed = list(options);
+  if (!listed) return forward_error(listed);
+  ImageFolder folder(options.root, std::move(listed->index), std::move(listed->origin));
+  if (Status status = folder.check_contents(options.skip_other_formats); !status) {
+    return forward_error(status);
   }
-  for (const std::string& name : top->folders) {
-    if (Status status = folder.add_class(name); !status) return forward_error(status);
-  }
-  folder.fingerprint_ =
-      XXH3_64bits_withSeed(folder.paths_.data(), folder.paths_.size(), folder.labels_.size());
   return folder;
 }
 
-Status ImageFolder::add_class(const std::string& folder) {
-  const auto label = static_cast<std::int32_t>(classes_.size());
-  std::vector<std::pair<std::string, std::vector<std::string>>> found;
-  if (Status status = collect_folders(root_, folder, 0, found); !status) return status;
-  std::sort(found.begin(), found.end());
-  const std::size_t before = size();
-  for (const auto& [below, files] : found) {
-    for (const std::string& name : files) {
-      if (ends_with_any(name, kJpegEndings)) {
-        add_file(below, name, label);
-      } else if (ends_with_any(name, kOtherEndings)) {
-        if (!skip_other_formats_) {
-          return fail(ErrorCode::kNotSupported,
-                      "{}/{}/{} is not a JPEG: convert it, or leave such files out with "
-                      "skip_other_formats",
-                      root_, below, name);
-        }
-        ++skipped_;
-      }
+Status ImageFolder::check_contents(bool skip_other_formats) {
+  std::vector<std::uint64_t> images(classes().size());
+  for (std::uint32_t i = 0; i < index_.folder_count(); ++i) {
+    const FolderIndex::Folder folder = index_.folder(i);
+    if (folder.other_count > 0 && !skip_other_formats) {
+      const std::string between = folder.path.empty() ? "/" : fmt::format("/{}/", folder.path);
+      return fail(ErrorCode::kNotSupported,
+                  "{}{}{} is not a JPEG: convert it, or leave such files out with "
+                  "skip_other_formats",
+                  root_, between, folder.first_other);
     }
+    skipped_ += folder.other_count;
+    if (folder.sample_count == 0) continue;
+    images[static_cast<std::size_t>(index_.label(folder.first_sample))] += folder.sample_count;
   }
-  if (size() == before) {
-    return fail(ErrorCode::kNotFound, "{}/{} holds no .jpg or .jpeg file", root_, folder);
+  for (std::size_t label = 0; label < images.size(); ++label) {
+    if (images[label] > 0) continue;
+    return fail(ErrorCode::kNotFound, "{}/{} holds no .jpg or .jpeg file", root_, classes()[label]);
   }
-  classes_.push_back(folder);
   return {};
 }
 
-void ImageFolder::add_file(const std::string& folder, std::string_view name, std::int32_t label) {
-  paths_.append(folder).append("/").append(name);
-  ends_.push_back(paths_.size());
-  labels_.push_back(label);
-}
-
-std::string ImageFolder::path(std::size_t index) const {
+std::string ImageFolder::path(std::uint64_t index) const {
   std::string path;
   write_path(index, path);
   return path;
 }
 
-void ImageFolder::write_path(std::size_t index, std::string& path) const {
-  const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-  path.assign(root_).append("/").append(paths_, begin, ends_[index] - begin);
+void ImageFolder::write_path(std::uint64_t index, std::string& path) const {
+  path.assign(root_).append("/");
+  index_.append_path(index, path);
 }
 
 }  // namespace unstarve::feed

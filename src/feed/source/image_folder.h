@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "feed/source/folder_index.h"
 
 namespace unstarve::feed {
 
@@ -14,36 +15,48 @@ namespace unstarve::feed {
 /// classes are the sorted names of the sub-folders, files are sorted within each, sub-folders of
 /// sub-folders are searched, symbolic links followed. A folder without sub-folders is one class.
 ///
-/// All paths lie in one block of memory: a million files cost tens of megabytes.
+/// The list of a large folder is kept in a file. From then on only the time of each sub-folder is
+/// looked at, and those are listed again in which something was added, removed or renamed.
 class ImageFolder {
  public:
+  struct Options {
+    std::string root = {};
+    bool skip_other_formats = false;
+    std::string cache_folder = {};         // for IndexCache; empty: nothing is kept
+    std::uint64_t kept_from_files = 4096;  // shorter lists are made anew each time
+  };
+  /// How the list came about.
+  struct Origin {
+    std::uint32_t folders_listed = 0;
+    std::uint32_t folders_known = 0;  // taken from the kept list
+    std::string not_kept;             // why the list could not be kept, if it should have been
+  };
+
   /// Errors: no such folder, a class without images, no images at all, or images in formats other
   /// than JPEG unless `skip_other_formats`.
-  static Result<ImageFolder> scan(const std::string& root, bool skip_other_formats);
+  static Result<ImageFolder> open(const Options& options);
 
-  std::size_t size() const { return labels_.size(); }
-  std::string path(std::size_t index) const;
+  std::uint64_t size() const { return index_.size(); }
+  std::string path(std::uint64_t index) const;
   /// As path(), into a string that keeps its memory.
-  void write_path(std::size_t index, std::string& path) const;
-  std::int64_t label(std::size_t index) const { return labels_[index]; }
-  const std::vector<std::string>& classes() const { return classes_; }
+  void write_path(std::uint64_t index, std::string& path) const;
+  std::int64_t label(std::uint64_t index) const { return index_.label(index); }
+  const std::vector<std::string>& classes() const { return index_.classes(); }
   /// Image files that were left out for their format.
-  std::size_t skipped() const { return skipped_; }
+  std::uint64_t skipped() const { return skipped_; }
   /// A digest of the names and labels; the files' contents are not in it, nor is the root.
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  std::uint64_t fingerprint() const { return index_.fingerprint(); }
+  const Origin& origin() const { return origin_; }
 
  private:
-  Status add_class(const std::string& folder);
-  void add_file(const std::string& folder, std::string_view name, std::int32_t label);
+  ImageFolder(std::string root, FolderIndex index, Origin origin)
+      : root_(std::move(root)), index_(std::move(index)), origin_(std::move(origin)) {}
+  Status check_contents(bool skip_other_formats);
 
   std::string root_;
-  bool skip_other_formats_ = false;
-  std::size_t skipped_ = 0;
-  std::uint64_t fingerprint_ = 0;
-  std::vector<std::string> classes_;
-  std::string paths_;                // relative to root_, one after the other
-  std::vector<std::uint64_t> ends_;  // where each path ends in paths_
-  std::vector<std::int32_t> labels_;
+  FolderIndex index_;
+  Origin origin_;
+  std::uint64_t skipped_ = 0;
 };
 
 }  // namespace unstarve::feed

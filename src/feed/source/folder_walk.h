@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// By what a folder is known again. Any change of what is in it changes the time.
+struct FolderStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed_ns = 0;  // time of the last modification
+  bool operator==(const FolderStamp&) const = default;
+};
+
+/// What one folder holds.
+struct ListedFolder {
+  std::string path;  // below the root; empty: the root itself
+  FolderStamp stamp;
+  bool trusted = false;              // false: a change may not have moved the time on
+  std::vector<std::string> folders;  // names, sorted
+  std::vector<std::string> files;    // names of JPEGs, sorted
+  std::string first_other;           // the first name of an image in another format
+  std::uint32_t other_count = 0;     // of such images
+  std::int64_t known_as = -1;        // what KnownFolders called it: `files` is empty
+};
+
+/// Remembers folders from an earlier walk.
+/// Thread rule: any thread.
+class KnownFolders {
+ public:
+  virtual ~KnownFolders() = default;
+  /// A number of its own for a folder that it can describe and that is unchanged, else -1. Fills in
+  /// all of `folder` but the files.
+  virtual std::int64_t find(const FolderStamp& stamp, ListedFolder& folder) const = 0;
+};
+
+/// Lists a folder and all below it, following links, with several threads: listing waits for the
+/// file system. Folders that `known` (may be null) still knows are not listed again. The result is
+/// in no order. Errors: a folder that cannot be listed, or one too deep for anything but a cycle.
+Result<std::vector<ListedFolder>> walk_folders(const std::string& root, const KnownFolders* known);
+
+}  // namespace unstarve::feed
