@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "feed/data/geometry.h"
 
 namespace unstarve::feed {
 
@@ -31,6 +32,7 @@ struct EncodedSample {
   SampleForm form = SampleForm::kFile;
   std::span<const std::byte> bytes;  // kFile, kTensor: all of it; kCoefficients: the head
   SampleParts* parts = nullptr;      // kCoefficients: the rest
+  ImageSize image = {};              // kTensor: set where it is uint8, height x width x 3
 };
 
 }  // namespace unstarve::feed

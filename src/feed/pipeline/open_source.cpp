@@ -1,5 +1,6 @@
 #include "feed/pipeline/open_source.h"
 
+#include "feed/shard/shard_source.h"
 #include "feed/source/folder_source.h"
 #include "feed/source/index_cache.h"
 
@@ -9,6 +10,11 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
                                                   const std::shared_ptr<FileReader>& files) {
   if (options.root.empty()) {
     return fail(ErrorCode::kInvalidArgument, "root is empty: name the folder with the images");
+  }
+  if (ShardSource::is_shards(options.root)) {
+    Result<std::unique_ptr<ShardSource>> shards = ShardSource::open(options.root);
+    if (!shards) return forward_error(shards);
+    return std::shared_ptr<SampleSource>(std::move(*shards));
   }
   FolderSource::Options settings;
   settings.folder.root = options.root;

@@ -11,6 +11,26 @@ tl::unexpected<Error> at(const SampleSource& source, std::uint64_t index, Error 
   return tl::unexpected<Error>(std::move(error));
 }
 
+/// Counts what a decoder reads by itself.
+class CountedParts final : public SampleParts {
+ public:
+  CountedParts(SampleParts& parts, const Clock& clock, SampleCost& cost)
+      : parts_(parts), clock_(clock), cost_(cost) {}
+  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
+                                          std::vector<std::byte>& buffer) override {
+    const std::int64_t begun_ns = clock_.now_ns();
+    Result<std::span<const std::byte>> bytes = parts_.read(offset, size, buffer);
+    cost_.read_ns += clock_.now_ns() - begun_ns;
+    if (bytes) cost_.bytes += static_cast<std::int64_t>(bytes->size());
+    return bytes;
+  }
+
+ private:
+  SampleParts& parts_;
+  const Clock& clock_;
+  SampleCost& cost_;
+};
+
 }  // namespace
 
 Result<SampleWorker> SampleWorker::create(const Parts& parts) {
@@ -27,7 +47,8 @@ Result<SampleWorker> SampleWorker::create(const Parts& parts) {
 SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder,
                            std::unique_ptr<SampleReader> reader)
     : parts_(parts),
-      decoder_(std::move(decoder)),
+      jpeg_(std::move(decoder)),
+      coefficients_(parts.options.max_pixels),
       transform_(std::make_unique<SampleTransform>(parts.options.transform, parts.clock)),
       reader_(std::move(reader)) {}
 
@@ -49,18 +70,31 @@ Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cos
 
 Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
-  if (sample.form != SampleForm::kFile) {
-    return fail(ErrorCode::kNotSupported, "not an image file: nothing here decodes it");
+  switch (sample.form) {
+    case SampleForm::kFile: return decode_with(jpeg_, sample.bytes, {key, out, cost});
+    case SampleForm::kTensor: return decode_with(tensor_, sample, {key, out, cost});
+    case SampleForm::kCoefficients: break;
   }
+  CountedParts parts(*sample.parts, parts_.clock, cost);
+  EncodedSample counted = sample;
+  counted.parts = &parts;
+  const std::int64_t read_before_ns = cost.read_ns;
+  const Status status = decode_with(coefficients_, counted, {key, out, cost});
+  cost.decode_ns -= cost.read_ns - read_before_ns;
+  return status;
+}
+
+template <class Decoder, class Encoded>
+Status SampleWorker::decode_with(Decoder& decoder, const Encoded& encoded, const Target& target) {
   const std::int64_t begun_ns = parts_.clock.now_ns();
-  const Result<ImageSize> size = decoder_.open(sample.bytes);
+  const Result<ImageSize> size = decoder.open(encoded);
   if (!size) return forward_error(size);
-  SampleRandom random(key);
-  const Box region = transform_->begin(*size, random, out);
-  const Status status = decoder_.decode(region, transform_->sink());
+  SampleRandom random(target.key);
+  const Box region = transform_->begin(*size, random, target.out);
+  const Status status = decoder.decode(region, transform_->sink());
   if (status) transform_->finish();
-  cost.resize_ns += transform_->spent_ns();
-  cost.decode_ns += parts_.clock.now_ns() - begun_ns - transform_->spent_ns();
+  target.cost.resize_ns += transform_->spent_ns();
+  target.cost.decode_ns += parts_.clock.now_ns() - begun_ns - transform_->spent_ns();
   return status;
 }
 

@@ -5,9 +5,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "feed/coefficients/decoder.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
+#include "feed/decode/tensor_image.h"
 #include "feed/transform/random.h"
 #include "feed/transform/sample_transform.h"
 
@@ -42,8 +44,18 @@ class SampleWorker {
   Status decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                 SampleCost& cost);
 
+  struct Target {
+    const DrawKey& key;
+    std::uint8_t* out;
+    SampleCost& cost;
+  };
+  template <class Decoder, class Encoded>
+  Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
+
   Parts parts_;
-  JpegDecoder decoder_;
+  JpegDecoder jpeg_;
+  CoefficientDecoder coefficients_;
+  TensorImage tensor_;
   std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };
