@@ -48,6 +48,7 @@ SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder,
                            std::unique_ptr<SampleReader> reader)
     : parts_(parts),
       jpeg_(std::move(decoder)),
+      baseline_(parts.options.max_pixels),
       coefficients_(parts.options.max_pixels),
       transform_(std::make_unique<SampleTransform>(parts.options.transform, parts.clock)),
       reader_(std::move(reader)) {}
@@ -71,7 +72,7 @@ Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cos
 Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
   switch (sample.form) {
-    case SampleForm::kFile: return decode_with(jpeg_, sample.bytes, {key, out, cost});
+    case SampleForm::kFile: return decode_file(sample.bytes, {key, out, cost});
     case SampleForm::kTensor: return decode_with(tensor_, sample, {key, out, cost});
     case SampleForm::kCoefficients: break;
   }
@@ -82,6 +83,12 @@ Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std
   const Status status = decode_with(coefficients_, counted, {key, out, cost});
   cost.decode_ns -= cost.read_ns - read_before_ns;
   return status;
+}
+
+/// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
+Status SampleWorker::decode_file(std::span<const std::byte> bytes, const Target& target) {
+  if (decode_with(baseline_, bytes, target)) return {};
+  return decode_with(jpeg_, bytes, target);
 }
 
 template <class Decoder, class Encoded>

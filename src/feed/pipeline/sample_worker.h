@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "feed/coefficients/baseline/baseline_decoder.h"
 #include "feed/coefficients/decoder.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
@@ -49,11 +51,13 @@ class SampleWorker {
     std::uint8_t* out;
     SampleCost& cost;
   };
+  Status decode_file(std::span<const std::byte> bytes, const Target& target);
   template <class Decoder, class Encoded>
   Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
 
   Parts parts_;
   JpegDecoder jpeg_;
+  BaselineDecoder baseline_;
   CoefficientDecoder coefficients_;
   TensorImage tensor_;
   std::unique_ptr<SampleTransform> transform_;
