@@ -21,11 +21,18 @@ void describe(const BaselineFrame& frame, PayloadHead& head) {
   head.size = frame.size;
   head.color = color_form(frame.colour);
   head.component_count = frame.component_count;
-  head.table_count = frame.component_count;
+  head.table_count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(frame.component_count); ++i) {
     const BaselineFrame::Component& from = frame.components[i];
-    head.components[i] = {from.id, from.horizontal, from.vertical, static_cast<int>(i), 0, 0};
-    head.tables[i] = frame.quantisation[static_cast<std::size_t>(from.quantisation)];
+    const auto& table = frame.quantisation[static_cast<std::size_t>(from.quantisation)];
+    const auto known = head.tables.begin() + head.table_count;
+    const auto found = std::find(head.tables.begin(), known, table);
+    if (found == known) {
+      *found = table;
+      ++head.table_count;
+    }
+    const auto index = static_cast<int>(found - head.tables.begin());
+    head.components[i] = {from.id, from.horizontal, from.vertical, index, 0, 0};
   }
   payload::derive_geometry(head);
 }
@@ -41,6 +48,44 @@ Result<ImageSize> BaselineDecoder::open(std::span<const std::byte> bytes) {
   return head_.size;
 }
 
+BaselineDecoder::Targets BaselineDecoder::region_targets(int row) {
+  const RegionPlan& plan = output_.plan();
+  const auto places = output_.targets();
+  Targets targets;
+  for (std::size_t i = 0; i < plan.component_count; ++i) {
+    const int component = static_cast<int>(i);
+    const BlockSpan blocks =
+        segment_blocks(head_, component, plan.first_segment, plan.end_segment - plan.first_segment);
+    targets[i] = {places[i].coefficients, places[i].row_stride, blocks.count,
+                  block_rows(head_, component, row)};
+  }
+  return targets;
+}
+
+BaselineDecoder::Targets BaselineDecoder::payload_targets(int row) {
+  Targets targets;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(head_.component_count); ++i) {
+    const CoefficientTarget& place = writer_.targets()[i];
+    targets[i] = {place.coefficients, place.row_stride, head_.components[i].columns,
+                  block_rows(head_, static_cast<int>(i), row)};
+  }
+  return targets;
+}
+
+/// Takes the region's blocks out of the row that the writer holds.
+void BaselineDecoder::copy_region(int row) {
+  const RegionPlan& plan = output_.plan();
+  const Targets to = region_targets(row);
+  for (std::size_t i = 0; i < plan.component_count; ++i) {
+    const CoefficientTarget& from = writer_.targets()[i];
+    const int first = segment_blocks(head_, static_cast<int>(i), plan.first_segment, 1).first;
+    for (int v = 0; v < to[i].rows; ++v) {
+      std::copy_n(from.coefficients + v * from.row_stride + std::ptrdiff_t{64} * first,
+                  std::ptrdiff_t{64} * to[i].columns, to[i].coefficients + v * to[i].row_stride);
+    }
+  }
+}
+
 Status BaselineDecoder::decode(const Box& region, RowSink& sink) {
   if (Status status = output_.begin(head_, region); !status) return status;
   if (Status status = entropy_.begin(*frame_); !status) return status;
@@ -50,19 +95,45 @@ Status BaselineDecoder::decode(const Box& region, RowSink& sink) {
   const int end = std::min(plan.end_segment * mcus_per_segment, frame_->mcus_across);
   if (Status status = entropy_.pass_rows(plan.first_row); !status) return status;
   for (int row = plan.first_row; row < plan.end_row; ++row) {
-    const auto places = output_.targets();
-    std::array<BlockTarget, kernels::kMaxComponents> targets;
-    for (std::size_t i = 0; i < plan.component_count; ++i) {
-      const int component = static_cast<int>(i);
-      const int columns = segment_blocks(head_, component, plan.first_segment,
-                                         plan.end_segment - plan.first_segment)
-                              .count;
-      targets[i] = {places[i].coefficients, places[i].row_stride, columns,
-                    block_rows(head_, component, row)};
-    }
+    const Targets targets = region_targets(row);
     if (Status status = entropy_.next_row({first, end - first}, targets); !status) return status;
     output_.row_done(row, sink);
   }
+  return {};
+}
+
+Status BaselineDecoder::decode_and_encode(const Box& region, RowSink& sink,
+                                          std::vector<std::byte>& payload) {
+  if (Status status = output_.begin(head_, region); !status) return status;
+  if (Status status = entropy_.begin(*frame_); !status) return status;
+  const RegionPlan& plan = output_.plan();
+  writer_.begin(head_, frame_->markers, payload);
+  for (int row = 0; row < head_.mcu_rows; ++row) {
+    const Targets targets = payload_targets(row);
+    if (Status status = entropy_.next_row({0, frame_->mcus_across}, targets); !status) {
+      return status;
+    }
+    if (row >= plan.first_row && row < plan.end_row) {
+      copy_region(row);
+      output_.row_done(row, sink);
+    }
+    if (Status status = writer_.pack_row(head_, row, payload); !status) return status;
+  }
+  writer_.finish(frame_->markers, payload);
+  return {};
+}
+
+Status BaselineDecoder::encode(std::vector<std::byte>& payload) {
+  if (Status status = entropy_.begin(*frame_); !status) return status;
+  writer_.begin(head_, frame_->markers, payload);
+  for (int row = 0; row < head_.mcu_rows; ++row) {
+    const Targets targets = payload_targets(row);
+    if (Status status = entropy_.next_row({0, frame_->mcus_across}, targets); !status) {
+      return status;
+    }
+    if (Status status = writer_.pack_row(head_, row, payload); !status) return status;
+  }
+  writer_.finish(frame_->markers, payload);
   return {};
 }
 

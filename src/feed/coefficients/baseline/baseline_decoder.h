@@ -1,15 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "feed/coefficients/baseline/baseline_frame.h"
 #include "feed/coefficients/baseline/entropy_decoder.h"
 #include "feed/coefficients/payload.h"
 #include "feed/coefficients/region_output.h"
+#include "feed/coefficients/write_payload.h"
 #include "feed/data/geometry.h"
 
 namespace unstarve::feed {
@@ -33,13 +36,23 @@ class BaselineDecoder {
   Result<ImageSize> open(std::span<const std::byte> bytes);
   /// Hands the rows of `region`, which lies inside the image, to `sink`.
   Status decode(const Box& region, RowSink& sink);
+  /// The same, and the whole image's coefficients as a payload: what one pass over the file gives.
+  Status decode_and_encode(const Box& region, RowSink& sink, std::vector<std::byte>& payload);
+  /// The payload alone.
+  Status encode(std::vector<std::byte>& payload);
 
  private:
+  using Targets = std::array<BlockTarget, kernels::kMaxComponents>;
+  Targets region_targets(int row);
+  Targets payload_targets(int row);
+  void copy_region(int row);
+
   std::int64_t max_pixels_ = 0;
   std::unique_ptr<BaselineFrame> frame_;  // on the heap: it holds 64 KB of tables
   PayloadHead head_;
   EntropyDecoder entropy_;
   RegionOutput output_;
+  PayloadWriter writer_;
 };
 
 }  // namespace unstarve::feed

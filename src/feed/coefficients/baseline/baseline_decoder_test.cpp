@@ -104,6 +104,26 @@ INSTANTIATE_TEST_SUITE_P(Targets, BaselineDecoderOn,
                          testing::ValuesIn(kernels::test::every_target()),
                          kernels::test::target_name);
 
+TEST_P(BaselineDecoderOn, EncodesOnTheWay) {
+  for (const test::Sampling& sampling : test::kSamplings) {
+    const test::JpegRecipe recipe = {.sampling = sampling, .size = {201, 147}};
+    SCOPED_TRACE(test::describe(recipe));
+    const std::vector<std::byte> jpeg = test::make_sampled_jpeg(recipe);
+    ASSERT_TRUE(decoder_.open(jpeg));
+    std::vector<std::byte> alone;
+    ASSERT_TRUE(decoder_.encode(alone));
+    EXPECT_EQ(test::coefficients_of_payload(alone), test::coefficients_of_jpeg(jpeg));
+
+    const Box box = random_box(recipe.size);
+    Collect sink(box.width);
+    std::vector<std::byte> beside;
+    ASSERT_TRUE(decoder_.open(jpeg));
+    ASSERT_TRUE(decoder_.decode_and_encode(box, sink, beside));
+    EXPECT_EQ(beside, alone);
+    EXPECT_EQ(sink.pixels, cut(expected_pixels(jpeg, recipe), recipe.size.width, box));
+  }
+}
+
 TEST(BaselineDecoder, LeavesOtherFilesToLibjpeg) {
   BaselineDecoder decoder(1000);
   const auto too_large = decoder.open(test::make_jpeg(test::JpegKind::k444, 50, 50));

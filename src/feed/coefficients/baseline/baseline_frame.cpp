@@ -219,6 +219,7 @@ Status read_baseline_frame(std::span<const std::byte> bytes, BaselineFrame& fram
   if (bytes.size() < 4 || byte_at(0) != 0xFF || byte_at(1) != kSoi) return unsupported("no JPEG");
   frame.component_count = 0;
   frame.restart_interval = 0;
+  frame.markers.clear();
   HeaderReader reader(frame);
   std::size_t at = 2;
   while (bytes.size() - at >= 4) {
@@ -231,6 +232,10 @@ Status read_baseline_frame(std::span<const std::byte> bytes, BaselineFrame& fram
     const auto length = static_cast<std::size_t>(byte_at(at + 2) << 8 | byte_at(at + 3));
     if (length < 2 || length > bytes.size() - at - 2) return unsupported("a cut marker");
     const Segment segment(bytes.subspan(at + 4, length - 2));
+    if ((marker >= kApp0 && marker <= kApp15) || marker == kCom) {
+      const auto kept = bytes.subspan(at, 2 + length);
+      frame.markers.insert(frame.markers.end(), kept.begin(), kept.end());
+    }
     at += 2 + length;
     if (marker == kSos) {
       frame.scan = bytes.subspan(at);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "feed/coefficients/baseline/huffman_table.h"
@@ -34,6 +35,7 @@ struct BaselineFrame {
   std::array<HuffmanTable, 4> ac_tables;
   int restart_interval = 0;         // MCUs; 0: none
   std::span<const std::byte> scan;  // the entropy-coded data, and what follows it
+  std::vector<std::byte> markers;   // APPn and COM segments before the scan, as they stood
 
   int max_horizontal = 1;  // the largest sampling factors
   int max_vertical = 1;
