@@ -13,6 +13,7 @@
 
 #include "feed/source/list_source.h"
 #include "feed/transform/draw_geometry.h"
+#include "feed/transform/sample_transform.h"
 #include "python/errors.h"
 
 namespace nb = nanobind;
@@ -176,18 +177,56 @@ nb::list failures(const Loader& loader) {
   return result;
 }
 
-/// The crop box and flip of one sample in one epoch, for an image of this size.
-nb::tuple sample_geometry(const LoaderOptions& options, std::uint32_t epoch, std::uint32_t index,
-                          std::pair<int, int> size) {
+void check_drawing(const LoaderOptions& options, std::pair<int, int> size) {
   if (Status status = feed::validate(options); !status) raise(status.error());
   if (size.first <= 0 || size.second <= 0) {
     raise({ErrorCode::kInvalidArgument, "width and height must be above zero", 0});
   }
+}
+
+/// The crop box and flip of one sample in one epoch, for an image of this size.
+nb::tuple sample_geometry(const LoaderOptions& options, std::uint32_t epoch, std::uint32_t index,
+                          std::pair<int, int> size) {
+  check_drawing(options, size);
   feed::SampleRandom random({options.seed, epoch, index, 0});
   const feed::SampleGeometry geometry =
       feed::draw_geometry(options.transform.geometry, {size.first, size.second}, random);
   const feed::Box& crop = geometry.crop;
   return nb::make_tuple(crop.x, crop.y, crop.width, crop.height, geometry.flip);
+}
+
+std::string name_of(kernels::ColourOp op) {
+  switch (op) {
+    case kernels::ColourOp::kBrightness: return "brightness";
+    case kernels::ColourOp::kContrast: return "contrast";
+    case kernels::ColourOp::kSaturation: return "saturation";
+    case kernels::ColourOp::kHue: return "hue";
+    case kernels::ColourOp::kGreyscale: return "greyscale";
+  }
+  return "";
+}
+
+/// Everything that is drawn for one sample in one epoch, for an image of this size.
+nb::dict sample_draws(const LoaderOptions& options, std::uint32_t epoch, std::uint32_t index,
+                      std::pair<int, int> size) {
+  check_drawing(options, size);
+  feed::SampleRandom random({options.seed, epoch, index, 0});
+  feed::SampleDraw draw;
+  feed::draw_sample(options.transform, {size.first, size.second}, random, draw);
+  const auto box = [](const feed::Box& b) { return nb::make_tuple(b.x, b.y, b.width, b.height); };
+  nb::list colour;
+  for (const feed::ColourDraw& change : draw.colour) {
+    colour.append(nb::make_tuple(name_of(change.op), change.factor));
+  }
+  nb::dict result;
+  result["crop"] = box(draw.geometry.crop);
+  result["target"] = nb::make_tuple(draw.geometry.target.width, draw.geometry.target.height);
+  result["window"] = box(draw.geometry.window);
+  result["flip"] = draw.geometry.flip;
+  result["vertical_flip"] = draw.geometry.vertical_flip;
+  result["colour"] = colour;
+  result["erased"] = draw.erased ? nb::object(box(*draw.erased)) : nb::none();
+  return result;
 }
 
 void bind_options(nb::module_& module) {
@@ -221,6 +260,8 @@ void bind_loader(nb::module_& module) {
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
   module.def("open_list", &open_list, nb::arg("options"), nb::arg("paths"), nb::arg("labels"));
+  module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
+             nb::arg("size"));
   nb::class_<Loader>(module, "Loader")
       .def(nb::new_(&open_loader), nb::arg("options"))
       .def("begin_epoch", &begin_epoch, nb::arg("epoch"))

@@ -86,6 +86,9 @@ Status check_erasing(const ErasingPlan& plan) {
         plan.ratio_min > 0 && plan.ratio_min <= plan.ratio_max && std::isfinite(plan.ratio_max),
         "ratio", "two ratios of width to height, 0 < low <= high");
   }
+  for (const float value : plan.value) {
+    if (status) status = check(std::isfinite(value), "value", "finite numbers");
+  }
   return status;
 }
 

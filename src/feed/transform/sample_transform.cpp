@@ -1,25 +1,87 @@
 #include "feed/transform/sample_transform.h"
 
 #include "feed/transform/draw_geometry.h"
+#include "feed/transform/erase.h"
 
 namespace unstarve::feed {
+namespace {
+
+std::size_t pixel_count(const TransformPlan& plan) {
+  const ImageSize& size = plan.geometry.size;
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+}
+
+kernels::ValueType value_type(OutputPlan::Type type) {
+  switch (type) {
+    case OutputPlan::Type::kUint8: return kernels::ValueType::kUint8;
+    case OutputPlan::Type::kFloat32: return kernels::ValueType::kFloat32;
+    case OutputPlan::Type::kFloat16: return kernels::ValueType::kFloat16;
+    case OutputPlan::Type::kBfloat16: return kernels::ValueType::kBfloat16;
+  }
+  return kernels::ValueType::kUint8;
+}
+
+kernels::Conversion conversion_of(const OutputPlan& output) {
+  kernels::Conversion conversion;
+  conversion.type = value_type(output.type);
+  conversion.planar = output.layout == OutputPlan::Layout::kNchw;
+  if (output.scale_to_unit) {
+    conversion.scale =
+        output.scale_by_reciprocal ? kernels::ValueScale::kMultiply : kernels::ValueScale::kDivide;
+  }
+  if (output.mean && output.deviation) {
+    conversion.normalise = true;
+    conversion.mean = *output.mean;
+    conversion.deviation = *output.deviation;
+  }
+  return conversion;
+}
+
+}  // namespace
+
+void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& random,
+                 SampleDraw& draw) {
+  draw.geometry = draw_geometry(plan.geometry, image, random);
+  draw_colour(plan.colour, random, draw.colour);
+  draw.erased.reset();
+  if (plan.erasing) draw.erased = draw_erasing(*plan.erasing, plan.geometry.size, random);
+}
 
 Status SampleTransform::check(const TransformPlan& plan) {
   if (plan.geometry.interpolation != Interpolation::kBilinear) {
     return fail(ErrorCode::kNotSupported, "bicubic interpolation is not built in yet");
   }
-  if (!plan.colour.empty() || plan.erasing) {
-    return fail(ErrorCode::kNotSupported, "changes of colour and erasing are not built in yet");
-  }
-  if (plan.output.type != OutputPlan::Type::kUint8 ||
-      plan.output.layout != OutputPlan::Layout::kNhwc) {
-    return fail(ErrorCode::kNotSupported, "output other than uint8 NHWC is not built in yet");
-  }
   return {};
 }
 
+SampleTransform::SampleTransform(const TransformPlan& plan, const Clock& clock)
+    : plan_(plan),
+      clock_(clock),
+      sink_(clock),
+      conversion_(conversion_of(plan.output)),
+      converts_(conversion_.type != kernels::ValueType::kUint8 || conversion_.planar),
+      noise_(DrawKey{}) {}
+
 Box SampleTransform::begin(ImageSize image, SampleRandom& random, std::uint8_t* out) {
-  return sink_.begin(draw_geometry(plan_.geometry, image, random), out);
+  draw_sample(plan_, image, random, draw_);
+  noise_ = random;
+  out_ = out;
+  if (converts_) scratch_.resize(3 * pixel_count(plan_));
+  pixels_ = converts_ ? scratch_.data() : out;
+  finish_ns_ = 0;
+  return sink_.begin(draw_.geometry, pixels_);
+}
+
+void SampleTransform::finish() {
+  if (!converts_ && draw_.colour.empty() && !draw_.erased) return;
+  const std::int64_t begun_ns = clock_.now_ns();
+  const std::size_t count = pixel_count(plan_);
+  for (const ColourDraw& change : draw_.colour) {
+    kernels::adjust_colour(change.op, change.factor, pixels_, count);
+  }
+  if (converts_) kernels::convert_pixels(conversion_, pixels_, count, out_);
+  if (draw_.erased) erase(plan_, *draw_.erased, noise_, out_);
+  finish_ns_ = clock_.now_ns() - begun_ns;
 }
 
 }  // namespace unstarve::feed

@@ -1,15 +1,30 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "feed/data/geometry.h"
 #include "feed/data/transform_plan.h"
+#include "feed/transform/draw_colour.h"
 #include "feed/transform/random.h"
 #include "feed/transform/resize_sink.h"
+#include "kernels/pixels/convert.h"
 
 namespace unstarve::feed {
+
+/// Everything that is drawn for one sample.
+struct SampleDraw {
+  SampleGeometry geometry;
+  std::vector<ColourDraw> colour;  // in the order in which they are applied
+  std::optional<Box> erased;       // of the output
+};
+
+/// Draws for an image of this size; `draw` is overwritten and keeps its memory.
+void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& random,
+                 SampleDraw& draw);
 
 /// Turns the decoded rows of one sample after another into what a TransformPlan asks for.
 ///
@@ -17,6 +32,8 @@ namespace unstarve::feed {
 ///   decoder.decode(region, transform.sink());
 ///   transform.finish();                        // only now is the sample complete
 ///
+/// uint8 NHWC is written to `out` at once and changed in place; for every other output the resized
+/// image lies in scratch memory, from which one pass converts it to `out`.
 /// Keeps its memory from image to image. Thread rule: one thread at a time.
 class SampleTransform {
  public:
@@ -24,20 +41,29 @@ class SampleTransform {
   static Status check(const TransformPlan& plan);
 
   /// Both must outlive the object; the plan has passed check().
-  SampleTransform(const TransformPlan& plan, const Clock& clock) : plan_(plan), sink_(clock) {}
+  SampleTransform(const TransformPlan& plan, const Clock& clock);
 
   /// Draws what is to be done to an image of this size. Returns the rectangle of it that sink()
-  /// has to be given; image_bytes(plan) bytes will be at `out`.
+  /// has to be given; image_bytes(plan) bytes will be at `out`, which is aligned to their type.
   Box begin(ImageSize image, SampleRandom& random, std::uint8_t* out);
   RowSink& sink() { return sink_; }
-  void finish() {}
+  void finish();
 
   /// Since begin(), ns.
-  std::int64_t spent_ns() const { return sink_.spent_ns(); }
+  std::int64_t spent_ns() const { return sink_.spent_ns() + finish_ns_; }
 
  private:
   const TransformPlan& plan_;
+  const Clock& clock_;
   ResizeSink sink_;
+  kernels::Conversion conversion_;
+  bool converts_ = false;
+  SampleDraw draw_;
+  SampleRandom noise_;
+  std::vector<std::uint8_t> scratch_;
+  std::uint8_t* pixels_ = nullptr;  // the resized image: scratch_, or out_
+  std::uint8_t* out_ = nullptr;
+  std::int64_t finish_ns_ = 0;
 };
 
 }  // namespace unstarve::feed

@@ -1,0 +1,68 @@
+#include "feed/transform/draw_colour.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace unstarve::feed {
+namespace {
+
+using kernels::ColourOp;
+
+void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<ColourDraw>& draws) {
+  const std::array<std::pair<ColourOp, const std::optional<ColourStep::Bounds>*>, 4> changes = {{
+      {ColourOp::kBrightness, &step.brightness},
+      {ColourOp::kContrast, &step.contrast},
+      {ColourOp::kSaturation, &step.saturation},
+      {ColourOp::kHue, &step.hue},
+  }};
+  std::array<std::size_t, 4> order = {0, 1, 2, 3};
+  for (std::uint32_t left = 4; left > 1; --left)
+    std::swap(order[left - 1], order[random.below(left)]);
+  std::array<double, 4> factors = {};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto& bounds = *changes[i].second;
+    if (bounds) factors[i] = random.uniform(bounds->low, bounds->high);
+  }
+  for (const std::size_t i : order) {
+    if (*changes[i].second) draws.push_back({changes[i].first, factors[i]});
+  }
+}
+
+}  // namespace
+
+void draw_colour(const std::vector<ColourStep>& steps, SampleRandom& random,
+                 std::vector<ColourDraw>& draws) {
+  draws.clear();
+  for (const ColourStep& step : steps) {
+    if (random.uniform() >= step.probability) continue;
+    if (step.kind == ColourStep::Kind::kGreyscale) {
+      draws.push_back({ColourOp::kGreyscale, 0.0});
+    } else {
+      draw_jitter(step, random, draws);
+    }
+  }
+}
+
+std::optional<Box> draw_erasing(const ErasingPlan& plan, ImageSize size, SampleRandom& random) {
+  if (random.uniform() >= plan.probability) return std::nullopt;
+  const double area = static_cast<double>(size.width) * size.height;
+  const double log_ratio_min = std::log(plan.ratio_min);
+  const double log_ratio_max = std::log(plan.ratio_max);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const double erased = area * random.uniform(plan.scale_min, plan.scale_max);
+    const double ratio = std::exp(random.uniform(log_ratio_min, log_ratio_max));
+    // Halves go to even, as in Python; infinities and what is too large fail the comparison.
+    const double height = std::nearbyint(std::sqrt(erased * ratio));
+    const double width = std::nearbyint(std::sqrt(erased / ratio));
+    if (!(height < size.height && width < size.width)) continue;
+    Box box{0, 0, static_cast<int>(width), static_cast<int>(height)};
+    box.y =
+        static_cast<int>(random.below(static_cast<std::uint32_t>(size.height - box.height + 1)));
+    box.x = static_cast<int>(random.below(static_cast<std::uint32_t>(size.width - box.width + 1)));
+    return box;
+  }
+  return std::nullopt;
+}
+
+}  // namespace unstarve::feed
