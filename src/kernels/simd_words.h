@@ -16,6 +16,15 @@ HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// g++ keeps arrays of vectors in memory unless the loops over them are unrolled, which -O2 alone
+// does not do.
+#undef UNSTARVE_UNROLL
+#if HWY_COMPILER_GCC_ACTUAL
+#define UNSTARVE_UNROLL _Pragma("GCC unroll 16")
+#else
+#define UNSTARVE_UNROLL
+#endif
+
 #if HWY_TARGET != HWY_SCALAR
 
 using Bytes = hn::ScalableTag<std::uint8_t>;

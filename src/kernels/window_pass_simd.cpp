@@ -94,6 +94,7 @@ HWY_NOINLINE void pass_rows(const WindowTable& table, const std::uint8_t* const*
     for (int row = 0; row < count; ++row) {
       const std::uint8_t* HWY_RESTRICT source = rows[row];
       QuadVector sums[kWindowUnits];
+      UNSTARVE_UNROLL
       for (int unit = 0; unit < kWindowUnits; ++unit) {
         const ByteVector offsets = hn::Load(Bytes(), lookup + unit * 4 * kUnitLanes);
         const std::int16_t* HWY_RESTRICT weight = weights + unit * pairs * 2 * kUnitLanes;

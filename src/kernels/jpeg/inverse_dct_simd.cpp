@@ -33,6 +33,7 @@ static_assert(kBlocksAtOnce % kVectorBlocks == 0);
 /// Four rows of each of four blocks, one block per vector -> four blocks of a row per vector.
 HWY_INLINE void transpose_blocks(const std::int16_t* HWY_RESTRICT first, WordVector* rows) {
   __m512i blocks[4];
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) blocks[i] = _mm512_loadu_si512(first + i * kBlockSamples);
   const __m512i even01 = _mm512_shuffle_i32x4(blocks[0], blocks[1], 0x44);
   const __m512i odd01 = _mm512_shuffle_i32x4(blocks[0], blocks[1], 0xEE);
@@ -51,6 +52,7 @@ HWY_INLINE void load_rows(const std::int16_t* HWY_RESTRICT coefficients, WordVec
 #elif HWY_TARGET == HWY_AVX2
 HWY_INLINE void load_rows(const std::int16_t* HWY_RESTRICT coefficients, WordVector* rows) {
   const hn::Half<Words> half;
+  UNSTARVE_UNROLL
   for (int i = 0; i < kBlockSize; ++i) {
     const std::int16_t* row = coefficients + i * kBlockSize;
     rows[i] = hn::Combine(Words(), hn::LoadU(half, row + kBlockSamples), hn::LoadU(half, row));
@@ -58,6 +60,7 @@ HWY_INLINE void load_rows(const std::int16_t* HWY_RESTRICT coefficients, WordVec
 }
 #else
 HWY_INLINE void load_rows(const std::int16_t* HWY_RESTRICT coefficients, WordVector* rows) {
+  UNSTARVE_UNROLL
   for (int i = 0; i < kBlockSize; ++i) rows[i] = hn::LoadU(Words(), coefficients + i * kBlockSize);
 }
 #endif
@@ -135,18 +138,22 @@ HWY_INLINE void transform_eight(WordVector* v) {
 HWY_INLINE void transpose_values(WordVector* v) {
   const Words d;
   WordVector w[8];
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) {
     w[2 * i] = hn::InterleaveLower(d, v[i], v[i + 4]);
     w[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + 4]);
   }
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) {
     v[2 * i] = hn::InterleaveLower(d, w[i], w[i + 4]);
     v[2 * i + 1] = hn::InterleaveUpper(d, w[i], w[i + 4]);
   }
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) {
     w[2 * i] = hn::InterleaveLower(d, v[i], v[i + 4]);
     w[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + 4]);
   }
+  UNSTARVE_UNROLL
   for (int i = 0; i < 8; ++i) v[i] = w[i];
 }
 
@@ -175,15 +182,19 @@ HWY_INLINE void store_columns(const WordVector* v, std::uint8_t* HWY_RESTRICT ou
                               std::ptrdiff_t stride) {
   const Bytes d;
   ByteVector p[4];
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) p[i] = narrow_to_signed(v[2 * i], v[2 * i + 1]);
   // The address bits of a byte are (vector 2, column 1, row 3); each round rotates them by one.
+  UNSTARVE_UNROLL
   for (int round = 0; round < 3; ++round) {
     const ByteVector q[4] = {hn::InterleaveLower(d, p[0], p[2]), hn::InterleaveUpper(d, p[0], p[2]),
                              hn::InterleaveLower(d, p[1], p[3]),
                              hn::InterleaveUpper(d, p[1], p[3])};
+    UNSTARVE_UNROLL
     for (int i = 0; i < 4; ++i) p[i] = q[i];
   }
   const ByteVector center = hn::Set(d, std::uint8_t{0x80});
+  UNSTARVE_UNROLL
   for (int i = 0; i < 4; ++i) {
     store_two_rows(hn::Xor(p[i], center), out + 2 * i * stride, stride);
   }
@@ -198,9 +209,11 @@ HWY_INLINE bool is_extreme(WordVector row0) {
 void inverse_dct_simd(const BlockRow& row, std::uint8_t* out, std::ptrdiff_t stride) {
   const hn::Repartition<std::int16_t, hn::Full128<std::uint8_t>> d_row;
   WordVector divisors[kBlockSize];
+  UNSTARVE_UNROLL
   for (int i = 0; i < kBlockSize; ++i) {
     HWY_ALIGN std::int16_t repeated[hn::MaxLanes(Words())];
     const auto* source = reinterpret_cast<const std::int16_t*>(row.quantisation) + i * kBlockSize;
+    UNSTARVE_UNROLL
     for (int block = 0; block < kVectorBlocks; ++block) {
       hn::StoreU(hn::LoadU(d_row, source), d_row, repeated + block * kBlockSize);
     }
@@ -211,8 +224,10 @@ void inverse_dct_simd(const BlockRow& row, std::uint8_t* out, std::ptrdiff_t str
     std::uint8_t* target = out + block * kBlockSize;
     WordVector v[kBlockSize];
     load_rows(coefficients, v);
+    UNSTARVE_UNROLL
     for (int i = 0; i < kBlockSize; ++i) v[i] = hn::Mul(v[i], divisors[i]);
     if (HWY_UNLIKELY(is_extreme(v[0]))) {
+      UNSTARVE_UNROLL
       for (int i = 0; i < kVectorBlocks; ++i) {
         inverse_dct_plain(coefficients + i * kBlockSamples, row.quantisation,
                           target + i * kBlockSize, stride);
