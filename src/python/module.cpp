@@ -9,6 +9,7 @@ namespace unstarve::python {
 void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_emulated_gpu(nanobind::module_& module);
+void bind_workers(nanobind::module_& module);
 
 }  // namespace unstarve::python
 
@@ -26,4 +27,5 @@ NB_MODULE(_native, module) {
   unstarve::python::bind_transform_plan(module);
   unstarve::python::bind_loader(module);
   unstarve::python::bind_emulated_gpu(module);
+  unstarve::python::bind_workers(module);
 }

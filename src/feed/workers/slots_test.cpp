@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "feed/workers/slot_reader.h"
+#include "feed/workers/slot_writer.h"
+
+namespace unstarve::feed {
+namespace {
+
+constexpr std::size_t kMegabyte = 1024UL * 1024;
+
+/// Both ends in one process: nothing in them knows where the other one runs.
+class SlotsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<FileDescriptor> memory = create_slot_memory();
+    ASSERT_TRUE(memory) << memory.error().message;
+    fd_ = memory->get();
+    FileDescriptor second(::dup(memory->get()));
+    Result<std::shared_ptr<SlotReader>> reader = SlotReader::open(std::move(*memory));
+    Result<std::shared_ptr<SlotWriter>> writer = SlotWriter::open(std::move(second));
+    ASSERT_TRUE(reader && writer);
+    reader_ = std::move(*reader);
+    writer_ = std::move(*writer);
+  }
+
+  /// Fills a slot with one value and returns its index.
+  std::uint32_t send(std::size_t bytes, int value) {
+    Result<WritableSlot> slot = writer_->acquire(bytes);
+    EXPECT_TRUE(slot) << slot.error().message;
+    EXPECT_GE(slot->bytes().size(), bytes);
+    std::memset(slot->bytes().data(), value, bytes);
+    return slot->index();
+  }
+
+  HeldSlot take(std::uint32_t index) {
+    Result<HeldSlot> slot = reader_->take(index);
+    EXPECT_TRUE(slot) << slot.error().message;
+    return std::move(*slot);
+  }
+
+  int fd_ = -1;
+  std::shared_ptr<SlotReader> reader_;
+  std::shared_ptr<SlotWriter> writer_;
+};
+
+bool all_are(std::span<const std::byte> bytes, int value) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [value](std::byte byte) { return std::to_integer<int>(byte) == value; });
+}
+
+TEST_F(SlotsTest, BytesReachTheReader) {
+  const HeldSlot slot = take(send(kMegabyte, 7));
+  EXPECT_TRUE(all_are(slot.bytes().first(kMegabyte), 7));
+}
+
+TEST_F(SlotsTest, SteadyStateAllocatesNothing) {
+  for (int batch = 0; batch < 100; ++batch) {
+    const HeldSlot first = take(send(kMegabyte, batch));
+    const HeldSlot second = take(send(kMegabyte - 100, batch));
+    EXPECT_TRUE(all_are(first.bytes().first(kMegabyte), batch));
+  }
+  EXPECT_EQ(writer_->allocations(), 2U);
+}
+
+TEST_F(SlotsTest, HeldSlotsAreNotFilledAgain) {
+  std::vector<HeldSlot> kept;
+  for (int batch = 0; batch < 20; ++batch) kept.push_back(take(send(5000, batch)));
+  EXPECT_EQ(reader_->held_slots(), 20U);
+  EXPECT_GE(reader_->held_bytes(), 20U * 5000U);
+  for (int batch = 0; batch < 20; ++batch) {
+    EXPECT_TRUE(all_are(kept[static_cast<std::size_t>(batch)].bytes().first(5000), batch));
+  }
+  kept.clear();
+  EXPECT_EQ(reader_->held_bytes(), 0U);
+}
+
+TEST_F(SlotsTest, SlotsTheWorkerStillUsesAreNotFilledAgain) {
+  Result<WritableSlot> kept = writer_->acquire(100);
+  ASSERT_TRUE(kept);
+  std::memset(kept->bytes().data(), 1, 100);
+  { const HeldSlot taken = take(kept->index()); }
+  EXPECT_NE(send(100, 2), kept->index());
+  EXPECT_TRUE(all_are(kept->bytes().first(100), 1));
+}
+
+TEST_F(SlotsTest, GrowsWithTheBatches) {
+  for (std::size_t bytes = 1000; bytes < 64 * kMegabyte; bytes *= 3) {
+    const HeldSlot slot = take(send(bytes, 3));
+    EXPECT_TRUE(all_are(slot.bytes().first(bytes), 3));
+  }
+  // Each slot took the place of the one that had become too small.
+  EXPECT_LT(send(64 * kMegabyte, 1), 3U);
+}
+
+TEST_F(SlotsTest, ASmallBatchTakesNoHugeSlot) {
+  { const HeldSlot huge = take(send(64 * kMegabyte, 1)); }
+  const HeldSlot small = take(send(100, 2));
+  EXPECT_LT(small.bytes().size(), 2 * kMegabyte);
+}
+
+TEST_F(SlotsTest, LargeAndSmallBatchesInTurnAllocateNothing) {
+  for (int batch = 0; batch < 20; ++batch) {
+    const HeldSlot slot = take(send(batch % 2 == 0 ? 100 : 64 * kMegabyte, batch));
+  }
+  // The second takes the place of the first, which it finds free and too small.
+  EXPECT_EQ(writer_->allocations(), 3U);
+}
+
+TEST_F(SlotsTest, EmptyBatchesHaveSlots) {
+  const HeldSlot slot = take(send(0, 0));
+  EXPECT_GT(slot.bytes().size(), 0U);
+}
+
+TEST_F(SlotsTest, AbandonedSlotsAreFree) {
+  Result<WritableSlot> slot = writer_->acquire(100);
+  ASSERT_TRUE(slot);
+  const std::uint32_t index = slot->index();
+  writer_->abandon(index);
+  { const WritableSlot gone = std::move(*slot); }
+  EXPECT_EQ(send(100, 1), index);
+}
+
+TEST_F(SlotsTest, RefusesWhatTheWorkerHasNotSent) {
+  EXPECT_FALSE(reader_->take(0));
+  EXPECT_FALSE(reader_->take(kSlotsMax));
+  const std::uint32_t index = send(100, 1);
+  const HeldSlot slot = take(index);
+  EXPECT_FALSE(reader_->take(index));
+}
+
+TEST_F(SlotsTest, RefusesATableThatPointsOutside) {
+  Result<SlotMapping> mapping = SlotMapping::map(fd_, 0, kSlotTableBytes);
+  ASSERT_TRUE(mapping);
+  const std::uint32_t index = send(100, 1);
+  SlotEntry& entry = slot_table(*mapping)[index];
+  const std::uint64_t offset = entry.offset.load();
+  for (const std::uint64_t bad : {std::uint64_t{0}, offset + 1, offset + (1UL << 40U), ~0UL}) {
+    entry.offset.store(bad);
+    EXPECT_FALSE(reader_->take(index)) << bad;
+  }
+  entry.offset.store(offset);
+  const std::uint64_t capacity = entry.capacity.exchange(~0UL);
+  EXPECT_FALSE(reader_->take(index));
+  entry.capacity.store(capacity);
+  EXPECT_TRUE(reader_->take(index));
+}
+
+TEST_F(SlotsTest, AbsurdSizesAreErrors) {
+  EXPECT_FALSE(writer_->acquire(~std::size_t{0}));
+  EXPECT_FALSE(writer_->acquire(std::size_t{1} << 45U));  // refused, not tried
+  EXPECT_TRUE(writer_->acquire(100));                     // and it goes on
+}
+
+TEST_F(SlotsTest, TooManySlotsIsAnError) {
+  std::set<std::uint32_t> indices;
+  for (std::uint32_t slot = 0; slot < kSlotsMax; ++slot) indices.insert(send(1, 0));
+  EXPECT_EQ(indices.size(), kSlotsMax);
+  EXPECT_FALSE(writer_->acquire(1));
+}
+
+TEST_F(SlotsTest, AForkedChildKeepsWhatItSees) {
+  std::vector<HeldSlot> held;
+  held.push_back(take(send(5000, 1)));
+  int go[2] = {};
+  ASSERT_EQ(::pipe(go), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(go[1]);
+    char byte = 0;
+    const bool parent_is_done = ::read(go[0], &byte, 1) == 0;
+    const bool same = all_are(held[0].bytes().first(5000), 1);
+    held.clear();  // must neither free the parent's slot nor hang
+    ::_exit(parent_is_done && same ? 0 : 1);
+  }
+  ::close(go[0]);
+  held.clear();
+  for (int batch = 2; batch < 10; ++batch) held.push_back(take(send(5000, batch)));
+  held.clear();
+  reader_.reset();  // gives the memory back, but not what the child looks at
+  ::close(go[1]);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(SlotsTest, SlotsOutliveBothEnds) {
+  const HeldSlot slot = take(send(5000, 9));
+  Result<WritableSlot> written = writer_->acquire(100);
+  reader_.reset();
+  writer_.reset();
+  EXPECT_TRUE(all_are(slot.bytes().first(5000), 9));
+  std::memset(written->bytes().data(), 1, 100);
+}
+
+}  // namespace
+}  // namespace unstarve::feed
