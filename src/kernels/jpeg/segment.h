@@ -38,4 +38,7 @@ bool unpack_segment_plain(std::span<const std::byte> bytes, std::span<const Segm
 /// coefficient is beyond what an 8-bit JPEG can hold: |AC| > 1025 or DC outside -2048..2047.
 bool pack_segment(std::span<const SegmentPlane> planes, std::vector<std::byte>& out);
 
+/// The same in plain C++: the reference that pack_segment() is compared with, byte by byte.
+bool pack_segment_plain(std::span<const SegmentPlane> planes, std::vector<std::byte>& out);
+
 }  // namespace unstarve::kernels

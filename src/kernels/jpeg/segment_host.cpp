@@ -2,88 +2,13 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/jpeg/segment_layout.h"
+#include "kernels/jpeg/segment_pack.h"
 
 namespace unstarve::kernels {
 namespace {
 
 using segment::BlockHead;
 using segment::kNaturalOrder;
-
-/// The most bytes that one block can take, DC and head included.
-constexpr std::size_t kBlockBytesMax = 2 + 2 + 9 + (63 * (2 + segment::kMaxWidth)) / 8 + 1;
-constexpr std::size_t kSegmentBytesMax =
-    std::size_t{kMaxComponents} * (kMaxSegmentBlocks * kBlockBytesMax + segment::kDcHeadBytes + 8) +
-    16;
-
-/// Writes bits from low to high into a buffer that is known to be large enough, with 8 bytes to
-/// spare.
-class BitWriter {
- public:
-  explicit BitWriter(std::byte* out) : out_(out) {}
-
-  /// `value` has no bits but its lowest `count`, at most 63.
-  void put(std::uint64_t value, int count) {
-    if (count > 32) {
-      put(value & 0xFFFF'FFFF, 32);
-      value >>= 32;
-      count -= 32;
-    }
-    pending_ |= value << filled_;
-    filled_ += count;
-    std::memcpy(out_, &pending_, sizeof(pending_));
-    out_ += filled_ >> 3;
-    pending_ >>= filled_ & ~7;
-    filled_ &= 7;
-  }
-  /// Fills the last byte up and returns where the next one goes.
-  std::byte* flush() {
-    out_ += filled_ > 0 ? 1 : 0;
-    pending_ = 0;
-    filled_ = 0;
-    return out_;
-  }
-
- private:
-  std::byte* out_;
-  std::uint64_t pending_ = 0;
-  int filled_ = 0;  // bits of `pending_`, below 8 between calls
-};
-
-int width_of(int value) { return static_cast<int>(std::bit_width(static_cast<unsigned>(value))); }
-
-/// How the largest magnitude of a band makes all of them be written.
-int width_code(int largest) {
-  if (largest < 2) return 0;
-  const int width = width_of(largest - 2);
-  return 1 + (largest > segment::kMaxNarrowMagnitude ? std::max(width, segment::kMaxNarrowWidth + 1)
-                                                     : width);
-}
-
-const std::int16_t* block_of(const SegmentPlane& plane, int index) {
-  return plane.coefficients + (index / plane.columns) * plane.row_stride +
-         (index % plane.columns) * kBlockCoefficients;
-}
-
-bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
-  const int count = plane.rows * plane.columns;
-  int smallest = segment::kMaxDc;
-  int largest = segment::kMinDc;
-  for (int index = 0; index < count; ++index) {
-    const int dc = block_of(plane, index)[0];
-    smallest = std::min(smallest, dc);
-    largest = std::max(largest, dc);
-  }
-  if (smallest < segment::kMinDc || largest > segment::kMaxDc) return false;
-  const int width = width_of(largest - smallest);
-  bits.put(static_cast<std::uint64_t>(smallest - segment::kMinDc), 12);
-  bits.put(static_cast<std::uint64_t>(width), 4);
-  for (int index = 0; index < count; ++index) {
-    bits.put(static_cast<std::uint64_t>(block_of(plane, index)[0] - smallest), width);
-  }
-  bits.flush();
-  return true;
-}
 
 /// A block's AC coefficients that are not zero, in zigzag order.
 struct SparseBlock {
@@ -95,15 +20,10 @@ struct SparseBlock {
   int low_code = 0;
   int high_code = 0;
   std::array<std::int16_t, kBlockCoefficients> magnitudes;
-
-  int mask_code() const {
-    return std::min((static_cast<int>(std::bit_width(mask >> 1)) + 3) / 4, segment::kLongMask);
-  }
 };
 
 /// False when a magnitude is too large for the format.
 bool read_block(const std::int16_t* block, SparseBlock& sparse) {
-  // Without branches: which coefficients are zero cannot be foreseen.
   std::uint64_t mask = 0;
   std::uint64_t negative = 0;
   std::uint64_t large = 0;
@@ -131,12 +51,12 @@ bool read_block(const std::int16_t* block, SparseBlock& sparse) {
   };
   const int low = largest(0, sparse.low_count);
   const int high = largest(sparse.low_count, count);
-  sparse.low_code = width_code(low);
-  sparse.high_code = width_code(high);
+  sparse.low_code = segment::width_code(low);
+  sparse.high_code = segment::width_code(high);
   return std::max(low, high) <= segment::kMaxMagnitude;
 }
 
-void pack_bits(const SparseBlock& sparse, BitWriter& bits) {
+void pack_bits(const SparseBlock& sparse, segment::BitWriter& bits) {
   bits.put(sparse.negative, sparse.count);
   const int low_end = sparse.low_count;
   if (sparse.low_code > 0) bits.put(sparse.large & ((std::uint64_t{1} << low_end) - 1), low_end);
@@ -148,47 +68,19 @@ void pack_bits(const SparseBlock& sparse, BitWriter& bits) {
   }
 }
 
-void put_head(std::byte* heads, int block, const SparseBlock& sparse) {
-  const int bits = sparse.mask_code() | sparse.low_code << 4 | sparse.high_code << 8;
-  std::byte* at = heads + block + (block >> 1);
-  const int shift = 4 * (block & 1);
-  at[0] = (shift == 0 ? std::byte{0} : at[0]) | static_cast<std::byte>(bits << shift & 0xFF);
-  at[1] = static_cast<std::byte>(bits << shift >> 8);
-}
-
-/// The masks, which are written backwards nibble by nibble, so that a reader that starts at the
-/// segment's end needs no further offset.
-class MaskWriter {
- public:
-  void put(const SparseBlock& sparse) {
-    std::ptrdiff_t nibble = segment::mask_start({sparse.mask_code(), 0, 0}, first_);
-    first_ = nibble;
-    for (std::uint64_t mask = sparse.mask >> 1; mask != 0; mask >>= 4, ++nibble) {
-      bytes_[std::size_t(nibble >> 1)] |= static_cast<std::byte>((mask & 15) << (4 * (nibble & 1)));
-    }
-  }
-  std::byte* copy_to(std::byte* out) const {
-    return std::copy(bytes_.begin() + (first_ >> 1), bytes_.end(), out);
-  }
-
- private:
-  // 17 nibbles is the most that a mask can take.
-  std::array<std::byte, kMaxComponents* kMaxSegmentBlocks* 9> bytes_ = {};
-  std::ptrdiff_t first_ = 2 * std::ptrdiff_t{sizeof(bytes_)};
-};
-
 /// Writes everything but the DC values, from `out` on; null when a magnitude is too large.
 std::byte* pack_ac(std::span<const SegmentPlane> planes, int blocks, std::byte* out) {
-  MaskWriter masks;
-  BitWriter bits(out + segment::heads_size(blocks));
+  segment::MaskWriter masks;
+  segment::BitWriter bits(out + segment::heads_size(blocks));
   SparseBlock sparse;
   int block = 0;
   for (const SegmentPlane& plane : planes) {
     for (int index = 0; index < plane.rows * plane.columns; ++index) {
-      if (!read_block(block_of(plane, index), sparse)) return nullptr;
-      put_head(out, block++, sparse);
+      if (!read_block(segment::block_of(plane, index), sparse)) return nullptr;
+      const int mask_code = segment::mask_code(sparse.mask);
+      segment::put_head(out, block++, {mask_code, sparse.low_code, sparse.high_code});
       pack_bits(sparse, bits);
-      masks.put(sparse);
+      masks.put(sparse.mask, mask_code);
     }
   }
   return masks.copy_to(bits.flush());
@@ -256,18 +148,19 @@ bool unpack_block(BitReader& bits, const BlockHead& head, std::uint64_t mask, st
 
 }  // namespace
 
-bool pack_segment(std::span<const SegmentPlane> planes, std::vector<std::byte>& out) {
-  const std::size_t start = out.size();
-  out.resize(start + kSegmentBytesMax);
-  BitWriter dc(out.data() + start);
+bool pack_segment_plain(std::span<const SegmentPlane> planes, std::vector<std::byte>& out) {
+  // Not in `out` itself: growing it by the most that a segment can take would clear all of that.
+  std::array<std::byte, segment::kSegmentBytesMax> packed;
+  segment::BitWriter dc(packed.data());
   int blocks = 0;
   for (const SegmentPlane& plane : planes) {
-    if (!pack_dc(plane, dc)) return false;
+    if (!segment::pack_dc(plane, dc)) return false;
     blocks += plane.rows * plane.columns;
   }
   const std::byte* end = pack_ac(planes, blocks, dc.flush());
   if (end == nullptr) return false;
-  out.resize(static_cast<std::size_t>(end - out.data()));
+  const std::byte* begin = packed.data();
+  out.insert(out.end(), begin, end);
   return true;
 }
 

@@ -110,6 +110,11 @@ TEST_P(Segment, UnpacksWhatWasPacked) {
       Image image = blank(shapes, 7);
       fill(image, seed);
       const Packed packed(image);
+      std::vector<std::byte> plainly;
+      ASSERT_TRUE(pack_segment_plain(planes_of(image), plainly));
+      ASSERT_TRUE(
+          std::equal(plainly.begin(), plainly.end(), packed.span().begin(), packed.span().end()))
+          << "seed " << seed;
       Image unpacked = blank(shapes, 99);
       ASSERT_TRUE(unpack_segment(packed.span(), planes_of(unpacked)));
       ASSERT_EQ(values_of(unpacked), values_of(image)) << "seed " << seed;
@@ -166,18 +171,16 @@ TEST_P(Segment, SurvivesDamage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Simd, Segment, testing::ValuesIn(test::every_target()),
-                         [](const auto& target) {
-                           return std::string(hwy::TargetName(target.param));
-                         });
-
-TEST(PackSegment, RefusesWhatTheFormatCannotHold) {
+TEST_P(Segment, RefusesWhatTheFormatCannotHold) {
   const std::vector<std::pair<int, int>> shapes = {{1, 1}};
   const auto packs = [&](int position, int value) {
     Image image = blank(shapes, 0);
     image[0].coefficients[std::size_t(position)] = static_cast<std::int16_t>(value);
     std::vector<std::byte> bytes;
-    return pack_segment(planes_of(image), bytes);
+    std::vector<std::byte> plainly;
+    const bool packed = pack_segment(planes_of(image), bytes);
+    EXPECT_EQ(packed, pack_segment_plain(planes_of(image), plainly));
+    return packed;
   };
   EXPECT_TRUE(packs(63, -segment::kMaxMagnitude));
   EXPECT_FALSE(packs(63, segment::kMaxMagnitude + 1));
@@ -186,6 +189,11 @@ TEST(PackSegment, RefusesWhatTheFormatCannotHold) {
   EXPECT_FALSE(packs(0, -2049));
   EXPECT_FALSE(packs(0, 2048));
 }
+
+INSTANTIATE_TEST_SUITE_P(Simd, Segment, testing::ValuesIn(test::every_target()),
+                         [](const auto& target) {
+                           return std::string(hwy::TargetName(target.param));
+                         });
 
 }  // namespace
 }  // namespace unstarve::kernels

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "kernels/jpeg/segment_layout.h"
+
+// What the plain packer and the SIMD one share. The bytes are those of docs/formats/shard.md.
+namespace unstarve::kernels::segment {
+
+/// The most bytes that one block can take, DC and head included.
+inline constexpr std::size_t kBlockBytesMax = 2 + 2 + 9 + (63 * (2 + kMaxWidth)) / 8 + 1;
+inline constexpr std::size_t kSegmentBytesMax =
+    std::size_t{kMaxComponents} * (kMaxSegmentBlocks * kBlockBytesMax + kDcHeadBytes + 8) + 16;
+
+/// Writes bits from low to high into a buffer that is known to be large enough, with 8 bytes to
+/// spare.
+class BitWriter {
+ public:
+  explicit BitWriter(std::byte* out) : out_(out) {}
+
+  /// `value` has no bits but its lowest `count`, at most 63.
+  void put(std::uint64_t value, int count) {
+    if (count > 32) {
+      put(value & 0xFFFF'FFFF, 32);
+      value >>= 32;
+      count -= 32;
+    }
+    pending_ |= value << filled_;
+    filled_ += count;
+    std::memcpy(out_, &pending_, sizeof(pending_));
+    out_ += filled_ >> 3;
+    pending_ >>= filled_ & ~7;
+    filled_ &= 7;
+  }
+  /// Fills the last byte up and returns where the next one goes.
+  std::byte* flush() {
+    out_ += filled_ > 0 ? 1 : 0;
+    pending_ = 0;
+    filled_ = 0;
+    return out_;
+  }
+
+ private:
+  std::byte* out_;
+  std::uint64_t pending_ = 0;
+  int filled_ = 0;  // bits of `pending_`, below 8 between calls
+};
+
+inline int width_of(int value) {
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(value)));
+}
+
+/// How the largest magnitude of a band makes all of them be written.
+inline int width_code(int largest) {
+  if (largest < 2) return 0;
+  const int width = width_of(largest - 2);
+  return 1 + (largest > kMaxNarrowMagnitude ? std::max(width, kMaxNarrowWidth + 1) : width);
+}
+
+inline const std::int16_t* block_of(const SegmentPlane& plane, int index) {
+  return plane.coefficients + (index / plane.columns) * plane.row_stride +
+         (index % plane.columns) * kBlockCoefficients;
+}
+
+inline bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
+  const int count = plane.rows * plane.columns;
+  int smallest = kMaxDc;
+  int largest = kMinDc;
+  for (int index = 0; index < count; ++index) {
+    const int dc = block_of(plane, index)[0];
+    smallest = std::min(smallest, dc);
+    largest = std::max(largest, dc);
+  }
+  if (smallest < kMinDc || largest > kMaxDc) return false;
+  const int width = width_of(largest - smallest);
+  bits.put(static_cast<std::uint64_t>(smallest - kMinDc), 12);
+  bits.put(static_cast<std::uint64_t>(width), 4);
+  for (int index = 0; index < count; ++index) {
+    bits.put(static_cast<std::uint64_t>(block_of(plane, index)[0] - smallest), width);
+  }
+  bits.flush();
+  return true;
+}
+
+/// The lengths and widths of a block's AC parts, see BlockHead.
+inline void put_head(std::byte* heads, int block, const BlockHead& head) {
+  const int bits = head.mask_code | head.low_code << 4 | head.high_code << 8;
+  std::byte* at = heads + block + (block >> 1);
+  const int shift = 4 * (block & 1);
+  at[0] = (shift == 0 ? std::byte{0} : at[0]) | static_cast<std::byte>(bits << shift & 0xFF);
+  at[1] = static_cast<std::byte>(bits << shift >> 8);
+}
+
+/// `nonzero` has bit k set where zigzag position k is not zero; bit 0 is not looked at.
+inline int mask_code(std::uint64_t nonzero) {
+  return std::min((static_cast<int>(std::bit_width(nonzero >> 1)) + 3) / 4, kLongMask);
+}
+
+/// The masks, which are written backwards nibble by nibble, so that a reader that starts at the
+/// segment's end needs no further offset.
+class MaskWriter {
+ public:
+  void put(std::uint64_t nonzero, int code) {
+    first_ = mask_start({code, 0, 0}, first_);
+    const int shift = 4 * static_cast<int>(first_ & 1);
+    const std::uint64_t mask = nonzero >> 1;
+    std::byte* at = bytes_.data() + (first_ >> 1);
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof(word));
+    word |= mask << shift;
+    std::memcpy(at, &word, sizeof(word));
+    at[8] |= static_cast<std::byte>(mask >> 32 >> (32 - shift));
+  }
+  std::byte* copy_to(std::byte* out) const {
+    return std::copy(bytes_.begin() + (first_ >> 1), bytes_.end() - kSpare, out);
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kSpare = 9;  // a mask is written as a word and a byte
+  // 17 nibbles is the most that a mask can take.
+  std::array<std::byte, kMaxComponents* kMaxSegmentBlocks* 9 + kSpare> bytes_ = {};
+  std::ptrdiff_t first_ = 2 * (std::ptrdiff_t{sizeof(bytes_)} - kSpare);
+};
+
+}  // namespace unstarve::kernels::segment
