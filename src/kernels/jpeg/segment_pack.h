@@ -26,7 +26,7 @@ class BitWriter {
 
   /// `value` has no bits but its lowest `count`, at most 63.
   void put(std::uint64_t value, int count) {
-    if (count > 32) {
+    if (count > 56) {
       put(value & 0xFFFF'FFFF, 32);
       value >>= 32;
       count -= 32;

@@ -115,9 +115,8 @@ struct Band {
 
 /// Finds the width, and the fields unless they are wide. False when one is too large.
 HWY_INLINE bool find_band(const ZigzagBlock& zigzag, std::uint64_t positions, Band& band) {
+  // No branch on whether there are any: that cannot be foreseen.
   band.count = count_bits(positions);
-  band.code = 0;
-  if (positions == 0) return true;
   int largest = 0;
 #if HWY_TARGET == HWY_AVX3_DL
   const auto* values = zigzag.values;
@@ -150,19 +149,21 @@ HWY_INLINE bool find_band(const ZigzagBlock& zigzag, std::uint64_t positions, Ba
   return largest <= segment::kMaxMagnitude;
 }
 
+/// Eight fields from `first` on, or as many as there are, at most 56 bits.
+HWY_INLINE void put_eight(const Band& band, int first, int width, segment::BitWriter& bits) {
+  const std::uint64_t field_bits = 0x0101'0101'0101'0101U * ((std::uint64_t{1} << width) - 1U);
+  const std::uint64_t packed =
+      extract(segment::load<std::uint64_t>(band.fields + first), field_bits);
+  const int size = std::min(8, band.count - first) * width;
+  bits.put(packed & ((std::uint64_t{1} << size) - 1), size);
+}
+
 HWY_INLINE void put_fields(const ZigzagBlock& zigzag, std::uint64_t positions, const Band& band,
                            segment::BitWriter& bits) {
-  const int width = band.code - 1;
-  if (width <= 0) return;
+  const int width = std::max(band.code - 1, 0);
   if (HWY_LIKELY(width <= segment::kMaxNarrowWidth)) {
-    const std::uint64_t field_bits = 0x0101'0101'0101'0101U * ((1U << width) - 1U);
-    for (int first = 0; first < band.count; first += 8) {
-      const int count = std::min(8, band.count - first);
-      const std::uint64_t packed =
-          extract(segment::load<std::uint64_t>(band.fields + first), field_bits);
-      const int size = count * width;
-      bits.put(packed & ((std::uint64_t{1} << size) - 1), size);
-    }
+    put_eight(band, 0, width, bits);
+    for (int first = 8; first < band.count; first += 8) put_eight(band, first, width, bits);
     return;
   }
   for (std::uint64_t rest = positions; rest != 0; rest &= rest - 1) {
@@ -186,8 +187,9 @@ HWY_INLINE bool pack_block(const std::int16_t* block, segment::BitWriter& bits,
   bits.put(extract(zigzag.negative, nonzero), count_bits(nonzero));
   const std::uint64_t low_nonzero = nonzero & kLowBand;
   const std::uint64_t high_nonzero = nonzero & ~kLowBand;
-  if (low.code > 0) bits.put(extract(low_large, low_nonzero), count_bits(low_nonzero));
-  if (high.code > 0) bits.put(extract(high_large, high_nonzero), count_bits(high_nonzero));
+  // Without a large coefficient the band has no "large" bits: none are set then.
+  bits.put(extract(low_large, low_nonzero), low.code > 0 ? count_bits(low_nonzero) : 0);
+  bits.put(extract(high_large, high_nonzero), high.code > 0 ? count_bits(high_nonzero) : 0);
   put_fields(zigzag, low_large, low, bits);
   put_fields(zigzag, high_large, high, bits);
   head = {segment::mask_code(nonzero), low.code, high.code};
@@ -200,12 +202,15 @@ std::byte* pack_blocks(std::span<const SegmentPlane> planes, int blocks, std::by
   segment::BitWriter bits(out + segment::heads_size(blocks));
   int block = 0;
   for (const SegmentPlane& plane : planes) {
-    for (int index = 0; index < plane.rows * plane.columns; ++index) {
-      segment::BlockHead head;
-      std::uint64_t nonzero = 0;
-      if (!pack_block(segment::block_of(plane, index), bits, head, nonzero)) return nullptr;
-      segment::put_head(out, block++, head);
-      masks.put(nonzero, head.mask_code);
+    for (int row = 0; row < plane.rows; ++row) {
+      const std::int16_t* at = plane.coefficients + row * plane.row_stride;
+      for (int column = 0; column < plane.columns; ++column, at += kBlockCoefficients) {
+        segment::BlockHead head;
+        std::uint64_t nonzero = 0;
+        if (!pack_block(at, bits, head, nonzero)) return nullptr;
+        segment::put_head(out, block++, head);
+        masks.put(nonzero, head.mask_code);
+      }
     }
   }
   return masks.copy_to(bits.flush());
