@@ -81,12 +81,16 @@ bool read_tables(const FixedHead& fixed, std::span<const std::byte>& rest, Paylo
 bool read_rows(std::span<const std::byte> rest, std::uint32_t size, PayloadHead& head) {
   const auto rows = static_cast<std::size_t>(head.mcu_rows);
   if (rest.size() != rows * sizeof(RowEntry)) return false;
+  const auto segments = static_cast<std::uint32_t>(head.segments_across);
+  const std::uint32_t smallest = segments * sizeof(std::uint16_t);
+  const std::uint32_t largest = smallest + segments * 0xFFFF;
   head.row_offsets.resize(rows + 1);
   head.row_checksums.resize(rows);
   std::uint64_t offset = size;
   for (std::size_t row = 0; row < rows; ++row) {
     RowEntry entry;
     std::memcpy(&entry, rest.data() + row * sizeof(entry), sizeof(entry));
+    if (entry.size < smallest || entry.size > largest) return false;
     head.row_offsets[row] = offset;
     head.row_checksums[row] = entry.checksum;
     offset += entry.size;
@@ -129,7 +133,7 @@ Status parse_head(std::span<const std::byte> bytes, PayloadHead& head) {
   std::span<const std::byte> rest = bytes.subspan(sizeof(fixed));
   if (!read_tables(fixed, rest, head)) return bad_head("its tables are cut off");
   payload::derive_geometry(head);
-  if (!read_rows(rest, fixed.head_size, head)) return bad_head("the size of its table of rows");
+  if (!read_rows(rest, fixed.head_size, head)) return bad_head("its table of rows");
   return {};
 }
 

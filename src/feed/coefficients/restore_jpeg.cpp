@@ -10,6 +10,14 @@
 namespace unstarve::feed {
 namespace {
 
+/// One scan with all components may have at most 10 blocks in an MCU; a JPEG whose sampling makes
+/// for more has one scan for each component.
+constexpr std::array<jpeg_scan_info, kernels::kMaxComponents> kSeparateScans = {{
+    {1, {0, 0, 0, 0}, 0, DCTSIZE2 - 1, 0, 0},
+    {1, {1, 0, 0, 0}, 0, DCTSIZE2 - 1, 0, 0},
+    {1, {2, 0, 0, 0}, 0, DCTSIZE2 - 1, 0, 0},
+}};
+
 /// libjpeg's compressor while it writes one file.
 struct Restorer {
   Restorer() = default;
@@ -46,13 +54,19 @@ void Restorer::describe_image(const PayloadHead& head) {
   codec.write_JFIF_header = FALSE;
   codec.write_Adobe_marker = FALSE;
   codec.optimize_coding = TRUE;
+  int mcu_blocks = 0;
   for (int i = 0; i < head.component_count; ++i) {
     const PayloadComponent& component = head.components[std::size_t(i)];
+    mcu_blocks += component.horizontal * component.vertical;
     jpeg_component_info& info = codec.comp_info[i];
     info.component_id = component.id;
     info.h_samp_factor = component.horizontal;
     info.v_samp_factor = component.vertical;
     info.quant_tbl_no = component.table;
+  }
+  if (head.component_count > 1 && mcu_blocks > C_MAX_BLOCKS_IN_MCU) {
+    codec.scan_info = kSeparateScans.data();
+    codec.num_scans = static_cast<int>(kSeparateScans.size());
   }
   for (int i = 0; i < head.table_count; ++i) {
     if (codec.quant_tbl_ptrs[i] == nullptr) {
@@ -157,7 +171,7 @@ Status restore_jpeg(std::span<const std::byte> payload, std::vector<std::byte>& 
   Restorer restorer;
   jpeg_compress_struct& codec = restorer.codec;
   const auto failed = [&] {
-    return fail(ErrorCode::kNotSupported, "libjpeg cannot write this image: {}",
+    return fail(ErrorCode::kCorruptData, "the coefficients make no JPEG: {}",
                 restorer.trap.message());
   };
   codec.err = restorer.trap.manager();

@@ -43,6 +43,15 @@ void set_up(jpeg_compress_struct& codec, const JpegRecipe& recipe) {
     codec.comp_info[i].h_samp_factor = i == 0 ? sampling.luma[0] : sampling.chroma[0];
     codec.comp_info[i].v_samp_factor = i == 0 ? sampling.luma[1] : sampling.chroma[1];
   }
+  const int* luma = sampling.luma;
+  const int* chroma = sampling.chroma;
+  if (luma[0] * luma[1] + 2 * chroma[0] * chroma[1] > C_MAX_BLOCKS_IN_MCU) {
+    // Too many for one scan: one for each component.
+    static constexpr jpeg_scan_info kScans[] = {
+        {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+    codec.scan_info = kScans;
+    codec.num_scans = 3;
+  }
   codec.restart_interval = static_cast<unsigned>(recipe.restart_interval);
   if (recipe.progressive) jpeg_simple_progression(&codec);
 }

@@ -35,7 +35,7 @@ bool unpack_segment(std::span<const std::byte> bytes, std::span<const SegmentPla
 bool unpack_segment_plain(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes);
 
 /// Appends the packed segment to `out`. Returns false, having appended something undefined, when a
-/// coefficient is beyond what an 8-bit JPEG can hold: |AC| > 1025 or DC outside -2048..2047.
+/// coefficient is beyond what 8-bit samples lead to: |AC| > 1023 or DC outside -1024..1023.
 bool pack_segment(std::span<const SegmentPlane> planes, std::vector<std::byte>& out);
 
 /// The same in plain C++: the reference that pack_segment() is compared with, byte by byte.

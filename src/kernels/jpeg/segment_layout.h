@@ -21,14 +21,14 @@ inline constexpr std::array<std::uint8_t, kBlockCoefficients> kNaturalOrder = {
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
     30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-inline constexpr int kLowEnd = 16;    // zigzag positions 1..15 have a bit width of their own
-inline constexpr int kMaxWidth = 10;  // bits of a magnitude less 2
-inline constexpr int kMaxMagnitude = 2 + (1 << kMaxWidth) - 1;
-inline constexpr int kMaxNarrowWidth = 7;        // up to here magnitudes fit into a signed byte:
+inline constexpr int kLowEnd = 16;          // zigzag positions 1..15 have a bit width of their own
+inline constexpr int kMaxWidth = 10;        // bits of a magnitude less 2
+inline constexpr int kMaxMagnitude = 1023;  // the most that 8-bit samples lead to
+inline constexpr int kMaxNarrowWidth = 7;   // up to here magnitudes fit into a signed byte:
 inline constexpr int kMaxNarrowMagnitude = 127;  // larger ones take at least 8 bits
-inline constexpr int kMinDc = -2048;
-inline constexpr int kMaxDc = 2047;
-inline constexpr int kMaxDcWidth = 12;  // bits of a DC value less the smallest of its component
+inline constexpr int kMinDc = -1024;
+inline constexpr int kMaxDc = 1023;
+inline constexpr int kMaxDcWidth = 11;  // bits of a DC value less the smallest of its component
 inline constexpr int kDcHeadBytes = 2;  // smallest DC:12, width:4
 
 template <class T>

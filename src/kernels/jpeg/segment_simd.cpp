@@ -35,8 +35,9 @@ HWY_INLINE std::uint64_t deposit(std::uint64_t bits, std::uint64_t mask) {
   return _pdep_u64(bits, mask);
 #else
   std::uint64_t result = 0;
+  // Without branches: which bits are set cannot be foreseen.
   for (; mask != 0; mask &= mask - 1, bits >>= 1) {
-    if ((bits & 1) != 0) result |= mask & (~mask + 1);
+    result |= mask & (~mask + 1) & (~(bits & 1) + 1);
   }
   return result;
 #endif
@@ -118,6 +119,12 @@ HWY_INLINE bool is_narrow(const Block& block) {
          block.high_code <= segment::kMaxNarrowWidth + 1;
 }
 
+/// Negative where position k is, without a branch.
+HWY_INLINE std::int16_t with_sign(const Block& block, int k, int magnitude) {
+  const int sign = -static_cast<int>(block.negative >> k & 1);
+  return static_cast<std::int16_t>((magnitude ^ sign) - sign);
+}
+
 /// Writes the coefficients `positions` of the block one by one; their magnitudes lie at bit `at`.
 HWY_INLINE void write_large(const Cursor& cursor, const Block& block, std::uint64_t positions,
                             std::int16_t* HWY_RESTRICT out) {
@@ -127,9 +134,8 @@ HWY_INLINE void write_large(const Cursor& cursor, const Block& block, std::uint6
     const int width = k < segment::kLowEnd ? block.low_width() : block.high_width();
     const auto extra = bits_at(cursor.bits, at) & ((std::uint64_t{1} << width) - 1);
     at += width;
-    const int magnitude = 2 + static_cast<int>(extra);
-    const int value = (block.negative >> k & 1) != 0 ? -magnitude : magnitude;
-    out[segment::kNaturalOrder[static_cast<std::size_t>(k)]] = static_cast<std::int16_t>(value);
+    out[segment::kNaturalOrder[static_cast<std::size_t>(k)]] =
+        with_sign(block, k, 2 + static_cast<int>(extra));
   }
 }
 
@@ -170,8 +176,7 @@ HWY_INLINE __m512i wide_fields(const Cursor& cursor, std::int64_t at, unsigned c
                           _mm512_set1_epi16(static_cast<short>((1U << code >> 1) - 1U)));
 }
 
-HWY_NOINLINE void write_wide_block(const Cursor& cursor, const Block& block,
-                                   std::int16_t* HWY_RESTRICT out) {
+HWY_NOINLINE void write_wide_block(Cursor cursor, Block block, std::int16_t* HWY_RESTRICT out) {
   const auto lower = static_cast<__mmask32>(block.large & kLowPositions);
   const auto middle = static_cast<__mmask32>(block.large & ~kLowPositions);
   const auto upper = static_cast<__mmask32>(block.large >> 32);
@@ -312,8 +317,7 @@ HWY_INLINE bool write_block(const Cursor& cursor, const Block& block,
   std::memset(out, 0, kBlockCoefficients * sizeof(*out));
   for (std::uint64_t rest = block.nonzero & ~block.large; rest != 0; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest);
-    out[segment::kNaturalOrder[static_cast<std::size_t>(k)]] =
-        static_cast<std::int16_t>((block.negative >> k & 1) != 0 ? -1 : 1);
+    out[segment::kNaturalOrder[static_cast<std::size_t>(k)]] = with_sign(block, k, 1);
   }
   write_large(cursor, block, block.large & kLowPositions, out);
   write_large(cursor, block, block.large & ~kLowPositions, out);
@@ -330,15 +334,18 @@ bool unpack_segment_simd(std::span<const std::byte> bytes, std::span<const Segme
   int number = 0;
   for (std::size_t component = 0; component < planes.size(); ++component) {
     const SegmentPlane& plane = planes[component];
-    const segment::DcValues dc = parts.dc[component];
-    int index = 0;
+    std::array<std::int16_t, kMaxSegmentBlocks> dc_values;
+    for (int i = 0; i < plane.rows * plane.columns; ++i) {
+      dc_values[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(parts.dc[component][i]);
+    }
+    const std::int16_t* dc = dc_values.data();
     for (int row = 0; row < plane.rows; ++row) {
       std::int16_t* out = plane.coefficients + row * plane.row_stride;
       for (int column = 0; column < plane.columns; ++column, out += kBlockCoefficients) {
         const unsigned head = segment::head_bits(parts.heads, number++);
         if (!next_block(cursor, head, block)) return false;
         if (!write_block(cursor, block, out)) return false;
-        out[0] = static_cast<std::int16_t>(dc[index++]);
+        out[0] = *dc++;
       }
     }
   }
