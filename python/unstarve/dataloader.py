@@ -22,6 +22,12 @@ from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
 
 _TorchLoader: Any = torch_loader.DataLoader
 
+_InProcesses: Any
+try:
+    from unstarve.workers.iterator import WorkerIterator as _InProcesses
+except ImportError:  # without the compiled module
+    _InProcesses = torch_loader._MultiProcessingDataLoaderIter
+
 # Kept out of pickles and copies: they belong to one object in one process.
 _OWN = ("_unstarve_stream", "_unstarve_engine", "_unstarve_explanation", "_unstarve_lowering")
 
@@ -150,7 +156,8 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         if not self._is_map_style:
             lowering = Lowering(None, [Part("data set", False, "an IterableDataset")])
         else:
-            lowering = lower(self)
+            engine: NativeEngine | None = vars(self).get("_unstarve_engine")
+            lowering = lower(self, None if engine is None else engine.work)
         obstacle = None if lowering.work is None else plan_obstacle(lowering.work.plan)
         if lowering.work is not None and obstacle is None:
             explanation = Explanation(
@@ -159,7 +166,13 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         else:
             first = next((part for part in lowering.parts if not part.native), None)
             reason = obstacle if first is None else f"{first.what}: {first.why}"
-            explanation = Explanation("torch", reason or "", lowering.parts, _notes_in_python(self))
+            is_torch = self.num_workers == 0 or _InProcesses.__module__ == torch_loader.__name__
+            explanation = Explanation(
+                "torch" if is_torch else "workers",
+                reason or "",
+                lowering.parts,
+                _notes_in_python(self),
+            )
         self._unstarve_explanation = explanation
         return lowering
 
@@ -207,8 +220,8 @@ class _InThisProcess(torch_loader._SingleProcessDataLoaderIter):  # type: ignore
     _next_data = _reporting(torch_loader._SingleProcessDataLoaderIter._next_data)
 
 
-class _InWorkers(torch_loader._MultiProcessingDataLoaderIter):  # type: ignore[misc]
-    _next_data = _reporting(torch_loader._MultiProcessingDataLoaderIter._next_data)
+class _InWorkers(_InProcesses):  # type: ignore[misc]
+    _next_data = _reporting(_InProcesses._next_data)
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         if first_iter and isinstance(self._index_sampler, IndexStream):

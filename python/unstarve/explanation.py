@@ -12,7 +12,7 @@ Engine = Literal["native", "workers", "torch"]
 _ENGINES = {
     "native": "the native engine: C++ threads, none of the data set's Python runs",
     "workers": "Python in worker processes, with zero-copy slots",
-    "torch": "torch's own iterator, in this process",
+    "torch": "torch's own iterator",
 }
 
 

@@ -106,8 +106,6 @@ class Epoch:
         #: What the stream was wound past, known once the first batch has been drawn: indices where
         #: torch forms the batches, else what the sampler gave.
         self.skipped: list[Any] = []
-        if resumed is None or resumed["batches"] == 0:
-            resumed = None
         self.batches = 0 if resumed is None else int(resumed["batches"])
         self._samples = 0 if resumed is None else int(resumed["samples"])
         self._draw_seed: int | None = None if resumed is None else resumed["draw_seed"]

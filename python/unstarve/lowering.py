@@ -33,16 +33,15 @@ class Work:
     """What the engine has to do instead of the user's data set."""
 
     plan: Plan
-    #: (path, label) of every file, in the order of the data set's indices. It is the data set's
-    #: own list: `seen` is what it held when it was looked at.
+    #: (path, label) of every file, in the order of the data set's indices: a copy of its list,
+    #: which the data set's owner may change.
     samples: list[tuple[str, int]]
-    seen: tuple[tuple[str, int], ...]
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
-        return self.plan == other.plan and self.seen == other.seen
+        return self.plan == other.plan and self.samples == other.samples
 
     def native_indices(self, indices: Sequence[Any]) -> list[int]:
         """The files that a batch of the data set's indices means; IndexError as a list's."""
@@ -64,22 +63,27 @@ class Lowering:
     parts: list[Part]
 
 
-def lower(loader: Any) -> Lowering:
-    """Looks at a torch DataLoader. Changes nothing, reads no file."""
+def lower(loader: Any, last: Work | None = None) -> Lowering:
+    """Looks at a torch DataLoader. Changes nothing, reads no file.
+
+    `last` is what was found before: a list of files that has not changed is not looked at again.
+    """
     parts: list[Part] = []
     _judge(parts, "batches", _obstacle_to_batches(loader))
     dataset, subsets = _inside_subsets(loader.dataset)
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     plan = None
     if parts[-1].native:
-        _judge(parts, "files", _obstacle_to_files(dataset))
+        is_known = last is not None and last.samples == dataset.samples
+        _judge(parts, "files", _obstacle_to_files(dataset, is_known))
         _judge(parts, "labels", _obstacle_to_labels(dataset))
         plan, verdicts = read_transform(dataset.transform)
         for verdict in verdicts:
             _judge(parts, verdict.part, verdict.obstacle)
     if plan is None or not all(part.native for part in parts):
         return Lowering(None, parts)
-    return Lowering(Work(plan, dataset.samples, tuple(dataset.samples), subsets), parts)
+    samples = last.samples if last is not None and is_known else list(dataset.samples)
+    return Lowering(Work(plan, samples, subsets), parts)
 
 
 def _judge(parts: list[Part], what: str, obstacle: str | None) -> None:
@@ -130,12 +134,14 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
     return "not a torchvision ImageFolder, DatasetFolder or ImageNet"
 
 
-def _obstacle_to_files(dataset: Any) -> str | None:
+def _obstacle_to_files(dataset: Any, is_known: bool) -> str | None:
     folder = sys.modules["torchvision.datasets.folder"]
     if dataset.loader not in (folder.default_loader, folder.pil_loader):
         return "a loader of your own"
     if sys.modules["torchvision"].get_image_backend() != "PIL":
         return "torchvision's image backend is not PIL"
+    if is_known:
+        return None
     if not dataset.samples:
         return "there are none"
     other = next((p for p, _ in dataset.samples if not p.lower().endswith(_JPEG_ENDINGS)), None)

@@ -35,8 +35,6 @@ def plan_obstacle(plan: Plan) -> str | None:
         from unstarve import _native
     except ImportError as missing:
         return f"the compiled module is not there ({missing})"
-    if not hasattr(_native.Loader, "submit_batch"):
-        return "the compiled module takes no order from outside"
     try:
         _native.check_supported(native_plan(plan))
     except errors.UnstarveError as error:
@@ -101,11 +99,12 @@ class NativeEngine:
     def __init__(self, work: Work, loader: Any) -> None:
         from unstarve import _native
 
-        self._work = work
+        self.work = work
         self._settings = _settings(loader)
         self._process = os.getpid()
         self._user: weakref.ref[NativeIterator] | None = None
-        options: Any = _native.LoaderOptions()
+        self.options: Any = _native.LoaderOptions()
+        options = self.options
         options.transform = native_plan(work.plan)
         options.batch_size = loader.batch_size or 1
         options.shuffle = False
@@ -127,7 +126,7 @@ class NativeEngine:
             is_free
             and self._process == os.getpid()
             and self._settings == _settings(loader)
-            and self._work.is_same(work)
+            and self.work.is_same(work)
         )
 
     def begin(self, user: NativeIterator, draw_seed: int) -> None:
@@ -221,13 +220,16 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             self._submitted.extend(files)
             self._under_way.append(drawn)
 
-    def _files(self, drawn: Any) -> list[int]:
-        return self._work.native_indices(drawn if self._auto_collation else [drawn])
+    def _files(self, drawn: Any) -> array[int]:
+        batch = drawn if self._auto_collation else [drawn]
+        return array("Q", self._work.native_indices(batch))
 
     def _skip(self, skipped: list[Any]) -> None:
         """Of a resumed epoch: tells the engine what it had before, so that repeats count."""
         batches = skipped if skipped and isinstance(skipped[0], list) else [skipped]
-        files = [file for batch in batches for file in self._work.native_indices(batch)]
+        files = array("Q")
+        for batch in batches:
+            files.extend(self._work.native_indices(batch))
         if files:
             self._engine.native.skip_batch(files)
             self._submitted.extend(files)

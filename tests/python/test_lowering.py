@@ -191,7 +191,7 @@ def test_image_folder_its_list_and_its_subsets(folder: Path) -> None:
     dataset = datasets.ImageFolder(str(folder), TRANSFORM)
     dataset.samples.reverse()
     work = lower(DataLoader(dataset)).work
-    assert work is not None and list(work.seen) == dataset.samples
+    assert work is not None and work.samples == dataset.samples
     assert work.native_indices([0, -1]) == [0, 5]
     with pytest.raises(IndexError):
         work.native_indices([6])
@@ -203,10 +203,10 @@ def test_image_folder_its_list_and_its_subsets(folder: Path) -> None:
 def test_a_changed_list_is_other_work(folder: Path) -> None:
     dataset = datasets.ImageFolder(str(folder), TRANSFORM)
     first = lower(DataLoader(dataset)).work
-    second = lower(DataLoader(dataset)).work
+    second = lower(DataLoader(dataset), first).work
     assert first is not None and second is not None and first.is_same(second)
     dataset.samples[2] = (dataset.samples[2][0], 1 - dataset.samples[2][1])
-    third = lower(DataLoader(dataset)).work
+    third = lower(DataLoader(dataset), first).work
     assert third is not None and not first.is_same(third)
 
 
