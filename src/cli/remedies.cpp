@@ -13,6 +13,7 @@ namespace unstarve::cli {
 namespace {
 
 constexpr int kCalibrationBatch = 16;
+constexpr int kCalibrationPrefetch = 4;
 constexpr double kCalibrationSeconds = 0.8;
 constexpr double kSecondsPerNs = 1e-9;
 // Where the machine was measured, what the second core adds is known to within this.
@@ -38,6 +39,7 @@ Result<LoadRate> measure_loading(const std::string& image_folder, int threads) {
   options.root = image_folder;
   options.batch_size = kCalibrationBatch;
   options.threads = threads;
+  options.prefetch_batches = kCalibrationPrefetch;
   options.on_error = feed::OnError::kSkip;
   auto loader = feed::Loader::open(options);
   if (!loader) return forward_error(loader);

@@ -151,9 +151,10 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
         return cancelled_ || delivered_error_ || epoch_is_over() || head_is_done();
       };
       if (!ready()) {
-        const std::int64_t blocked_from_ns = clock_.now_ns();
+        next_blocked_from_ns_ = clock_.now_ns();
         head_done_.wait_for(mutex_, at_most, ready);
-        waits_.next_blocked_ns += clock_.now_ns() - blocked_from_ns;
+        waits_.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
+        next_blocked_from_ns_ = 0;
       }
       if (delivered_error_) return tl::unexpected<Error>(*delivered_error_);
       if (cancelled_) return fail(ErrorCode::kCancelled, "the epoch was cancelled");
@@ -238,6 +239,7 @@ BatchWindow::Waits BatchWindow::waits() const {
   MutexLock lock(mutex_);
   Waits waits = waits_;
   waits.open = static_cast<int>(opened_ - delivered_);
+  if (next_blocked_from_ns_ != 0) waits.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
   return waits;
 }
 

@@ -81,7 +81,8 @@ class BatchWindow {
   /// Ends all waits; next() then fails with kCancelled.
   void cancel() UNSTARVE_EXCLUDES(mutex_);
 
-  /// Sums since the window was made, and what lies ready now.
+  /// Sums since the window was made, with a wait of the consumer that still lasts, and what lies
+  /// ready now.
   struct Waits {
     std::int64_t claim_blocked_ns = 0;
     std::int64_t next_blocked_ns = 0;
@@ -128,6 +129,7 @@ class BatchWindow {
   bool cancelled_ UNSTARVE_GUARDED_BY(mutex_) = false;
   std::optional<Error> delivered_error_ UNSTARVE_GUARDED_BY(mutex_);
   Waits waits_ UNSTARVE_GUARDED_BY(mutex_);
+  std::int64_t next_blocked_from_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // 0: it does not wait
 };
 
 }  // namespace unstarve::feed

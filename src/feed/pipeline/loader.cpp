@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "feed/pipeline/control/live_control.h"
+#include "feed/pipeline/control/thread_gate.h"
 #include "feed/pipeline/epoch_post.h"
 #include "feed/pipeline/loader_counters.h"
 #include "feed/pipeline/open_source.h"
@@ -21,8 +23,9 @@
 namespace unstarve::feed {
 namespace {
 
-// Batches ahead of the consumer where nothing says how many.
+// Batches ahead of the consumer to begin with, and at most, where nothing says how many.
 constexpr int kUsualPrefetch = 4;
+constexpr std::int64_t kMostPrefetch = 256;
 
 Status check_sample_count(std::uint64_t count) {
   if (count < std::numeric_limits<std::uint32_t>::max()) return {};
@@ -36,7 +39,8 @@ struct Loader::Impl {
   LoaderParts parts;
   std::shared_ptr<SampleSource> source;
   std::shared_ptr<BatchPool> pool;
-  int most_ahead = 1;  // batches that the memory holds beside the consumer's
+  int most_ahead = 1;         // batches that the memory holds beside the consumer's
+  std::atomic<int> ahead{1};  // of them: to be used now
   mutable Mutex mutex;
   std::shared_ptr<BatchWindow> window UNSTARVE_GUARDED_BY(mutex);    // of the consumer's epoch
   LoaderState resume UNSTARVE_GUARDED_BY(mutex);                     // where no window is
@@ -46,12 +50,18 @@ struct Loader::Impl {
   LoaderCounters counters;
   Quarantine quarantine;
   EpochPost post;
+  std::atomic<std::int64_t> delivered_ns{0};       // when the consumer got a batch; 0: it waits
+  std::atomic<std::uint64_t> delivered_images{0};  // and the images in it
+  std::unique_ptr<LiveControl> control;
+  std::unique_ptr<ThreadGate> gate;
   std::atomic<pid_t> owner{0};  // the process that has the threads
-  Mutex start_mutex;            // held while an epoch begins
+  Mutex start_mutex;            // held while an epoch begins or threads start
+  bool closing UNSTARVE_GUARDED_BY(start_mutex) = false;
   // Last: they use all of the above.
   std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
 
-  Status start_threads() UNSTARVE_REQUIRES(start_mutex);
+  void set_up_control();
+  Status start_threads(int count) UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
   LoaderState::Order generated_kind() const;
   /// Where an epoch begins: where restore() said, or at its first sample.
@@ -63,7 +73,11 @@ struct Loader::Impl {
   void replace_window(std::shared_ptr<BatchWindow> next) UNSTARVE_EXCLUDES(mutex);
   std::shared_ptr<BatchWindow> current_window() const UNSTARVE_EXCLUDES(mutex);
   Result<std::shared_ptr<BatchWindow>> submitted_window() const UNSTARVE_EXCLUDES(mutex);
-  void run_thread(TicketRunner& runner, const std::stop_token& stop);
+  void run_thread(TicketRunner& runner, int number, const std::stop_token& stop);
+  Result<NextBatch> next(BatchWindow& current, std::chrono::nanoseconds at_most);
+  /// Lets the controller decide when it is time to.
+  void control_when_due() UNSTARVE_EXCLUDES(mutex, start_mutex);
+  ControlTotals totals() const UNSTARVE_EXCLUDES(mutex);
 };
 
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -77,6 +91,7 @@ Loader::~Loader() {
   }
   {
     MutexLock lock(impl_->start_mutex);
+    impl_->closing = true;
     for (std::jthread& thread : impl_->threads) thread.request_stop();
   }
   impl_->replace_window(nullptr);
@@ -99,7 +114,6 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   impl->options = options;
   impl->parts = parts;
   impl->source = std::move(source);
-  if (options.threads == 0) impl->options.threads = parts.cpus();
   if (Status status = SampleTransform::check(options.transform); !status) {
     return forward_error(status);
   }
@@ -108,11 +122,13 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   const BatchShape shape{options.batch_size, size.height, size.width, output.type, output.layout};
   const auto slots = options.memory_bytes / static_cast<std::int64_t>(shape.slot_bytes());
   // One slot more than are under way: that of the batch that the consumer works on.
-  impl->most_ahead = static_cast<int>(std::clamp<std::int64_t>(slots - 1, 1, 1024));
-  if (options.prefetch_batches == 0) impl->options.prefetch_batches = kUsualPrefetch;
-  impl->most_ahead = std::min(impl->most_ahead, impl->options.prefetch_batches);
+  impl->most_ahead = static_cast<int>(std::clamp<std::int64_t>(slots - 1, 1, kMostPrefetch));
+  if (options.prefetch_batches > 0) {
+    impl->most_ahead = std::min(impl->most_ahead, options.prefetch_batches);
+  }
   impl->pool =
       BatchPool::create(shape, static_cast<std::size_t>(impl->most_ahead) + 1, parts.memory);
+  impl->set_up_control();
   {
     MutexLock lock(impl->mutex);
     impl->resume.seed = options.seed;
@@ -132,16 +148,33 @@ Status Loader::Impl::check_process() const {
               process);
 }
 
-Status Loader::Impl::start_threads() {
+void Loader::Impl::set_up_control() {
+  const auto most_threads = [cpus = parts.cpus, given = options.max_threads] {
+    return given > 0 ? given : std::max(1, cpus());
+  };
+  Controller::Settings settings;
+  settings.threads = options.threads == 0;
+  settings.prefetch = options.prefetch_batches == 0;
+  settings.first_threads = settings.threads ? most_threads() : options.threads;
+  settings.most_prefetch = most_ahead;
+  settings.first_prefetch = settings.prefetch ? std::min(kUsualPrefetch, most_ahead) : most_ahead;
+  settings.batch_size = options.batch_size;
+  gate = std::make_unique<ThreadGate>(settings.first_threads);
+  control = std::make_unique<LiveControl>(settings, most_threads, parts.clock->now_ns());
+  ahead = settings.first_prefetch;
+}
+
+Status Loader::Impl::start_threads(int count) {
   owner = ::getpid();
-  while (static_cast<int>(threads.size()) < options.threads) {
+  while (static_cast<int>(threads.size()) < count) {
     Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
     if (!worker) return forward_error(worker);
     const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
     // std::function wants a copy; the runner is handed over through a pointer.
     const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
+    const auto number = static_cast<int>(threads.size());
     Result<std::jthread> thread = parts.threads->start(
-        [this, runner](const std::stop_token& stop) { run_thread(*runner, stop); });
+        [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });
     if (!thread) return forward_error(thread);
     threads.push_back(std::move(*thread));
   }
@@ -180,7 +213,7 @@ Status Loader::Impl::begin(std::unique_ptr<BatchOrder> order, const EpochPositio
   const auto next = std::make_shared<BatchWindow>(
       BatchWindow::Setup{std::move(order), start, most_ahead, most_ahead, pool, *parts.clock});
   replace_window(nullptr);
-  if (Status status = start_threads(); !status) return status;
+  if (Status status = start_threads(gate->open()); !status) return status;
   replace_window(next);
   {
     MutexLock lock(mutex);
@@ -248,24 +281,73 @@ std::uint64_t Loader::wanted_batches() const {
   return window ? (*window)->wanted_batches() : 0;
 }
 
-void Loader::Impl::run_thread(TicketRunner& runner, const std::stop_token& stop) {
+void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
   ::pthread_setname_np(::pthread_self(), "unstarve-feed");
   std::uint64_t seen = 0;
   while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
-    while (const std::optional<Ticket> ticket = current->claim(stop)) {
+    while (gate->pass(number, stop)) {
+      const std::optional<Ticket> ticket = current->claim(stop);
+      if (!ticket) break;
       runner.run(*ticket, *current, stop);
+      control_when_due();
     }
   }
+}
+
+ControlTotals Loader::Impl::totals() const {
+  ControlTotals totals;
+  totals.consumer_busy_ns = counters.consumer_busy_ns.load(std::memory_order_relaxed);
+  totals.consumer_images = counters.consumer_images.load(std::memory_order_relaxed);
+  totals.loaded_images = counters.images.load(std::memory_order_relaxed);
+  totals.load_ns = counters.load_ns.load(std::memory_order_relaxed);
+  totals.load_cpu_ns = counters.load_cpu_ns.load(std::memory_order_relaxed);
+  MutexLock lock(mutex);
+  totals.consumer_wait_ns = past_consumer_wait_ns;
+  if (window != nullptr) totals.consumer_wait_ns += window->waits().next_blocked_ns;
+  return totals;
+}
+
+void Loader::Impl::control_when_due() {
+  const std::int64_t now_ns = parts.clock->now_ns();
+  if (!control->due(now_ns)) return;
+  const std::optional<LiveControl::Targets> targets = control->step(totals(), now_ns);
+  if (!targets) return;
+  ahead = targets->prefetch;
+  if (const std::shared_ptr<BatchWindow> current = current_window()) {
+    current->set_ahead(targets->prefetch);
+  }
+  MutexLock lock(start_mutex);
+  if (closing) return;
+  if (const Status started = start_threads(targets->threads); !started) {
+    control->note_thread_failure(static_cast<int>(threads.size()), now_ns, started.error().message);
+  }
+  gate->set_open(targets->threads);
+}
+
+Result<NextBatch> Loader::Impl::next(BatchWindow& current, std::chrono::nanoseconds at_most) {
+  const std::int64_t delivered = delivered_ns.exchange(0, std::memory_order_relaxed);
+  if (delivered != 0) {
+    counters.consumer_busy_ns.fetch_add(parts.clock->now_ns() - delivered,
+                                        std::memory_order_relaxed);
+    counters.consumer_images.fetch_add(delivered_images.load(std::memory_order_relaxed),
+                                       std::memory_order_relaxed);
+  }
+  Result<NextBatch> next = current.next(at_most);
+  if (next && next->state == NextState::kBatch) {
+    LoaderCounters::increment(counters.batches);
+    delivered_images.store(static_cast<std::uint64_t>(next->batch->count),
+                           std::memory_order_relaxed);
+    delivered_ns.store(parts.clock->now_ns(), std::memory_order_relaxed);
+  }
+  return next;
 }
 
 Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   if (Status status = impl_->check_process(); !status) return forward_error(status);
   const std::shared_ptr<BatchWindow> window = impl_->current_window();
   if (window == nullptr) return NextBatch{NextState::kEnd, std::nullopt};
-  Result<NextBatch> next = window->next(at_most);
-  if (next && next->state == NextState::kBatch) {
-    LoaderCounters::increment(impl_->counters.batches);
-  }
+  Result<NextBatch> next = impl_->next(*window, at_most);
+  impl_->control_when_due();
   return next;
 }
 
@@ -308,7 +390,8 @@ std::uint64_t Loader::batch_count() const {
 
 const std::vector<std::string>& Loader::classes() const { return impl_->source->classes(); }
 const LoaderOptions& Loader::options() const { return impl_->options; }
-int Loader::thread_count() const { return impl_->options.threads; }
+int Loader::thread_count() const { return impl_->gate->open(); }
+std::vector<ControlMove> Loader::explain() const { return impl_->control->moves(); }
 std::vector<SampleFailure> Loader::failures() const { return impl_->quarantine.list(); }
 
 LoaderStats Loader::stats() const {
@@ -336,7 +419,7 @@ LoaderStats Loader::stats() const {
     }
   }
   stats.slots_allocated = impl_->pool->allocations();
-  stats.threads = impl_->options.threads;
+  stats.threads = impl_->gate->open();
   return stats;
 }
 

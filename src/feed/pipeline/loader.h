@@ -12,6 +12,7 @@
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
 #include "feed/pipeline/batch_window.h"
+#include "feed/pipeline/control/controller.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/pipeline/loader_state.h"
 #include "feed/pipeline/quarantine.h"
@@ -87,7 +88,10 @@ class Loader {
   std::uint64_t batch_count() const;
   const std::vector<std::string>& classes() const;
   const LoaderOptions& options() const;
+  /// Threads at work now; those that a controller has put aside do not count.
   int thread_count() const;
+  /// What the controller has changed, and why; empty where both numbers were given.
+  std::vector<ControlMove> explain() const;
   LoaderStats stats() const;
   /// The first thousand of them; LoaderStats::failed counts all.
   std::vector<SampleFailure> failures() const;

@@ -3,9 +3,13 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <string>
 
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
@@ -164,6 +168,79 @@ INSTANTIATE_TEST_SUITE_P(Calls, LoaderFault,
                                          Case{Target::kMemory, OnError::kSkip, false},
                                          Case{Target::kThread, OnError::kRaise, false},
                                          Case{Target::kThread, OnError::kRaise, true}));
+
+/// Fails the first reads of every file the way a disk does that comes back.
+class FlakyReader final : public FileReader {
+ public:
+  explicit FlakyReader(int failures) : failures_(failures) {}
+  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
+                                          std::vector<std::byte>& buffer) override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (seen_[path]++ < failures_) return fail_errno(EIO, "cannot read");
+    }
+    return plain_.read(path, max_bytes, buffer);
+  }
+
+ private:
+  const int failures_;
+  std::mutex mutex_;
+  std::map<std::string, int> seen_;
+  PlainFileReader plain_;
+};
+
+TEST(LoaderFaults, ADiskThatFailsForTheMomentChangesNothing) {
+  const test::JpegFolder folder;
+  const std::uint64_t sound_hash = run_epoch(**Loader::open(folder.options()), 0).hash;
+  for (const OnError policy : {OnError::kRaise, OnError::kSkip, OnError::kReplace}) {
+    LoaderParts parts = LoaderParts::real();
+    parts.clock = std::make_shared<ManualClock>();
+    parts.reader = std::make_shared<FlakyReader>(3);
+    LoaderOptions options = folder.options();
+    options.on_error = policy;
+    auto loader = *Loader::open(options, parts);
+    const EpochResult result = run_epoch(*loader, 0);
+    EXPECT_FALSE(result.error) << result.error->message;
+    EXPECT_EQ(result.hash, sound_hash);
+    EXPECT_EQ(loader->stats().retries, std::uint64_t(3 * test::JpegFolder::kImages));
+    EXPECT_EQ(loader->stats().failed, 0U);
+  }
+}
+
+TEST(LoaderFaults, ADiskThatFailsForGoodIsAnErrorInTheEnd) {
+  const test::JpegFolder folder;
+  LoaderParts parts = LoaderParts::real();
+  const auto clock = std::make_shared<ManualClock>();
+  parts.clock = clock;
+  parts.reader = std::make_shared<FlakyReader>(1000);
+  LoaderOptions options = folder.options();
+  options.threads = 1;
+  auto loader = *Loader::open(options, parts);
+  const EpochResult result = run_epoch(*loader, 0);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->code, ErrorCode::kIo);
+  EXPECT_THAT(result.error->message, testing::HasSubstr(".jpg"));
+  EXPECT_GE(clock->now_ns(), 1'700'000'000) << "20 + 80 + 320 + 1280 ms of patience";
+}
+
+TEST(LoaderFaults, AFileThatShrinksIsAnErrorAndNeverOtherPixels) {
+  const test::JpegFolder folder;
+  LoaderOptions options = folder.options();
+  options.shuffle = false;
+  const std::uint64_t sound_hash = run_epoch(**Loader::open(options), 0).hash;
+  const auto size = std::filesystem::file_size(folder.path_of(5));
+  auto loader = *Loader::open(options);
+  for (std::uintmax_t left = size - 1; left > size / 2; left = left - 1 - size / 20) {
+    std::filesystem::resize_file(folder.path_of(5), left);
+    const EpochResult result = run_epoch(*loader, 0);
+    if (result.error) {
+      EXPECT_EQ(result.error->code, ErrorCode::kCorruptData);
+      EXPECT_THAT(result.error->message, testing::HasSubstr(folder.path_of(5).string()));
+    } else {
+      EXPECT_EQ(result.hash, sound_hash) << "only what the decoder never looks at may lack";
+    }
+  }
+}
 
 TEST(LoaderFaults, AFileThatWentAwayIsNamed) {
   const test::JpegFolder folder;

@@ -67,6 +67,16 @@ void TicketRunner::note_failure(const DrawKey& key, const Error& error) {
 }
 
 void TicketRunner::run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop) {
+  const std::int64_t begun_ns = parts_.clock.now_ns();
+  const std::int64_t cpu_begun_ns = thread_cpu_time_ns();
+  load_and_finish(ticket, window, stop);
+  LoaderCounters& counters = parts_.counters;
+  counters.load_cpu_ns.fetch_add(thread_cpu_time_ns() - cpu_begun_ns, std::memory_order_relaxed);
+  counters.load_ns.fetch_add(parts_.clock.now_ns() - begun_ns, std::memory_order_relaxed);
+}
+
+void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window,
+                                   const std::stop_token& stop) {
   const LoaderOptions& options = parts_.options;
   const std::uint32_t repeat = ticket.sample.repeat << kRepeatShift;
   DrawKey key{options.seed, ticket.epoch, ticket.sample.index, repeat};

@@ -31,6 +31,7 @@ class TicketRunner {
   void run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
 
  private:
+  void load_and_finish(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
   Status load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop);
   void note_failure(const DrawKey& key, const Error& error);
 

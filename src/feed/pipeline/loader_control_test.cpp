@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/pipeline/loader.h"
+
+namespace unstarve::feed {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+/// Each file takes as long as it is told, on a clock that is turned by hand.
+class TimedReader final : public FileReader {
+ public:
+  explicit TimedReader(ManualClock& clock) : clock_(clock) {}
+  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
+                                          std::vector<std::byte>& buffer) override {
+    clock_.advance_ns(read_ns);
+    return plain_.read(path, max_bytes, buffer);
+  }
+  std::atomic<std::int64_t> read_ns{kNsPerMs / 10};
+
+ private:
+  ManualClock& clock_;
+  PlainFileReader plain_;
+};
+
+class LoaderControl : public testing::Test {
+ protected:
+  LoaderControl() {
+    parts_.clock = clock_;
+    parts_.reader = reader_;
+    parts_.cpus = [this] { return cpus_.load(); };
+  }
+
+  /// Batches of four, with `busy_ns` of training after each.
+  std::uint64_t train(Loader& loader, int batches, std::int64_t busy_ns) {
+    std::uint64_t hash = 0;
+    while (batches > 0) {
+      if (epoch_over_) {
+        EXPECT_TRUE(loader.begin_epoch(epoch_++));
+      }
+      const Result<NextBatch> next = loader.next(60s);
+      EXPECT_TRUE(next) << next.error().message;
+      epoch_over_ = next && next->state == NextState::kEnd;
+      if (!next || next->state != NextState::kBatch) continue;
+      hash = test::hash_of(*next->batch, hash);
+      clock_->advance_ns(busy_ns);
+      --batches;
+    }
+    return hash;
+  }
+
+  test::JpegFolder folder_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(1);
+  std::shared_ptr<TimedReader> reader_ = std::make_shared<TimedReader>(*clock_);
+  std::atomic<int> cpus_{4};
+  LoaderParts parts_ = LoaderParts::real();
+  std::uint32_t epoch_ = 0;
+  bool epoch_over_ = true;
+};
+
+TEST_F(LoaderControl, ThreadsFollowTheConsumer) {
+  LoaderOptions options = folder_.options();
+  options.threads = 0;
+  auto loader = *Loader::open(options, parts_);
+  EXPECT_EQ(loader->thread_count(), 4);
+  train(*loader, 60, 200 * kNsPerMs);
+  EXPECT_EQ(loader->thread_count(), 1) << "20 images/s";
+  ASSERT_GE(loader->explain().size(), 2U);
+  EXPECT_THAT(loader->explain()[0].reason, testing::HasSubstr("4 CPUs"));
+  EXPECT_THAT(loader->explain()[1].reason, testing::HasSubstr("images/s"));
+
+  reader_->read_ns = 20 * kNsPerMs;
+  train(*loader, 120, kNsPerMs);
+  EXPECT_GT(loader->thread_count(), 1) << "4,000 images/s";
+}
+
+TEST_F(LoaderControl, MovesNeverChangeTheData) {
+  LoaderOptions options = folder_.options();
+  auto fixed = *Loader::open(options);
+  const std::uint64_t expected = train(*fixed, 100, 0);
+  epoch_ = 0;
+  epoch_over_ = true;
+  options.threads = 0;
+  options.prefetch_batches = 0;
+  options.prefetch_next_epoch = true;
+  auto loader = *Loader::open(options, parts_);
+  EXPECT_EQ(train(*loader, 100, 150 * kNsPerMs), expected);
+  EXPECT_EQ(loader->thread_count(), 1);
+}
+
+TEST_F(LoaderControl, TheNumberOfCpusIsAskedNowAndThen) {
+  LoaderOptions options = folder_.options();
+  options.threads = 0;
+  auto loader = *Loader::open(options, parts_);
+  reader_->read_ns = 20 * kNsPerMs;
+  train(*loader, 10, kNsPerMs);
+  cpus_ = 2;
+  train(*loader, 200, kNsPerMs);
+  EXPECT_LE(loader->thread_count(), 2);
+  options.max_threads = 3;
+  EXPECT_EQ((*Loader::open(options, parts_))->thread_count(), 3) << "said by the user";
+}
+
+TEST_F(LoaderControl, GivenNumbersStay) {
+  auto loader = *Loader::open(folder_.options(), parts_);
+  train(*loader, 60, 200 * kNsPerMs);
+  EXPECT_EQ(loader->thread_count(), 2);
+  EXPECT_TRUE(loader->explain().empty());
+}
+
+TEST_F(LoaderControl, MemoryBoundsThePrefetch) {
+  LoaderOptions options = folder_.options();
+  options.prefetch_batches = 100;
+  options.memory_bytes = 5 * (4 * 32 * 32 * 3 + 64);  // five slots
+  auto loader = *Loader::open(options);
+  ASSERT_TRUE(loader->begin_submitted_epoch(0));
+  EXPECT_EQ(loader->wanted_batches(), 4U) << "and one that the consumer holds";
+}
+
+}  // namespace
+}  // namespace unstarve::feed
