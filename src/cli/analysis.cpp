@@ -121,6 +121,13 @@ void drop_native_loader(diagnose::Diagnosis& diagnosis) {
   diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
 }
 
+/// Why the hook left a loader as it was, for the first that it did.
+std::string first_reason(const nlohmann::json& text) {
+  if (!text.is_object() || !text.contains("fix_refused")) return {};
+  const nlohmann::json& refused = text["fix_refused"];
+  return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
+}
+
 void fill_measurement(Analysis& analysis) {
   auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
   if (!measured) {
@@ -161,6 +168,8 @@ Result<Analysis> analyse_run(const std::string& path) {
       text.is_object() && text.contains("dataset") ? text["dataset"] : nlohmann::json();
   analysis.dataset_root = text_at(dataset, "root");
   analysis.dataset_class = text_at(dataset, "class");
+  analysis.fix_applied = text.is_object() && text.contains("fix_applied");
+  analysis.fix_refused = first_reason(text);
   diagnose::DiagnoseOptions options;
   options.run_id = reader->info("run_id");
   options.loader_place = text_at(text, "loader_place");

@@ -26,6 +26,8 @@ struct Analysis {
   std::vector<std::string> remarks;  // what could not be read
   std::string dataset_root;          // of the job's data set, when it has one; else empty
   std::string dataset_class;         // with its module; empty when unknown
+  bool fix_applied = false;          // the hook changed a loader as UNSTARVE_FIX asked
+  std::string fix_refused;           // why it left one alone; empty when it did not
 };
 
 /// The first step holds imports, start-up and the first fill of the queues, as in MLPerf's AU.

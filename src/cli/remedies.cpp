@@ -1,6 +1,7 @@
 #include "cli/remedies.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -18,13 +19,26 @@ constexpr double kCalibrationSeconds = 0.8;
 constexpr double kSecondsPerNs = 1e-9;
 // Where the machine was measured, what the second core adds is known to within this.
 constexpr double kEfficiencyError = 0.07;
-// What unstarve's loader hands over per sample: 224 x 224 pixels of three bytes.
-constexpr double kNativeSampleBytes = 224 * 224 * 3;
+// ImageNet's, which nearly every script normalises with; others cost the same.
+constexpr std::array<float, 3> kMean = {0.485F, 0.456F, 0.406F};
+constexpr std::array<float, 3> kDeviation = {0.229F, 0.224F, 0.225F};
 
 double process_cpu_s() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * kSecondsPerNs;
+}
+
+feed::TransformPlan transform_for(NativeOutput output) {
+  feed::TransformPlan plan;
+  plan.geometry.horizontal_flip_probability = 0.5;
+  if (output == NativeOutput::kUint8) return plan;
+  plan.output.type = feed::OutputPlan::Type::kFloat32;
+  plan.output.layout = feed::OutputPlan::Layout::kNchw;
+  plan.output.scale_to_unit = true;
+  plan.output.mean = kMean;
+  plan.output.deviation = kDeviation;
+  return plan;
 }
 
 struct LoadRate {
@@ -34,9 +48,11 @@ struct LoadRate {
 
 /// Loads for a while with `threads` threads; the first batches, which start threads and fill
 /// buffers, do not count.
-Result<LoadRate> measure_loading(const std::string& image_folder, int threads) {
+Result<LoadRate> measure_loading(const std::string& image_folder, NativeOutput output,
+                                 int threads) {
   feed::LoaderOptions options;
   options.root = image_folder;
+  options.transform = transform_for(output);
   options.batch_size = kCalibrationBatch;
   options.threads = threads;
   options.prefetch_batches = kCalibrationPrefetch;
@@ -95,15 +111,16 @@ double bytes_per_step(const Analysis& analysis) {
 
 }  // namespace
 
-Result<Calibration> calibrate(const std::string& image_folder) {
+Result<Calibration> calibrate(const std::string& image_folder, NativeOutput output) {
   const int threads = feed::usable_cpu_count();
-  const auto one = measure_loading(image_folder, 1);
+  const auto one = measure_loading(image_folder, output, 1);
   if (!one) return forward_error(one);
   Calibration calibration;
   calibration.sample_cpu_s = one->cpu_s_per_sample;
   calibration.threads = threads;
+  calibration.sample_bytes = static_cast<double>(feed::image_bytes(transform_for(output)));
   if (threads > 1) {
-    const auto all = measure_loading(image_folder, threads);
+    const auto all = measure_loading(image_folder, output, threads);
     if (!all) return forward_error(all);
     calibration.parallel_efficiency =
         (all->samples_per_s / one->samples_per_s - 1) / static_cast<double>(threads - 1);
@@ -124,6 +141,8 @@ std::string fix_variable(const WorkerPlan& plan) {
   return fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}}})", plan.workers,
                      plan.prefetch_factor);
 }
+
+std::string native_loader_variable() { return R"({"loader": "unstarve"})"; }
 
 std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
   const diagnose::Remedy* remedy = find_remedy(analysis.diagnosis, kMoreWorkers);
@@ -166,7 +185,7 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
   }
   if (calibration.sample_cpu_s) {
     const double old_bytes = bytes_per_step(analysis);
-    const double new_bytes = pipeline->mean_samples() * kNativeSampleBytes;
+    const double new_bytes = pipeline->mean_samples() * calibration.sample_bytes;
     predict_one(kUnstarveLoader,
                 predict::native_loader(calibration.threads, 2 * calibration.threads,
                                        *calibration.sample_cpu_s,

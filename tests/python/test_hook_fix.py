@@ -86,3 +86,44 @@ def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path: Path) -> No
     expected = ["iterable", "batch_size is None", "holds an open", "not picklable", "__main__"]
     assert len(reasons) == len(expected)
     assert all(word in reason for word, reason in zip(expected, reasons, strict=True))
+
+
+SWAP = """
+import sys
+import torch
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+
+plan = transforms.Compose([transforms.Resize(40), transforms.CenterCrop(32), transforms.ToTensor()])
+folder = datasets.ImageFolder(sys.argv[1], plan)
+torch.manual_seed(3)
+loader = DataLoader(folder, batch_size=2, shuffle=True)
+for images, labels in loader:
+    print(images.shape, images.dtype, labels.tolist())
+print(type(loader).__module__)
+slow = DataLoader([1, 2, 3])
+print(list(slow), type(slow).__module__)
+"""
+
+
+def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("torchvision")
+    native = pytest.importorskip("unstarve._native")
+    for number in range(5):
+        folder = tmp_path / "data" / "ab"[number % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        image.new("RGB", (60 + number, 50), (number * 40, 90, 20)).save(folder / f"{number}.jpg")
+    script = tmp_path / "train.py"
+    script.write_text(SWAP)
+    package = Path(native.__file__).parent.parent
+    plain = run_python([script, tmp_path / "data"], environment())
+    fix = '{"loader": "unstarve"}'
+    job = run_job(tmp_path, [script, tmp_path / "data"], [package], UNSTARVE_FIX=fix)
+    expected = plain.stdout.replace("torch.utils.data.dataloader", "unstarve.dataloader", 1)
+    assert (job.process.returncode, job.process.stdout) == (0, expected), job.process.stderr
+    applied = job.main.text["fix_applied"]
+    assert [(fix["loader"], fix["after"]) for fix in applied] == [(0, {"loader": "unstarve"})]
+    refused = job.main.text["fix_refused"]
+    assert [fix["loader"] for fix in refused] == [1] and "natively" in refused[0]["reason"]
+    assert len(job.main.of("wait")) >= 3 + 3

@@ -56,7 +56,7 @@ class Demo {
     if (Status ready = prepare(); !ready) return ready;
     auto before = measure("before", "as people first write it: DataLoader, PIL, num_workers=0", {});
     if (!before) return forward_error(before);
-    const auto calibration = calibrate(data_folder_);
+    const auto calibration = calibrate(data_folder_, NativeOutput::kUint8);
     if (!calibration) return forward_error(calibration);
     diagnose::attach_predictions(before->diagnosis, predict_remedies(*before, *calibration));
     say("  verdict           " + before->diagnosis.verdict);

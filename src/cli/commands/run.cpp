@@ -43,7 +43,7 @@ void say_remarks(const std::vector<std::string>& remarks) {
 void add_predictions(Analysis& analysis) {
   Calibration calibration;
   if (is_image_folder(analysis)) {
-    const auto measured = calibrate(analysis.dataset_root);
+    const auto measured = calibrate(analysis.dataset_root, NativeOutput::kFloat32);
     if (measured) {
       calibration = *measured;
     } else {
@@ -102,39 +102,89 @@ void watch(const Options& options, const std::string& run_dir, CommandContext& c
   say_remarks(analysis->remarks);
 }
 
-Status run_trials(const Options& options, const std::string& run_dir,
-                  const CommandContext& context) {
-  const Installation parts = find_installation(context.executable);
-  Trial trial{"before",        options.command,      {}, run_dir + "/before",
-              !has_real_gpu(), options.trial_seconds};
-  say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
-                  options.trial_seconds, run_dir));
-  auto before = run_trial(parts, trial);
-  if (!before) return forward_error(before);
-  add_predictions(*before);
-
-  Tried tried;
-  const auto plan = plan_workers(*before);
-  if (plan) {
-    trial.label = kMoreWorkers;
-    trial.run_dir = run_dir + "/" + kMoreWorkers;
-    trial.environment = {{"UNSTARVE_FIX", fix_variable(*plan)}};
-    const auto after = run_trial(parts, trial);
-    if (!after) return forward_error(after);
-    tried.verification.push_back(
-        verify(*before, *after, kMoreWorkers,
-               fmt::format("num_workers={}, prefetch_factor={} in the DataLoader", plan->workers,
-                           plan->prefetch_factor)));
-    tried.curves.push_back(after->utilization);
-  } else {
-    say("more_workers is not tried: the diagnosis does not advise it");
-  }
-  if (Status shown = present(options, run_dir, run_dir + "/before", *before, tried); !shown) {
-    return shown;
-  }
-  say_remarks(before->remarks);
-  return {};
+/// unstarve's package, before what the job's own variable says.
+std::string python_path(const Installation& parts) {
+  const char* theirs = std::getenv("PYTHONPATH");
+  const bool some = theirs != nullptr && *theirs != '\0';
+  return some ? parts.package_dir + ":" + theirs : parts.package_dir;
 }
+
+/// The runs of `run --fix`: the job as it is, then with each remedy that the hook can apply.
+class Trials {
+ public:
+  Trials(const Options& options, std::string run_dir, const CommandContext& context)
+      : options_(options),
+        run_dir_(std::move(run_dir)),
+        parts_(find_installation(context.executable)) {}
+
+  Status run() {
+    say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
+                    options_.trial_seconds, run_dir_));
+    auto before = run_one("before", {});
+    if (!before) return forward_error(before);
+    add_predictions(*before);
+    if (Status tried = try_more_workers(*before); !tried) return tried;
+    if (Status tried = try_native_loader(*before); !tried) return tried;
+    if (Status shown = present(options_, run_dir_, run_dir_ + "/before", *before, tried_); !shown) {
+      return shown;
+    }
+    say_remarks(before->remarks);
+    return {};
+  }
+
+ private:
+  using Environment = std::vector<std::pair<std::string, std::string>>;
+
+  Result<Analysis> run_one(const std::string& label, const Environment& environment) const {
+    return run_trial(parts_, {label, options_.command, environment, run_dir_ + "/" + label,
+                              !has_real_gpu(), options_.trial_seconds});
+  }
+
+  Status try_more_workers(const Analysis& before) {
+    const auto plan = plan_workers(before);
+    if (!plan) {
+      say("more_workers is not tried: the diagnosis does not advise it");
+      return {};
+    }
+    const auto after = run_one(kMoreWorkers, {{"UNSTARVE_FIX", fix_variable(*plan)}});
+    if (!after) return forward_error(after);
+    keep(verify(before, *after, kMoreWorkers,
+                fmt::format("num_workers={}, prefetch_factor={} in the DataLoader", plan->workers,
+                            plan->prefetch_factor)),
+         *after);
+    return {};
+  }
+
+  /// Where the job's data can be loaded natively, the hook puts our loader in torch's place.
+  Status try_native_loader(const Analysis& before) {
+    if (find_remedy(before.diagnosis, kUnstarveLoader) == nullptr || !is_image_folder(before)) {
+      say("unstarve_loader is not tried: the diagnosis does not advise it");
+      return {};
+    }
+    const auto after = run_one(kUnstarveLoader, {{"UNSTARVE_FIX", native_loader_variable()},
+                                                 {"PYTHONPATH", python_path(parts_)}});
+    if (!after) return forward_error(after);
+    if (!after->fix_applied) {
+      say("unstarve_loader does not take this job's loader: " +
+          (after->fix_refused.empty() ? "the hook saw none" : after->fix_refused));
+      return {};
+    }
+    keep(verify(before, *after, kUnstarveLoader,
+                "from unstarve import DataLoader, in torch's place"),
+         *after);
+    return {};
+  }
+
+  void keep(const report::Verification& verification, const Analysis& after) {
+    tried_.verification.push_back(verification);
+    tried_.curves.push_back(after.utilization);
+  }
+
+  const Options& options_;
+  std::string run_dir_;
+  Installation parts_;
+  Tried tried_;
+};
 
 void run(Options& options, CommandContext& context) {
   const std::string run_dir =
@@ -143,7 +193,7 @@ void run(Options& options, CommandContext& context) {
     watch(options, run_dir, context);
     return;
   }
-  if (const Status done = run_trials(options, run_dir, context); !done) {
+  if (const Status done = Trials(options, run_dir, context).run(); !done) {
     report_error(context, done.error());
   }
 }

@@ -64,8 +64,9 @@ Remedy unstarve_loader(const Signals& signals) {
     remedy.values = {{"threads", whole(count)}};
   }
   remedy.how = fmt::format(
-      "Replace the DataLoader{} by unstarve.ImageFolderLoader{}, for a folder of JPEGs: it reads, "
-      "decodes and batches in native threads.",
+      "Import DataLoader from unstarve instead of torch.utils.data{}: where it knows data set and "
+      "transforms (ImageFolder and torchvision's), it reads, decodes and batches in native "
+      "threads{}.",
       at(signals.loader_place), threads);
   return remedy;
 }

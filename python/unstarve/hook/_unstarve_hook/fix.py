@@ -1,8 +1,11 @@
-"""Gives the job's DataLoaders what `unstarve run --fix` wants to try: workers, prefetch, pinning.
+"""Gives the job's DataLoaders what `unstarve run --fix` wants to try: workers, prefetch, pinning,
+or unstarve's own loader in their place.
 
-UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor and pin_memory. A loader is
-changed when it is first iterated, and only upwards. The batches and their order stay as they are;
-where that, or the job itself, would be at risk, the loader is left alone and the reason recorded.
+UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor and pin_memory, or with
+{"loader": "unstarve"}. A loader is changed when it is first iterated, and only upwards. The batches
+and their order stay as they are (with unstarve's loader: the order, and the transforms with other
+draws of chance); where that, or the job itself, would be at risk, the loader is left alone and the
+reason recorded.
 """
 
 from __future__ import annotations
@@ -40,7 +43,12 @@ def apply(loader: Any, loader_id: int) -> None:
             return
         loader.__dict__["_unstarve_fixed"] = True
         before = _settings(loader)
-        changes = _changes(loader, _wanted())
+        wanted = _wanted()
+        if wanted.get("loader") == "unstarve":
+            _put_ours_in_its_place(loader)
+            _add("fix_applied", loader=loader_id, before=before, after={"loader": "unstarve"})
+            return
+        changes = _changes(loader, wanted)
         if changes:
             _set(loader, changes)
             _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
@@ -49,6 +57,27 @@ def apply(loader: Any, loader_id: int) -> None:
     except Exception as error:
         RECORDER.note_error(error)
         _add("fix_refused", loader=loader_id, reason=f"{type(error).__name__}: {error}")
+
+
+def _put_ours_in_its_place(loader: Any) -> None:
+    """The object stays, so that whoever holds it sees no change; only its class is another."""
+    torch_class = sys.modules["torch.utils.data.dataloader"].DataLoader
+    if type(loader) is not torch_class:
+        raise RefusedError(f"a {type(loader).__qualname__}, not torch's own DataLoader")
+    try:
+        from unstarve.dataloader import DataLoader
+    except ImportError as missing:
+        raise RefusedError(f"unstarve cannot be imported in the job's Python: {missing}") from None
+    loader.__class__ = DataLoader
+    explanation = None
+    try:
+        explanation = loader.explain()
+    finally:
+        if explanation is None or explanation.engine != "native":
+            loader.__class__ = torch_class
+    if explanation.engine != "native":
+        raise RefusedError(f"not to be loaded natively: {explanation.reason}")
+    loader.__dict__["num_workers"] = 0  # as many threads as the process may use CPUs
 
 
 def _set(loader: Any, changes: dict[str, Any]) -> None:
