@@ -33,15 +33,17 @@ Support support_of(int index, double scale, double radius, int source_size) {
 void to_fixed(const float* weights, int count, std::uint16_t* fixed) {
   int rest = kOne;
   int largest = 0;
+  int largest_value = -1;
   for (int tap = 0; tap < count; ++tap) {
     // No weight is negative, so that cutting the fraction off rounds, and without a call.
     // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const int value = std::min(static_cast<int>(weights[tap] * kOne + 0.5F), kOne - 1);
     fixed[tap] = static_cast<std::uint16_t>(value);
     rest -= value;
-    if (fixed[tap] > fixed[largest]) largest = tap;
+    largest = value > largest_value ? tap : largest;
+    largest_value = std::max(value, largest_value);
   }
-  fixed[largest] = static_cast<std::uint16_t>(std::min(fixed[largest] + rest, kOne - 1));
+  fixed[largest] = static_cast<std::uint16_t>(std::min(largest_value + rest, kOne - 1));
 }
 
 }  // namespace
@@ -60,7 +62,6 @@ void plan_axis(const AxisRequest& request, AxisPlan& plan) {
   plan.first.resize(count);
   plan.taps.resize(count);
   plan.weights.assign(count * static_cast<std::size_t>(plan.max_taps), 0.0F);
-  plan.fixed_weights.assign(count * static_cast<std::size_t>(plan.max_taps), 0);
 
   const int last_index = request.window_first + request.window_count - 1;
   const Support head = support_of(request.window_first, scale, radius, request.source_size);
@@ -84,8 +85,14 @@ void plan_axis(const AxisRequest& request, AxisPlan& plan) {
     for (int tap = 0; tap < support.count; ++tap) weights[tap] *= norm;
     plan.first[output] = support.first - plan.source_first;
     plan.taps[output] = support.count;
-    to_fixed(weights, support.count,
-             &plan.fixed_weights[output * static_cast<std::size_t>(plan.max_taps)]);
+  }
+}
+
+void fix_weights(AxisPlan& plan) {
+  plan.fixed_weights.resize(plan.weights.size());
+  for (std::size_t output = 0; output < static_cast<std::size_t>(plan.count); ++output) {
+    const std::size_t first = output * static_cast<std::size_t>(plan.max_taps);
+    to_fixed(&plan.weights[first], plan.taps[output], &plan.fixed_weights[first]);
   }
 }
 

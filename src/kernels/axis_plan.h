@@ -23,12 +23,14 @@ struct AxisPlan {
   int max_taps = 0;                          // row length of the weight tables
   std::vector<int> first;                    // per output: first source sample, from source_first
   std::vector<int> taps;                     // per output: how many samples
-  std::vector<std::uint16_t> fixed_weights;  // [count][max_taps], 1.0 = 65536, a lone tap 65535
-  std::vector<float> weights;                // [count][max_taps], the same in float
+  std::vector<float> weights;                // [count][max_taps]
+  std::vector<std::uint16_t> fixed_weights;  // see fix_weights()
 };
 
 /// Fills `plan`, reusing its memory. The request must be sane: sizes above zero, the window inside
 /// the target.
 void plan_axis(const AxisRequest& request, AxisPlan& plan);
+/// Fills plan.fixed_weights, for those who need them: 1.0 = 65536, a lone tap 65535.
+void fix_weights(AxisPlan& plan);
 
 }  // namespace unstarve::kernels

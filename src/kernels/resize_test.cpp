@@ -172,6 +172,7 @@ TEST(AxisPlan, WeightsSumToOne) {
   AxisPlan plan;
   for (const int source : {1, 2, 7, 100, 223, 224, 225, 500, 4000}) {
     plan_axis({source, 224, 0, 224, false}, plan);
+    fix_weights(plan);
     for (int output = 0; output < plan.count; ++output) {
       int sum = 0;
       for (int tap = 0; tap < plan.taps[std::size_t(output)]; ++tap) {

@@ -22,6 +22,8 @@ void StripResizer::begin(const AxisRequest& x, const AxisRequest& y) {
   windows_x_ = windows_.plan(x_, window_shape());
   plain_x_ = !windows_x_ && x_.max_taps > kMaxFixedTaps;
   plain_y_ = y_.max_taps > kMaxFixedTaps;
+  if (!windows_x_ && !plain_x_) fix_weights(x_);
+  if (!plain_y_) fix_weights(y_);
   rows_in_ = 0;
   next_output_ = 0;
   ring_rows_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(y_.max_taps + kStripRows)));

@@ -1,6 +1,7 @@
 #include "kernels/window_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/resize.h"
@@ -37,6 +38,8 @@ int first_sample(const AxisPlan& axis, int output, int pairs) {
 bool WindowTable::plan(const AxisPlan& axis, const WindowShape& use) {
   if (use.unit_lanes == 0) return false;
   shape = use;
+  unit_shift_ = std::countr_zero(static_cast<unsigned>(use.unit_lanes));
+  window_shift_ = std::countr_zero(static_cast<unsigned>(use.window_lanes));
   const int most_taps = *std::max_element(axis.taps.begin(), axis.taps.end());
   pairs = (most_taps + 1) / 2;
   const int step_lanes = kWindowUnits * shape.unit_lanes;
@@ -86,11 +89,11 @@ void WindowTable::set_lanes(const AxisPlan& axis, int output, int first_sample) 
                 shift, rounded + (axis.first[index] - first_sample));
   for (int channel = 0; channel < kChannels; ++channel) {
     const int lane = output * kChannels + channel;
-    const int start = starts[static_cast<std::size_t>(lane / shape.window_lanes)];
+    const int start = starts[static_cast<std::size_t>(lane >> window_shift_)];
     const auto offset = static_cast<std::uint32_t>(first_sample * kChannels + channel - start);
     lookup[lane] = offset | (offset + kChannels) << 16U | 0x80008000U;
-    std::uint32_t* out =
-        weights + lane / shape.unit_lanes * pairs * shape.unit_lanes + lane % shape.unit_lanes;
+    const int unit = lane >> unit_shift_;
+    std::uint32_t* out = weights + (((unit * pairs - unit) << unit_shift_) + lane);
     for (int pair = 0; pair < pairs; ++pair, out += shape.unit_lanes) {
       *out = pair_weights_[static_cast<std::size_t>(pair)];
     }

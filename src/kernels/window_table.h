@@ -11,8 +11,8 @@ namespace unstarve::kernels {
 /// How an instruction set looks bytes up: each lane of 32 bits takes two samples of one channel out
 /// of a window of consecutive bytes that it shares with its neighbours.
 struct WindowShape {
-  int unit_lanes = 0;    // lanes of a vector; 0: no such instructions
-  int window_lanes = 0;  // lanes that share a window
+  int unit_lanes = 0;    // lanes of a vector, a power of two; 0: no such instructions
+  int window_lanes = 0;  // lanes that share a window, a power of two
   int window_bytes = 0;
 };
 
@@ -40,6 +40,8 @@ struct WindowTable {
   void set_lanes(const AxisPlan& axis, int output, int first_sample);
   bool set_starts(const AxisPlan& axis);
   std::vector<std::uint32_t> pair_weights_;
+  int unit_shift_ = 0;  // lanes are divided by these powers of two
+  int window_shift_ = 0;
 };
 
 }  // namespace unstarve::kernels

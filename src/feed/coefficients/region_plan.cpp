@@ -74,6 +74,8 @@ Status plan_region(const PayloadHead& head, const Box& region, RegionPlan& plan)
                                      looks_sideways(to.upsampling) ? 1 : 0, to.columns);
     to.first_column = columns.first;
     to.end_column = columns.end;
+    to.first_used = region.x / to.horizontal;
+    to.used_count = divide_up(region.x + region.width, to.horizontal) - to.first_used;
     to.first_block = columns.first / kBlockSize;
     to.block_count = divide_up(columns.end, kBlockSize) - to.first_block;
     plan.first_segment =

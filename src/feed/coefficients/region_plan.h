@@ -23,6 +23,9 @@ struct ComponentPlan {
   int first_block = 0;  // the blocks that these lie in
   int block_count = 0;
   int mcu_rows = 8;  // rows of samples per MCU row
+  // The samples behind the region's pixels, without neighbours.
+  int first_used = 0;
+  int used_count = 0;
 };
 
 /// Which parts of an image a region touches. Fancy upsampling looks at neighbouring samples, so

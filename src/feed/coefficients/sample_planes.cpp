@@ -1,6 +1,7 @@
 #include "feed/coefficients/sample_planes.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/jpeg/inverse_dct.h"
 #include "kernels/jpeg/upsample.h"
@@ -41,8 +42,10 @@ void SamplePlanes::begin(const PayloadHead& head, const RegionPlan& plan) {
     const std::ptrdiff_t columns =
         round_up(component.block_count, kernels::kBlocksAtOnce) * kBlockSize;
     plane.stride = kMargin + round_up(columns, 64);
-    grow(plane.samples, plane.stride * kKeptMcuRows * component.mcu_rows + kMargin +
-                            kernels::kUpsampleSlack + kernels::kColourReadSlack);
+    plane.kept_rows =
+        static_cast<int>(std::bit_ceil(static_cast<unsigned>(kKeptMcuRows * component.mcu_rows)));
+    grow(plane.samples, plane.stride * plane.kept_rows + kMargin + kernels::kUpsampleSlack +
+                            kernels::kColourReadSlack);
     if (component.upsampling != Upsampling::kNone) {
       grow(plane.upsampled, std::ptrdiff_t{plan.region.width} + 2 * component.horizontal +
                                 2 * kernels::kUpsampleSlack + kernels::kColourReadSlack);
@@ -61,7 +64,7 @@ std::array<CoefficientTarget, kernels::kMaxComponents> SamplePlanes::targets() {
 std::uint8_t* SamplePlanes::sample(std::size_t component, int row, int column) {
   const ComponentPlan& plan = plan_->components[component];
   Plane& plane = planes_[component];
-  const int kept_row = row % (kKeptMcuRows * plan.mcu_rows);
+  const int kept_row = row & (plane.kept_rows - 1);
   return plane.samples.data() + (kept_row * plane.stride + kMargin + column -
                                  std::ptrdiff_t{plan.first_block} * kBlockSize);
 }
@@ -96,12 +99,11 @@ void SamplePlanes::repeat_edges(std::size_t component, int row) {
 
 const std::uint8_t* SamplePlanes::pixel_row(std::size_t component, int y) {
   const ComponentPlan& plan = plan_->components[component];
-  const Box& region = plan_->region;
-  const int first = region.x / plan.horizontal;
+  const int first = plan.first_used;
+  if (plan.upsampling == Upsampling::kNone) return sample(component, y, first);
+  const int count = plan.used_count;
   const int row = y / plan.vertical;
   const std::uint8_t* nearer = sample(component, row, first);
-  if (plan.upsampling == Upsampling::kNone) return nearer;
-  const int count = (region.x + region.width + plan.horizontal - 1) / plan.horizontal - first;
   // The neighbour that is nearer to this row of pixels; at the image's edge the row itself.
   const bool upper = y % 2 == 0;
   const int next = std::clamp(upper ? row - 1 : row + 1, 0, plan.rows - 1);
@@ -117,7 +119,7 @@ const std::uint8_t* SamplePlanes::pixel_row(std::size_t component, int y) {
     case Upsampling::kReplicate:
     case Upsampling::kNone: kernels::replicate(nearer, count, plan.horizontal, out); break;
   }
-  return out + region.x - first * plan.horizontal;
+  return out + plan_->region.x - first * plan.horizontal;
 }
 
 void SamplePlanes::write_pixels(int y, std::uint8_t* out) {

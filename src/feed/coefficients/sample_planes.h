@@ -33,6 +33,7 @@ class SamplePlanes {
     std::ptrdiff_t skipped = 0;             // coefficients of a block row before those needed
     std::vector<std::uint8_t> samples;
     std::ptrdiff_t stride = 0;
+    int kept_rows = 0;                    // a power of two, at least two MCU rows
     std::vector<std::uint8_t> upsampled;  // one row
   };
 
