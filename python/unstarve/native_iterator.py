@@ -36,7 +36,7 @@ def plan_obstacle(plan: Plan) -> str | None:
     except ImportError as missing:
         return f"the compiled module is not there ({missing})"
     try:
-        _native.check_supported(native_plan(plan))
+        native_plan(plan)
     except errors.UnstarveError as error:
         return str(error)
     return None

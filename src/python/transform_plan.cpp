@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "feed/transform/sample_transform.h"
 #include "python/errors.h"
 
 namespace nb = nanobind;
@@ -130,13 +129,6 @@ void bind_transform_plan(nb::module_& module) {
       .def("validate", [](const TransformPlan& self) {
         if (Status status = feed::validate(self); !status) raise(status.error());
       });
-  // Raises NotSupportedError with what this build cannot do.
-  module.def(
-      "check_supported",
-      [](const TransformPlan& plan) {
-        if (Status status = feed::SampleTransform::check(plan); !status) raise(status.error());
-      },
-      nb::arg("plan"));
   module.def("training_crop", &feed::training_crop, nb::arg("size"));
   module.def("evaluation_crop", &feed::evaluation_crop, nb::arg("size"), nb::arg("resize_short"));
 }

@@ -33,41 +33,53 @@ Box ResizeSink::begin(const SampleGeometry& geometry, std::uint8_t* out) {
   out_ = out + (geometry.vertical_flip ? window.height - 1 - top : top) * row_bytes +
          std::ptrdiff_t{left} * kChannels;
   flip_ = geometry.flip;
-  copies_ = geometry.target.width == geometry.crop.width &&
-            geometry.target.height == geometry.crop.height;
-  const Box region = copies_ ? begin_copy(geometry.crop, visible) : begin_resize(geometry, visible);
+  const bool copies = geometry.target.width == geometry.crop.width &&
+                      geometry.target.height == geometry.crop.height;
+  const Box region = copies ? begin_copy(geometry.crop, visible) : begin_resize(geometry, visible);
   spent_ns_ = clock_.now_ns() - begun_ns;
   return region;
 }
 
 Box ResizeSink::begin_copy(const Box& crop, const Box& visible) {
+  way_ = Way::kCopy;
   width_ = visible.width;
   return {crop.x + visible.x, crop.y + visible.y, visible.width, visible.height};
 }
 
 Box ResizeSink::begin_resize(const SampleGeometry& geometry, const Box& visible) {
   const Box& crop = geometry.crop;
-  resizer_.begin({.source_size = crop.width,
-                  .target_size = geometry.target.width,
-                  .window_first = visible.x,
-                  .window_count = visible.width,
-                  .reversed = geometry.flip},
-                 {.source_size = crop.height,
-                  .target_size = geometry.target.height,
-                  .window_first = visible.y,
-                  .window_count = visible.height,
-                  .reversed = false});
-  resizer_.set_output(out_, out_stride_);
-  return {crop.x + resizer_.x_plan().source_first, crop.y + resizer_.y_plan().source_first,
-          resizer_.x_plan().source_count, resizer_.y_plan().source_count};
+  const kernels::AxisRequest x = {.source_size = crop.width,
+                                  .target_size = geometry.target.width,
+                                  .window_first = visible.x,
+                                  .window_count = visible.width,
+                                  .reversed = geometry.flip};
+  const kernels::AxisRequest y = {.source_size = crop.height,
+                                  .target_size = geometry.target.height,
+                                  .window_first = visible.y,
+                                  .window_count = visible.height,
+                                  .reversed = false};
+  const auto region = [&crop](const auto& columns, const auto& rows) {
+    return Box{crop.x + columns.source_first, crop.y + rows.source_first, columns.source_count,
+               rows.source_count};
+  };
+  if (geometry.interpolation == Interpolation::kBicubic) {
+    way_ = Way::kBicubic;
+    bicubic_.begin(x, y);
+    bicubic_.set_output(out_, out_stride_);
+    return region(bicubic_.x_axis(), bicubic_.y_axis());
+  }
+  way_ = Way::kBilinear;
+  bilinear_.begin(x, y);
+  bilinear_.set_output(out_, out_stride_);
+  return region(bilinear_.x_plan(), bilinear_.y_plan());
 }
 
 void ResizeSink::rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) {
   const std::int64_t begun_ns = clock_.now_ns();
-  if (copies_) {
-    copy_rows(first, stride, count);
-  } else {
-    resizer_.rows(first, stride, count);
+  switch (way_) {
+    case Way::kCopy: copy_rows(first, stride, count); break;
+    case Way::kBilinear: bilinear_.rows(first, stride, count); break;
+    case Way::kBicubic: bicubic_.rows(first, stride, count); break;
   }
   spent_ns_ += clock_.now_ns() - begun_ns;
 }

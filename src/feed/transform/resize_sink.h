@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "feed/data/geometry.h"
+#include "kernels/cubic/cubic_resizer.h"
 #include "kernels/strip_resizer.h"
 
 namespace unstarve::feed {
@@ -27,10 +28,12 @@ class ResizeSink final : public RowSink {
   void copy_rows(const std::uint8_t* first, std::ptrdiff_t stride, int count);
 
   const Clock& clock_;
-  kernels::StripResizer resizer_;
-  bool copies_ = false;  // sizes match: pixels are taken as they are
+  kernels::StripResizer bilinear_;
+  kernels::CubicResizer bicubic_;
+  enum class Way { kCopy, kBilinear, kBicubic };  // kCopy: sizes match
+  Way way_ = Way::kCopy;
   bool flip_ = false;
-  int width_ = 0;                  // copies_: pixels of a row
+  int width_ = 0;                  // kCopy: pixels of a row
   std::uint8_t* out_ = nullptr;    // the visible part's first row
   std::ptrdiff_t out_stride_ = 0;  // below zero when flipped top to bottom
   std::int64_t spent_ns_ = 0;

@@ -47,13 +47,6 @@ void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& rando
   if (plan.erasing) draw.erased = draw_erasing(*plan.erasing, plan.geometry.size, random);
 }
 
-Status SampleTransform::check(const TransformPlan& plan) {
-  if (plan.geometry.interpolation != Interpolation::kBilinear) {
-    return fail(ErrorCode::kNotSupported, "bicubic interpolation is not built in yet");
-  }
-  return {};
-}
-
 SampleTransform::SampleTransform(const TransformPlan& plan, const Clock& clock)
     : plan_(plan),
       clock_(clock),

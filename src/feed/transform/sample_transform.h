@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/result.h"
 #include "feed/data/geometry.h"
 #include "feed/data/transform_plan.h"
 #include "feed/transform/draw_colour.h"
@@ -37,10 +36,7 @@ void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& rando
 /// Keeps its memory from image to image. Thread rule: one thread at a time.
 class SampleTransform {
  public:
-  /// kNotSupported when a plan asks for what cannot be done yet.
-  static Status check(const TransformPlan& plan);
-
-  /// Both must outlive the object; the plan has passed check().
+  /// Both must outlive the object; the plan has passed validate().
   SampleTransform(const TransformPlan& plan, const Clock& clock);
 
   /// Draws what is to be done to an image of this size. Returns the rectangle of it that sink()
