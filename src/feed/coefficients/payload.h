@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "feed/data/geometry.h"
-#include "kernels/jpeg/segment.h"
+#include "kernels/segment/segment.h"
 
 namespace unstarve::feed {
 

@@ -7,14 +7,14 @@
 #define HWY_WANT_AVX3_DL
 #endif
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/jpeg/segment_pack_simd.cpp"
+#define HWY_TARGET_INCLUDE "kernels/segment/segment_pack_simd.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h comes first: it includes this file once per target.
 #include <hwy/highway.h>
 
 #include <cstdlib>
 
-#include "kernels/jpeg/segment_pack.h"
+#include "kernels/segment/segment_pack.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-#include "kernels/jpeg/segment.h"
+#include "kernels/segment/segment.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "kernels/every_target_for_test.h"
-#include "kernels/jpeg/segment_layout.h"
+#include "kernels/segment/segment_layout.h"
 
 namespace unstarve::kernels {
 namespace {

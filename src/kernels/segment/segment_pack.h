@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/jpeg/segment_layout.h"
+#include "kernels/segment/segment_layout.h"
 
 // What the plain packer and the SIMD one share. The bytes are those of docs/formats/shard.md.
 namespace unstarve::kernels::segment {

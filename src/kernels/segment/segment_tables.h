@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/jpeg/segment_layout.h"
+#include "kernels/segment/segment_layout.h"
 
 // Tables of the SIMD paths of segment_simd.cpp, indexed by width code (0, or 1 + the width).
 namespace unstarve::kernels::segment {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/jpeg/segment.h"
+#include "kernels/segment/segment.h"
 
 // The parts of a packed segment, shared by the packer, the plain reference and the SIMD paths.
 // docs/formats/shard.md describes the bytes. All of it assumes a little-endian machine.

@@ -8,13 +8,13 @@
 #define HWY_WANT_AVX3_DL
 #endif
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/jpeg/segment_simd.cpp"
+#define HWY_TARGET_INCLUDE "kernels/segment/segment_simd.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h comes first: it includes this file once per target.
 #include <hwy/highway.h>
 
-#include "kernels/jpeg/segment_layout.h"
-#include "kernels/jpeg/segment_tables.h"
+#include "kernels/segment/segment_layout.h"
+#include "kernels/segment/segment_tables.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/jpeg/segment_pack.h"
+#include "kernels/segment/segment_pack.h"
 
 namespace unstarve::kernels {
 namespace {
