@@ -10,13 +10,20 @@ allocates nor faults pages in. Everything else is as in torch's DataLoader: orde
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 __all__ = ["make_iterator"]
 
 
-def make_iterator(loader: Any) -> Any:
+def make_iterator(loader: Any, *, threads: bool | None = None) -> Any:
     """An iterator over `loader`, a torch.utils.data.DataLoader, for one epoch.
+
+    Args:
+        loader: a torch.utils.data.DataLoader.
+        threads: whether its workers are threads; by default they are where Python runs without
+            the interpreter lock, unless the loader names a multiprocessing_context. See
+            unstarve.workers.threads for what then differs.
 
     With `num_workers=0` it is torch's own. With persistent workers the loader itself calls the
     iterator's `_reset(loader)` for the next epoch, as it does with torch's.
@@ -29,6 +36,13 @@ def make_iterator(loader: Any) -> Any:
 
     if loader.num_workers == 0:
         return dataloader._SingleProcessDataLoaderIter(loader)
+    if threads is None:
+        locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+        threads = not locked and loader.multiprocessing_context is None
+    if threads:
+        from unstarve.workers.threads import ThreadIterator
+
+        return ThreadIterator(loader)
     from unstarve.workers.iterator import WorkerIterator
 
     return WorkerIterator(loader)

@@ -48,13 +48,13 @@ class WorkerIterator(_MultiProcessingDataLoaderIter):  # type: ignore[misc]
         context = loader.multiprocessing_context
         if context is None:
             context = torch.multiprocessing
-        super().__init__(_WithContext(loader, SlotContext(context)))
+        super().__init__(WithContext(loader, SlotContext(context)))
 
 
-class _WithContext:
+class WithContext:
     """A DataLoader with another multiprocessing_context."""
 
-    def __init__(self, loader: Any, context: SlotContext) -> None:
+    def __init__(self, loader: Any, context: Any) -> None:
         self._loader = loader
         self.multiprocessing_context = context
 

@@ -1,0 +1,52 @@
+"""What the hook records of a job on our worker processes: the same as on torch's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hook_jobs import run_job
+
+pytest.importorskip("torch")
+native = pytest.importorskip("unstarve._native")
+
+JOB = """
+import sys, torch
+from torch.utils.data import DataLoader
+from unstarve.workers import make_iterator
+
+class Loader(DataLoader):
+    def _get_iterator(self):
+        return make_iterator(self)
+
+class Numbers:
+    def __len__(self):
+        return 40
+    def __getitem__(self, index):
+        return torch.full((3, 100, 100), float(index)), index
+
+def main():
+    torch.multiprocessing.set_start_method(sys.argv[1])
+    for batch in Loader(Numbers(), batch_size=16, num_workers=2):
+        assert batch[0].shape[1:] == (3, 100, 100)
+    print("done")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_waits_and_fetches(tmp_path: Path, method: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(JOB)
+    package = Path(native.__file__).parents[1]
+    job = run_job(tmp_path, [script, method], path=[package])
+    assert (job.process.returncode, job.process.stdout, job.process.stderr) == (0, "done\n", "")
+    assert job.errors == []
+    waits = job.main.of("wait")
+    assert [(r["samples"], r["ended"]) for r in waits] == [(16, 0), (16, 0), (8, 0), (0, 1)]
+    assert all(r["ready"] is not None for r in waits)
+    fetches = [record for ring in job.rings for record in ring.of("fetch")]
+    assert sorted(r["samples"] for r in fetches) == [8, 16, 16]
+    assert all(r["collate_ns"] > 0 for r in fetches)
