@@ -23,7 +23,8 @@ struct BenchOptions {
   int threads = 1;
   int batch_size = 64;
   double seconds = 3;
-  std::string simd;  // empty: the best that the CPU has
+  std::string simd;          // empty: the best that the CPU has
+  bool first_batch = false;  // stop after it
   bool json = false;
 };
 
@@ -100,6 +101,10 @@ Result<BenchResult> run_bench(const BenchOptions& options) {
   const Result<feed::NextBatch> first = (*loader)->next(kPatience);
   if (!first) return forward_error(first);
   result.first_batch_s = usage_now(clock).wall_s - begun.wall_s;
+  if (options.first_batch) {
+    result.peak_rss_bytes = peak_rss_bytes();
+    return result;
+  }
 
   std::uint64_t warm_up = 0;
   if (Status status = run_epoch(**loader, 0, warm_up); !status) return forward_error(status);
@@ -117,6 +122,19 @@ Result<BenchResult> run_bench(const BenchOptions& options) {
   result.bytes = result.stats.bytes_read - bytes_before;
   result.peak_rss_bytes = peak_rss_bytes();
   return result;
+}
+
+/// With --first-batch: a start and nothing else.
+void print_start(const BenchOptions& options, const BenchResult& result) {
+  if (!options.json) {
+    std::printf("%s: %.3f s until the first batch\n", options.source.c_str(), result.first_batch_s);
+    return;
+  }
+  const nlohmann::ordered_json document = {{"schema", "unstarve.bench_start/1"},
+                                           {"source", options.source},
+                                           {"first_batch_s", result.first_batch_s},
+                                           {"peak_rss_bytes", result.peak_rss_bytes}};
+  std::printf("%s\n", document.dump(2).c_str());
 }
 
 void print_json(const BenchOptions& options, const BenchResult& result) {
@@ -182,11 +200,16 @@ void add_bench_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--simd", options->simd,
                       "use no instructions above avx512, avx2, sse4 or portable");
+  command->add_flag("--first-batch", options->first_batch, "stop after the first batch");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&context, options] {
     const Result<BenchResult> result = run_bench(*options);
     if (!result) return report_error(context, result.error());
-    options->json ? print_json(*options, *result) : print_text(*options, *result);
+    if (options->first_batch) {
+      print_start(*options, *result);
+    } else {
+      options->json ? print_json(*options, *result) : print_text(*options, *result);
+    }
     context.exit_code = kSuccess;
   });
 }

@@ -3,6 +3,7 @@
 #include "feed/shard/shard_source.h"
 #include "feed/source/folder_source.h"
 #include "feed/source/index_cache.h"
+#include "feed/source/tar_source.h"
 
 namespace unstarve::feed {
 
@@ -16,13 +17,21 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
     if (!shards) return forward_error(shards);
     return std::shared_ptr<SampleSource>(std::move(*shards));
   }
+  std::string index_folder;
+  if (options.keep_index) {
+    index_folder =
+        options.index_folder.empty() ? IndexCache::default_folder() : options.index_folder;
+  }
+  if (TarSource::is_tars(options.root)) {
+    Result<std::shared_ptr<TarSource>> tars = TarSource::open(
+        {options.root, options.skip_other_formats, options.max_file_bytes, index_folder});
+    if (!tars) return forward_error(tars);
+    return std::shared_ptr<SampleSource>(std::move(*tars));
+  }
   FolderSource::Options settings;
   settings.folder.root = options.root;
   settings.folder.skip_other_formats = options.skip_other_formats;
-  if (options.keep_index) {
-    settings.folder.cache_folder =
-        options.index_folder.empty() ? IndexCache::default_folder() : options.index_folder;
-  }
+  settings.folder.cache_folder = std::move(index_folder);
   settings.max_file_bytes = options.max_file_bytes;
   Result<std::shared_ptr<FolderSource>> folder = FolderSource::open(settings, files);
   if (!folder) return forward_error(folder);

@@ -52,7 +52,7 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail_errno(errno, "cannot write the index of a folder");
+    if (written < 0) return fail_errno(errno, "cannot write an index");
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};
@@ -68,14 +68,18 @@ std::string IndexCache::default_folder() {
   return {};
 }
 
-std::string IndexCache::path_of(const std::string& root) const {
-  const XXH128_hash_t hash = XXH3_128bits(root.data(), root.size());
-  return fmt::format("{}/{:016x}{:016x}.folder", folder_, hash.high64, hash.low64);
+std::string IndexCache::path_of(const std::string& name, std::string_view ending) const {
+  const XXH128_hash_t hash = XXH3_128bits(name.data(), name.size());
+  return fmt::format("{}/{:016x}{:016x}.{}", folder_, hash.high64, hash.low64, ending);
+}
+
+std::shared_ptr<const IndexBytes> IndexCache::load_bytes(const std::string& name,
+                                                         std::string_view ending) const {
+  return folder_.empty() ? nullptr : map_file(path_of(name, ending));
 }
 
 std::optional<FolderIndex> IndexCache::load(const std::string& root) const {
-  if (folder_.empty()) return std::nullopt;
-  std::shared_ptr<const IndexBytes> bytes = map_file(path_of(root));
+  std::shared_ptr<const IndexBytes> bytes = load_bytes(root, "folder");
   if (bytes == nullptr) return std::nullopt;
   Result<FolderIndex> index = FolderIndex::parse(std::move(bytes));
   if (!index || !index->is_of(root)) return std::nullopt;
@@ -83,15 +87,21 @@ std::optional<FolderIndex> IndexCache::load(const std::string& root) const {
 }
 
 Status IndexCache::store(const std::string& root, const FolderIndex& index) const {
+  return store_bytes(root, "folder", index.bytes());
+}
+
+Status IndexCache::store_bytes(const std::string& name, std::string_view ending,
+                               std::span<const std::byte> bytes) const {
   if (folder_.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) return fail_errno(error.value(), fmt::format("cannot make {}", folder_));
-  std::string temporary = path_of(root) + "-XXXXXX";
+  const std::string path = path_of(name, ending);
+  std::string temporary = path + "-XXXXXX";
   const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return fail_errno(errno, fmt::format("cannot make a file in {}", folder_));
-  Status status = write_all(file.get(), index.bytes());
-  if (status && ::rename(temporary.c_str(), path_of(root).c_str()) != 0) {
+  Status status = write_all(file.get(), bytes);
+  if (status && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = fail_errno(errno, fmt::format("cannot rename {}", temporary));
   }
   if (!status) ::unlink(temporary.c_str());

@@ -1,0 +1,241 @@
+#include "feed/source/tar_index.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <xxhash.h>
+
+#include "feed/source/tar_format.h"
+
+namespace unstarve::feed {
+namespace {
+
+// Enough for a header, a label and the next header, which is what follows most images.
+constexpr std::size_t kWindow = 4096;
+constexpr std::uint64_t kMaxLabelBytes = 32;
+
+/// Reads parts of a file through a small window.
+class WindowReader {
+ public:
+  WindowReader(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+
+  /// As many of the `size` bytes from `offset` on as the file has. Valid until the next call.
+  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size) {
+    if (offset >= size_) return std::span<const std::byte>();
+    size = static_cast<std::size_t>(std::min<std::uint64_t>(size, size_ - offset));
+    if (offset < begin_ || offset + size > begin_ + window_.size()) {
+      if (Status status = fill(offset, std::max(size, kWindow)); !status) {
+        return forward_error(status);
+      }
+    }
+    const std::span<const std::byte> window(window_);
+    const auto skipped = static_cast<std::size_t>(offset - begin_);
+    return window.subspan(skipped, std::min(size, window.size() - skipped));
+  }
+
+ private:
+  Status fill(std::uint64_t offset, std::size_t size) {
+    window_.resize(size);
+    begin_ = offset;
+    for (;;) {
+      const ssize_t got = ::pread(fd_, window_.data(), size, static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail_errno(errno, "cannot read");
+      window_.resize(static_cast<std::size_t>(got));
+      return {};
+    }
+  }
+
+  int fd_;
+  std::uint64_t size_;
+  std::uint64_t begin_ = 0;
+  std::vector<std::byte> window_;
+};
+
+enum class Part { kNothing, kImage, kOtherImage, kLabel };
+
+constexpr std::array<std::string_view, 8> kOtherEndings = {"png", "ppm",  "bmp",  "pgm",
+                                                           "tif", "tiff", "webp", "gif"};
+
+Part part_of(std::string_view ending) {
+  std::string lower(ending);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  if (lower == "jpg" || lower == "jpeg") return Part::kImage;
+  if (lower == "cls") return Part::kLabel;
+  const bool other =
+      std::find(kOtherEndings.begin(), kOtherEndings.end(), lower) != kOtherEndings.end();
+  return other ? Part::kOtherImage : Part::kNothing;
+}
+
+/// Puts neighbours together.
+class Grouping {
+ public:
+  explicit Grouping(TarIndex& index) : index_(index) {}
+
+  Status add(const TarMember& member, WindowReader& reader) {
+    const std::size_t slash = member.name.rfind('/');
+    const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+    const std::size_t dot = member.name.find('.', base);
+    if (dot == std::string::npos || dot == base) return {};  // as WebDataset does
+    const std::string_view key = std::string_view(member.name).substr(0, dot);
+    if (key != key_) {
+      flush();
+      key_ = key;
+    }
+    switch (part_of(std::string_view(member.name).substr(dot + 1))) {
+      case Part::kNothing: return {};
+      case Part::kLabel: return read_label(member, reader);
+      case Part::kOtherImage: other_ = other_ ? other_ : member.offset; return {};
+      case Part::kImage: break;
+    }
+    if (member.size > std::numeric_limits<std::uint32_t>::max()) {
+      return fail(ErrorCode::kNotSupported, "an image of {} bytes at offset {}", member.size,
+                  member.offset);
+    }
+    if (image_)
+      return fail(ErrorCode::kCorruptData, "two images named {} at offset {}", key_, member.offset);
+    image_ = TarSample{member.offset, static_cast<std::uint32_t>(member.size), label_};
+    return {};
+  }
+
+  void flush() {
+    if (image_) {
+      image_->label = label_;
+      index_.samples.push_back(*image_);
+    } else if (other_ && index_.other_count++ == 0) {
+      index_.other_offset = *other_;
+    }
+    image_.reset();
+    other_.reset();
+    label_ = TarSample::kNoLabel;
+  }
+
+ private:
+  Status read_label(const TarMember& member, WindowReader& reader) {
+    const auto size = static_cast<std::size_t>(std::min(member.size, kMaxLabelBytes));
+    const Result<std::span<const std::byte>> bytes = reader.read(member.offset, size);
+    if (!bytes) return forward_error(bytes);
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    while (!text.empty() && text.back() <= ' ' && text.back() >= 0) text.remove_suffix(1);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label_);
+    const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    if (whole && member.size <= kMaxLabelBytes && label_ != TarSample::kNoLabel) return {};
+    return fail(ErrorCode::kCorruptData, "{} at offset {} holds no number", member.name,
+                member.offset);
+  }
+
+  TarIndex& index_;
+  std::string key_;
+  std::optional<TarSample> image_;
+  std::optional<std::uint64_t> other_;
+  std::int32_t label_ = TarSample::kNoLabel;
+};
+
+}  // namespace
+
+Result<TarStamp> tar_stamp(int fd) {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) return fail_errno(errno, "cannot stat");
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalidArgument, "not a regular file");
+  return TarStamp{status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                  std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+Result<TarIndex> TarIndex::scan(int fd) {
+  const Result<TarStamp> stamp = tar_stamp(fd);
+  if (!stamp) return forward_error(stamp);
+  TarIndex index;
+  index.stamp = *stamp;
+  WindowReader reader(fd, stamp->size);
+  Grouping grouping(index);
+  TarScanner scanner;
+  // A tar that ends without its end mark, but between two files, is whole.
+  while (scanner.offset() < stamp->size) {
+    const Result<std::span<const std::byte>> bytes =
+        reader.read(scanner.offset(), scanner.wanted());
+    if (!bytes) return forward_error(bytes);
+    const Result<TarScanner::Step> step = scanner.next(*bytes);
+    if (!step) return forward_error(step);
+    if (step->kind == TarScanner::Kind::kEnd) break;
+    if (step->kind == TarScanner::Kind::kMore) continue;
+    const TarMember& member = step->member;
+    if (member.offset > stamp->size || member.size > stamp->size - member.offset) {
+      return fail(ErrorCode::kCorruptData,
+                  "the tar is cut off: {} at offset {} has {} bytes, the tar {} in all",
+                  member.name, member.offset, member.size, stamp->size);
+    }
+    if (Status status = grouping.add(member, reader); !status) return forward_error(status);
+  }
+  grouping.flush();
+  return index;
+}
+
+namespace {
+
+// The last character is the version.
+constexpr std::array<char, 8> kMagic = {'u', 's', 't', 't', 'a', 'r', 'x', '1'};
+
+struct Packed {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t checksum = 0;  // XXH3-64 of all that follows
+  TarStamp stamp;
+  std::uint64_t other_count = 0;
+  std::uint64_t other_offset = 0;
+  std::uint64_t sample_count = 0;
+};
+static_assert(sizeof(Packed) == 64 && sizeof(TarSample) == 16, "no padding to write");
+constexpr std::size_t kUnsummed = 16;
+
+}  // namespace
+
+std::vector<std::byte> pack_tar_index(const TarIndex& index) {
+  Packed head;
+  head.stamp = index.stamp;
+  head.other_count = index.other_count;
+  head.other_offset = index.other_offset;
+  head.sample_count = index.samples.size();
+  std::vector<std::byte> bytes(sizeof(head) + index.samples.size() * sizeof(TarSample));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  if (!index.samples.empty()) {
+    std::memcpy(bytes.data() + sizeof(head), index.samples.data(), bytes.size() - sizeof(head));
+  }
+  head.checksum = XXH3_64bits(bytes.data() + kUnsummed, bytes.size() - kUnsummed);
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  return bytes;
+}
+
+Result<TarIndex> unpack_tar_index(std::span<const std::byte> bytes) {
+  Packed head;
+  if (bytes.size() < sizeof(head)) return fail(ErrorCode::kCorruptData, "too short for an index");
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  const std::span<const std::byte> samples = bytes.subspan(sizeof(head));
+  if (head.magic != kMagic || samples.size() % sizeof(TarSample) != 0 ||
+      samples.size() / sizeof(TarSample) != head.sample_count ||
+      XXH3_64bits(bytes.data() + kUnsummed, bytes.size() - kUnsummed) != head.checksum) {
+    return fail(ErrorCode::kCorruptData, "not a sound index of a tar");
+  }
+  TarIndex index;
+  index.stamp = head.stamp;
+  index.other_count = head.other_count;
+  index.other_offset = head.other_offset;
+  index.samples.resize(static_cast<std::size_t>(head.sample_count));
+  if (!samples.empty()) std::memcpy(index.samples.data(), samples.data(), samples.size());
+  for (const TarSample& sample : index.samples) {
+    if (sample.offset > head.stamp.size || sample.size > head.stamp.size - sample.offset) {
+      return fail(ErrorCode::kCorruptData, "an index that points past its tar");
+    }
+  }
+  return index;
+}
+
+}  // namespace unstarve::feed

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// By what a tar is known again.
+struct TarStamp {
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;       // bytes
+  std::int64_t changed_ns = 0;  // time of the last modification
+  bool operator==(const TarStamp&) const = default;
+};
+
+/// The image of one sample.
+struct TarSample {
+  static constexpr std::int32_t kNoLabel = std::numeric_limits<std::int32_t>::min();
+  std::uint64_t offset = 0;  // of its bytes in the tar
+  std::uint32_t size = 0;
+  std::int32_t label = kNoLabel;
+};
+
+/// What a tar holds, as WebDataset groups it: neighbours whose paths are the same up to the first
+/// dot of the file's name are one sample. Its image is what ends in .jpg or .jpeg, its label the
+/// number in .cls.
+struct TarIndex {
+  TarStamp stamp;
+  std::vector<TarSample> samples;
+  std::uint64_t other_count = 0;   // samples whose image is in another format
+  std::uint64_t other_offset = 0;  // of the first of these
+
+  /// Reads the headers only, and the labels. Errors name the place in the tar.
+  static Result<TarIndex> scan(int fd);
+};
+
+/// The stamp of an open file.
+Result<TarStamp> tar_stamp(int fd);
+
+/// An index as bytes, checksummed, and back. kCorruptData where they are no index.
+std::vector<std::byte> pack_tar_index(const TarIndex& index);
+Result<TarIndex> unpack_tar_index(std::span<const std::byte> bytes);
+
+}  // namespace unstarve::feed

@@ -1,0 +1,222 @@
+#include "feed/source/tar_source.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <xxhash.h>
+
+#include "base/unique_handle.h"
+#include "feed/source/index_cache.h"
+
+namespace unstarve::feed {
+namespace {
+
+// Indexing waits for the storage, not for a CPU.
+constexpr int kThreads = 8;
+// As for folders: a file that changed so shortly before may change again without a new time.
+constexpr std::int64_t kCoarsestStampNs = 2'000'000'000;
+
+tl::unexpected<Error> at(const std::string& path, Error error) {
+  error.message = fmt::format("{}: {}", path, error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+std::int64_t now_ns() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+struct Indexed {
+  TarIndex index;
+  bool scanned = false;
+};
+
+Result<Indexed> index_tar(const std::string& path, const TarSource::Options& options) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return fail_errno(errno, "cannot open");
+  const Result<TarStamp> stamp = tar_stamp(file.get());
+  if (!stamp) return forward_error(stamp);
+  const IndexCache cache(options.cache_folder);
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  const std::string name = real == nullptr ? path : std::string(real.get());
+  if (const auto kept = cache.load_bytes(name, "tar"); kept != nullptr) {
+    Result<TarIndex> index = unpack_tar_index(kept->bytes());
+    if (index && index->stamp == *stamp) return Indexed{std::move(*index), false};
+  }
+  const std::int64_t begun_ns = now_ns();
+  Result<TarIndex> index = TarIndex::scan(file.get());
+  if (!index) return forward_error(index);
+  if (index->samples.size() >= options.kept_from_samples &&
+      index->stamp.changed_ns < begun_ns - kCoarsestStampNs) {
+    // What cannot be kept is indexed again the next time, which is slower and no error.
+    (void)cache.store_bytes(name, "tar", pack_tar_index(*index));
+  }
+  return Indexed{std::move(*index), true};
+}
+
+/// Runs `body` for 0 .. count - 1 in several threads.
+template <class Body>
+void for_each_in_threads(std::size_t count, Body body) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) body(i);
+  };
+  std::vector<std::jthread> threads;
+  try {
+    const std::size_t wanted = std::min<std::size_t>(count, kThreads);
+    for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(run);
+  } catch (const std::system_error&) {
+    // Those that could be started do the work, this one at least.
+  }
+  run();
+}
+
+class TarReader final : public SampleReader {
+ public:
+  TarReader(const TarSource& source, std::int64_t max_file_bytes)
+      : source_(source), max_file_bytes_(max_file_bytes) {}
+
+  Result<EncodedSample> read(std::uint64_t index) override {
+    const TarSource::Place place = source_.place(index);
+    if (place.sample.size > max_file_bytes_) {
+      return fail(ErrorCode::kInvalidArgument, "the image has {} bytes, the limit is {}",
+                  place.sample.size, max_file_bytes_);
+    }
+    if (Status status = open(place); !status) return forward_error(status);
+    const std::size_t size = place.sample.size;
+    if (buffer_.size() < size) {
+      buffer_.clear();  // so that growing copies nothing
+      buffer_.resize(size + size / 4);
+    }
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t got = ::pread(file_.get(), buffer_.data() + done, size - done,
+                                  static_cast<off_t>(place.sample.offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail_errno(errno, "cannot read");
+      if (got == 0) return fail(ErrorCode::kCorruptData, "the tar has become shorter");
+      done += static_cast<std::size_t>(got);
+    }
+    return EncodedSample{SampleForm::kFile, std::span(buffer_).first(size), nullptr};
+  }
+
+ private:
+  /// The last tar stays open: without a shuffle the next sample lies in it, too.
+  Status open(const TarSource::Place& place) {
+    if (opened_ != &place.path) {
+      opened_ = nullptr;
+      file_.reset(::open(place.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+      if (!file_) return fail_errno(errno, "cannot open");
+      opened_ = &place.path;
+    }
+    const Result<TarStamp> stamp = tar_stamp(file_.get());
+    if (!stamp) return forward_error(stamp);
+    if (*stamp == place.stamp) return {};
+    opened_ = nullptr;
+    return fail(ErrorCode::kCorruptData, "the tar has changed since it was indexed");
+  }
+
+  const TarSource& source_;
+  const std::int64_t max_file_bytes_;
+  const std::string* opened_ = nullptr;  // the path of file_
+  FileDescriptor file_;
+  std::vector<std::byte> buffer_;  // keeps its memory from sample to sample
+};
+
+}  // namespace
+
+Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options) {
+  const Result<std::vector<std::string>> paths = find_tars(options.path);
+  if (!paths) return forward_error(paths);
+  std::vector<std::optional<Result<Indexed>>> indexed(paths->size());
+  for_each_in_threads(paths->size(), [&](std::size_t i) {
+    try {
+      indexed[i].emplace(index_tar((*paths)[i], options));
+    } catch (const std::bad_alloc&) {
+      indexed[i].emplace(
+          tl::unexpected<Error>(Error{ErrorCode::kOutOfMemory, "no memory to index it", 0}));
+    }
+  });
+  std::shared_ptr<TarSource> source(new TarSource());
+  source->max_file_bytes_ = options.max_file_bytes;
+  for (std::size_t i = 0; i < paths->size(); ++i) {
+    Result<Indexed>& result = *indexed[i];
+    if (!result) return at((*paths)[i], result.error());
+    if (result->scanned) ++source->scanned_;
+    if (Status status = source->add(options, {(*paths)[i], std::move(result->index)}); !status) {
+      return forward_error(status);
+    }
+  }
+  if (source->size() == 0) {
+    return fail(ErrorCode::kNotFound, "{} holds no sample with a .jpg or .jpeg", options.path);
+  }
+  if (Status status = source->check_labels(); !status) return forward_error(status);
+  return source;
+}
+
+Status TarSource::add(const Options& options, Tar tar) {
+  if (tar.index.other_count > 0 && !options.skip_other_formats) {
+    return fail(ErrorCode::kNotSupported,
+                "{}: the image at offset {} is not a JPEG: convert it, or leave such samples out "
+                "with skip_other_formats",
+                tar.path, tar.index.other_offset);
+  }
+  skipped_ += tar.index.other_count;
+  fingerprint_ = XXH3_64bits_withSeed(tar.index.samples.data(),
+                                      tar.index.samples.size() * sizeof(TarSample), fingerprint_);
+  ends_.push_back((ends_.empty() ? 0 : ends_.back()) + tar.index.samples.size());
+  tars_.push_back(std::move(tar));
+  return {};
+}
+
+/// A sample without a label among others that have one would get a wrong one.
+Status TarSource::check_labels() {
+  std::optional<std::uint64_t> without;
+  std::uint64_t index = 0;
+  for (const Tar& tar : tars_) {
+    for (const TarSample& sample : tar.index.samples) {
+      if (sample.label != TarSample::kNoLabel) {
+        has_labels_ = true;
+      } else if (!without) {
+        without = index;
+      }
+      ++index;
+    }
+  }
+  if (!has_labels_ || !without) return {};
+  return fail(ErrorCode::kCorruptData, "{}: the sample has no .cls, others have one",
+              locate(*without));
+}
+
+TarSource::Place TarSource::place(std::uint64_t index) const {
+  const auto in = std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin();
+  const auto tar = static_cast<std::size_t>(in);
+  const std::uint64_t first = tar == 0 ? 0 : ends_[tar - 1];
+  return {tars_[tar].path, tars_[tar].index.stamp, tars_[tar].index.samples[index - first]};
+}
+
+std::int64_t TarSource::label(std::uint64_t index) const {
+  return has_labels_ ? place(index).sample.label : 0;
+}
+
+std::string TarSource::locate(std::uint64_t index) const {
+  const Place where = place(index);
+  return fmt::format("{} at offset {}", where.path, where.sample.offset);
+}
+
+Result<std::unique_ptr<SampleReader>> TarSource::open_reader() {
+  return std::unique_ptr<SampleReader>(std::make_unique<TarReader>(*this, max_file_bytes_));
+}
+
+}  // namespace unstarve::feed

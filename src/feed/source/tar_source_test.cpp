@@ -1,0 +1,239 @@
+#include "feed/source/tar_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "base/test_folder.h"
+#include "feed/source/index_cache.h"
+#include "feed/source/tar_format.h"
+
+namespace unstarve::feed {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Writes the bytes of a tar.
+class TarBytes {
+ public:
+  TarBytes& add(std::string_view name, std::string_view bytes, char type = '0') {
+    std::array<char, kTarBlock> block = {};
+    name.substr(0, 100).copy(block.data(), 100);
+    const std::string size = fmt::format("{:011o}", bytes.size());
+    size.copy(&block[124], 11);
+    block[156] = type;
+    std::string_view("ustar").copy(&block[257], 5);
+    std::fill_n(&block[148], 8, ' ');
+    unsigned sum = 0;
+    for (const char c : block) sum += static_cast<unsigned char>(c);
+    fmt::format("{:06o}", sum).copy(&block[148], 6);
+    block[154] = '\0';
+    bytes_.append(block.data(), block.size()).append(bytes);
+    bytes_.resize((bytes_.size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+    return *this;
+  }
+  TarBytes& add_pax(std::string_view key, std::string_view value) {
+    const std::size_t others = key.size() + value.size() + 3;
+    std::size_t length = others + 1;  // the digits count themselves
+    while (std::to_string(length).size() + others != length) ++length;
+    return add("pax", fmt::format("{} {}={}\n", length, key, value), 'x');
+  }
+  std::string end() const { return bytes_ + std::string(2 * kTarBlock, '\0'); }
+  std::string unended() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class TarSourceTest : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    fs::last_write_time(path(name),
+                        fs::file_time_type::clock::now() - std::chrono::seconds(age_s_));
+  }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  TarSource::Options options(const std::string& name) const {
+    TarSource::Options options;
+    options.path = path(name);
+    options.cache_folder = path("cache");
+    options.kept_from_samples = 0;
+    return options;
+  }
+  std::shared_ptr<TarSource> open(const std::string& name) const {
+    auto source = TarSource::open(options(name));
+    EXPECT_TRUE(source) << source.error().message;
+    return source ? *source : nullptr;
+  }
+  std::string message(const std::string& name) const {
+    const auto source = TarSource::open(options(name));
+    return source ? "opened" : source.error().message;
+  }
+  static std::string text(SampleReader& reader, std::uint64_t index) {
+    const auto sample = reader.read(index);
+    if (!sample) return sample.error().message;
+    return {reinterpret_cast<const char*>(sample->bytes.data()), sample->bytes.size()};
+  }
+
+  int age_s_ = 100;
+  TestFolder folder_;
+};
+
+TEST_F(TarSourceTest, GroupsByTheNameUpToItsFirstDot) {
+  write("a.tar", TarBytes()
+                     .add("d/", "", '5')
+                     .add("d/1.cls", "7")
+                     .add("d/1.jpg", "one")
+                     .add("d/1.json", "{}")
+                     .add("d/2.JPEG", std::string(1000, 'x'))
+                     .add("d/2.seg.jpg", "no")
+                     .add("d/2.cls", "-3\n")
+                     .add("README", "no dot")
+                     .end());
+  const auto source = open("a.tar");
+  ASSERT_EQ(source->size(), 2U);
+  EXPECT_EQ(source->label(0), 7);
+  EXPECT_EQ(source->label(1), -3);
+  const auto reader = *source->open_reader();
+  EXPECT_EQ(text(*reader, 0), "one");
+  EXPECT_EQ(text(*reader, 1), std::string(1000, 'x'));
+  EXPECT_EQ(source->locate(0), path("a.tar") + " at offset 2048");
+}
+
+TEST_F(TarSourceTest, ReadsLongNames) {
+  const std::string name = std::string(150, 'n');
+  write("a.tar", TarBytes()
+                     .add("@LongLink", name + "a.jpg", 'L')
+                     .add(name, "gnu")
+                     .add_pax("path", name + "b.jpg")
+                     .add(name, "pax")
+                     .add("3.jpg", "plain")
+                     .unended());
+  const auto source = open("a.tar");
+  ASSERT_EQ(source->size(), 3U);
+  const auto reader = *source->open_reader();
+  EXPECT_EQ(text(*reader, 0), "gnu");
+  EXPECT_EQ(text(*reader, 1), "pax");
+  EXPECT_EQ(source->label(2), 0) << "no sample has a label";
+}
+
+TEST_F(TarSourceTest, SeveralTarsAreOneInTheOrderOfTheirNames) {
+  write("s-010.tar", TarBytes().add("1.jpg", "c").end());
+  write("s-009.tar", TarBytes().add("1.jpg", "a").add("2.jpg", "b").end());
+  write("other.tar", TarBytes().add("1.jpg", "d").end());
+  const auto all = [&](const std::string& name) {
+    const auto source = open(name);
+    const auto reader = *source->open_reader();
+    std::string texts;
+    for (std::uint64_t i = 0; i < source->size(); ++i) texts += text(*reader, i);
+    return texts;
+  };
+  EXPECT_TRUE(TarSource::is_tars(folder_.path()));
+  EXPECT_EQ(all(""), "dabc");
+  EXPECT_EQ(all("s-{009..010}.tar"), "abc");
+  EXPECT_EQ(all("s-*.tar"), "abc");
+  EXPECT_EQ(all("{other,s-010}.tar"), "dc");
+  EXPECT_THAT(message("s-{009..011}.tar"), HasSubstr("s-011.tar"));
+  EXPECT_THAT(message("{0..9}{0..9}{0..9}{0..9}{0..9}{0..9}{0..9}.tar"), HasSubstr("more than"));
+}
+
+TEST_F(TarSourceTest, TheSecondTimeNothingIsScanned) {
+  write("a.tar", TarBytes().add("1.jpg", "a").add("1.cls", "4").end());
+  EXPECT_EQ(open("a.tar")->scanned(), 1U);
+  const auto again = open("a.tar");
+  EXPECT_EQ(again->scanned(), 0U);
+  EXPECT_EQ(again->label(0), 4);
+  age_s_ = 50;
+  write("a.tar", TarBytes().add("1.jpg", "a").add("2.jpg", "b").end());
+  EXPECT_EQ(open("a.tar")->size(), 2U);
+  age_s_ = 0;
+  write("a.tar", TarBytes().add("1.jpg", "a").end());
+  EXPECT_EQ(open("a.tar")->scanned(), 1U);
+  EXPECT_EQ(open("a.tar")->scanned(), 1U) << "it may have changed since, within the same tick";
+}
+
+TEST_F(TarSourceTest, SaysWhatItCannotTake) {
+  const std::string sound = TarBytes().add("1.jpg", std::string(2000, 'x')).end();
+  write("a.tar", sound.substr(0, 1500));
+  EXPECT_THAT(message("a.tar"), testing::AllOf(HasSubstr(path("a.tar")), HasSubstr("cut off"),
+                                               HasSubstr("offset 512")));
+  write("a.tar", sound.substr(0, 300));
+  EXPECT_THAT(message("a.tar"), HasSubstr("ends too early at offset 0"));
+  write("a.tar", std::string(1024, 'x'));
+  EXPECT_THAT(message("a.tar"), HasSubstr("no header at offset 0"));
+  write("a.tar", TarBytes().add("1.txt", "x").end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("no sample"));
+  write("a.tar", TarBytes().add("1.png", "x").end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("is not a JPEG"));
+  write("a.tar", TarBytes().add("1.jpg", "x").add("1.cls", "cat").end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("1.cls at offset 1536 holds no number"));
+  write("a.tar", TarBytes().add("1.jpg", "x").add("1.cls", "1").add("2.jpg", "x").end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("has no .cls"));
+}
+
+TEST_F(TarSourceTest, ATarThatChangesWhileReadIsAnError) {
+  write("a.tar", TarBytes().add("1.jpg", "aaa").add("2.jpg", "bbb").end());
+  const auto source = open("a.tar");
+  const auto reader = *source->open_reader();
+  EXPECT_EQ(text(*reader, 0), "aaa");
+  fs::resize_file(path("a.tar"), 700);
+  EXPECT_THAT(text(*reader, 1), HasSubstr("changed since it was indexed"));
+}
+
+TEST_F(TarSourceTest, NoMutationReachesPastTheTar) {
+  const std::string sound = TarBytes()
+                                .add_pax("path", std::string(120, 'p') + ".jpg")
+                                .add("p", "one")
+                                .add("@LongLink", std::string(120, 'q') + ".jpg", 'L')
+                                .add("q", "two")
+                                .add("3.cls", "5")
+                                .add("3.jpg", "three")
+                                .end();
+  std::mt19937 random(11);
+  for (int repeat = 0; repeat < 1000; ++repeat) {
+    std::string bytes = sound;
+    for (unsigned change = 0; change < 1 + random() % 3; ++change) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    if (repeat % 5 == 0) bytes.resize(random() % bytes.size());
+    write("a.tar", bytes);
+    TarSource::Options settings = options("a.tar");
+    settings.cache_folder.clear();
+    const auto source = TarSource::open(settings);
+    if (!source) continue;
+    const auto reader = *(*source)->open_reader();
+    for (std::uint64_t i = 0; i < (*source)->size(); ++i) {
+      ASSERT_TRUE(reader->read(i));
+      ASSERT_LE((*source)->place(i).sample.offset + (*source)->place(i).sample.size, bytes.size());
+    }
+  }
+}
+
+TEST_F(TarSourceTest, DamagedIndexesAreMadeAnew) {
+  write("a.tar", TarBytes().add("1.jpg", "a").add("2.jpg", "b").end());
+  open("a.tar");
+  const std::string file = IndexCache(path("cache")).path_of(fs::canonical(path("a.tar")), "tar");
+  std::ifstream stream(file, std::ios::binary);
+  const std::string sound((std::istreambuf_iterator<char>(stream)), {});
+  ASSERT_FALSE(sound.empty());
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    std::string damaged = sound;
+    damaged[i] = static_cast<char>(~damaged[i]);
+    if (i % 3 == 0) damaged.resize(i);
+    std::ofstream(file, std::ios::binary) << damaged;
+    const auto source = open("a.tar");
+    ASSERT_EQ(source->scanned(), 1U) << "damage of byte " << i << " went unseen";
+    ASSERT_EQ(source->size(), 2U);
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::feed
