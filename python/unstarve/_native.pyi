@@ -88,6 +88,10 @@ class OnError(enum.Enum):
     skip = 1
     replace = 2
 
+class RankRemainder(enum.Enum):
+    pad = 0
+    drop = 1
+
 class LoaderOptions:
     root: str
     skip_other_formats: bool
@@ -96,6 +100,10 @@ class LoaderOptions:
     shuffle: bool
     batch_size: int
     drop_last: bool
+    rank: int
+    world_size: int
+    rank_remainder: RankRemainder
+    prefetch_next_epoch: bool
     on_error: OnError
     accept_damaged: bool
     max_pixels: int
@@ -126,6 +134,9 @@ class Loader:
     def next(self, timeout_s: float = 0.0) -> tuple[Any, Any] | None: ...
     def stats(self) -> dict[str, int]: ...
     def failures(self) -> list[tuple[int, int, str]]: ...
+    def state(self) -> str: ...
+    def restore(self, state: str) -> None: ...
+    def explain(self) -> list[str]: ...
     @property
     def classes(self) -> list[str]: ...
     @property

@@ -14,6 +14,7 @@ the number of threads does not change the data.
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,9 +84,16 @@ class ImageFolderLoader:
             torchvision's results for the same box.
         shuffle: a new order in each epoch; by default what `train` says.
         seed: with the epoch and a sample's index, decides order, crops and flips.
-        threads: loading threads; by default as many as the process may use CPUs.
-        prefetch: batches that may be under way or ready before they are asked for.
+        threads: loading threads; by default a controller keeps as many at work, up to the CPUs
+            that the process may use, as the consumer needs: see `explain()`.
+        prefetch: batches that may be under way or ready before they are asked for; by default the
+            controller's choice, within `memory_bytes`.
         drop_last: leave out the last batch if it is not full.
+        rank, world_size: this process takes every `world_size`-th sample of the order, as torch's
+            DistributedSampler does. All ranks get the same number of batches.
+        rank_remainder: where the samples do not divide by the ranks: "pad" with the first ones of
+            the order, or "drop" the last ones.
+        memory_bytes: bounds the batches that lie ready.
         on_error: what a broken file does: "raise" with its path, "skip" it (its batch gets
             smaller), or "replace" it by another sample, chosen by (seed, epoch, index).
         scale, ratio, flip: as in torchvision's RandomResizedCrop and RandomHorizontalFlip.
@@ -107,8 +115,12 @@ class ImageFolderLoader:
         shuffle: bool | None = None,
         seed: int = 0,
         threads: int | None = None,
-        prefetch: int = 4,
+        prefetch: int | None = None,
         drop_last: bool = False,
+        rank: int = 0,
+        world_size: int = 1,
+        rank_remainder: Literal["pad", "drop"] = "pad",
+        memory_bytes: int = 1 << 30,
         on_error: OnErrorPolicy = "raise",
         scale: tuple[float, float] = (0.08, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
@@ -130,8 +142,14 @@ class ImageFolderLoader:
         options.shuffle = train if shuffle is None else shuffle
         options.seed = seed
         options.threads = 0 if threads is None else threads
-        options.prefetch_batches = prefetch
+        options.prefetch_batches = 0 if prefetch is None else prefetch
+        options.memory_bytes = memory_bytes
         options.drop_last = drop_last
+        options.rank = rank
+        options.world_size = world_size
+        if rank_remainder not in ("pad", "drop"):
+            raise ValueError(f"rank_remainder is {rank_remainder!r}, must be 'pad' or 'drop'")
+        options.rank_remainder = getattr(_native.RankRemainder, rank_remainder)
         options.on_error = _ON_ERROR[on_error]
         options.accept_damaged = accept_damaged
         options.max_pixels = max_pixels
@@ -179,6 +197,29 @@ class ImageFolderLoader:
         self._next_epoch += 1
         self._iterations += 1
         return _EpochIterator(self, self._iterations)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the consumer is, in a few hundred bytes that JSON takes: the batches that a loop has
+        got count, those that lie ready do not. After the last batch of an epoch it is the begin of
+        the next. It is the same on all ranks that have taken as many batches."""
+        state: dict[str, Any] = json.loads(self._native.state())
+        return state
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next `iter()` goes on where `state` was taken, with exactly the samples that were
+        left, each with identical pixels; threads, ranks and batch size may be others.
+
+        Raises:
+            InvalidArgumentError: the state belongs to another data set, seed or order.
+            CorruptDataError: it is no such state.
+        """
+        self._native.restore(json.dumps(state))
+        self._next_epoch = int(state["epoch"])
+
+    def explain(self) -> list[str]:
+        """What the controller has changed, and why; empty where `threads` and `prefetch` were
+        given."""
+        return self._native.explain()
 
     def crop_of(self, epoch: int, index: int, size: tuple[int, int]) -> Crop:
         """What is cut out of sample `index` (width, height = `size`) in an epoch."""

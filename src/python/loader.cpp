@@ -177,6 +177,25 @@ nb::list failures(const Loader& loader) {
   return result;
 }
 
+std::string state_of(const Loader& loader) { return feed::to_json(loader.state()); }
+
+void restore(Loader& loader, const std::string& json) {
+  const Status status = [&]() -> Status {
+    const nb::gil_scoped_release released;
+    const Result<feed::LoaderState> state = feed::parse_loader_state(json);
+    if (!state) return forward_error(state);
+    return loader.restore(*state);
+  }();
+  if (!status) raise(status.error());
+}
+
+/// One line for each thing that the controller changed, with its reason.
+nb::list explain(const Loader& loader) {
+  nb::list lines;
+  for (const feed::ControlMove& move : loader.explain()) lines.append(feed::describe(move));
+  return lines;
+}
+
 void check_drawing(const LoaderOptions& options, std::pair<int, int> size) {
   if (Status status = feed::validate(options); !status) raise(status.error());
   if (size.first <= 0 || size.second <= 0) {
@@ -234,6 +253,9 @@ void bind_options(nb::module_& module) {
       .value("raise_", feed::OnError::kRaise)
       .value("skip", feed::OnError::kSkip)
       .value("replace", feed::OnError::kReplace);
+  nb::enum_<feed::RankRemainder>(module, "RankRemainder")
+      .value("pad", feed::RankRemainder::kPad)
+      .value("drop", feed::RankRemainder::kDrop);
   nb::class_<LoaderOptions>(module, "LoaderOptions")
       .def(nb::init<>())
       .def_rw("root", &LoaderOptions::root)
@@ -243,6 +265,10 @@ void bind_options(nb::module_& module) {
       .def_rw("shuffle", &LoaderOptions::shuffle)
       .def_rw("batch_size", &LoaderOptions::batch_size)
       .def_rw("drop_last", &LoaderOptions::drop_last)
+      .def_rw("rank", &LoaderOptions::rank)
+      .def_rw("world_size", &LoaderOptions::world_size)
+      .def_rw("rank_remainder", &LoaderOptions::rank_remainder)
+      .def_rw("prefetch_next_epoch", &LoaderOptions::prefetch_next_epoch)
       .def_rw("on_error", &LoaderOptions::on_error)
       .def_rw("accept_damaged", &LoaderOptions::accept_damaged)
       .def_rw("max_pixels", &LoaderOptions::max_pixels)
@@ -273,6 +299,9 @@ void bind_loader(nb::module_& module) {
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0)
       .def("stats", &stats)
       .def("failures", &failures)
+      .def("state", &state_of)
+      .def("restore", &restore, nb::arg("state"))
+      .def("explain", &explain)
       .def_prop_ro("classes", &Loader::classes)
       .def_prop_ro("sample_count", &Loader::sample_count)
       .def_prop_ro("batch_count", &Loader::batch_count)

@@ -32,6 +32,12 @@ double per_second(std::uint64_t images, std::int64_t ns) {
 
 }  // namespace
 
+std::string describe(const ControlMove& move) {
+  return fmt::format("{} {} -> {}: {}",
+                     move.what == ControlMove::What::kThreads ? "threads" : "prefetched batches",
+                     move.from, move.to, move.reason);
+}
+
 Controller::Controller(const Settings& settings)
     : settings_(settings),
       threads_(settings.first_threads),

@@ -29,6 +29,9 @@ struct ControlMove {
   std::string reason;  // in numbers
 };
 
+/// One line: "threads 1 -> 2: the consumer waited 12 % of the time".
+std::string describe(const ControlMove& move);
+
 /// Decides how many threads load and how many batches lie ready, so that the consumer waits less
 /// than 1 % of its time (fed) at the least CPU. Two rates say how many threads are needed: what the
 /// consumer would take if it never waited, and what one thread loads while it loads. Where the
