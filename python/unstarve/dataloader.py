@@ -96,9 +96,11 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         """Where the consumer is: plain values that JSON and pickle take, some hundred bytes, with a
         generator (the loader's or a sampler's) 3 kB more.
 
-        Taken while an epoch runs, it continues behind the last batch that the loop got; taken after
-        the end, with the next epoch. Data sets of the iterable style have no place to find again:
-        see `load_state_dict`.
+        Taken while an epoch runs, it continues behind the last batch that the loop got; taken when
+        that was the epoch's last, with the next epoch.
+
+        Raises:
+            NotImplementedError: an IterableDataset has no place that could be found again.
         """
         if self._is_map_style:
             return self._stream.state_dict()

@@ -44,12 +44,18 @@ class IndexStream:
         if self._again is not None:
             epoch, self._again = self._again, None
             return epoch
-        state, self._resume = self._resume, None
-        if state is not None:
-            sampler_state.restore(state["start"], self.sampler, self.generator)
-        self._epoch = Epoch(self, self._next_epoch, state)
+        if self._resume is not None:
+            # It counts until a batch is taken: some trainers call iter() twice.
+            sampler_state.restore(self._resume["start"], self.sampler, self.generator)
+            self._next_epoch = self._resume["epoch"]
+        self._epoch = Epoch(self, self._next_epoch, self._resume)
         self._next_epoch += 1
         return self._epoch
+
+    def taken_from(self, epoch: Epoch) -> None:
+        """The consumer has something of this epoch, which a restart may have begun."""
+        if epoch is self._epoch:
+            self._resume = None
 
     def begin_once(self, epoch: Epoch) -> None:
         """The next `iter()` means this epoch, which it has begun already: torch's iterator with
@@ -67,7 +73,7 @@ class IndexStream:
         """Where the consumer is (not how far loading has got ahead of it), in plain values."""
         if self._resume is not None:
             return dict(self._resume)
-        if self._epoch is not None and not self._epoch.finished:
+        if self._epoch is not None and not self._epoch.is_over():
             return self._epoch.state_dict()
         return {
             "format": FORMAT,
@@ -97,9 +103,12 @@ class Epoch:
     """
 
     def __init__(self, stream: IndexStream, number: int, resumed: dict[str, Any] | None) -> None:
+        self._stream = stream
         self._sampler = stream.sampler
         self.number = number
-        self.finished = False
+        self._finished = False
+        self._exhausted = False
+        self._ahead: deque[Any] = deque()  # drawn only to see whether there is more
         self._start = sampler_state.capture(stream.sampler, stream.generator, within_epoch=True)
         self._stateful = sampler_state.stateful(stream.sampler)
         self._states: deque[Any] = deque()  # a stateful sampler's, per batch under way
@@ -107,6 +116,7 @@ class Epoch:
         #: torch forms the batches, else what the sampler gave.
         self.skipped: list[Any] = []
         self.batches = 0 if resumed is None else int(resumed["batches"])
+        self._drawn = self.batches
         self._samples = 0 if resumed is None else int(resumed["samples"])
         self._draw_seed: int | None = None if resumed is None else resumed["draw_seed"]
         self._indices = self._draw(self._sampler, {}) if resumed is None else self._rest(resumed)
@@ -115,10 +125,32 @@ class Epoch:
         return self
 
     def __next__(self) -> Any:
-        batch = next(self._indices)
+        batch = self._ahead.popleft() if self._ahead else self._draw_one()
+        self._drawn += 1
+        return batch
+
+    def _draw_one(self) -> Any:
+        try:
+            batch = next(self._indices)
+        except StopIteration:
+            self._exhausted = True
+            raise
         if self._stateful is not None:
             self._states.append(self._stateful.state_dict())
         return batch
+
+    def is_over(self) -> bool:
+        """The consumer has all of it, whether or not it has asked for more in vain."""
+        if self._finished or self.batches < self._drawn or self._ahead:
+            return self._finished
+        if not self._exhausted and self._drawn >= _length(self._sampler):
+            # Only the sampler knows; it may draw random numbers at its end, which must have
+            # happened before its generator's state is that of the next epoch.
+            try:
+                self._ahead.append(self._draw_one())
+            except StopIteration:
+                pass
+        return self._exhausted
 
     def draw_seed(self, fresh: int) -> int:
         """The seed of the epoch's random transforms: `fresh`, or the one before the restart."""
@@ -128,6 +160,7 @@ class Epoch:
 
     def delivered(self) -> None:
         """The consumer has one batch more."""
+        self._stream.taken_from(self)
         self.batches += 1
         if type(self._sampler) is BatchSampler:
             self._samples += self._sampler.batch_size
@@ -136,7 +169,8 @@ class Epoch:
 
     def finish(self) -> None:
         """The consumer has been told that the epoch is over."""
-        self.finished = True
+        self._stream.taken_from(self)
+        self._finished = True
 
     def state_dict(self) -> dict[str, Any]:
         state = {
@@ -213,6 +247,13 @@ class Epoch:
             )
         self._samples = done
         return done
+
+
+def _length(sampler: Any) -> float:
+    try:
+        return len(sampler)
+    except TypeError:
+        return float("inf")
 
 
 class _Lazy:

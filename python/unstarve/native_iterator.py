@@ -194,6 +194,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         data = self._load()
         self._under_way.popleft()
         self._submit()
+        self.is_over = self._drawn_all and not self._under_way
         if self._pin_memory:
             data = torch_loader._utils.pin_memory.pin_memory(data, self._pin_memory_device)
         epoch.delivered()

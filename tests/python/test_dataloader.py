@@ -224,7 +224,7 @@ def test_a_state_continues_the_epoch(kind: str) -> None:
         states.append(pickle.loads(pickle.dumps(loader.state_dict())))
         if len(seen) == 6:
             break
-    begun = states[1:]
+    begun = states[1:] if len(seen) == 6 else states[1:-1]  # the last one is the next epoch's
     for taken, state in enumerate(begun, start=1):
         torch.manual_seed(100 + taken)
         other = LOADERS[kind](num_workers=taken % 2)
@@ -236,12 +236,17 @@ def test_a_state_continues_the_epoch(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["sequential", "generator", "distributed", "stateful"])
 def test_the_state_after_an_epoch_begins_the_next(kind: str) -> None:
     loader = LOADERS[kind]()
-    first, end = indices(loader), loader.state_dict()
+    in_the_loop: Any = None
+    for _ in loader:
+        in_the_loop = loader.state_dict()
+    end = loader.state_dict()
+    assert in_the_loop == end
     second = indices(loader)
-    assert first and second
+    assert second
     other = LOADERS[kind]()
     other.load_state_dict(end)
     assert other.state_dict() == end
+    iter(other)  # a trainer may begin twice
     assert indices(other) == second
     assert other.state_dict() == loader.state_dict()
 

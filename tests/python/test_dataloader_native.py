@@ -137,26 +137,22 @@ def test_random_crops_are_those_of_torchvision_for_the_same_boxes(folder: Path) 
     dataset = folder_of(folder)
     loader = native(dataset, batch_size=4, shuffle=True)
     iterator = iter(loader)
-    order: list[Any] = []
-    for images, labels in iterator:
-        drawn = len(order)
-        order += [None] * len(labels)
-        epoch = loader.state_dict()["draw_seed"] % 2**32
-        torch.manual_seed(0)
-        sampler_seed = loader.state_dict()["start"]["seed"]
-        generator = torch.Generator().manual_seed(sampler_seed)
-        indices = torch.randperm(12, generator=generator).tolist()[drawn : drawn + len(labels)]
-        for row, index in enumerate(indices):
+    batches = [next(iterator)]
+    state = loader.state_dict()
+    batches += iterator
+    seeded = torch.Generator().manual_seed(state["start"]["seed"])
+    order = iter(torch.randperm(12, generator=seeded).tolist())
+    epoch, options = state["draw_seed"] % 2**32, loader._unstarve_engine.options
+    for images, labels in batches:
+        for image, label, index in zip(images, labels, order, strict=False):
             picture = Image.open(dataset.samples[index][0]).convert("RGB")
-            options = loader._unstarve_engine.options
             x, y, width, height, flip = _native.sample_geometry(options, epoch, index, picture.size)
             expected = functional.resized_crop(picture, y, x, height, width, [48, 48])
             expected = functional.pil_to_tensor(expected)
             if flip:
                 expected = functional.horizontal_flip(expected)
-            assert apart(images[row], expected) <= 1
-            assert labels[row] == dataset.samples[index][1]
-    assert len(order) == 12
+            assert apart(image, expected) <= 1
+            assert label == dataset.samples[index][1]
 
 
 def run(dataset: Any, seed: int = 5, epochs: int = 2, **arguments: Any) -> list[Any]:
@@ -230,6 +226,8 @@ def test_resumed_epochs_have_the_same_pixels(folder: Path, kind: str, workers: i
     for _, batch in zip(range(8), loader, strict=False):
         batches.append([torch.as_tensor(part) for part in batch])
         states.append(loader.state_dict())
+    if len(states) < 8:
+        assert states.pop()["epoch"] == 1  # after the last batch it is the next epoch's
     for taken, state in enumerate(states, start=1):
         torch.manual_seed(99)
         other = native(dataset, num_workers=2 - workers, **SAMPLERS[kind]())
