@@ -34,15 +34,10 @@ constexpr int kUnitWindows = kUnitLanes / kWindowLanes;
 
 WindowShape window_shape_simd() { return {kUnitLanes, kWindowLanes, kWindowBytes}; }
 
-#if HWY_TARGET == HWY_AVX3_DL
-HWY_INLINE WordVector look_up(const std::uint8_t* row, const int* HWY_RESTRICT starts,
-                              ByteVector lookup) {
-  constexpr __mmask64 kSampleBytes = 0x5555555555555555U;
-  return WordVector{
-      _mm512_maskz_permutexvar_epi8(kSampleBytes, lookup.raw, _mm512_loadu_si512(row + starts[0]))};
-}
-#else
 HWY_INLINE ByteVector load_windows(const std::uint8_t* row, const int* HWY_RESTRICT starts) {
+#if HWY_TARGET == HWY_AVX3_DL
+  return hn::LoadU(Bytes(), row + starts[0]);
+#else
   const hn::Full128<std::uint8_t> block;
 #if HWY_TARGET == HWY_AVX3
   return ByteVector{_mm512_inserti32x4(
@@ -56,12 +51,18 @@ HWY_INLINE ByteVector load_windows(const std::uint8_t* row, const int* HWY_RESTR
 #else
   return hn::LoadU(block, row + starts[0]);
 #endif
-}
-HWY_INLINE WordVector look_up(const std::uint8_t* row, const int* HWY_RESTRICT starts,
-                              ByteVector lookup) {
-  return hn::BitCast(Words(), hn::TableLookupBytesOr0(load_windows(row, starts), lookup));
-}
 #endif
+}
+
+/// Two samples per lane, widened to 16 bits.
+HWY_INLINE WordVector look_up(ByteVector windows, ByteVector lookup) {
+#if HWY_TARGET == HWY_AVX3_DL
+  constexpr __mmask64 kSampleBytes = 0x5555555555555555U;
+  return WordVector{_mm512_maskz_permutexvar_epi8(kSampleBytes, lookup.raw, windows.raw)};
+#else
+  return hn::BitCast(Words(), hn::TableLookupBytesOr0(windows, lookup));
+#endif
+}
 
 /// Narrows four vectors of sums, in the order of their lanes.
 HWY_INLINE ByteVector narrow_in_order(const QuadVector* sums) {
@@ -78,31 +79,57 @@ HWY_INLINE ByteVector narrow_in_order(const QuadVector* sums) {
 #endif
 }
 
-/// kPairs: the table's, known to the compiler, or 0.
+/// Bytes from a pair of samples to the next.
+constexpr int kPairBytes = 2 * 3;
+
+/// The tables of one step: kept in registers from row to row as far as there are any.
 template <int kPairs>
+struct StepTables {
+  HWY_INLINE StepTables(const WindowTable& table, int step) {
+    const int first_unit = step * kWindowUnits;
+    const auto* lookup =
+        reinterpret_cast<const std::uint8_t*>(table.lookup + first_unit * kUnitLanes);
+    const auto* from =
+        reinterpret_cast<const std::int16_t*>(table.weights + first_unit * kPairs * kUnitLanes);
+    UNSTARVE_UNROLL
+    for (int unit = 0; unit < kWindowUnits; ++unit) {
+      offsets[unit] = hn::Load(Bytes(), lookup + unit * 4 * kUnitLanes);
+      UNSTARVE_UNROLL
+      for (int pair = 0; pair < kPairs; ++pair) {
+        weights[unit * kPairs + pair] =
+            hn::Load(Words(), from + (unit * kPairs + pair) * 2 * kUnitLanes);
+      }
+    }
+  }
+  ByteVector offsets[kWindowUnits];
+  WordVector weights[kWindowUnits * kPairs];
+};
+
+/// For tables of few pairs: one load per pair, or one for all where kOneWindow.
+template <int kPairs, bool kOneWindow>
 HWY_NOINLINE void pass_rows(const WindowTable& table, const std::uint8_t* const* rows, int count,
                             std::uint8_t* const* out_rows) {
-  const int pairs = kPairs != 0 ? kPairs : table.pairs;
   const QuadVector half = hn::Set(Quads(), 1 << (table.shift - 1));
   for (int step = 0; step < table.steps; ++step) {
-    const int first_unit = step * kWindowUnits;
-    const auto* HWY_RESTRICT lookup =
-        reinterpret_cast<const std::uint8_t*>(table.lookup + first_unit * kUnitLanes);
-    const auto* HWY_RESTRICT weights = reinterpret_cast<const std::int16_t*>(
-        table.weights + std::ptrdiff_t{first_unit} * pairs * kUnitLanes);
-    const int* HWY_RESTRICT starts = table.starts.data() + first_unit * kUnitWindows;
+    const StepTables<kPairs> tables(table, step);
+    const int* HWY_RESTRICT starts = table.starts.data() + step * kWindowUnits * kUnitWindows;
     for (int row = 0; row < count; ++row) {
-      const std::uint8_t* HWY_RESTRICT source = rows[row];
       QuadVector sums[kWindowUnits];
       UNSTARVE_UNROLL
       for (int unit = 0; unit < kWindowUnits; ++unit) {
-        const ByteVector offsets = hn::Load(Bytes(), lookup + unit * 4 * kUnitLanes);
-        const std::int16_t* HWY_RESTRICT weight = weights + unit * pairs * 2 * kUnitLanes;
         QuadVector sum = half;
-        for (int pair = 0; pair < pairs; ++pair) {
-          const WordVector samples =
-              look_up(source + pair * 2 * 3, starts + unit * kUnitWindows, offsets);
-          sum = multiply_pairs(sum, samples, hn::Load(Words(), weight + pair * 2 * kUnitLanes));
+        ByteVector windows = load_windows(rows[row], starts + unit * kUnitWindows);
+        UNSTARVE_UNROLL
+        for (int pair = 0; pair < kPairs; ++pair) {
+          ByteVector offsets = tables.offsets[unit];
+          if (kOneWindow) {
+            offsets =
+                hn::Add(offsets, hn::Set(Bytes(), static_cast<std::uint8_t>(pair * kPairBytes)));
+          } else if (pair > 0) {
+            windows = load_windows(rows[row] + pair * kPairBytes, starts + unit * kUnitWindows);
+          }
+          sum =
+              multiply_pairs(sum, look_up(windows, offsets), tables.weights[unit * kPairs + pair]);
         }
         sums[unit] = hn::ShiftRightSame(sum, table.shift);
       }
@@ -111,14 +138,48 @@ HWY_NOINLINE void pass_rows(const WindowTable& table, const std::uint8_t* const*
   }
 }
 
+/// For tables of any number of pairs.
+HWY_NOINLINE void pass_rows_of_many_pairs(const WindowTable& table, const std::uint8_t* const* rows,
+                                          int count, std::uint8_t* const* out_rows) {
+  const QuadVector half = hn::Set(Quads(), 1 << (table.shift - 1));
+  for (int step = 0; step < table.steps; ++step) {
+    for (int row = 0; row < count; ++row) {
+      QuadVector sums[kWindowUnits];
+      UNSTARVE_UNROLL
+      for (int unit = 0; unit < kWindowUnits; ++unit) {
+        const int index = step * kWindowUnits + unit;
+        const ByteVector offsets = hn::Load(
+            Bytes(), reinterpret_cast<const std::uint8_t*>(table.lookup + index * kUnitLanes));
+        const auto* weights = reinterpret_cast<const std::int16_t*>(
+            table.weights + std::ptrdiff_t{index} * table.pairs * kUnitLanes);
+        QuadVector sum = half;
+        for (int pair = 0; pair < table.pairs; ++pair) {
+          const ByteVector windows = load_windows(rows[row] + pair * kPairBytes,
+                                                  table.starts.data() + index * kUnitWindows);
+          sum = multiply_pairs(sum, look_up(windows, offsets),
+                               hn::Load(Words(), weights + pair * 2 * kUnitLanes));
+        }
+        sums[unit] = hn::ShiftRightSame(sum, table.shift);
+      }
+      hn::StoreU(narrow_in_order(sums), Bytes(), out_rows[row] + step * kWindowUnits * kUnitLanes);
+    }
+  }
+}
+
+template <int kPairs>
+void pass_rows_of_few_pairs(const WindowTable& table, const std::uint8_t* const* rows, int count,
+                            std::uint8_t* const* out_rows) {
+  if (table.one_window) return pass_rows<kPairs, true>(table, rows, count, out_rows);
+  return pass_rows<kPairs, false>(table, rows, count, out_rows);
+}
+
 void window_pass_simd(const WindowTable& table, const std::uint8_t* const* rows, int count,
                       std::uint8_t* const* out_rows) {
   switch (table.pairs) {
-    case 1: return pass_rows<1>(table, rows, count, out_rows);
-    case 2: return pass_rows<2>(table, rows, count, out_rows);
-    case 3: return pass_rows<3>(table, rows, count, out_rows);
-    case 4: return pass_rows<4>(table, rows, count, out_rows);
-    default: return pass_rows<0>(table, rows, count, out_rows);
+    case 1: return pass_rows_of_few_pairs<1>(table, rows, count, out_rows);
+    case 2: return pass_rows_of_few_pairs<2>(table, rows, count, out_rows);
+    case 3: return pass_rows_of_few_pairs<3>(table, rows, count, out_rows);
+    default: return pass_rows_of_many_pairs(table, rows, count, out_rows);
   }
 }
 

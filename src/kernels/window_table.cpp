@@ -66,6 +66,7 @@ bool WindowTable::plan(const AxisPlan& axis, const WindowShape& use) {
 bool WindowTable::set_starts(const AxisPlan& axis) {
   const int windows = steps * kWindowUnits * shape.unit_lanes / shape.window_lanes;
   starts.resize(static_cast<std::size_t>(windows));
+  int widest = 0;
   for (int window = 0; window < windows; ++window) {
     const int lane = window * shape.window_lanes;
     const int head = std::min(lane / kChannels, axis.count - 1);
@@ -76,9 +77,10 @@ bool WindowTable::set_starts(const AxisPlan& axis) {
     starts[static_cast<std::size_t>(window)] = std::min(head_sample, tail_sample) * kChannels;
     // From the first channel of the first sample to the last of the second sample of a pair.
     const int span = (std::abs(tail_sample - head_sample) + 2) * kChannels;
-    if (span > shape.window_bytes) return false;
+    widest = std::max(widest, span);
   }
-  return true;
+  one_window = widest + (pairs - 1) * 2 * kChannels <= shape.window_bytes;
+  return widest <= shape.window_bytes;
 }
 
 void WindowTable::set_lanes(const AxisPlan& axis, int output, int first_sample) {

@@ -27,6 +27,7 @@ struct WindowTable {
   int steps = 0;            // of kWindowUnits vectors each
   int pairs = 0;            // of samples per lane
   int shift = 0;            // a weight of 1 is 1 << shift
+  bool one_window = false;  // the first pair's windows hold the samples of all pairs
   std::vector<int> starts;  // per window: its first byte, from the row's start
   AlignedBytes lookup_memory;
   AlignedBytes weights_memory;
