@@ -10,13 +10,15 @@ print(loader.explain())                     # what runs natively, what stays Pyt
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
 
+from unstarve import accelerate_support
 from unstarve.explanation import Explanation
-from unstarve.index_stream import Epoch, IndexStream
+from unstarve.index_stream import FORMAT, Epoch, IndexStream
 from unstarve.lowering import Lowering, Part, lower
 from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
 
@@ -56,6 +58,11 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         Whatever the data set raises for a sample: a file that the native engine cannot read is
             given to the data set's own Python, whose answer, or exception, counts.
     """
+
+    def check_worker_number_rationality(self) -> None:
+        """Ends torch's `__init__`: what depends on a complete loader comes after it."""
+        super().check_worker_number_rationality()
+        accelerate_support.remember(self)
 
     def explain(self) -> Explanation:
         """Which engine runs, what was lowered, what stays Python and why.
@@ -99,27 +106,35 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         Taken while an epoch runs, it continues behind the last batch that the loop got; taken when
         that was the epoch's last, with the next epoch.
 
-        Raises:
-            NotImplementedError: an IterableDataset has no place that could be found again.
+        Of an IterableDataset the place cannot be known; its own `state_dict()`, where it has one,
+        is taken when `num_workers` is 0.
         """
         if self._is_map_style:
             return self._stream.state_dict()
-        raise NotImplementedError(
-            "the place in an IterableDataset cannot be saved: keep it in the data set, or use a "
-            "data set with __getitem__"
-        )
+        state: dict[str, Any] = {"format": FORMAT, "iterable": True}
+        if self.num_workers == 0 and hasattr(self.dataset, "state_dict"):
+            state["dataset"] = self.dataset.state_dict()
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """The next `iter()` goes on where `state_dict` was taken. `num_workers` may differ; with
         torch's BatchSampler so may the batch size, with DistributedSampler the world size.
 
+        Warns that an IterableDataset begins anew, unless it restores itself.
+
         Raises:
             InvalidArgumentError (a ValueError): not such a state, or one that this loader's
                 samplers cannot continue.
         """
-        if not self._is_map_style:
-            raise NotImplementedError("the place in an IterableDataset cannot be restored")
-        self._stream.load_state_dict(state_dict)
+        if self._is_map_style:
+            self._stream.load_state_dict(state_dict)
+        elif "dataset" in state_dict and self.num_workers == 0:
+            self.dataset.load_state_dict(state_dict["dataset"])
+        else:
+            warnings.warn(
+                "the place in an IterableDataset is not known to its loader: it begins anew",
+                stacklevel=2,
+            )
 
     @property
     def _is_map_style(self) -> bool:

@@ -32,11 +32,9 @@ _SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow ar
 def plan_obstacle(plan: Plan) -> str | None:
     """Why the compiled engine cannot do it, or None."""
     try:
-        from unstarve import _native
+        native_plan(plan)
     except ImportError as missing:
         return f"the compiled module is not there ({missing})"
-    try:
-        native_plan(plan)
     except errors.UnstarveError as error:
         return str(error)
     return None

@@ -12,7 +12,7 @@ from loaders.with_ffcv import Ffcv
 from loaders.with_spdl import Spdl
 from loaders.with_tf_data import TfData
 from loaders.with_torch import Torch
-from loaders.with_unstarve import Unstarve
+from loaders.with_unstarve import DropIn, Unstarve
 from loaders.with_webdataset import WebDataset
 
 SHARDS = "shards"  # in the scratch folder, written by `unstarve pack`
@@ -21,6 +21,7 @@ SHARDS = "shards"  # in the scratch folder, written by `unstarve pack`
 # that need the data in a form of their own.
 LOADERS: dict[str, Callable[[Path, int, Path], Any]] = {
     "unstarve": lambda root, threads, _: Unstarve(root, threads),
+    "drop_in": lambda root, threads, _: DropIn(root, threads),
     "unstarve_avx2": lambda root, threads, _: Unstarve(root, threads, "avx2"),
     "shards": lambda _, threads, scratch: Unstarve(scratch / SHARDS, threads),
     "shards_avx2": lambda _, threads, scratch: Unstarve(scratch / SHARDS, threads, "avx2"),
@@ -32,5 +33,5 @@ LOADERS: dict[str, Callable[[Path, int, Path], Any]] = {
     "webdataset": WebDataset,
     "ffcv": Ffcv,
 }
-OURS = ["unstarve", "unstarve_avx2", "shards", "shards_avx2"]
+OURS = ["unstarve", "drop_in", "unstarve_avx2", "shards", "shards_avx2"]
 PEERS = [name for name in LOADERS if name not in OURS]
