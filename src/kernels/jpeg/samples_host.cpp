@@ -1,9 +1,13 @@
+// The plain references of the transform, the upsampling and the colour conversion.
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
+#include "kernels/jpeg/colour.h"
 #include "kernels/jpeg/inverse_dct.h"
 #include "kernels/jpeg/inverse_dct_constants.h"
+#include "kernels/jpeg/upsample.h"
 
 namespace unstarve::kernels {
 namespace {
@@ -48,6 +52,19 @@ void transform_eight(std::int16_t* v, int step, int shift) {
   }
 }
 
+std::uint8_t to_byte(int value) { return static_cast<std::uint8_t>(value); }
+
+// By 2^16, rounded, as in jdcolor.c.
+constexpr int kRedOfCr = 91881;     // 1.40200
+constexpr int kGreenOfCb = -22554;  // -0.34414
+constexpr int kGreenOfCr = -46802;  // -0.71414
+constexpr int kBlueOfCb = 116130;   // 1.77200
+constexpr int kHalf = 1 << 15;
+
+std::uint8_t clamp_to_byte(int value) {
+  return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
+}
+
 }  // namespace
 
 void inverse_dct_plain(const std::int16_t* coefficients, const std::uint16_t* quantisation,
@@ -72,6 +89,54 @@ void inverse_dct_plain(const std::int16_t* coefficients, const std::uint16_t* qu
       const int sample = v[static_cast<std::size_t>(row * kSide + column)];
       out[row * stride + column] = static_cast<std::uint8_t>(std::clamp(sample, -128, 127) + 128);
     }
+  }
+}
+
+void upsample_h2v1_plain(const std::uint8_t* row, int count, std::uint8_t* out) {
+  for (int i = 0; i < count; ++i) {
+    const int nearer = row[i] * 3;
+    out[2 * i] = to_byte((nearer + row[i - 1] + 1) >> 2);
+    out[2 * i + 1] = to_byte((nearer + row[i + 1] + 2) >> 2);
+  }
+}
+
+void upsample_h2v2_plain(const RowPair& rows, int count, std::uint8_t* out) {
+  const auto column = [&](int i) { return rows.nearer[i] * 3 + rows.farther[i]; };
+  for (int i = 0; i < count; ++i) {
+    const int nearer = column(i) * 3;
+    out[2 * i] = to_byte((nearer + column(i - 1) + 8) >> 4);
+    out[2 * i + 1] = to_byte((nearer + column(i + 1) + 7) >> 4);
+  }
+}
+
+void upsample_h1v2_plain(const RowPair& rows, RowHalf half, int count, std::uint8_t* out) {
+  const int bias = half == RowHalf::kUpper ? 1 : 2;
+  for (int i = 0; i < count; ++i) {
+    out[i] = to_byte((rows.nearer[i] * 3 + rows.farther[i] + bias) >> 2);
+  }
+}
+
+void replicate(const std::uint8_t* row, int count, int times, std::uint8_t* out) {
+  for (int i = 0; i < count; ++i)
+    std::memset(out + i * times, row[i], static_cast<std::size_t>(times));
+}
+
+void ycc_to_rgb_plain(const PlaneRows& rows, int count, std::uint8_t* out) {
+  for (int i = 0; i < count; ++i) {
+    const int y = rows.first[i];
+    const int cb = rows.second[i] - 128;
+    const int cr = rows.third[i] - 128;
+    out[3 * i] = clamp_to_byte(y + ((kRedOfCr * cr + kHalf) >> 16));
+    out[3 * i + 1] = clamp_to_byte(y + ((kGreenOfCb * cb + kGreenOfCr * cr + kHalf) >> 16));
+    out[3 * i + 2] = clamp_to_byte(y + ((kBlueOfCb * cb + kHalf) >> 16));
+  }
+}
+
+void planes_to_rgb_plain(const PlaneRows& rows, int count, std::uint8_t* out) {
+  for (int i = 0; i < count; ++i) {
+    out[3 * i] = rows.first[i];
+    out[3 * i + 1] = rows.second[i];
+    out[3 * i + 2] = rows.third[i];
   }
 }
 
