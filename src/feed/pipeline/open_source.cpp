@@ -3,6 +3,7 @@
 #include "feed/shard/shard_source.h"
 #include "feed/source/folder_source.h"
 #include "feed/source/index_cache.h"
+#include "feed/source/npy_source.h"
 #include "feed/source/tar_source.h"
 
 namespace unstarve::feed {
@@ -16,6 +17,11 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
     Result<std::unique_ptr<ShardSource>> shards = ShardSource::open(options.root);
     if (!shards) return forward_error(shards);
     return std::shared_ptr<SampleSource>(std::move(*shards));
+  }
+  if (options.root.size() > 4 && options.root.substr(options.root.size() - 4) == ".npy") {
+    Result<std::shared_ptr<NpySource>> array = NpySource::open(options.root);
+    if (!array) return forward_error(array);
+    return std::shared_ptr<SampleSource>(std::move(*array));
   }
   std::string index_folder;
   if (options.keep_index) {

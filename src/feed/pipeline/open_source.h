@@ -10,8 +10,8 @@
 namespace unstarve::feed {
 
 /// Opens what `options.root` names as a data set: a shard or a folder of shards; a tar, a folder of
-/// tars or a pattern that ends in .tar; else a folder of images. `files` reads the files of sources
-/// that have one per sample. Errors name the path.
+/// tars or a pattern that ends in .tar; an .npy file; else a folder of images. `files` reads the
+/// files of sources that have one per sample. Errors name the path.
 Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
                                                   const std::shared_ptr<FileReader>& files);
 
