@@ -59,6 +59,21 @@ TEST(RestoreJpeg, DecodesToTheSamePixelsWhateverTheFileWas) {
   }
 }
 
+TEST(RestoreJpeg, DecodesToTheSamePixelsWithAScanForEachComponent) {
+  for (const test::Sampling& sampling : test::kSeparateSamplings) {
+    for (const ImageSize size : test::kSizes) {
+      JpegRecipe recipe;
+      recipe.sampling = sampling;
+      recipe.size = size;
+      SCOPED_TRACE(test::describe(recipe));
+      const std::vector<std::byte> jpeg = test::make_sampled_jpeg(recipe);
+      const std::vector<std::byte> payload = test::encode(jpeg);
+      EXPECT_EQ(test::coefficients_of_payload(payload), test::coefficients_of_jpeg(jpeg));
+      EXPECT_EQ(test::pixels_of_jpeg(restore(payload)), test::pixels_of_jpeg(jpeg));
+    }
+  }
+}
+
 TEST(RestoreJpeg, KeepsMarkers) {
   const std::vector<std::byte> restored = restore(test::encode(test::make_sampled_jpeg({})));
   EXPECT_THAT(text_of(restored), testing::HasSubstr("a comment to be kept"));

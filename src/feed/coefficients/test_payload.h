@@ -19,7 +19,7 @@ struct Sampling {
 };
 
 /// Grey, the usual ones, and some that only odd encoders make.
-inline constexpr std::array<Sampling, 13> kSamplings = {{{1, {1, 1}, {1, 1}},
+inline constexpr std::array<Sampling, 11> kSamplings = {{{1, {1, 1}, {1, 1}},
                                                          {1, {2, 2}, {1, 1}},
                                                          {3, {1, 1}, {1, 1}},
                                                          {3, {2, 1}, {1, 1}},
@@ -29,9 +29,10 @@ inline constexpr std::array<Sampling, 13> kSamplings = {{{1, {1, 1}, {1, 1}},
                                                          {3, {4, 2}, {1, 1}},
                                                          {3, {2, 2}, {1, 2}},
                                                          {3, {1, 1}, {2, 2}},
-                                                         {3, {3, 1}, {1, 1}},
-                                                         {3, {2, 2}, {2, 2}},
-                                                         {3, {4, 4}, {4, 4}}}};
+                                                         {3, {3, 1}, {1, 1}}}};
+/// More blocks in an MCU than one scan may have: such a file has a scan for each component.
+inline constexpr std::array<Sampling, 2> kSeparateSamplings = {
+    {{3, {2, 2}, {2, 2}}, {3, {4, 4}, {4, 4}}}};
 inline constexpr std::array<ImageSize, 9> kSizes = {
     {{1, 1}, {8, 8}, {9, 1}, {1, 9}, {63, 17}, {64, 64}, {65, 33}, {129, 31}, {200, 150}}};
 
