@@ -38,7 +38,9 @@ def test_lightning_trains_and_resumes_exactly(dataset: Any, tmp_path: Path) -> N
     callbacks = pytest.importorskip("lightning.pytorch.callbacks")
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 
-    class Model(lightning.LightningModule):  # type: ignore[misc]
+    module_class: Any = lightning.LightningModule
+
+    class Model(module_class):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(3 * 16 * 16, 2)
