@@ -139,7 +139,7 @@ class NativeEngine:
 
     def moves(self) -> list[str]:
         """What the engine's controller did, and why."""
-        moves = list(self._native.explain()) if hasattr(self._native, "explain") else []
+        moves = list(self._native.explain())
         if self.given_back:
             moves.append(f"{self.given_back} batches held a file that only Python could read")
         return moves
