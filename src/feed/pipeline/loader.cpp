@@ -1,30 +1,22 @@
 #include "feed/pipeline/loader.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <new>
 #include <utility>
 
-#include "feed/pipeline/control/live_control.h"
-#include "feed/pipeline/control/thread_gate.h"
-#include "feed/pipeline/epoch_post.h"
-#include "feed/pipeline/loader_counters.h"
+#include "feed/pipeline/loader_impl.h"
 #include "feed/pipeline/open_source.h"
 #include "feed/pipeline/order/generated_order.h"
 #include "feed/pipeline/order/submitted_order.h"
-#include "feed/pipeline/sample_worker.h"
-#include "feed/pipeline/ticket_runner.h"
 #include "feed/transform/sample_transform.h"
 
 namespace unstarve::feed {
 namespace {
 
-// Batches ahead of the consumer to begin with, and at most, where nothing says how many.
-constexpr int kUsualPrefetch = 4;
+// Batches ahead of the consumer at most, where nothing says how many.
 constexpr std::int64_t kMostPrefetch = 256;
 
 Status check_sample_count(std::uint64_t count) {
@@ -33,52 +25,6 @@ Status check_sample_count(std::uint64_t count) {
 }
 
 }  // namespace
-
-struct Loader::Impl {
-  LoaderOptions options;
-  LoaderParts parts;
-  std::shared_ptr<SampleSource> source;
-  std::shared_ptr<BatchPool> pool;
-  int most_ahead = 1;         // batches that the memory holds beside the consumer's
-  std::atomic<int> ahead{1};  // of them: to be used now
-  mutable Mutex mutex;
-  std::shared_ptr<BatchWindow> window UNSTARVE_GUARDED_BY(mutex);    // of the consumer's epoch
-  LoaderState resume UNSTARVE_GUARDED_BY(mutex);                     // where no window is
-  bool restored UNSTARVE_GUARDED_BY(mutex) = false;                  // by restore(), no epoch since
-  std::int64_t past_threads_wait_ns UNSTARVE_GUARDED_BY(mutex) = 0;  // of the windows before
-  std::int64_t past_consumer_wait_ns UNSTARVE_GUARDED_BY(mutex) = 0;
-  LoaderCounters counters;
-  Quarantine quarantine;
-  EpochPost post;
-  std::atomic<std::int64_t> delivered_ns{0};       // when the consumer got a batch; 0: it waits
-  std::atomic<std::uint64_t> delivered_images{0};  // and the images in it
-  std::unique_ptr<LiveControl> control;
-  std::unique_ptr<ThreadGate> gate;
-  std::atomic<pid_t> owner{0};  // the process that has the threads
-  Mutex start_mutex;            // held while an epoch begins or threads start
-  bool closing UNSTARVE_GUARDED_BY(start_mutex) = false;
-  // Last: they use all of the above.
-  std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
-
-  void set_up_control();
-  Status start_threads(int count) UNSTARVE_REQUIRES(start_mutex);
-  Status check_process() const;
-  LoaderState::Order generated_kind() const;
-  /// Where an epoch begins: where restore() said, or at its first sample.
-  EpochPosition start_of(std::uint32_t epoch, LoaderState::Order order) UNSTARVE_EXCLUDES(mutex);
-  /// Ends the epoch under way and begins that of `order`.
-  Status begin(std::unique_ptr<BatchOrder> order, const EpochPosition& start,
-               LoaderState::Order kind) UNSTARVE_REQUIRES(start_mutex);
-  /// Ends the epoch under way, if there is one, and makes `next` the consumer's.
-  void replace_window(std::shared_ptr<BatchWindow> next) UNSTARVE_EXCLUDES(mutex);
-  std::shared_ptr<BatchWindow> current_window() const UNSTARVE_EXCLUDES(mutex);
-  Result<std::shared_ptr<BatchWindow>> submitted_window() const UNSTARVE_EXCLUDES(mutex);
-  void run_thread(TicketRunner& runner, int number, const std::stop_token& stop);
-  Result<NextBatch> next(BatchWindow& current, std::chrono::nanoseconds at_most);
-  /// Lets the controller decide when it is time to.
-  void control_when_due() UNSTARVE_EXCLUDES(mutex, start_mutex);
-  ControlTotals totals() const UNSTARVE_EXCLUDES(mutex);
-};
 
 Loader::Loader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -143,39 +89,6 @@ Status Loader::Impl::check_process() const {
               "this loader's threads live in process {}, which forked: open the loader in the "
               "child instead",
               process);
-}
-
-void Loader::Impl::set_up_control() {
-  const auto most_threads = [cpus = parts.cpus, given = options.max_threads] {
-    return given > 0 ? given : std::max(1, cpus());
-  };
-  Controller::Settings settings;
-  settings.threads = options.threads == 0;
-  settings.prefetch = options.prefetch_batches == 0;
-  settings.first_threads = settings.threads ? most_threads() : options.threads;
-  settings.most_prefetch = most_ahead;
-  settings.first_prefetch = settings.prefetch ? std::min(kUsualPrefetch, most_ahead) : most_ahead;
-  settings.batch_size = options.batch_size;
-  gate = std::make_unique<ThreadGate>(settings.first_threads);
-  control = std::make_unique<LiveControl>(settings, most_threads, parts.clock->now_ns());
-  ahead = settings.first_prefetch;
-}
-
-Status Loader::Impl::start_threads(int count) {
-  owner = ::getpid();
-  while (static_cast<int>(threads.size()) < count) {
-    Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
-    if (!worker) return forward_error(worker);
-    const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
-    // std::function wants a copy; the runner is handed over through a pointer.
-    const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
-    const auto number = static_cast<int>(threads.size());
-    Result<std::jthread> thread = parts.threads->start(
-        [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });
-    if (!thread) return forward_error(thread);
-    threads.push_back(std::move(*thread));
-  }
-  return {};
 }
 
 void Loader::Impl::replace_window(std::shared_ptr<BatchWindow> next) {
@@ -276,67 +189,6 @@ Status Loader::finish_submitting() {
 std::uint64_t Loader::wanted_batches() const {
   const Result<std::shared_ptr<BatchWindow>> window = impl_->submitted_window();
   return window ? (*window)->wanted_batches() : 0;
-}
-
-void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
-  ::pthread_setname_np(::pthread_self(), "unstarve-feed");
-  std::uint64_t seen = 0;
-  while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
-    while (gate->pass(number, stop)) {
-      const std::optional<Ticket> ticket = current->claim(stop);
-      if (!ticket) break;
-      runner.run(*ticket, *current, stop);
-      control_when_due();
-    }
-  }
-}
-
-ControlTotals Loader::Impl::totals() const {
-  ControlTotals totals;
-  totals.consumer_busy_ns = counters.consumer_busy_ns.load(std::memory_order_relaxed);
-  totals.consumer_images = counters.consumer_images.load(std::memory_order_relaxed);
-  totals.loaded_images = counters.images.load(std::memory_order_relaxed);
-  totals.load_ns = counters.load_ns.load(std::memory_order_relaxed);
-  totals.load_cpu_ns = counters.load_cpu_ns.load(std::memory_order_relaxed);
-  MutexLock lock(mutex);
-  totals.consumer_wait_ns = past_consumer_wait_ns;
-  if (window != nullptr) totals.consumer_wait_ns += window->waits().next_blocked_ns;
-  return totals;
-}
-
-void Loader::Impl::control_when_due() {
-  const std::int64_t now_ns = parts.clock->now_ns();
-  if (!control->due(now_ns)) return;
-  const std::optional<LiveControl::Targets> targets = control->step(totals(), now_ns);
-  if (!targets) return;
-  ahead = targets->prefetch;
-  if (const std::shared_ptr<BatchWindow> current = current_window()) {
-    current->set_ahead(targets->prefetch);
-  }
-  MutexLock lock(start_mutex);
-  if (closing) return;
-  if (const Status started = start_threads(targets->threads); !started) {
-    control->note_thread_failure(static_cast<int>(threads.size()), now_ns, started.error().message);
-  }
-  gate->set_open(targets->threads);
-}
-
-Result<NextBatch> Loader::Impl::next(BatchWindow& current, std::chrono::nanoseconds at_most) {
-  const std::int64_t delivered = delivered_ns.exchange(0, std::memory_order_relaxed);
-  if (delivered != 0) {
-    counters.consumer_busy_ns.fetch_add(parts.clock->now_ns() - delivered,
-                                        std::memory_order_relaxed);
-    counters.consumer_images.fetch_add(delivered_images.load(std::memory_order_relaxed),
-                                       std::memory_order_relaxed);
-  }
-  Result<NextBatch> next = current.next(at_most);
-  if (next && next->state == NextState::kBatch) {
-    LoaderCounters::increment(counters.batches);
-    delivered_images.store(static_cast<std::uint64_t>(next->batch->count),
-                           std::memory_order_relaxed);
-    delivered_ns.store(parts.clock->now_ns(), std::memory_order_relaxed);
-  }
-  return next;
 }
 
 Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {

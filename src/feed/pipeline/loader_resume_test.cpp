@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <vector>
 
 #include "feed/pipeline/jpeg_folder_for_test.h"
@@ -120,6 +121,52 @@ TEST_F(LoaderResume, AnyNumberOfRanksGivesTheSameSamples) {
     for (std::size_t i = 0; i < joined.size(); ++i) {
       EXPECT_EQ(joined[i], expected[i % expected.size()]) << world << " ranks, position " << i;
     }
+  }
+}
+
+/// Leaves the epoch after `batches` batches on each of `options.world_size` ranks, and adds what
+/// came out by its place in the epoch's order.
+LoaderState run_ranks(LoaderOptions options, const LoaderState& from, int batches,
+                      std::map<std::uint64_t, std::uint64_t>& by_position) {
+  LoaderState state = from;
+  for (options.rank = 0; options.rank < options.world_size; ++options.rank) {
+    const auto loader = *Loader::open(options);
+    EXPECT_TRUE(loader->restore(from));
+    EXPECT_TRUE(loader->begin_epoch(from.position.epoch));
+    const auto world = static_cast<std::uint64_t>(options.world_size);
+    std::uint64_t position = from.position.consumed + static_cast<std::uint64_t>(options.rank);
+    for (const std::uint64_t image : take(*loader, batches)) {
+      by_position[position % kImages] = image;
+      position += world;
+    }
+    state = loader->state();
+    EXPECT_EQ(state.position.consumed, loader->state().position.consumed);
+  }
+  return state;
+}
+
+TEST_F(LoaderResume, FiftyRandomStopsWithAnyRanksGiveTheSameEpoch) {
+  LoaderOptions options = folder_.options();
+  const auto whole = open(options);
+  ASSERT_TRUE(whole->begin_epoch(3));
+  const Images expected = take(*whole);
+  std::mt19937 random(5);
+  const auto draw = [&](int most) { return 1 + static_cast<int>(random() % unsigned(most)); };
+  constexpr int kWorlds[] = {1, 2, 3, 8};
+  for (int stop = 0; stop < 50;) {
+    std::map<std::uint64_t, std::uint64_t> by_position;
+    LoaderState state = whole->state();
+    state.position = {3, 0, 0};
+    while (state.position.epoch == 3) {
+      options.threads = draw(4);
+      options.batch_size = draw(4);
+      options.world_size = kWorlds[draw(4) - 1];
+      state = run_ranks(options, *parse_loader_state(to_json(state)), draw(3), by_position);
+      ++stop;
+    }
+    Images images;
+    for (const auto& [position, image] : by_position) images.push_back(image);
+    EXPECT_EQ(images, expected);
   }
 }
 

@@ -33,7 +33,7 @@ class LoaderTest : public testing::Test {
 
 TEST_F(LoaderTest, AnyThreadCountGivesTheSameBatches) {
   std::map<std::uint32_t, std::uint64_t> expected;
-  for (int threads = 1; threads <= 8; ++threads) {
+  for (int threads = 1; threads <= 16; ++threads) {
     LoaderOptions settings = options();
     settings.threads = threads;
     settings.prefetch_batches = 1 + threads % 3;

@@ -15,9 +15,8 @@ constexpr double kWorthIt = 1.05;    // a thread more must bring as much
 constexpr double kJump = 1.25;       // a rate that many times as high or low is another one
 constexpr double kWaiting = 0.5;     // threads are on a CPU for less of the time that they load
 constexpr double kOtherLoad = 1.15;  // a change of load that makes a lesson void
-// Windows in a row. Starved is acted on at once; a need only once it has lasted, since consumers
-// take batches in bursts; fewer threads only when nothing hurries.
-constexpr int kShortWindows = 2;
+// Windows in a row. A consumer that waits is acted on at once; fewer threads only when nothing
+// hurries.
 constexpr int kCalmWindows = 4;
 constexpr int kIdleWindows = 8;
 constexpr int kHungryForMore = 2;
@@ -111,7 +110,7 @@ void Controller::set_threads(int to, const ControlWindow& window, std::string re
   supply_before_ = per_second(window.loaded_images, window.length_ns);
   settling_ = to > threads_ ? kSettlingWindows : kProofWindows;
   threads_ = to;
-  short_windows_ = calm_windows_ = hungry_windows_ = most_needed_ = idle_windows_ = 0;
+  calm_windows_ = hungry_windows_ = most_needed_ = idle_windows_ = 0;
 }
 
 void Controller::set_prefetch(int to, const ControlWindow& window, std::string reason) {
@@ -164,9 +163,8 @@ void Controller::judge_last_move(const ControlWindow& window) {
 
 void Controller::raise(const ControlWindow& window) {
   const int need = needed();
-  short_windows_ = need > threads_ ? short_windows_ + 1 : 0;
-  const bool starved = hungry_windows_ > 0;
-  if (need > threads_ && (starved || short_windows_ >= kShortWindows)) {
+  if (hungry_windows_ == 0) return;
+  if (need > threads_) {
     int to = std::min(need, most_threads_);
     // Where threads mostly wait, for storage or CPUs, more of them may wait all the longer.
     if (on_cpu_ < kWaiting) to = std::min(to, 2 * threads_);
@@ -174,7 +172,7 @@ void Controller::raise(const ControlWindow& window) {
     if (settings_.threads && to > threads_) {
       return set_threads(
           to, window,
-          fmt::format("{}; it waits {:.1f} % of its time: {} threads are enough{}", rates(),
+          fmt::format("{}; it waits {:.1f} % of its time: threads needed: {}{}", rates(),
                       100 * wait_ratio_, need, need > to ? fmt::format(", {} may run", to) : ""));
     }
   }
@@ -207,7 +205,7 @@ void Controller::lower(const ControlWindow& window) {
   most_needed_ = calm_windows_ > 0 ? std::max(most_needed_, need) : 0;
   if (calm_windows_ >= kCalmWindows) {
     return set_threads(most_needed_, window,
-                       fmt::format("{}: {} threads are enough", rates(), most_needed_));
+                       fmt::format("{}: threads needed: {}", rates(), most_needed_));
   }
   // Threads that compete for CPUs are slow because they are many.
   const bool might_do = std::max(needed_at_best(), fewest) < threads_;

@@ -103,7 +103,6 @@ class Controller {
   double wait_ratio_ = 0;
   int most_threads_ = 1;
   int hungry_windows_ = 0;  // in a row: the consumer waited
-  int short_windows_ = 0;   // in a row: more threads needed than there are
   int calm_windows_ = 0;    // in a row: fewer threads needed than there are
   int most_needed_ = 0;     // in the calm windows
   int idle_windows_ = 0;    // in a row: with less competition fewer threads might do

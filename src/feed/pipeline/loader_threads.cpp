@@ -1,0 +1,112 @@
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "feed/pipeline/loader_impl.h"
+#include "feed/pipeline/sample_worker.h"
+
+namespace unstarve::feed {
+namespace {
+
+// Batches ahead of the consumer to begin with, where nothing says how many.
+constexpr int kUsualPrefetch = 4;
+
+}  // namespace
+
+void Loader::Impl::set_up_control() {
+  const auto most_threads = [cpus = parts.cpus, given = options.max_threads] {
+    return given > 0 ? given : std::max(1, cpus());
+  };
+  Controller::Settings settings;
+  settings.threads = options.threads == 0;
+  settings.prefetch = options.prefetch_batches == 0;
+  settings.first_threads = settings.threads ? most_threads() : options.threads;
+  settings.most_prefetch = most_ahead;
+  settings.first_prefetch = settings.prefetch ? std::min(kUsualPrefetch, most_ahead) : most_ahead;
+  settings.batch_size = options.batch_size;
+  gate = std::make_unique<ThreadGate>(settings.first_threads);
+  control = std::make_unique<LiveControl>(settings, most_threads, parts.clock->now_ns());
+  ahead = settings.first_prefetch;
+}
+
+Status Loader::Impl::start_threads(int count) {
+  owner = ::getpid();
+  while (static_cast<int>(threads.size()) < count) {
+    Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
+    if (!worker) return forward_error(worker);
+    const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
+    // std::function wants a copy; the runner is handed over through a pointer.
+    const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
+    const auto number = static_cast<int>(threads.size());
+    Result<std::jthread> thread = parts.threads->start(
+        [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });
+    if (!thread) return forward_error(thread);
+    threads.push_back(std::move(*thread));
+  }
+  return {};
+}
+
+void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
+  ::pthread_setname_np(::pthread_self(), "unstarve-feed");
+  std::uint64_t seen = 0;
+  while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
+    while (gate->pass(number, stop)) {
+      const std::optional<Ticket> ticket = current->claim(stop);
+      if (!ticket) break;
+      runner.run(*ticket, *current, stop);
+      control_when_due();
+    }
+  }
+}
+
+ControlTotals Loader::Impl::totals() const {
+  ControlTotals totals;
+  totals.consumer_busy_ns = counters.consumer_busy_ns.load(std::memory_order_relaxed);
+  totals.consumer_images = counters.consumer_images.load(std::memory_order_relaxed);
+  totals.loaded_images = counters.images.load(std::memory_order_relaxed);
+  totals.load_ns = counters.load_ns.load(std::memory_order_relaxed);
+  totals.load_cpu_ns = counters.load_cpu_ns.load(std::memory_order_relaxed);
+  MutexLock lock(mutex);
+  totals.consumer_wait_ns = past_consumer_wait_ns;
+  if (window != nullptr) totals.consumer_wait_ns += window->waits().next_blocked_ns;
+  return totals;
+}
+
+void Loader::Impl::control_when_due() {
+  const std::int64_t now_ns = parts.clock->now_ns();
+  if (!control->due(now_ns)) return;
+  const std::optional<LiveControl::Targets> targets = control->step(totals(), now_ns);
+  if (!targets) return;
+  ahead = targets->prefetch;
+  if (const std::shared_ptr<BatchWindow> current = current_window()) {
+    current->set_ahead(targets->prefetch);
+  }
+  MutexLock lock(start_mutex);
+  if (closing) return;
+  if (const Status started = start_threads(targets->threads); !started) {
+    control->note_thread_failure(static_cast<int>(threads.size()), now_ns, started.error().message);
+  }
+  gate->set_open(targets->threads);
+}
+
+Result<NextBatch> Loader::Impl::next(BatchWindow& current, std::chrono::nanoseconds at_most) {
+  const std::int64_t delivered = delivered_ns.exchange(0, std::memory_order_relaxed);
+  if (delivered != 0) {
+    counters.consumer_busy_ns.fetch_add(parts.clock->now_ns() - delivered,
+                                        std::memory_order_relaxed);
+    counters.consumer_images.fetch_add(delivered_images.load(std::memory_order_relaxed),
+                                       std::memory_order_relaxed);
+  }
+  Result<NextBatch> next = current.next(at_most);
+  if (next && next->state == NextState::kBatch) {
+    LoaderCounters::increment(counters.batches);
+    delivered_images.store(static_cast<std::uint64_t>(next->batch->count),
+                           std::memory_order_relaxed);
+    delivered_ns.store(parts.clock->now_ns(), std::memory_order_relaxed);
+  }
+  return next;
+}
+
+}  // namespace unstarve::feed
