@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
+#include "feed/coefficients/baseline/baseline_decoder.h"
 #include "feed/decode/jpeg_decoder.h"
 #include "feed/transform/sample_transform.h"
 
@@ -39,6 +42,40 @@ void load(feed::JpegDecoder& decoder, std::span<const std::byte> bytes, std::uin
   if (decoder.decode(region, transform.sink())) transform.finish();
 }
 
+/// Keeps the rows.
+class Collect final : public feed::RowSink {
+ public:
+  explicit Collect(int width) : width_(width) {}
+  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
+    for (int row = 0; row < count; ++row) {
+      const std::uint8_t* of_row = first + row * stride;
+      pixels.insert(pixels.end(), of_row, of_row + std::ptrdiff_t{width_} * 3);
+    }
+  }
+  std::vector<std::uint8_t> pixels;
+
+ private:
+  int width_;
+};
+
+template <class Decoder>
+std::optional<std::vector<std::uint8_t>> pixels_of(Decoder& decoder,
+                                                   std::span<const std::byte> bytes) {
+  const Result<feed::ImageSize> size = decoder.open(bytes);
+  if (!size) return std::nullopt;
+  Collect sink(size->width);
+  const feed::Box lower = {0, size->height / 2, size->width, size->height - size->height / 2};
+  if (!decoder.decode(lower, sink)) return std::nullopt;
+  return std::move(sink.pixels);
+}
+
+/// Where our own decoder has an answer, libjpeg has the same.
+void compare(feed::JpegDecoder& libjpeg, std::span<const std::byte> bytes) {
+  static feed::BaselineDecoder ours(kMaxPixels);
+  const auto pixels = pixels_of(ours, bytes);
+  if (pixels && pixels != pixels_of(libjpeg, bytes)) std::abort();
+}
+
 }  // namespace
 
 /// Image files come from anywhere. The decoders are kept between inputs, as in the loader, so that
@@ -50,5 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto draw = static_cast<std::uint32_t>(size) * 2654435761U;
   load(strict, bytes, draw);
   load(lenient, bytes, draw + 1);
+  compare(strict, bytes);
   return 0;
 }

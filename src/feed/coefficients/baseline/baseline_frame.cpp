@@ -136,7 +136,13 @@ class HeaderReader {
       }
       const bool is_ac = head >> 4 == 1;
       HuffmanTable& target = is_ac ? frame_.ac_tables[table] : frame_.dc_tables[table];
-      if (!target.build(counts, segment.take(symbols))) return unsupported("a damaged table");
+      const std::span<const std::uint8_t> values = segment.take(symbols);
+      // A DC symbol is a number of bits.
+      const auto is_bits = [](std::uint8_t symbol) { return symbol <= 15; };
+      if (!is_ac && !std::all_of(values.begin(), values.end(), is_bits)) {
+        return unsupported("a damaged table");
+      }
+      if (!target.build(counts, values)) return unsupported("a damaged table");
       (is_ac ? has_ac_ : has_dc_)[table] = true;
     }
     return {};

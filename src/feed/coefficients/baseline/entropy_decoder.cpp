@@ -144,13 +144,14 @@ Status EntropyDecoder::unstuff(std::span<const std::byte> scan) {
     parts_.push_back({part_begin, size});
     part_begin = size;
   };
-  while (at < end) {
+  for (;;) {
     const auto* escape =
         static_cast<const std::uint8_t*>(std::memchr(at, 0xFF, static_cast<std::size_t>(end - at)));
     const std::uint8_t* stop = escape == nullptr ? end : escape;
     std::memcpy(out, at, static_cast<std::size_t>(stop - at));
     out += stop - at;
-    if (escape == nullptr || escape + 1 == end) break;
+    // A file that ends within its scan: how much of it is usable is for libjpeg to say.
+    if (escape == nullptr || end - escape < 2) return damaged();
     const int code = escape[1];
     at = escape + 2;
     if (code == 0) {
