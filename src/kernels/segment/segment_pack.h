@@ -68,12 +68,13 @@ inline const std::int16_t* block_of(const SegmentPlane& plane, int index) {
          (index % plane.columns) * kBlockCoefficients;
 }
 
-inline bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
-  const int count = plane.rows * plane.columns;
+/// The DC values of `count` blocks; false when one is too large for the format.
+template <class DcOfBlock>
+bool pack_dc(int count, DcOfBlock dc_of, BitWriter& bits) {
   int smallest = kMaxDc;
   int largest = kMinDc;
   for (int index = 0; index < count; ++index) {
-    const int dc = block_of(plane, index)[0];
+    const int dc = dc_of(index);
     smallest = std::min(smallest, dc);
     largest = std::max(largest, dc);
   }
@@ -82,10 +83,15 @@ inline bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
   bits.put(static_cast<std::uint64_t>(smallest - kMinDc), 12);
   bits.put(static_cast<std::uint64_t>(width), 4);
   for (int index = 0; index < count; ++index) {
-    bits.put(static_cast<std::uint64_t>(block_of(plane, index)[0] - smallest), width);
+    bits.put(static_cast<std::uint64_t>(dc_of(index) - smallest), width);
   }
   bits.flush();
   return true;
+}
+
+inline bool pack_dc(const SegmentPlane& plane, BitWriter& bits) {
+  const auto dc_of = [&](int index) { return int{block_of(plane, index)[0]}; };
+  return pack_dc(plane.rows * plane.columns, dc_of, bits);
 }
 
 /// The lengths and widths of a block's AC parts, see BlockHead.

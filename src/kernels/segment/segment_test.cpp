@@ -7,6 +7,7 @@
 
 #include "kernels/every_target_for_test.h"
 #include "kernels/segment/segment_layout.h"
+#include "kernels/segment/sparse_block.h"
 
 namespace unstarve::kernels {
 namespace {
@@ -102,6 +103,38 @@ const std::vector<std::vector<std::pair<int, int>>> kShapes = {{{1, 1}},
                                                                {{7, 1}, {4, 1}, {4, 1}},
                                                                {{8, 4}, {8, 4}, {8, 4}}};
 
+SparseBlock sparse_of(const std::int16_t* block) {
+  SparseBlock sparse;
+  std::fill(std::begin(sparse.values), std::end(sparse.values),
+            std::int16_t{77});  // what lay there
+  sparse.dc = block[0];
+  for (int k = 1; k < kBlockCoefficients; ++k) {
+    const std::int16_t value = block[segment::kNaturalOrder[std::size_t(k)]];
+    if (value == 0) continue;
+    sparse.values[sparse.count++] = value;
+    sparse.nonzero |= std::uint64_t{1} << k;
+  }
+  return sparse;
+}
+
+bool pack_sparse(Image& image, std::vector<std::byte>& out) {
+  std::vector<std::vector<SparseBlock>> blocks;
+  std::vector<SparsePlane> planes;
+  for (const SegmentPlane& plane : planes_of(image)) {
+    std::vector<SparseBlock>& of_plane = blocks.emplace_back();
+    for (int row = 0; row < plane.rows; ++row) {
+      const std::int16_t* at = plane.coefficients + row * plane.row_stride;
+      for (int i = 0; i < plane.columns; ++i) {
+        of_plane.push_back(sparse_of(at + std::ptrdiff_t{i} * kBlockCoefficients));
+      }
+    }
+  }
+  for (const SegmentPlane& plane : planes_of(image)) {
+    planes.push_back({blocks[planes.size()].data(), plane.columns, plane.columns, plane.rows});
+  }
+  return pack_sparse_segment(planes, out);
+}
+
 class Segment : public test::EveryTarget {};
 
 TEST_P(Segment, UnpacksWhatWasPacked) {
@@ -115,6 +148,9 @@ TEST_P(Segment, UnpacksWhatWasPacked) {
       ASSERT_TRUE(
           std::equal(plainly.begin(), plainly.end(), packed.span().begin(), packed.span().end()))
           << "seed " << seed;
+      std::vector<std::byte> sparsely;
+      ASSERT_TRUE(pack_sparse(image, sparsely));
+      ASSERT_EQ(sparsely, plainly) << "seed " << seed;
       Image unpacked = blank(shapes, 99);
       ASSERT_TRUE(unpack_segment(packed.span(), planes_of(unpacked)));
       ASSERT_EQ(values_of(unpacked), values_of(image)) << "seed " << seed;
@@ -180,6 +216,8 @@ TEST_P(Segment, RefusesWhatTheFormatCannotHold) {
     std::vector<std::byte> plainly;
     const bool packed = pack_segment(planes_of(image), bytes);
     EXPECT_EQ(packed, pack_segment_plain(planes_of(image), plainly));
+    std::vector<std::byte> sparsely;
+    EXPECT_EQ(packed, pack_sparse(image, sparsely));
     return packed;
   };
   EXPECT_TRUE(packs(63, -segment::kMaxMagnitude));
