@@ -78,16 +78,31 @@ void PayloadWriter::place_targets(const PayloadHead& head) {
   }
 }
 
-Status PayloadWriter::pack_row(const PayloadHead& head, int row, std::vector<std::byte>& out) {
+std::span<const SparseBlockTarget> PayloadWriter::sparse_targets(const PayloadHead& head) {
+  std::array<std::size_t, kernels::kMaxComponents> offsets = {};
+  std::size_t size = 0;
+  const auto components = static_cast<std::size_t>(head.component_count);
+  for (std::size_t i = 0; i < components; ++i) {
+    sparse_targets_[i].row_stride = head.components[i].columns;
+    offsets[i] = size;
+    size += std::size_t(head.components[i].columns) * std::size_t(head.components[i].vertical);
+  }
+  if (sparse_row_.size() < size) sparse_row_.resize(size);
+  for (std::size_t i = 0; i < components; ++i) {
+    sparse_targets_[i].blocks = sparse_row_.data() + offsets[i];
+  }
+  return std::span(sparse_targets_).first(components);
+}
+
+template <class PackSegment>
+Status PayloadWriter::pack_segments(const PayloadHead& head, int row, std::vector<std::byte>& out,
+                                    PackSegment pack_segment) {
   const std::size_t start = out.size();
   const auto segments = static_cast<std::size_t>(head.segments_across);
   out.resize(start + segments * sizeof(std::uint16_t));
-  const auto components = static_cast<std::size_t>(head.component_count);
   for (std::size_t segment = 0; segment < segments; ++segment) {
     const std::size_t segment_start = out.size();
-    const auto planes = payload::segment_planes(head, {row, 0, head.segments_across},
-                                                static_cast<int>(segment), targets_);
-    if (!kernels::pack_segment(std::span(planes).first(components), out)) {
+    if (!pack_segment(static_cast<int>(segment))) {
       return fail(ErrorCode::kNotSupported,
                   "MCU row {} has a coefficient that 8-bit samples cannot lead to", row);
     }
@@ -98,6 +113,30 @@ Status PayloadWriter::pack_row(const PayloadHead& head, int row, std::vector<std
   put(out, row_entries_ + std::size_t(row) * sizeof(RowEntry),
       RowEntry{static_cast<std::uint32_t>(bytes.size()), payload::checksum(bytes)});
   return {};
+}
+
+Status PayloadWriter::pack_row(const PayloadHead& head, int row, std::vector<std::byte>& out) {
+  const auto components = static_cast<std::size_t>(head.component_count);
+  return pack_segments(head, row, out, [&](int segment) {
+    const auto planes =
+        payload::segment_planes(head, {row, 0, head.segments_across}, segment, targets_);
+    return kernels::pack_segment(std::span(planes).first(components), out);
+  });
+}
+
+Status PayloadWriter::pack_sparse_row(const PayloadHead& head, int row,
+                                      std::vector<std::byte>& out) {
+  const auto components = static_cast<std::size_t>(head.component_count);
+  return pack_segments(head, row, out, [&](int segment) {
+    std::array<kernels::SparsePlane, kernels::kMaxComponents> planes;
+    for (std::size_t i = 0; i < components; ++i) {
+      const auto component = static_cast<int>(i);
+      const BlockSpan blocks = segment_blocks(head, component, segment, 1);
+      planes[i] = {sparse_targets_[i].blocks + blocks.first, sparse_targets_[i].row_stride,
+                   blocks.count, block_rows(head, component, row)};
+    }
+    return kernels::pack_sparse_segment(std::span(planes).first(components), out);
+  });
 }
 
 void PayloadWriter::finish(std::span<const std::byte> markers, std::vector<std::byte>& out) {

@@ -108,30 +108,41 @@ inline int mask_code(std::uint64_t nonzero) {
   return std::min((static_cast<int>(std::bit_width(nonzero >> 1)) + 3) / 4, kLongMask);
 }
 
-/// The masks, which are written backwards nibble by nibble, so that a reader that starts at the
-/// segment's end needs no further offset.
+/// The masks, which lie backwards nibble by nibble from the segment's end, so that a reader that
+/// starts there needs no further offset. They are collected first and written at the end, forwards:
+/// writing backwards would read back words that have just been written in parts, which stalls.
 class MaskWriter {
  public:
   void put(std::uint64_t nonzero, int code) {
     first_ = mask_start({code, 0, 0}, first_);
-    const int shift = 4 * static_cast<int>(first_ & 1);
-    const std::uint64_t mask = nonzero >> 1;
-    std::byte* at = bytes_.data() + (first_ >> 1);
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof(word));
-    word |= mask << shift;
-    std::memcpy(at, &word, sizeof(word));
-    at[8] |= static_cast<std::byte>(mask >> 32 >> (32 - shift));
+    masks_[count_] = {nonzero >> 1, static_cast<std::int32_t>(first_), code};
+    ++count_;
   }
+  /// Returns where the masks end.
   std::byte* copy_to(std::byte* out) const {
-    return std::copy(bytes_.begin() + (first_ >> 1), bytes_.end() - kSpare, out);
+    BitWriter bits(out);
+    std::ptrdiff_t at = first_ & ~std::ptrdiff_t{1};  // the first byte is whole
+    for (std::size_t i = count_; i > 0; --i) {
+      const Mask& mask = masks_[i - 1];
+      const int nibbles = mask.code == kLongMask ? 16 : mask.code;
+      bits.put(0, static_cast<int>(4 * (mask.first - at)));
+      bits.put(mask.bits, std::min(4 * nibbles, 63));
+      bits.put(0, nibbles == 16 ? 1 : 0);
+      at = mask.first + nibbles;
+    }
+    bits.put(0, static_cast<int>(-4 * at));
+    return bits.flush();
   }
 
  private:
-  static constexpr std::ptrdiff_t kSpare = 9;  // a mask is written as a word and a byte
-  // 17 nibbles is the most that a mask can take.
-  std::array<std::byte, kMaxComponents* kMaxSegmentBlocks* 9 + kSpare> bytes_ = {};
-  std::ptrdiff_t first_ = 2 * (std::ptrdiff_t{sizeof(bytes_)} - kSpare);
+  struct Mask {
+    std::uint64_t bits;
+    std::int32_t first;  // nibble, counted from the segment's end
+    std::int32_t code;
+  };
+  std::array<Mask, kMaxComponents * kMaxSegmentBlocks> masks_;
+  std::size_t count_ = 0;
+  std::ptrdiff_t first_ = 0;
 };
 
 }  // namespace unstarve::kernels::segment

@@ -62,44 +62,38 @@ BaselineDecoder::Targets BaselineDecoder::region_targets(int row) {
   return targets;
 }
 
-BaselineDecoder::Targets BaselineDecoder::payload_targets(int row) {
-  Targets targets;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(head_.component_count); ++i) {
-    const CoefficientTarget& place = writer_.targets()[i];
-    targets[i] = {place.coefficients, place.row_stride, head_.components[i].columns,
-                  block_rows(head_, static_cast<int>(i), row)};
-  }
-  return targets;
-}
-
-/// Takes the region's blocks out of the row that the writer holds.
-void BaselineDecoder::copy_region(int row) {
+McuSpan BaselineDecoder::region_mcus() const {
   const RegionPlan& plan = output_.plan();
-  const Targets to = region_targets(row);
-  for (std::size_t i = 0; i < plan.component_count; ++i) {
-    const CoefficientTarget& from = writer_.targets()[i];
-    const int first = segment_blocks(head_, static_cast<int>(i), plan.first_segment, 1).first;
-    for (int v = 0; v < to[i].rows; ++v) {
-      std::copy_n(from.coefficients + v * from.row_stride + std::ptrdiff_t{64} * first,
-                  std::ptrdiff_t{64} * to[i].columns, to[i].coefficients + v * to[i].row_stride);
-    }
-  }
+  const int mcus_per_segment = head_.segment_width / head_.mcu_width;
+  const int first = plan.first_segment * mcus_per_segment;
+  return {first, std::min(plan.end_segment * mcus_per_segment, frame_->mcus_across) - first};
 }
 
 Status BaselineDecoder::decode(const Box& region, RowSink& sink) {
   if (Status status = output_.begin(head_, region); !status) return status;
   if (Status status = entropy_.begin(*frame_); !status) return status;
   const RegionPlan& plan = output_.plan();
-  const int mcus_per_segment = head_.segment_width / head_.mcu_width;
-  const int first = plan.first_segment * mcus_per_segment;
-  const int end = std::min(plan.end_segment * mcus_per_segment, frame_->mcus_across);
+  const McuSpan wanted = region_mcus();
   if (Status status = entropy_.pass_rows(plan.first_row); !status) return status;
   for (int row = plan.first_row; row < plan.end_row; ++row) {
-    const Targets targets = region_targets(row);
-    if (Status status = entropy_.next_row({first, end - first}, targets); !status) return status;
+    if (Status status = entropy_.next_row(wanted, region_targets(row)); !status) return status;
     output_.row_done(row, sink);
   }
   return {};
+}
+
+Status BaselineDecoder::encode_row(int row, McuSpan wanted, std::span<const BlockTarget> targets,
+                                   std::vector<std::byte>& payload) {
+  std::array<SparseTarget, kernels::kMaxComponents> sparse;
+  const auto components = static_cast<std::size_t>(head_.component_count);
+  const std::span<const SparseBlockTarget> places = writer_.sparse_targets(head_);
+  for (std::size_t i = 0; i < components; ++i) {
+    sparse[i] = {places[i].blocks, places[i].row_stride, head_.components[i].columns,
+                 block_rows(head_, static_cast<int>(i), row)};
+  }
+  const std::span<const SparseTarget> all = std::span(sparse).first(components);
+  if (Status status = entropy_.next_row(wanted, targets, all); !status) return status;
+  return writer_.pack_sparse_row(head_, row, payload);
 }
 
 Status BaselineDecoder::decode_and_encode(const Box& region, RowSink& sink,
@@ -107,17 +101,17 @@ Status BaselineDecoder::decode_and_encode(const Box& region, RowSink& sink,
   if (Status status = output_.begin(head_, region); !status) return status;
   if (Status status = entropy_.begin(*frame_); !status) return status;
   const RegionPlan& plan = output_.plan();
+  const McuSpan wanted = region_mcus();
   writer_.begin(head_, frame_->markers, payload);
   for (int row = 0; row < head_.mcu_rows; ++row) {
-    const Targets targets = payload_targets(row);
-    if (Status status = entropy_.next_row({0, frame_->mcus_across}, targets); !status) {
+    if (row < plan.first_row || row >= plan.end_row) {
+      if (Status status = encode_row(row, {}, {}, payload); !status) return status;
+      continue;
+    }
+    if (Status status = encode_row(row, wanted, region_targets(row), payload); !status) {
       return status;
     }
-    if (row >= plan.first_row && row < plan.end_row) {
-      copy_region(row);
-      output_.row_done(row, sink);
-    }
-    if (Status status = writer_.pack_row(head_, row, payload); !status) return status;
+    output_.row_done(row, sink);
   }
   writer_.finish(frame_->markers, payload);
   return {};
@@ -127,11 +121,7 @@ Status BaselineDecoder::encode(std::vector<std::byte>& payload) {
   if (Status status = entropy_.begin(*frame_); !status) return status;
   writer_.begin(head_, frame_->markers, payload);
   for (int row = 0; row < head_.mcu_rows; ++row) {
-    const Targets targets = payload_targets(row);
-    if (Status status = entropy_.next_row({0, frame_->mcus_across}, targets); !status) {
-      return status;
-    }
-    if (Status status = writer_.pack_row(head_, row, payload); !status) return status;
+    if (Status status = encode_row(row, {}, {}, payload); !status) return status;
   }
   writer_.finish(frame_->markers, payload);
   return {};

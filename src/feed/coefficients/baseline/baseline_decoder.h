@@ -44,8 +44,10 @@ class BaselineDecoder {
  private:
   using Targets = std::array<BlockTarget, kernels::kMaxComponents>;
   Targets region_targets(int row);
-  Targets payload_targets(int row);
-  void copy_region(int row);
+  /// Reads one row of the whole image into the payload, and into `targets` what the region needs.
+  Status encode_row(int row, McuSpan wanted, std::span<const BlockTarget> targets,
+                    std::vector<std::byte>& payload);
+  McuSpan region_mcus() const;
 
   std::int64_t max_pixels_ = 0;
   std::unique_ptr<BaselineFrame> frame_;  // on the heap: it holds 64 KB of tables

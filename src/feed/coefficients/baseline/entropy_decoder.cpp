@@ -70,10 +70,10 @@ struct EntropyDecoder::BitReader {
     return entry.run() == 0;
   }
 
-  /// The AC coefficients of one block, into `block` if they are wanted. False: no such code, or
-  /// more than 63 coefficients.
-  template <bool kStore>
-  bool ac_coefficients(const HuffmanTable& table, std::int16_t* block) {
+  /// The AC coefficients of one block, each handed to `take_value(k, value)`. False: no such code,
+  /// or more than 63 coefficients.
+  template <class TakeValue>
+  bool ac_coefficients(const HuffmanTable& table, TakeValue take_value) {
     // Four whole coefficients of at most 11 bits fit into the 56 bits that a refill gives. The
     // next look comes before the refill, whose load would otherwise be waited for.
     int k = 0;  // the last coefficient read
@@ -84,10 +84,7 @@ struct EntropyDecoder::BitReader {
         if (entry.value() == 0) break;
         k += entry.run() + 1;
         if (k > 63) return false;
-        if (kStore) {
-          block[kZigzagToNatural[static_cast<std::size_t>(k)]] =
-              static_cast<std::int16_t>(entry.value());
-        }
+        take_value(k, entry.value());
         drop(entry.length());
         if (k == 63) return true;
         entry = table.look(bits);
@@ -108,12 +105,29 @@ struct EntropyDecoder::BitReader {
       if (length > kMaxAcBits) return false;
       k += entry.run() + 1;
       if (k > 63) return false;
-      const int value = extend_sign(take(length), length);
-      if (kStore) {
-        block[kZigzagToNatural[static_cast<std::size_t>(k)]] = static_cast<std::int16_t>(value);
-      }
+      take_value(k, extend_sign(take(length), length));
       if (k == 63) return true;
     }
+  }
+};
+
+/// What becomes of the MCUs that are decoded.
+struct EntropyDecoder::Sinks {
+  std::span<const BlockTarget> targets;  // of those in `wanted`; empty: of none
+  McuSpan wanted;
+  std::span<const SparseTarget> sparse;  // of all; empty: of none
+
+  std::int16_t* block(std::size_t component, int column, int v) const {
+    if (targets.empty() || column < 0) return nullptr;
+    const BlockTarget& to = targets[component];
+    if (column >= to.columns || v >= to.rows) return nullptr;
+    return to.coefficients + v * to.row_stride + std::ptrdiff_t{column} * 64;
+  }
+  kernels::SparseBlock* sparse_block(std::size_t component, int column, int v) const {
+    if (sparse.empty()) return nullptr;
+    const SparseTarget& to = sparse[component];
+    if (column >= to.columns || v >= to.rows) return nullptr;
+    return to.blocks + v * to.row_stride + column;
   }
 };
 
@@ -183,8 +197,9 @@ bool EntropyDecoder::restart() {
   return true;
 }
 
-template <bool kStore>
-bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std::int16_t* block) {
+/// Writes the block to where it is wanted, natural or sparse or both or not at all.
+bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std::int16_t* block,
+                                  kernels::SparseBlock* sparse) {
   const BaselineFrame::Component& tables = frame_->components[component];
   const HuffmanTable& dc_table = frame_->dc_tables[static_cast<std::size_t>(tables.dc_table)];
   const HuffmanTable& ac_table = frame_->ac_tables[static_cast<std::size_t>(tables.ac_table)];
@@ -194,25 +209,43 @@ bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std:
   int& dc = dc_[component];
   dc += difference;
   if (dc < kMinDc || dc > kMaxDc) return false;
-  if (kStore) {
+  const auto to_natural = [block](int k, int value) {
+    block[kZigzagToNatural[static_cast<std::size_t>(k)]] = static_cast<std::int16_t>(value);
+  };
+  if (block != nullptr) {
     std::memset(block, 0, 64 * sizeof(*block));
     block[0] = static_cast<std::int16_t>(dc);
+    if (sparse == nullptr) return reader.ac_coefficients(ac_table, to_natural);
   }
-  return reader.template ac_coefficients<kStore>(ac_table, block);
+  if (sparse == nullptr) return reader.ac_coefficients(ac_table, [](int, int) {});
+  std::uint64_t nonzero = 0;
+  int count = 0;
+  const auto to_sparse = [&](int k, int value) {
+    sparse->values[count++] = static_cast<std::int16_t>(value);
+    nonzero |= std::uint64_t{1} << k;
+  };
+  const bool sound = block == nullptr ? reader.ac_coefficients(ac_table, to_sparse)
+                                      : reader.ac_coefficients(ac_table, [&](int k, int value) {
+                                          to_natural(k, value);
+                                          to_sparse(k, value);
+                                        });
+  sparse->dc = static_cast<std::int16_t>(dc);
+  sparse->nonzero = nonzero;
+  sparse->count = static_cast<std::int16_t>(count);
+  return sound;
 }
 
-template <bool kStore>
-bool EntropyDecoder::decode_mcu(BitReader& reader, int mcu, std::span<const BlockTarget> targets) {
+bool EntropyDecoder::decode_mcu(BitReader& reader, int mcu, const Sinks& sinks) {
+  const bool is_wanted = mcu >= sinks.wanted.first && mcu < sinks.wanted.first + sinks.wanted.count;
   for (std::size_t i = 0; i < static_cast<std::size_t>(frame_->component_count); ++i) {
     const BaselineFrame::Component& component = frame_->components[i];
+    const int first = mcu * component.horizontal;
+    const int first_wanted = sinks.wanted.first * component.horizontal;
     for (int v = 0; v < component.vertical; ++v) {
       for (int h = 0; h < component.horizontal; ++h) {
-        const int column = mcu * component.horizontal + h;
-        if (kStore && column < targets[i].columns && v < targets[i].rows) {
-          std::int16_t* block =
-              targets[i].coefficients + v * targets[i].row_stride + std::ptrdiff_t{column} * 64;
-          if (!decode_block<true>(reader, i, block)) return false;
-        } else if (!decode_block<false>(reader, i, nullptr)) {
+        const int column = is_wanted ? first + h - first_wanted : -1;
+        if (!decode_block(reader, i, sinks.block(i, column, v),
+                          sinks.sparse_block(i, first + h, v))) {
           return false;
         }
       }
@@ -221,17 +254,16 @@ bool EntropyDecoder::decode_mcu(BitReader& reader, int mcu, std::span<const Bloc
   return true;
 }
 
-template <bool kStore>
-bool EntropyDecoder::decode_mcus(int count, std::span<const BlockTarget> targets) {
+bool EntropyDecoder::decode_mcus(McuSpan span, const Sinks& sinks) {
   BitReader reader{bytes_.data() + at_, bits_, bit_count_};
-  for (int mcu = 0; mcu < count; ++mcu) {
+  for (int mcu = span.first; mcu < span.first + span.count; ++mcu) {
     if (mcus_to_restart_ == 0) {
       save(reader);
       if (!restart()) return false;
       reader = {bytes_.data() + at_, bits_, bit_count_};
     }
     --mcus_to_restart_;
-    if (!decode_mcu<kStore>(reader, mcu, targets)) return false;
+    if (!decode_mcu(reader, mcu, sinks)) return false;
     if (bytes_.data() + parts_[part_].end < reader.at - reader.count / 8) return false;
   }
   save(reader);
@@ -245,17 +277,18 @@ void EntropyDecoder::save(const BitReader& reader) {
 }
 
 Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets) {
-  const int after = frame_->mcus_across - wanted.first - wanted.count;
-  if (!decode_mcus<false>(wanted.first, {}) || !decode_mcus<true>(wanted.count, targets) ||
-      !decode_mcus<false>(after, {})) {
-    return damaged();
-  }
+  return next_row(wanted, targets, {});
+}
+
+Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets,
+                                std::span<const SparseTarget> sparse) {
+  if (!decode_mcus({0, frame_->mcus_across}, {targets, wanted, sparse})) return damaged();
   return {};
 }
 
 Status EntropyDecoder::pass_rows(int count) {
   for (int row = 0; row < count; ++row) {
-    if (!decode_mcus<false>(frame_->mcus_across, {})) return damaged();
+    if (!decode_mcus({0, frame_->mcus_across}, {})) return damaged();
   }
   return {};
 }

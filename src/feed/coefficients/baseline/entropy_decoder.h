@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "feed/coefficients/baseline/baseline_frame.h"
+#include "kernels/segment/sparse_block.h"
 
 namespace unstarve::feed {
 
@@ -18,6 +19,15 @@ struct BlockTarget {
   std::int16_t* coefficients = nullptr;
   std::ptrdiff_t row_stride = 0;  // coefficients from one block row to the next
   int columns = 0;                // blocks
+  int rows = 0;
+};
+
+/// Where all blocks of one component in an MCU row go as an entropy coder has them: block
+/// (v, column) to blocks[v * row_stride + column], with column counted from the image's left edge.
+struct SparseTarget {
+  kernels::SparseBlock* blocks = nullptr;
+  std::ptrdiff_t row_stride = 0;  // blocks from one block row to the next
+  int columns = 0;                // as in BlockTarget
   int rows = 0;
 };
 
@@ -43,6 +53,9 @@ class EntropyDecoder {
   Status begin(const BaselineFrame& frame);
   /// Reads the next MCU row. Blocks come in natural order, quantised, with absolute DC values.
   Status next_row(McuSpan wanted, std::span<const BlockTarget> targets);
+  /// The same, and the whole row as sparse blocks.
+  Status next_row(McuSpan wanted, std::span<const BlockTarget> targets,
+                  std::span<const SparseTarget> sparse);
   /// Passes over MCU rows.
   Status pass_rows(int count);
 
@@ -56,12 +69,11 @@ class EntropyDecoder {
   Status unstuff(std::span<const std::byte> scan);
   bool restart();
   void save(const BitReader& reader);
-  template <bool kStore>
-  bool decode_block(BitReader& reader, std::size_t component, std::int16_t* block);
-  template <bool kStore>
-  bool decode_mcu(BitReader& reader, int mcu, std::span<const BlockTarget> targets);
-  template <bool kStore>
-  bool decode_mcus(int count, std::span<const BlockTarget> targets);
+  struct Sinks;
+  bool decode_block(BitReader& reader, std::size_t component, std::int16_t* block,
+                    kernels::SparseBlock* sparse);
+  bool decode_mcu(BitReader& reader, int mcu, const Sinks& sinks);
+  bool decode_mcus(McuSpan span, const Sinks& sinks);
 
   const BaselineFrame* frame_ = nullptr;
   std::vector<std::uint8_t> bytes_;  // the scan without stuffing and markers, padded
