@@ -63,6 +63,22 @@ inline int width_code(int largest) {
   return 1 + (largest > kMaxNarrowMagnitude ? std::max(width, kMaxNarrowWidth + 1) : width);
 }
 
+/// width_code() of magnitudes up to kMaxNarrowMagnitude, as a table: whether a band has any beyond
+/// +-1 cannot be foreseen, so that a branch on it costs more than a look-up.
+inline constexpr std::array<std::uint8_t, kMaxNarrowMagnitude + 1> kNarrowCodes = [] {
+  std::array<std::uint8_t, kMaxNarrowMagnitude + 1> codes = {};
+  for (int largest = 2; largest <= kMaxNarrowMagnitude; ++largest) {
+    codes[std::size_t(largest)] =
+        static_cast<std::uint8_t>(1 + std::bit_width(static_cast<unsigned>(largest - 2)));
+  }
+  return codes;
+}();
+
+/// How many bits a band's fields have: `code` less 1, but 0 for 0, and without a branch.
+inline int field_width(int code) { return code - static_cast<int>(code != 0); }
+/// `count`, or 0 where `code` is 0; without a branch.
+inline int count_if(int code, int count) { return count & -static_cast<int>(code != 0); }
+
 inline const std::int16_t* block_of(const SegmentPlane& plane, int index) {
   return plane.coefficients + (index / plane.columns) * plane.row_stride +
          (index % plane.columns) * kBlockCoefficients;

@@ -134,7 +134,7 @@ HWY_INLINE bool find_band(const ZigzagBlock& zigzag, std::uint64_t positions, Ba
   largest = 255 - (_mm_cvtsi128_si32(_mm_minpos_epu16(complements)) & 0xFF);
   _mm512_store_si512(band.fields, _mm512_subs_epu8(magnitudes, _mm512_set1_epi8(2)));
   if (HWY_LIKELY(largest <= segment::kMaxNarrowMagnitude)) {
-    band.code = segment::width_code(largest);
+    band.code = segment::kNarrowCodes[static_cast<std::size_t>(largest)];
     return true;
   }
 #endif
@@ -160,7 +160,7 @@ HWY_INLINE void put_eight(const Band& band, int first, int width, segment::BitWr
 
 HWY_INLINE void put_fields(const ZigzagBlock& zigzag, std::uint64_t positions, const Band& band,
                            segment::BitWriter& bits) {
-  const int width = std::max(band.code - 1, 0);
+  const int width = segment::field_width(band.code);
   if (HWY_LIKELY(width <= segment::kMaxNarrowWidth)) {
     put_eight(band, 0, width, bits);
     for (int first = 8; first < band.count; first += 8) put_eight(band, first, width, bits);
@@ -188,8 +188,9 @@ HWY_INLINE bool pack_block(const std::int16_t* block, segment::BitWriter& bits,
   const std::uint64_t low_nonzero = nonzero & kLowBand;
   const std::uint64_t high_nonzero = nonzero & ~kLowBand;
   // Without a large coefficient the band has no "large" bits: none are set then.
-  bits.put(extract(low_large, low_nonzero), low.code > 0 ? count_bits(low_nonzero) : 0);
-  bits.put(extract(high_large, high_nonzero), high.code > 0 ? count_bits(high_nonzero) : 0);
+  bits.put(extract(low_large, low_nonzero), segment::count_if(low.code, count_bits(low_nonzero)));
+  bits.put(extract(high_large, high_nonzero),
+           segment::count_if(high.code, count_bits(high_nonzero)));
   put_fields(zigzag, low_large, low, bits);
   put_fields(zigzag, high_large, high, bits);
   head = {segment::mask_code(nonzero), low.code, high.code};

@@ -88,7 +88,7 @@ HWY_INLINE bool find_band(const SparseBlock& block, __m512i magnitudes, std::uin
   }
   _mm512_store_si512(band.fields, _mm512_subs_epu8(large, _mm512_set1_epi8(2)));
   band.count = count_ones(which);
-  band.code = segment::width_code(largest);
+  band.code = segment::kNarrowCodes[static_cast<std::size_t>(largest)];
   return true;
 }
 
@@ -131,7 +131,7 @@ HWY_INLINE void put_eight(const Band& band, int first, int width, segment::BitWr
 
 HWY_INLINE void put_fields(const SparseBlock& block, std::uint64_t which, const Band& band,
                            segment::BitWriter& bits) {
-  const int width = std::max(band.code - 1, 0);
+  const int width = segment::field_width(band.code);
   if (HWY_LIKELY(width <= segment::kMaxNarrowWidth)) {
     put_eight(band, 0, width, bits);
     for (int first = 8; first < band.count; first += 8) put_eight(band, first, width, bits);
@@ -161,8 +161,8 @@ HWY_INLINE bool pack_block(const SparseBlock& block, segment::BitWriter& bits,
   }
   bits.put(signs.negative, block.count);
   // Without a large coefficient the band has no "large" bits: none are set then.
-  bits.put(low_large, low.code > 0 ? low_count : 0);
-  bits.put(signs.large >> low_count, high.code > 0 ? high_count : 0);
+  bits.put(low_large, segment::count_if(low.code, low_count));
+  bits.put(signs.large >> low_count, segment::count_if(high.code, high_count));
   put_fields(block, low_large, low, bits);
   put_fields(block, high_large, high, bits);
   head = {segment::mask_code(block.nonzero), low.code, high.code};
