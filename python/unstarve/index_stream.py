@@ -192,7 +192,7 @@ class Epoch:
             samples = _Lazy(self._draw(sampler.sampler, start))
             return iter(BatchSampler(samples, sampler.batch_size, sampler.drop_last))
         if sampler_state.seeds_itself(sampler):
-            return self._seeded(sampler, start)
+            return _seeded(sampler, start, self._start)
         if sampler_state.needs_nothing(sampler) or sampler_state.generators(sampler, None):
             return iter(sampler)
         if self._stateful is not None:
@@ -201,18 +201,7 @@ class Epoch:
             self._start["torch"] = start["torch"]
             state = sampler_state.unpack(start["torch"])
             return sampler_state.drawing_from(state, iter(sampler))
-        return self._noting_default_generator(sampler)
-
-    def _seeded(self, sampler: Any, start: dict[str, Any]) -> Iterator[Any]:
-        seed = start.get("seed")
-        if seed is None:
-            seed = int(torch.empty((), dtype=torch.int64).random_().item())
-        self._start["seed"] = seed
-        yield from sampler_state.seeded(sampler, seed)
-
-    def _noting_default_generator(self, sampler: Any) -> Iterator[Any]:
-        self._start["torch"] = sampler_state.pack(torch.get_rng_state())
-        yield from sampler
+        return _noting_default_generator(sampler, self._start)
 
     def _rest(self, state: dict[str, Any]) -> Iterator[Any]:
         """What is left of the epoch that `state` was saved in."""
@@ -224,13 +213,9 @@ class Epoch:
         if type(self._sampler) is BatchSampler:
             done = self._samples_done(state)
             samples = self._draw(self._sampler.sampler, state["start"])
-            rest = _Lazy(self._after(samples, done))
+            rest = _Lazy(_after(samples, done, self.skipped))
             return iter(BatchSampler(rest, self._sampler.batch_size, self._sampler.drop_last))
-        return self._after(self._draw(self._sampler, state["start"]), self.batches)
-
-    def _after(self, items: Iterator[Any], count: int) -> Iterator[Any]:
-        self.skipped = list(itertools.islice(items, count))
-        yield from items
+        return _after(self._draw(self._sampler, state["start"]), self.batches, self.skipped)
 
     def _samples_done(self, state: dict[str, Any]) -> int:
         """Samples of this rank's share that are behind, also if the share is another one now."""
@@ -247,6 +232,28 @@ class Epoch:
             )
         self._samples = done
         return done
+
+
+# What an epoch iterates over holds no reference to the epoch: an epoch's list of indices goes with
+# its iterator, without waiting for the garbage collector.
+
+
+def _seeded(sampler: Any, start: dict[str, Any], note: dict[str, Any]) -> Iterator[Any]:
+    seed = start.get("seed")
+    if seed is None:
+        seed = int(torch.empty((), dtype=torch.int64).random_().item())
+    note["seed"] = seed
+    yield from sampler_state.seeded(sampler, seed)
+
+
+def _noting_default_generator(sampler: Any, note: dict[str, Any]) -> Iterator[Any]:
+    note["torch"] = sampler_state.pack(torch.get_rng_state())
+    yield from sampler
+
+
+def _after(items: Iterator[Any], count: int, skipped: list[Any]) -> Iterator[Any]:
+    skipped.extend(itertools.islice(items, count))
+    yield from items
 
 
 def _length(sampler: Any) -> float:
