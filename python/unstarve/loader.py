@@ -199,9 +199,12 @@ class ImageFolderLoader:
         return _EpochIterator(self, self._iterations)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the consumer is, in a few hundred bytes that JSON takes: the batches that a loop has
-        got count, those that lie ready do not. After the last batch of an epoch it is the begin of
-        the next. It is the same on all ranks that have taken as many batches."""
+        """Where the consumer is, in a few hundred bytes that JSON takes.
+
+        The batches that a loop has got count, those that lie ready do not; after the last one of an
+        epoch it is the begin of the next. It is the same on all ranks that have taken as many
+        batches.
+        """
         state: dict[str, Any] = json.loads(self._native.state())
         return state
 
