@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   cli::add_diagnose_command(app, context);
   cli::add_report_command(app, context);
   cli::add_bench_command(app, context);
+  cli::add_pack_command(app, context);
+  cli::add_unpack_command(app, context);
   cli::add_doctor_command(app, context);
   cli::add_version_command(app, context);
   try {

@@ -12,6 +12,8 @@ void add_run_command(CLI::App& app, CommandContext& context);
 void add_diagnose_command(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 void add_bench_command(CLI::App& app, CommandContext& context);
+void add_pack_command(CLI::App& app, CommandContext& context);
+void add_unpack_command(CLI::App& app, CommandContext& context);
 void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_version_command(CLI::App& app, CommandContext& context);
 

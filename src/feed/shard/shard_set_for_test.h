@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -49,6 +51,40 @@ class QuickStorage : public Storage {
   Status sync(int) override { return {}; }
   Status sync_folder(const std::string&) override { return {}; }
 };
+/// From its n-th change of a file on nothing happens any more, as after a kill or on a full disk.
+/// Of the write that fails first, `kept_ratio` reaches the file.
+class DyingStorage final : public QuickStorage {
+ public:
+  DyingStorage(int nth, double kept_ratio) : nth_(nth), kept_ratio_(kept_ratio) {}
+
+  Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
+    if (++calls_ < nth_) return Storage::write(file, offset, bytes);
+    if (calls_ == nth_) {
+      const auto kept = static_cast<std::size_t>(kept_ratio_ * static_cast<double>(bytes.size()));
+      if (Status status = Storage::write(file, offset, bytes.first(kept)); !status) return status;
+    }
+    return fail_errno(ENOSPC, "cannot write");
+  }
+  Status truncate(int file, std::uint64_t size) override {
+    if (++calls_ < nth_) return Storage::truncate(file, size);
+    return fail_errno(EIO, "cannot cut");
+  }
+  Status sync(int file) override {
+    if (++calls_ < nth_) return QuickStorage::sync(file);
+    return fail_errno(EIO, "cannot sync");
+  }
+  Status rename(const std::string& from, const std::string& to) override {
+    if (++calls_ < nth_) return Storage::rename(from, to);
+    return fail_errno(EIO, "cannot rename");
+  }
+  bool died() const { return calls_ >= nth_; }
+
+ private:
+  const int nth_;
+  const double kept_ratio_;
+  int calls_ = 0;
+};
+
 inline std::shared_ptr<Storage> quick_storage() { return std::make_shared<QuickStorage>(); }
 
 /// Samples in shards of about a kilobyte.

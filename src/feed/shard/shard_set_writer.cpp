@@ -135,11 +135,11 @@ Status ShardSetWriter::finish_current() {
   return storage_->sync_folder(options_.folder);
 }
 
+Status ShardSetWriter::finish_shards() { return current_ ? finish_current() : Status(); }
+
 Status ShardSetWriter::finish() {
   if (whole_) return {};
-  if (current_) {
-    if (Status status = finish_current(); !status) return status;
-  }
+  if (Status status = finish_shards(); !status) return status;
   if (Status status = write_index(); !status) {
     return error_in(options_.folder + "/" + kIndexName, status.error());
   }

@@ -39,6 +39,9 @@ class ShardSetWriter {
   bool is_whole() const { return whole_; }
 
   Status append(const ShardSample& sample);
+  /// Ends the last shard; nothing can be appended from then on.
+  Status finish_shards();
+  /// The same, and the index, which makes the set whole.
   Status finish();
 
  private:

@@ -106,8 +106,14 @@ Result<SampleTable> open_shard_table(const std::shared_ptr<Storage>& storage,
   const Result<ShardHeader> header = read_shard_header(*storage, file->get());
   if (!header) return forward_error(header);
   Result<SampleTable> table = SampleTable::open(storage, file);
-  if (table || table.error().code != ErrorCode::kNotFound) return table;
-  return SampleTable::scan(storage, file);
+  if (!table && table.error().code == ErrorCode::kNotFound) {
+    return SampleTable::scan(storage, file);
+  }
+  if (table && (table->shards().size() != 1 ||
+                table->shards().front().listing.records_end > table->offset())) {
+    return fail(ErrorCode::kCorruptData, "the table is that of other files");
+  }
+  return table;
 }
 
 }  // namespace

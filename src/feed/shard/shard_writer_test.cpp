@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cerrno>
-
 #include "feed/shard/shard_set_for_test.h"
 
 namespace unstarve::feed {
@@ -18,40 +16,6 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kSamples = 14;
 
-/// From its n-th change of a file on nothing happens any more, as after a kill or on a full disk.
-/// Of the write that fails first, `kept_ratio` reaches the file.
-class DyingStorage final : public test::QuickStorage {
- public:
-  DyingStorage(int nth, double kept_ratio) : nth_(nth), kept_ratio_(kept_ratio) {}
-
-  Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
-    if (++calls_ < nth_) return Storage::write(file, offset, bytes);
-    if (calls_ == nth_) {
-      const auto kept = static_cast<std::size_t>(kept_ratio_ * static_cast<double>(bytes.size()));
-      if (Status status = Storage::write(file, offset, bytes.first(kept)); !status) return status;
-    }
-    return fail_errno(ENOSPC, "cannot write");
-  }
-  Status truncate(int file, std::uint64_t size) override {
-    if (++calls_ < nth_) return Storage::truncate(file, size);
-    return fail_errno(EIO, "cannot cut");
-  }
-  Status sync(int file) override {
-    if (++calls_ < nth_) return QuickStorage::sync(file);
-    return fail_errno(EIO, "cannot sync");
-  }
-  Status rename(const std::string& from, const std::string& to) override {
-    if (++calls_ < nth_) return Storage::rename(from, to);
-    return fail_errno(EIO, "cannot rename");
-  }
-  bool died() const { return calls_ >= nth_; }
-
- private:
-  const int nth_;
-  const double kept_ratio_;
-  int calls_ = 0;
-};
-
 std::string undisturbed() {
   const TestFolder folder;
   EXPECT_TRUE(write_set(test::quick_storage(), small_set(folder.path()), kSamples));
@@ -63,7 +27,7 @@ TEST(ShardSetWriter, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
   for (const double kept_ratio : {0.0, 0.4, 1.0}) {
     for (int nth = 1;; ++nth) {
       const TestFolder folder;
-      const auto storage = std::make_shared<DyingStorage>(nth, kept_ratio);
+      const auto storage = std::make_shared<test::DyingStorage>(nth, kept_ratio);
       const Status status = write_set(storage, small_set(folder.path()), kSamples);
       if (!storage->died()) {
         EXPECT_TRUE(status);
@@ -83,7 +47,7 @@ TEST(ShardSetWriter, GoesOnAfterSeveralKillsInARow) {
   const TestFolder folder;
   int runs = 0;
   for (;; ++runs) {
-    const auto storage = std::make_shared<DyingStorage>(6 + 2 * runs, 0.5);
+    const auto storage = std::make_shared<test::DyingStorage>(6 + 2 * runs, 0.5);
     if (write_set(storage, small_set(folder.path()), kSamples)) break;
     ASSERT_LT(runs, 100);
   }

@@ -51,6 +51,10 @@ Result<std::uint64_t> Storage::size(int file) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+void Storage::drop_cached(int file) {
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);  // a wish, not a need
+}
+
 Status Storage::read(int file, std::uint64_t offset, std::span<std::byte> target) {
   while (!target.empty()) {
     const ssize_t got = ::pread(file, target.data(), std::min(target.size(), kBytesPerCall),

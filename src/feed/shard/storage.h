@@ -21,6 +21,8 @@ class Storage {
   /// Makes the file if it is not there; what is in it stays.
   virtual Result<FileDescriptor> open_to_write(const std::string& path);
   virtual Result<std::uint64_t> size(int file);
+  /// Makes the next reads come from the disk, as far as the system heeds it.
+  virtual void drop_cached(int file);
   /// Fills `target` from `offset` on. kCorruptData when the file ends before that.
   virtual Status read(int file, std::uint64_t offset, std::span<std::byte> target);
   /// Writes all of `bytes` at `offset`, or says why not; a part may have been written then.

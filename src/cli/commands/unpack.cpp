@@ -1,0 +1,75 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/clock.h"
+#include "cli/commands/commands.h"
+#include "cli/shard_text.h"
+#include "cli/terminal.h"
+#include "feed/pack/unpack_job.h"
+#include "report/text/live.h"
+
+namespace unstarve::cli {
+namespace {
+
+struct UnpackCommand {
+  feed::UnpackOptions job;
+  bool json = false;
+};
+
+void print(const UnpackCommand& command, const feed::UnpackSummary& summary) {
+  if (command.json) {
+    const nlohmann::ordered_json document = {
+        {"schema", "unstarve.unpack/1"},  {"source", command.job.source},
+        {"target", command.job.target},   {"files", summary.samples},
+        {"identical", summary.identical}, {"same_pixels", summary.same_pixels},
+        {"bytes", summary.bytes}};
+    return write_text(
+        Stream::kOut,
+        document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  }
+  write_text(Stream::kOut,
+             fmt::format("{} files, {}, in {}\n"
+                         "  {} identical to those that were packed\n"
+                         "  {} JPEGs with identical pixels, made anew\n",
+                         summary.samples, bytes_text(static_cast<double>(summary.bytes)),
+                         command.job.target, summary.identical, summary.same_pixels));
+}
+
+Status run_unpack(const UnpackCommand& command) {
+  const SteadyClock clock;
+  report::ProgressLine line(clock, progress_options(),
+                            [](std::string_view text) { write_text(Stream::kErr, text); });
+  const Result<feed::UnpackSummary> summary =
+      feed::unpack_shards(command.job, [&line](std::uint64_t done, std::uint64_t total) {
+        line.update(fmt::format("  unpacking  {} of {}", done, total));
+      });
+  line.clear();
+  if (!summary) return forward_error(summary);
+  print(command, *summary);
+  return {};
+}
+
+}  // namespace
+
+void add_unpack_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<UnpackCommand>();
+  CLI::App* command =
+      app.add_subcommand("unpack", "give back the files that shards were packed from");
+  command->add_option("source", options->job.source, "folder of shards, or one shard")->required();
+  command
+      ->add_option("target", options->job.target,
+                   "folder for the files; those of the same names are replaced")
+      ->required();
+  command->add_option("--threads", options->job.threads, "threads (0: all usable CPUs)")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([&context, options] {
+    const Status status = run_unpack(*options);
+    if (!status) return report_error(context, status.error());
+    context.exit_code = kSuccess;
+  });
+}
+
+}  // namespace unstarve::cli

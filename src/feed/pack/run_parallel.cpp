@@ -1,0 +1,69 @@
+#include "feed/pack/run_parallel.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace unstarve::feed {
+namespace {
+
+class SharedWork {
+ public:
+  explicit SharedWork(std::uint64_t count) : count_(count) {}
+
+  void work(const WorkOnItem& worker, bool on_calling_thread) {
+    try {
+      for (std::uint64_t index = next_++; index < count_ && !failed_; index = next_++) {
+        const Status status = worker({index, on_calling_thread, failed_});
+        if (!status) keep(status.error());
+      }
+    } catch (const std::bad_alloc&) {
+      keep({ErrorCode::kOutOfMemory, "there is not enough memory", 0});
+    }
+  }
+
+  Status result() {
+    MutexLock lock(mutex_);
+    if (error_) return tl::unexpected<Error>(*error_);
+    return {};
+  }
+
+ private:
+  void keep(Error error) {
+    MutexLock lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    failed_ = true;
+  }
+
+  const std::uint64_t count_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  Mutex mutex_;
+  std::optional<Error> error_ UNSTARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+Status run_parallel(std::uint64_t count, int threads,
+                    const std::function<WorkOnItem()>& make_worker) {
+  SharedWork work(count);
+  std::vector<std::jthread> others;
+  const std::uint64_t useful = std::min(count, static_cast<std::uint64_t>(std::max(threads, 1)));
+  try {
+    for (std::uint64_t i = 1; i < useful; ++i) {
+      others.emplace_back([&work, worker = make_worker()] { work.work(worker, false); });
+    }
+  } catch (const std::system_error&) {
+    // Those that did start are enough.
+  }
+  work.work(make_worker(), true);
+  for (std::jthread& other : others) other.join();
+  return work.result();
+}
+
+}  // namespace unstarve::feed
