@@ -55,7 +55,8 @@ def main() -> int:
         result, elapsed = run_demo(args.unstarve, args.rest)
         verification = result["verification"]
         before = number(verification[0]["before"]["au"])
-        after = number(verification[-1]["after"]["au"])
+        ours = [e["after"] for e in verification if e["remedy"].startswith("unstarve_")]
+        after = min(number(entry["au"]) for entry in ours)
         held = [bool(entry["held"]) for entry in verification]
         cause = result["findings"][0]["cause"]
         story = before < 0.5 and after >= 0.9 and cause == "input_wait"
@@ -68,7 +69,8 @@ def main() -> int:
             parts.append(
                 f"{entry['remedy']} {predicted['speedup']:.2f} "
                 f"[{predicted['low']:.2f}..{predicted['high']:.2f}] measured {measured:.2f} "
-                f"{'held' if entry['held'] else 'MISSED'}"
+                f"{'held' if entry['held'] else 'MISSED'} "
+                f"{number(entry['after']['cpu_cores']):.2f} cores"
             )
         print(
             f"run {run + 1:2d}: AU {before:.1%} -> {after:.1%}, {cause}, "

@@ -3,6 +3,7 @@
     python examples/train.py --data DIR               # DIR/CLASS/IMAGE.jpg
     python examples/train.py --data DIR --workers 4
     python examples/train.py --data DIR --loader unstarve
+    unstarve pack DIR SHARDS && python examples/train.py --data SHARDS --loader unstarve
 
 Without a CUDA device it runs on unstarve's emulated A100, which takes the time of a real one and
 computes nothing.
@@ -91,7 +92,7 @@ def train(args: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder with one folder per class")
+    parser.add_argument("--data", required=True, help="one folder per class, or shards")
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--steps", type=int, default=0, help="stop after so many (0: never)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")

@@ -173,6 +173,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   diagnose::DiagnoseOptions options;
   options.run_id = reader->info("run_id");
   options.loader_place = text_at(text, "loader_place");
+  if (is_image_folder(analysis)) options.image_folder = analysis.dataset_root;
   analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, options);
   const bool other_data = !analysis.dataset_class.empty() && !is_image_folder(analysis);
   if (other_data) drop_native_loader(analysis.diagnosis);

@@ -19,7 +19,7 @@ Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string&
 
 /// How long a run of the demo's job takes: whichever comes first.
 struct DemoLength {
-  double seconds = 13;
+  double seconds = 10;
   int steps = 0;  // 0: no limit
 };
 

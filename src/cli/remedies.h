@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reading.h"
-#include "base/result.h"
 #include "cli/analysis.h"
+#include "cli/calibration.h"
 #include "diagnose/diagnose.h"
 #include "predict/what_if.h"
 
@@ -16,23 +15,7 @@ namespace unstarve::cli {
 /// Ids of the remedies whose gain is predicted.
 inline constexpr const char* kMoreWorkers = "more_workers";
 inline constexpr const char* kUnstarveLoader = "unstarve_loader";
-
-/// What unstarve's loader hands over.
-enum class NativeOutput {
-  kUint8,    // unstarve.ImageFolderLoader: pixels, normalised on the device
-  kFloat32,  // unstarve.DataLoader in torch's place: what ToTensor and Normalize make
-};
-
-/// What a short measurement on this machine says, with the job's own files.
-struct Calibration {
-  Reading<double> sample_cpu_s = {};         // unstarve's loader, CPU seconds per sample
-  double sample_bytes = 0;                   // that it hands over per sample
-  Reading<double> parallel_efficiency = {};  // what each core after the first adds, 0..1
-  int threads = 1;                           // that the second figure is for
-};
-
-/// Loads images of `image_folder` for about two seconds, with one thread and with all usable cores.
-Result<Calibration> calibrate(const std::string& image_folder, NativeOutput output);
+inline constexpr const char* kUnstarveShards = "unstarve_shards";
 
 /// The configuration that a remedy would set.
 struct WorkerPlan {

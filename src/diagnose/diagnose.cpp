@@ -94,6 +94,7 @@ Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
   const SignalSources sources = {timeline, analysis.index, analysis.worst(), host};
   Signals signals = derive_signals(sources);
   signals.loader_place = options.loader_place;
+  signals.image_folder = options.image_folder;
 
   Diagnosis diagnosis;
   diagnosis.input = timeline.input;

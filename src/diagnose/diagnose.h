@@ -14,6 +14,7 @@ namespace unstarve::diagnose {
 struct DiagnoseOptions {
   std::string run_id;        // of a live run
   std::string loader_place;  // where the job makes its loader: "train.py:41"
+  std::string image_folder = {};  // the job's data, where it is a folder of images; else empty
 };
 
 /// Says why a GPU idles, from what was recorded of the job and of its host.

@@ -89,6 +89,18 @@ TEST(Diagnose, TheVerdictSaysEmulatedAndWhere) {
   EXPECT_TRUE(contains(found.verdict, "train.py:41")) << found.verdict;
 }
 
+TEST(Diagnose, AFolderOfImagesCanBePackedAndIsNamedOnlyForAClearGain) {
+  const Timeline timeline = make_run(5, 60, 40);
+  Diagnosis found =
+      diagnose(timeline, {}, {.run_id = "", .loader_place = "", .image_folder = "/i"});
+  attach_predictions(found,
+                     {{"unstarve_loader", {2.0, 1.9, 2.1}}, {"unstarve_shards", {2.05, 2.0, 2.1}}});
+  EXPECT_TRUE(contains(found.verdict, "mport DataLoader from unstarve")) << found.verdict;
+  attach_predictions(found,
+                     {{"unstarve_loader", {2.0, 1.9, 2.1}}, {"unstarve_shards", {2.4, 2.3, 2.5}}});
+  EXPECT_TRUE(contains(found.verdict, "unstarve pack /i /i-shards")) << found.verdict;
+}
+
 TEST(Diagnose, WithoutStepsTheVerdictSaysSo) {
   Timeline timeline = make_run(5, 60, 40);
   timeline.steps.clear();

@@ -59,13 +59,16 @@ std::string subject(const Diagnosis& diagnosis) {
   return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
 }
 
+// A remedy that comes later takes more doing; it must gain more by this much to be named instead.
+constexpr double kClearlyMore = 1.05;
+
 // The remedy that gains most as predicted, else the first.
 const Remedy* best_remedy(const Finding& finding) {
   const Remedy* best = nullptr;
   for (const Remedy& remedy : finding.remedies) {
     if (best == nullptr ||
-        (remedy.predicted &&
-         (!best->predicted || (*remedy.predicted).speedup > (*best->predicted).speedup))) {
+        (remedy.predicted && (!best->predicted || (*remedy.predicted).speedup >
+                                                      kClearlyMore * (*best->predicted).speedup))) {
       best = &remedy;
     }
   }

@@ -19,8 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-Signals make_signals(const Json& values) {
+Signals make_signals(const Json& values, const Json& names) {
   Signals signals;
+  signals.image_folder = names.value("image_folder", "");
   for (const auto& [name, value] : values.items()) {
     bool known = false;
     for (const SignalField& field : signal_fields()) {
@@ -70,7 +71,7 @@ TEST_P(GoldenRule, SaysWhatItsCasesSay) {
   int silent = 0;
   for (const Json& item : Json::parse(file)) {
     SCOPED_TRACE(item["name"].get<std::string>());
-    const Signals signals = make_signals(item["signals"]);
+    const Signals signals = make_signals(item["signals"], item.value("names", Json::object()));
     const RuleAnswer answer = ask(rule, signals);
     EXPECT_FALSE(answer.abstention) << answer.abstention->signal;
     const bool expects_silence = item["expect"].contains("silent");

@@ -185,7 +185,8 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
     assert found["findings"][0]["cause"] == "input_wait"
     # The job's data set is no folder of images, so the loader for those is not advised.
-    assert "unstarve_loader" not in {r["id"] for f in found["findings"] for r in f["remedies"]}
+    advised = {r["id"] for f in found["findings"] for r in f["remedies"]}
+    assert not {"unstarve_loader", "unstarve_shards"} & advised
     assert found["steps"]["count"] == 12  # of 13: the first is warm-up
     assert "<html" in (out / "report.html").read_text()
     with sqlite3.connect(out / "run.sqlite") as store:
@@ -271,8 +272,12 @@ def test_demo_closes_the_loop(tmp_path: Path) -> None:
     assert found["devices"][0]["emulated"]
     assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
     remedies = [tried["remedy"] for tried in found["verification"]]
-    assert remedies[-1] == "unstarve_loader"
-    last = found["verification"][-1]
+    assert remedies[-2:] == ["unstarve_loader", "unstarve_shards"]
+    advice = {r["id"]: r["how"] for f in found["findings"] for r in f["remedies"]}
+    assert f"unstarve pack {tmp_path}/d/data " in advice["unstarve_shards"]
+    assert not (tmp_path / "d/shards").exists(), "what is large is taken away again"
+    folder, last = found["verification"][-2:]
+    assert folder["predicted"]["low"] <= folder["predicted"]["speedup"]
     for side in ("before", "after"):
         assert set(last[side]) >= {"step_us", "au", "images_per_s", "cpu_cores"}
     assert last["predicted"]["low"] <= last["predicted"]["speedup"] <= last["predicted"]["high"]

@@ -42,13 +42,9 @@ void say_remarks(const std::vector<std::string>& remarks) {
 /// Predictions where the job's data can be loaded natively are calibrated on it.
 void add_predictions(Analysis& analysis) {
   Calibration calibration;
-  if (is_image_folder(analysis)) {
-    const auto measured = calibrate(analysis.dataset_root, NativeOutput::kFloat32);
-    if (measured) {
-      calibration = *measured;
-    } else {
-      analysis.remarks.push_back("unstarve_loader: " + measured.error().message);
-    }
+  if (is_image_folder(analysis) && find_remedy(analysis.diagnosis, kUnstarveLoader) != nullptr) {
+    calibration = calibrate(analysis.dataset_root, NativeOutput::kFloat32);
+    for (const std::string& remark : calibration.remarks) analysis.remarks.push_back(remark);
   }
   diagnose::attach_predictions(analysis.diagnosis, predict_remedies(analysis, calibration));
 }

@@ -71,6 +71,22 @@ Remedy unstarve_loader(const Signals& signals) {
   return remedy;
 }
 
+std::optional<Remedy> unstarve_shards(const Signals& signals) {
+  if (signals.image_folder.empty()) return std::nullopt;
+  const std::string shards = signals.image_folder + "-shards";
+  return advice("unstarve_shards",
+                fmt::format("Pack the images once with `unstarve pack {} {}`, and load them{} with "
+                            "unstarve.ImageFolderLoader(\"{}\", batch_size), which normalises "
+                            "nothing: its uint8 pixels are for the device to scale.",
+                            signals.image_folder, shards, at(signals.loader_place), shards));
+}
+
+std::vector<Remedy> native_loading(const Signals& signals) {
+  std::vector<Remedy> remedies = {unstarve_loader(signals)};
+  if (auto shards = unstarve_shards(signals)) remedies.push_back(*std::move(shards));
+  return remedies;
+}
+
 std::optional<Remedy> fewer_workers(const Signals& signals) {
   if (!signals.num_workers || !signals.effective_cpus) return std::nullopt;
   const double workers = whole_cpus(*signals.effective_cpus);

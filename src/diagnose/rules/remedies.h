@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "diagnose/diagnosis.h"
 #include "diagnose/signals/signals.h"
@@ -17,6 +18,10 @@ std::optional<Remedy> more_workers(const Signals& signals);
 Reading<double> needed_workers(const Signals& signals);
 /// unstarve's loader with one thread per effective CPU.
 Remedy unstarve_loader(const Signals& signals);
+/// The same data packed into shards, for that loader; nothing unless it is a folder of images.
+std::optional<Remedy> unstarve_shards(const Signals& signals);
+/// Those two, in this order: what to do about waiting for input beside more workers.
+std::vector<Remedy> native_loading(const Signals& signals);
 std::optional<Remedy> fewer_workers(const Signals& signals);
 /// More samples per step; nothing when the device's memory is known to be full.
 std::optional<Remedy> larger_batch(const Signals& signals);

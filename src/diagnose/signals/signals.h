@@ -79,6 +79,7 @@ struct Signals {
 
   // Names for evidence; empty when unknown.
   std::string loader_place;   // where the job makes its loader: "train.py:41"
+  std::string image_folder;   // the data, where it is known to be a folder of images
   std::string blocking_call;  // the call that blocked the training thread most
 };
 

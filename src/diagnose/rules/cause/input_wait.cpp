@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "diagnose/rules/all_rules.h"
 #include "diagnose/rules/remedies.h"
 #include "diagnose/rules/wording.h"
@@ -22,7 +24,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
                                          duration(*signals.step_ns_median)));
   }
   if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
-  claim.remedies.push_back(unstarve_loader(signals));
+  for (Remedy& remedy : native_loading(signals)) claim.remedies.push_back(std::move(remedy));
   return claim;
 }
 

@@ -1,0 +1,145 @@
+#include "cli/calibration.h"
+
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <memory>
+
+#include "base/clock.h"
+#include "cli/image_sample.h"
+#include "feed/pack/pack_job.h"
+#include "feed/pipeline/loader.h"
+
+namespace unstarve::cli {
+
+namespace {
+
+constexpr int kCalibrationBatch = 16;
+constexpr int kCalibrationPrefetch = 4;
+constexpr double kCalibrationSeconds = 0.8;
+constexpr double kSecondsPerNs = 1e-9;
+// Packed for the calibration: enough to outgrow the CPU's caches, packed in well under a second.
+constexpr SampleBounds kPackedSample = {256, 48 << 20};
+// ImageNet's, which nearly every script normalises with; others cost the same.
+constexpr std::array<float, 3> kMean = {0.485F, 0.456F, 0.406F};
+constexpr std::array<float, 3> kDeviation = {0.229F, 0.224F, 0.225F};
+
+double process_cpu_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * kSecondsPerNs;
+}
+
+feed::TransformPlan transform_for(NativeOutput output) {
+  feed::TransformPlan plan;
+  plan.geometry.horizontal_flip_probability = 0.5;
+  if (output == NativeOutput::kUint8) return plan;
+  plan.output.type = feed::OutputPlan::Type::kFloat32;
+  plan.output.layout = feed::OutputPlan::Layout::kNchw;
+  plan.output.scale_to_unit = true;
+  plan.output.mean = kMean;
+  plan.output.deviation = kDeviation;
+  return plan;
+}
+
+struct LoadRate {
+  double samples_per_s = 0;
+  double cpu_s_per_sample = 0;
+};
+
+/// Loads for a while with `threads` threads; the first batches, which start threads and fill
+/// buffers, do not count.
+Result<LoadRate> measure_loading(const std::string& data, NativeOutput output, int threads) {
+  feed::LoaderOptions options;
+  options.root = data;
+  options.transform = transform_for(output);
+  options.batch_size = kCalibrationBatch;
+  options.threads = threads;
+  options.prefetch_batches = kCalibrationPrefetch;
+  options.on_error = feed::OnError::kSkip;
+  auto loader = feed::Loader::open(options);
+  if (!loader) return forward_error(loader);
+  const SteadyClock clock;
+  std::uint32_t epoch = 0;
+  if (const Status begun = (*loader)->begin_epoch(epoch); !begun) return forward_error(begun);
+  int warm_up_batches = 2 * threads + options.prefetch_batches;
+  double samples = 0;
+  std::int64_t from_ns = 0;
+  double from_cpu_s = 0;
+  while (true) {
+    const auto next = (*loader)->next(std::chrono::seconds(10));
+    if (!next) return forward_error(next);
+    if (next->state == feed::NextState::kTimeout) {
+      return fail(ErrorCode::kTimeout, "no batch of {} came within 10 s", data);
+    }
+    if (next->state == feed::NextState::kEnd) {
+      if (const Status again = (*loader)->begin_epoch(++epoch); !again) return forward_error(again);
+      continue;
+    }
+    if (warm_up_batches > 0) {
+      --warm_up_batches;
+      from_ns = clock.now_ns();
+      from_cpu_s = process_cpu_s();
+      continue;
+    }
+    samples += static_cast<double>(next->batch->count);
+    const double elapsed_s = static_cast<double>(clock.now_ns() - from_ns) * kSecondsPerNs;
+    if (elapsed_s > kCalibrationSeconds && samples > 0) {
+      return LoadRate{samples / elapsed_s, (process_cpu_s() - from_cpu_s) / samples};
+    }
+  }
+}
+
+LoaderCost cost_of(const LoadRate& rate, NativeOutput output) {
+  return {rate.cpu_s_per_sample, static_cast<double>(feed::image_bytes(transform_for(output)))};
+}
+
+/// One thread on the folder, then all, for what each core after the first adds.
+Status calibrate_folder(const std::string& image_folder, NativeOutput output,
+                        Calibration& calibration) {
+  const auto one = measure_loading(image_folder, output, 1);
+  if (!one) return forward_error(one);
+  calibration.folder = cost_of(*one, output);
+  if (calibration.threads == 1) return {};
+  const auto all = measure_loading(image_folder, output, calibration.threads);
+  if (!all) return forward_error(all);
+  calibration.parallel_efficiency =
+      (all->samples_per_s / one->samples_per_s - 1) / static_cast<double>(calibration.threads - 1);
+  return {};
+}
+
+/// One thread on shards of some of the images.
+Status calibrate_shards(const std::string& image_folder, Calibration& calibration) {
+  const auto scratch = ScratchFolder::make();
+  if (!scratch) return forward_error(scratch);
+  feed::PackOptions options;
+  options.source = scratch->path() + "/images";
+  options.target = scratch->path() + "/shards";
+  const auto sample = link_some_images(image_folder, options.source, kPackedSample);
+  if (!sample) return forward_error(sample);
+  auto job = feed::PackJob::open(options);
+  if (!job) return forward_error(job);
+  const auto packed = job->run([](const feed::PackProgress&) {});
+  if (!packed) return forward_error(packed);
+  const auto one = measure_loading(options.target, NativeOutput::kUint8, 1);
+  if (!one) return forward_error(one);
+  calibration.shards = cost_of(*one, NativeOutput::kUint8);
+  return {};
+}
+
+}  // namespace
+
+Calibration calibrate(const std::string& image_folder, NativeOutput output) {
+  Calibration calibration;
+  calibration.threads = feed::usable_cpu_count();
+  const Status folder = calibrate_folder(image_folder, output, calibration);
+  if (!folder) {
+    calibration.remarks.push_back("unstarve_loader: " + folder.error().message);
+    return calibration;  // what cannot be read cannot be packed
+  }
+  const Status shards = calibrate_shards(image_folder, calibration);
+  if (!shards) calibration.remarks.push_back("unstarve_shards: " + shards.error().message);
+  return calibration;
+}
+
+}  // namespace unstarve::cli
