@@ -140,8 +140,9 @@ Status parse_head(std::span<const std::byte> bytes, PayloadHead& head) {
 PayloadRange rows_range(const PayloadHead& head, int first, int count) {
   UNSTARVE_CHECK(first >= 0 && count >= 1 && count <= head.mcu_rows - first,
                  "MCU rows of the image");
-  const std::uint64_t begin = head.row_offsets[std::size_t(first)];
-  const std::uint64_t end = head.row_offsets[std::size_t(first + count)];
+  const auto from = static_cast<std::size_t>(first);
+  const std::uint64_t begin = head.row_offsets[from];
+  const std::uint64_t end = head.row_offsets[from + static_cast<std::size_t>(count)];
   return {begin, static_cast<std::size_t>(end - begin) + kRowsPadding};
 }
 
