@@ -1,7 +1,11 @@
 #include "feed/source/folder_index.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -30,6 +34,20 @@ tl::unexpected<Error> corrupt(const char* what) {
   return fail(ErrorCode::kCorruptData, "not a sound index of a folder: {}", what);
 }
 
+constexpr std::uint64_t kMaxPath = 1U << 16;
+
+/// False where the file ends before that.
+bool read_all(int file, std::uint64_t offset, void* target, std::size_t size) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t got = ::pread(file, static_cast<char*>(target) + done, size - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
 /// Whether the sections add up to the size of the block. Nothing here can overflow: each count is
 /// first held against the size.
 bool sizes_add_up(const Header& header, std::uint64_t size) {
@@ -55,6 +73,7 @@ Result<FolderIndex> FolderIndex::parse(std::shared_ptr<const IndexBytes> bytes) 
   FolderIndex index;
   index.owner_ = std::move(bytes);
   index.block_ = block;
+  index.block_size_ = block.size();
   index.sample_count_ = header.sample_count;
   index.folder_count_ = header.folder_count;
   index.ends_at_ = index_format::ends_at(header);
@@ -65,7 +84,7 @@ Result<FolderIndex> FolderIndex::parse(std::shared_ptr<const IndexBytes> bytes) 
 }
 
 Status FolderIndex::check_records() {
-  const std::uint64_t names_size = block_.size() - names_at_;
+  const std::uint64_t names_size = this->names_size();
   for (std::uint32_t i = 0; i < folder_count_; ++i) {
     const Record now = record(i);
     const bool last = i + 1 == folder_count_;
@@ -101,9 +120,11 @@ std::uint32_t FolderIndex::name_end(std::uint64_t sample) const {
   return load<std::uint32_t>(block_, ends_at_ + sample * sizeof(std::uint32_t));
 }
 
+std::uint64_t FolderIndex::names_size() const { return block_size_ - names_at_; }
+
 std::string_view FolderIndex::names(std::uint64_t begin, std::uint64_t end) const {
-  const std::uint64_t size = block_.size() - names_at_;
-  if (begin > end || end > size) return {};  // the bytes were changed since they were checked
+  if (begin > end || end > names_size())
+    return {};  // the bytes were changed since they were checked
   return {reinterpret_cast<const char*>(block_.data()) + names_at_ + begin,
           static_cast<std::size_t>(end - begin)};
 }
@@ -152,10 +173,49 @@ std::uint32_t FolderIndex::folder_of(std::uint64_t sample) const {
 
 void FolderIndex::append_path(std::uint64_t sample, std::string& path) const {
   const Record in = record(folder_of(sample));
+  if (file_ != nullptr) return append_from_file(in, sample, path);
   if (in.path_length > 0) {
     path.append(names(in.names_begin, in.names_begin + in.path_length)).push_back('/');
   }
   path.append(name(in, sample));
+}
+
+void FolderIndex::unmap() {
+  if (owner_ == nullptr || owner_->file() < 0) return;
+  FileDescriptor file(::fcntl(owner_->file(), F_DUPFD_CLOEXEC, 0));
+  if (!file) return;  // no descriptor is left: it stays mapped
+  const std::span<const std::byte> head = block_.first(static_cast<std::size_t>(ends_at_));
+  head_ = std::make_shared<std::vector<std::byte>>(head.begin(), head.end());
+  file_ = std::make_shared<FileDescriptor>(std::move(file));
+  block_ = *head_;
+  owner_.reset();
+}
+
+void FolderIndex::append_from_file(const Record& record, std::uint64_t sample,
+                                   std::string& path) const {
+  // The ends of the name before and of this one; a folder's first begins behind the folder's path.
+  std::array<std::uint32_t, 2> ends = {record.path_length, 0};
+  const bool first = sample == record.first_sample;
+  const std::uint64_t from = first ? sample : sample - 1;
+  const std::size_t size = first ? sizeof(ends[0]) : sizeof(ends);
+  if (!read_all(file_->get(), ends_at_ + from * sizeof(ends[0]), &ends[first ? 1 : 0], size))
+    return;
+  const std::uint64_t begin = record.names_begin;
+  if (record.path_length > 0) {
+    if (!append_name(begin, begin + record.path_length, path)) return;
+    path.push_back('/');
+  }
+  append_name(begin + ends[0], begin + ends[1], path);
+}
+
+bool FolderIndex::append_name(std::uint64_t begin, std::uint64_t end, std::string& path) const {
+  // Of a file that was changed since it was checked the ends may be anything.
+  if (begin > end || end > names_size() || end - begin > kMaxPath) return false;
+  const std::size_t before = path.size();
+  path.resize(before + static_cast<std::size_t>(end - begin));
+  if (read_all(file_->get(), names_at_ + begin, &path[before], path.size() - before)) return true;
+  path.resize(before);
+  return false;
 }
 
 bool FolderIndex::is_of(std::string_view root) const {

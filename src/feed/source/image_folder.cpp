@@ -1,5 +1,7 @@
 #include "feed/source/image_folder.h"
 
+#include <malloc.h>
+
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -80,9 +82,13 @@ Result<Listed> list(const ImageFolder::Options& options) {
       origin.not_kept = stored.error().message;
     } else if (std::optional<FolderIndex> mapped = cache.load(real_root);
                mapped && mapped->fingerprint() == index->fingerprint()) {
-      index = std::move(*mapped);  // memory that is shared with other processes
+      index = std::move(*mapped);  // so that it need not stay in memory
     }
   }
+#ifdef __GLIBC__
+  // Listing takes some hundred bytes for a file. What was freed would stay with the process.
+  ::malloc_trim(0);
+#endif
   return Listed{std::move(*index), std::move(origin)};
 }
 
@@ -95,6 +101,7 @@ Result<ImageFolder> ImageFolder::open(const Options& options) {
   if (Status status = folder.check_contents(options.skip_other_formats); !status) {
     return forward_error(status);
   }
+  folder.index_.unmap();
   return folder;
 }
 

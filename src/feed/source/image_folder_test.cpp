@@ -220,5 +220,22 @@ TEST_F(ImageFolderTest, DamagedIndexesAreMadeAnew) {
   }
 }
 
+TEST_F(ImageFolderTest, AKeptListThatIsCutShortInUseEndsNothing) {
+  for (const char* name : {"a/1.jpg", "b/2.jpg", "b/deep/3.jpg"}) write(name);
+  age();
+  const ImageFolder folder = open();
+  std::ifstream maps("/proc/self/maps");
+  const std::string mapped((std::istreambuf_iterator<char>(maps)), {});
+  EXPECT_EQ(mapped.find(fs::path(cache_file()).filename().string()), std::string::npos)
+      << "a list in use counts as memory of this process";
+
+  const auto size = fs::file_size(cache_file());
+  fs::resize_file(cache_file(), 0);
+  EXPECT_EQ(folder.path(2), root_ + "/") << "no file at all is better than another";
+  EXPECT_EQ(folder.label(2), 1);
+  std::ofstream(cache_file(), std::ios::binary) << std::string(size, '\xff');
+  for (std::uint64_t i = 0; i < folder.size(); ++i) EXPECT_GE(folder.path(i).size(), root_.size());
+}
+
 }  // namespace
 }  // namespace unstarve::feed

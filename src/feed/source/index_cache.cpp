@@ -21,21 +21,24 @@ namespace {
 
 class MappedBytes final : public IndexBytes {
  public:
-  MappedBytes(void* start, std::size_t size) : start_(start), size_(size) {}
+  MappedBytes(FileDescriptor file, void* start, std::size_t size)
+      : file_(std::move(file)), start_(start), size_(size) {}
   MappedBytes(const MappedBytes&) = delete;
   MappedBytes& operator=(const MappedBytes&) = delete;
   ~MappedBytes() override { ::munmap(start_, size_); }
   std::span<const std::byte> bytes() const override {
     return {static_cast<const std::byte*>(start_), size_};
   }
+  int file() const override { return file_.get(); }
 
  private:
+  FileDescriptor file_;
   void* start_;
   std::size_t size_;
 };
 
 std::shared_ptr<const IndexBytes> map_file(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
   if (!file || ::fstat(file.get(), &status) != 0) return nullptr;
   // Another user's file would decide which files this one opens.
@@ -45,7 +48,7 @@ std::shared_ptr<const IndexBytes> map_file(const std::string& path) {
   const auto size = static_cast<std::size_t>(status.st_size);
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (start == MAP_FAILED) return nullptr;
-  return std::make_shared<MappedBytes>(start, size);
+  return std::make_shared<MappedBytes>(std::move(file), start, size);
 }
 
 Status write_all(int fd, std::span<const std::byte> bytes) {
