@@ -164,6 +164,7 @@ nb::dict stats(const Loader& loader) {
   result["failed"] = stats.failed;
   result["replaced"] = stats.replaced;
   result["left_out"] = stats.left_out;
+  result["hints"] = stats.hints;
   result["slots_allocated"] = stats.slots_allocated;
   result["threads"] = stats.threads;
   return result;

@@ -1,13 +1,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "base/unique_handle.h"
 #include "cli/commands/commands.h"
 #include "feed/pipeline/loader.h"
 #include "kernels/simd_level.h"
@@ -25,6 +28,8 @@ struct BenchOptions {
   double seconds = 3;
   std::string simd;          // empty: the best that the CPU has
   bool first_batch = false;  // stop after it
+  bool cold = false;         // each epoch begins with no file in the page cache
+  bool no_read_ahead = false;
   bool json = false;
 };
 
@@ -59,6 +64,27 @@ std::int64_t peak_rss_bytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
+/// Takes the bytes of all files below `root` out of the page cache; their names stay known.
+Status drop_from_cache(const std::string& root) {
+  const auto drop = [](const std::filesystem::path& path) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file) (void)::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  };
+  std::error_code error;
+  if (!std::filesystem::is_directory(root, error)) {
+    drop(root);
+    return {};
+  }
+  constexpr auto kOptions = std::filesystem::directory_options::follow_directory_symlink;
+  std::filesystem::recursive_directory_iterator entry(root, kOptions, error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (entry->is_regular_file(error)) drop(entry->path());
+  }
+  if (error) return fail_errno(error.value(), "cannot list " + root);
+  return {};
+}
+
 Status run_epoch(feed::Loader& loader, std::uint32_t epoch, std::uint64_t& images) {
   if (Status status = loader.begin_epoch(epoch); !status) return status;
   for (;;) {
@@ -76,6 +102,7 @@ Result<feed::LoaderOptions> loader_options(const BenchOptions& options) {
   loader.root = options.source;
   loader.threads = options.threads;
   loader.batch_size = options.batch_size;
+  loader.read_ahead = !options.no_read_ahead;
   if (options.task == "eval224") {
     loader.transform = feed::evaluation_crop(224, 256);
     loader.shuffle = false;
@@ -109,14 +136,18 @@ Result<BenchResult> run_bench(const BenchOptions& options) {
   std::uint64_t warm_up = 0;
   if (Status status = run_epoch(**loader, 0, warm_up); !status) return forward_error(status);
   const std::uint64_t bytes_before = (*loader)->stats().bytes_read;
-  const Usage before = usage_now(clock);
   std::uint32_t epoch = 1;
   do {
+    if (options.cold) {
+      if (Status status = drop_from_cache(options.source); !status) return forward_error(status);
+    }
+    const Usage before = usage_now(clock);
     if (Status status = run_epoch(**loader, epoch++, result.images); !status) {
       return forward_error(status);
     }
     const Usage now = usage_now(clock);
-    result.timed = {now.wall_s - before.wall_s, now.cpu_s - before.cpu_s};
+    result.timed.wall_s += now.wall_s - before.wall_s;
+    result.timed.cpu_s += now.cpu_s - before.cpu_s;
   } while (result.timed.wall_s < options.seconds);
   result.stats = (*loader)->stats();
   result.bytes = result.stats.bytes_read - bytes_before;
@@ -157,6 +188,8 @@ void print_json(const BenchOptions& options, const BenchResult& result) {
        {{"read", 1e-3 * static_cast<double>(result.stats.read_ns) / loaded},
         {"decode", 1e-3 * static_cast<double>(result.stats.decode_ns) / loaded},
         {"resize", 1e-3 * static_cast<double>(result.stats.resize_ns) / loaded}}},
+      {"cold", options.cold},
+      {"hints", result.stats.hints},
       {"slots_allocated", result.stats.slots_allocated}};
   std::printf("%s\n", document.dump(2).c_str());
 }
@@ -172,6 +205,8 @@ void print_text(const BenchOptions& options, const BenchResult& result) {
               1e-6 * static_cast<double>(result.bytes) / result.timed.wall_s);
   std::printf("  %10.1f MB of memory at most\n", 1e-6 * static_cast<double>(result.peak_rss_bytes));
   std::printf("  %10.3f s until the first batch\n", result.first_batch_s);
+  std::printf("  %10llu files announced to the system before they were read\n",
+              static_cast<unsigned long long>(result.stats.hints));
   std::printf("  per image: read %.0f us, decode %.0f us, resize %.0f us\n",
               1e-3 * static_cast<double>(result.stats.read_ns) / loaded,
               1e-3 * static_cast<double>(result.stats.decode_ns) / loaded,
@@ -201,6 +236,10 @@ void add_bench_command(CLI::App& app, CommandContext& context) {
   command->add_option("--simd", options->simd,
                       "use no instructions above avx512, avx2, sse4 or portable");
   command->add_flag("--first-batch", options->first_batch, "stop after the first batch");
+  command->add_flag("--cold", options->cold,
+                    "take the files out of the page cache before each epoch");
+  command->add_flag("--no-read-ahead", options->no_read_ahead,
+                    "announce no file to the system before it is read");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&context, options] {
     const Result<BenchResult> result = run_bench(*options);

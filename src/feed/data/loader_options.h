@@ -49,7 +49,8 @@ struct LoaderOptions {
                              // 0: a controller decides
   std::int64_t memory_bytes = std::int64_t{1} << 30;  // bounds the batches that lie ready
   bool prefetch_next_epoch = false;  // go on into the next epoch before begin_epoch() asks for it
-  int read_retries = 4;  // times that a read is tried again when the device fails for the moment
+  bool read_ahead = true;  // when reads are slow, announce samples to the system before their read
+  int read_retries = 4;    // times that a read is tried again when the device fails for the moment
 };
 
 /// kInvalidArgument with the field's name when a value makes no sense.

@@ -10,10 +10,20 @@
 
 namespace unstarve::feed {
 
+/// What SampleReader::hint() did.
+enum class ReadHint {
+  kNone,      // nothing: this source has no use for hints
+  kInMemory,  // the sample's first bytes lay in memory already
+  kFetching,  // the system was asked to fetch the sample
+};
+
 /// Reads samples for one thread, with memory of its own.
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
+  /// Says that the sample will be read soon, perhaps by another reader. It waits at most for what
+  /// it takes to find the sample, not for the sample; failures are for read() to tell.
+  virtual ReadHint hint(std::uint64_t /*index*/) { return ReadHint::kNone; }
   /// Valid until the next call. Errors do not name the sample: see SampleSource::locate().
   virtual Result<EncodedSample> read(std::uint64_t index) = 0;
 };

@@ -68,6 +68,10 @@ std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
   ticket.epoch = pending.plan.epoch;
   ticket.image = pending.batch->image(ticket.row);
   ticket.label = pending.batch->labels() + ticket.row;
+  const std::vector<PlannedSample>& rows = pending.plan.samples;
+  const std::size_t later = next_row_ + kReadAhead;
+  ticket.later =
+      later < rows.size() ? std::optional(rows[later].index) : order_->later(later - rows.size());
   ++next_row_;
   return ticket;
 }

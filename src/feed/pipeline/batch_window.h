@@ -24,7 +24,12 @@ struct Ticket {
   int row = 0;              // in the batch
   std::uint8_t* image = nullptr;
   std::int64_t* label = nullptr;
+  std::optional<std::uint32_t> later;  // the index that comes kReadAhead tickets after this one
 };
+
+/// How far ahead samples are announced: what one or two threads gain most from, and few enough to
+/// be no burden on memory (docs/decisions/0007-sources.md).
+constexpr std::size_t kReadAhead = 16;
 
 enum class NextState {
   kBatch,    // a batch is handed over

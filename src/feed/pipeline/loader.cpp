@@ -256,6 +256,7 @@ LoaderStats Loader::stats() const {
   stats.replaced = counters.replaced.load(std::memory_order_relaxed);
   stats.left_out = counters.left_out.load(std::memory_order_relaxed);
   stats.retries = counters.retries.load(std::memory_order_relaxed);
+  stats.hints = counters.hints.load(std::memory_order_relaxed);
   stats.failed = impl_->quarantine.failures();
   {
     MutexLock lock(impl_->mutex);

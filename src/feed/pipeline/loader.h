@@ -33,6 +33,7 @@ struct LoaderStats {
   std::uint64_t replaced = 0;         // of these: another took the place
   std::uint64_t left_out = 0;         // of these: skipped
   std::uint64_t retries = 0;          // reads tried again, since the device failed for the moment
+  std::uint64_t hints = 0;            // samples announced to the system before they were read
   std::uint64_t slots_allocated = 0;
   int threads = 0;
 };

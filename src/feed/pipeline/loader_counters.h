@@ -18,6 +18,7 @@ struct LoaderCounters {
   std::atomic<std::uint64_t> replaced{0};
   std::atomic<std::uint64_t> left_out{0};
   std::atomic<std::uint64_t> retries{0};
+  std::atomic<std::uint64_t> hints{0};
   std::atomic<std::int64_t> load_ns{0};           // all that threads spent on samples
   std::atomic<std::int64_t> load_cpu_ns{0};       // of it on a CPU
   std::atomic<std::int64_t> consumer_busy_ns{0};  // from getting a batch to asking for the next,

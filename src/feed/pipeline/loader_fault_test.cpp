@@ -5,12 +5,14 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
+#include "base/test_folder.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
 
@@ -46,6 +48,11 @@ class FaultyReader final : public FileReader {
                                           std::vector<std::byte>& buffer) override {
     if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
     return plain_.read(path, max_bytes, buffer);
+  }
+  Result<std::size_t> read_part(int fd, std::uint64_t offset,
+                                std::span<std::byte> target) override {
+    if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
+    return plain_.read_part(fd, offset, target);
   }
 
  private:
@@ -168,6 +175,47 @@ INSTANTIATE_TEST_SUITE_P(Calls, LoaderFault,
                                          Case{Target::kMemory, OnError::kSkip, false},
                                          Case{Target::kThread, OnError::kRaise, false},
                                          Case{Target::kThread, OnError::kRaise, true}));
+
+/// An array of eight images of 32x32.
+std::string write_array(const std::string& folder) {
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 32, 32, 3)}";
+  header.resize(118 - 1, ' ');
+  header.push_back('\n');
+  std::string path = folder + "/images.npy";
+  std::ofstream(path, std::ios::binary)
+      << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << std::string(8 * 3072, 'x');
+  return path;
+}
+
+TEST(LoaderFaults, EachFailedReadOfAnArrayEndsCleanly) {
+  const TestFolder folder;
+  LoaderOptions options;
+  options.root = write_array(folder.path());
+  options.batch_size = 4;
+  options.transform = training_crop(32);
+  options.threads = 2;
+  const std::uint64_t sound_hash = run_epoch(**Loader::open(options), 0).hash;
+  int reached = 0;
+  for (int nth = 1; nth < 100; ++nth) {
+    Fault fault(nth, false);
+    LoaderParts parts = LoaderParts::real();
+    parts.reader = std::make_shared<FaultyReader>(fault);
+    auto loader = Loader::open(options, parts);
+    if (!loader) {
+      EXPECT_THAT(loader.error().message, testing::HasSubstr("injected"));
+      continue;
+    }
+    const EpochResult first = run_epoch(**loader, 0);
+    if (!fault.struck()) break;
+    reached = nth;
+    ASSERT_TRUE(first.error);
+    EXPECT_THAT(first.error->message, testing::HasSubstr("images.npy at offset"));
+    const EpochResult second = run_epoch(**loader, 0);
+    EXPECT_FALSE(second.error);
+    EXPECT_EQ(second.hash, sound_hash);
+  }
+  EXPECT_GE(reached, 8) << "one read for each row";
+}
 
 /// Fails the first reads of every file the way a disk does that comes back.
 class FlakyReader final : public FileReader {

@@ -19,7 +19,7 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
     return std::shared_ptr<SampleSource>(std::move(*shards));
   }
   if (options.root.size() > 4 && options.root.substr(options.root.size() - 4) == ".npy") {
-    Result<std::shared_ptr<NpySource>> array = NpySource::open(options.root);
+    Result<std::shared_ptr<NpySource>> array = NpySource::open(options.root, files);
     if (!array) return forward_error(array);
     return std::shared_ptr<SampleSource>(std::move(*array));
   }
@@ -29,8 +29,14 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
         options.index_folder.empty() ? IndexCache::default_folder() : options.index_folder;
   }
   if (TarSource::is_tars(options.root)) {
-    Result<std::shared_ptr<TarSource>> tars = TarSource::open(
-        {options.root, options.skip_other_formats, options.max_file_bytes, index_folder});
+    TarSource::Options settings;
+    settings.path = options.root;
+    settings.skip_other_formats = options.skip_other_formats;
+    settings.max_file_bytes = options.max_file_bytes;
+    settings.cache_folder = index_folder;
+    // The sample at the cut then fails by name, as any broken one does.
+    settings.accept_cut = options.on_error != OnError::kRaise;
+    Result<std::shared_ptr<TarSource>> tars = TarSource::open(settings, files);
     if (!tars) return forward_error(tars);
     return std::shared_ptr<SampleSource>(std::move(*tars));
   }

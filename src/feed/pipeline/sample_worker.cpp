@@ -69,6 +69,14 @@ Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cos
   }
 }
 
+ReadHint SampleWorker::hint(std::uint64_t index) {
+  try {
+    return reader_->hint(index);
+  } catch (const std::bad_alloc&) {
+    return ReadHint::kNone;  // the read will say so
+  }
+}
+
 Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
   switch (sample.form) {

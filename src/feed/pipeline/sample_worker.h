@@ -40,6 +40,8 @@ class SampleWorker {
   /// Writes sample `key.index` to `out`, image_bytes(options.transform) bytes. The error names
   /// where it lies.
   Status load(const DrawKey& key, std::uint8_t* out, SampleCost& cost);
+  /// See SampleReader::hint().
+  ReadHint hint(std::uint64_t index);
 
  private:
   SampleWorker(const Parts& parts, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);

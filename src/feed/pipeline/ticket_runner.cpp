@@ -48,6 +48,7 @@ Status TicketRunner::load(const DrawKey& key, std::uint8_t* image, const std::st
     SampleCost cost;
     Status status = worker_.load(key, image, cost);
     parts_.counters.add(cost);
+    read_ahead_.note_read(cost.read_ns);
     if (status) return status;
     if (retry == parts_.options.read_retries || !may_pass(status.error().os_errno) ||
         stop.stop_requested()) {
@@ -69,10 +70,18 @@ void TicketRunner::note_failure(const DrawKey& key, const Error& error) {
 void TicketRunner::run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop) {
   const std::int64_t begun_ns = parts_.clock.now_ns();
   const std::int64_t cpu_begun_ns = thread_cpu_time_ns();
+  announce(ticket);
   load_and_finish(ticket, window, stop);
   LoaderCounters& counters = parts_.counters;
   counters.load_cpu_ns.fetch_add(thread_cpu_time_ns() - cpu_begun_ns, std::memory_order_relaxed);
   counters.load_ns.fetch_add(parts_.clock.now_ns() - begun_ns, std::memory_order_relaxed);
+}
+
+void TicketRunner::announce(const Ticket& ticket) {
+  if (!parts_.options.read_ahead || !read_ahead_.wanted() || !ticket.later) return;
+  const ReadHint hint = worker_.hint(*ticket.later);
+  read_ahead_.note_hint(hint);
+  if (hint != ReadHint::kNone) LoaderCounters::increment(parts_.counters.hints);
 }
 
 void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window,

@@ -8,6 +8,7 @@
 #include "feed/pipeline/batch_window.h"
 #include "feed/pipeline/loader_counters.h"
 #include "feed/pipeline/quarantine.h"
+#include "feed/pipeline/read_ahead.h"
 #include "feed/pipeline/sample_worker.h"
 
 namespace unstarve::feed {
@@ -35,8 +36,12 @@ class TicketRunner {
   Status load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop);
   void note_failure(const DrawKey& key, const Error& error);
 
+  /// Lets the system fetch what will be read in a while.
+  void announce(const Ticket& ticket);
+
   Parts parts_;
   SampleWorker worker_;
+  ReadAhead read_ahead_;
 };
 
 }  // namespace unstarve::feed

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "feed/data/read_hint.h"
 #include "feed/shard/shard_set_writer.h"
 #include "feed/shard/shard_writer.h"
 
@@ -37,6 +38,14 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
     entry_ = *entry;
     if (form_of(entry_.kind) == SampleForm::kCoefficients) return read_head();
     return read_payload();
+  }
+
+  ReadHint hint(std::uint64_t index) override {
+    const Result<TableEntry> entry = table_.entry(index);
+    if (!entry) return ReadHint::kFetching;  // read() will say what is wrong
+    const auto file = shards_.open(entry->shard);
+    if (!file) return ReadHint::kFetching;
+    return hint_range((*file)->get(), entry->offset, entry->payload_start + entry->size);
   }
 
   Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,

@@ -7,23 +7,23 @@
 #include <cerrno>
 
 #include "base/unique_handle.h"
+#include "feed/data/read_hint.h"
 
 namespace unstarve::feed {
-namespace {
 
-Result<std::size_t> read_up_to(int fd, std::byte* target, std::size_t size) {
+Result<std::size_t> FileReader::read_part(int fd, std::uint64_t offset,
+                                          std::span<std::byte> target) {
   std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(fd, target + done, size - done, static_cast<off_t>(done));
+  while (done < target.size()) {
+    const ssize_t got =
+        ::pread(fd, target.data() + done, target.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, "cannot read");
-    if (got == 0) break;  // the file shrank since fstat
+    if (got == 0) break;  // the end
     done += static_cast<std::size_t>(got);
   }
   return done;
 }
-
-}  // namespace
 
 Result<std::span<const std::byte>> PlainFileReader::read(const std::string& path,
                                                          std::int64_t max_bytes,
@@ -43,9 +43,15 @@ Result<std::span<const std::byte>> PlainFileReader::read(const std::string& path
     buffer.clear();  // so that growing copies nothing
     buffer.resize(size + size / 4);
   }
-  const Result<std::size_t> got = read_up_to(file.get(), buffer.data(), size);
+  const Result<std::size_t> got = read_part(file.get(), 0, std::span(buffer).first(size));
   if (!got) return forward_error(got);
   return std::span<const std::byte>(buffer.data(), *got);
+}
+
+ReadHint PlainFileReader::hint(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // No fstat: advice that goes past the file's end is advice up to there.
+  return file ? hint_range(file.get(), 0, kMaxHintedBytes) : ReadHint::kFetching;
 }
 
 }  // namespace unstarve::feed

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "feed/data/sample_source.h"
 
 namespace unstarve::feed {
 
@@ -20,6 +21,11 @@ class FileReader {
   /// `max_bytes` and what is not a regular file are errors.
   virtual Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
                                                   std::vector<std::byte>& buffer) = 0;
+  /// As many bytes of an open file from `offset` on as it has, at most target.size(); for files
+  /// that hold several samples.
+  virtual Result<std::size_t> read_part(int fd, std::uint64_t offset, std::span<std::byte> target);
+  /// See SampleReader::hint().
+  virtual ReadHint hint(const std::string& /*path*/) { return ReadHint::kNone; }
 };
 
 /// open, fstat, pread, close. From the page cache this beats mapping the file, whose page faults
@@ -28,6 +34,7 @@ class PlainFileReader final : public FileReader {
  public:
   Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
                                           std::vector<std::byte>& buffer) override;
+  ReadHint hint(const std::string& path) override;
 };
 
 }  // namespace unstarve::feed

@@ -17,6 +17,11 @@ class FolderReader final : public SampleReader {
     return EncodedSample{SampleForm::kFile, *bytes, nullptr};
   }
 
+  ReadHint hint(std::uint64_t index) override {
+    folder_.write_path(index, path_);
+    return files_.hint(path_);
+  }
+
  private:
   const ImageFolder& folder_;
   FileReader& files_;

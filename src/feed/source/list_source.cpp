@@ -20,6 +20,11 @@ class ListReader final : public SampleReader {
     return EncodedSample{SampleForm::kFile, *bytes, nullptr};
   }
 
+  ReadHint hint(std::uint64_t index) override {
+    list_.write_path(index, path_);
+    return files_.hint(path_);
+  }
+
  private:
   const ListSource& list_;
   FileReader& files_;

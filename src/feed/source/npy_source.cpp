@@ -11,6 +11,8 @@
 
 #include <xxhash.h>
 
+#include "feed/data/read_hint.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -21,19 +23,6 @@ tl::unexpected<Error> at(const std::string& path, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-Result<std::size_t> read_up_to(int fd, std::uint64_t offset, std::span<std::byte> target) {
-  std::size_t done = 0;
-  while (done < target.size()) {
-    const ssize_t got =
-        ::pread(fd, target.data() + done, target.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, "cannot read");
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
-}
-
 struct Opened {
   FileDescriptor file;
   NpyHeader header;
@@ -41,7 +30,7 @@ struct Opened {
   std::uint64_t digest = 0;  // of what says which file it is
 };
 
-Result<Opened> open_array(const std::string& path) {
+Result<Opened> open_array(const std::string& path, FileReader& files) {
   Opened array;
   array.file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!array.file) return fail_errno(errno, "cannot open");
@@ -49,7 +38,7 @@ Result<Opened> open_array(const std::string& path) {
   if (::fstat(array.file.get(), &status) != 0) return fail_errno(errno, "cannot stat");
   if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalidArgument, "not a regular file");
   std::vector<std::byte> head(kNpyHeadBytes);
-  const Result<std::size_t> got = read_up_to(array.file.get(), 0, head);
+  const Result<std::size_t> got = files.read_part(array.file.get(), 0, head);
   if (!got) return forward_error(got);
   Result<NpyHeader> header = NpyHeader::parse(std::span(head).first(*got));
   if (!header) return forward_error(header);
@@ -89,8 +78,8 @@ std::int64_t number_at(const std::byte* bytes, std::uint64_t size, bool is_signe
 
 class NpyReader final : public SampleReader {
  public:
-  NpyReader(int fd, const NpyHeader& header, std::uint64_t row_bytes)
-      : fd_(fd), header_(header), buffer_(static_cast<std::size_t>(row_bytes)) {
+  NpyReader(FileReader& files, int fd, const NpyHeader& header, std::uint64_t row_bytes)
+      : files_(files), fd_(fd), header_(header), buffer_(static_cast<std::size_t>(row_bytes)) {
     const std::vector<std::uint64_t>& shape = header.shape;
     // Larger images than any decoder makes are left as arrays.
     if (header.type.substr(1) == "u1" && shape.size() == 4 && shape[3] == 3 && shape[1] < 65536 &&
@@ -101,7 +90,7 @@ class NpyReader final : public SampleReader {
 
   Result<EncodedSample> read(std::uint64_t index) override {
     const Result<std::size_t> got =
-        read_up_to(fd_, header_.data_offset + index * buffer_.size(), buffer_);
+        files_.read_part(fd_, header_.data_offset + index * buffer_.size(), buffer_);
     if (!got) return forward_error(got);
     if (*got != buffer_.size()) return fail(ErrorCode::kCorruptData, "the file has become shorter");
     EncodedSample sample{SampleForm::kTensor, buffer_, nullptr};
@@ -109,7 +98,12 @@ class NpyReader final : public SampleReader {
     return sample;
   }
 
+  ReadHint hint(std::uint64_t index) override {
+    return hint_range(fd_, header_.data_offset + index * buffer_.size(), buffer_.size());
+  }
+
  private:
+  FileReader& files_;
   int fd_;
   const NpyHeader& header_;
   std::vector<std::byte> buffer_;
@@ -118,11 +112,13 @@ class NpyReader final : public SampleReader {
 
 }  // namespace
 
-Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path) {
-  Result<Opened> array = open_array(path);
+Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
+                                                   std::shared_ptr<FileReader> files) {
+  Result<Opened> array = open_array(path, *files);
   if (!array) return at(path, array.error());
   std::shared_ptr<NpySource> source(new NpySource());
   source->path_ = path;
+  source->files_ = std::move(files);
   source->file_ = std::move(array->file);
   source->header_ = std::move(array->header);
   source->row_bytes_ = array->row_bytes;
@@ -135,7 +131,7 @@ Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path) {
 }
 
 Status NpySource::read_labels(const std::string& path) {
-  Result<Opened> array = open_array(path);
+  Result<Opened> array = open_array(path, *files_);
   if (!array && array.error().code == ErrorCode::kNotFound) return {};
   if (!array) return forward_error(array);
   const NpyHeader& header = array->header;
@@ -143,7 +139,7 @@ Status NpySource::read_labels(const std::string& path) {
     return fail(ErrorCode::kInvalidArgument, "labels must be {} whole numbers in one axis", size());
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(header.item_bytes * size()));
-  const Result<std::size_t> got = read_up_to(array->file.get(), header.data_offset, bytes);
+  const Result<std::size_t> got = files_->read_part(array->file.get(), header.data_offset, bytes);
   if (!got) return forward_error(got);
   if (*got != bytes.size()) return fail(ErrorCode::kCorruptData, "the file has become shorter");
   labels_.resize(static_cast<std::size_t>(size()));
@@ -160,7 +156,7 @@ std::string NpySource::locate(std::uint64_t index) const {
 
 Result<std::unique_ptr<SampleReader>> NpySource::open_reader() {
   return std::unique_ptr<SampleReader>(
-      std::make_unique<NpyReader>(file_.get(), header_, row_bytes_));
+      std::make_unique<NpyReader>(*files_, file_.get(), header_, row_bytes_));
 }
 
 }  // namespace unstarve::feed

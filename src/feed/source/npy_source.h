@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/data/sample_source.h"
+#include "feed/source/file_reader.h"
 
 namespace unstarve::feed {
 
@@ -33,7 +34,9 @@ constexpr std::size_t kNpyHeadBytes = 64 * 1024;
 /// one for each row; without that file they are 0.
 class NpySource final : public SampleSource {
  public:
-  static Result<std::shared_ptr<NpySource>> open(const std::string& path);
+  static Result<std::shared_ptr<NpySource>> open(
+      const std::string& path,
+      std::shared_ptr<FileReader> files = std::make_shared<PlainFileReader>());
 
   std::uint64_t size() const override { return header_.shape[0]; }
   std::int64_t label(std::uint64_t index) const override {
@@ -52,6 +55,7 @@ class NpySource final : public SampleSource {
   Status read_labels(const std::string& path);
 
   std::string path_;
+  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
   FileDescriptor file_;
   NpyHeader header_;
   std::uint64_t row_bytes_ = 0;

@@ -76,22 +76,28 @@ Part part_of(std::string_view ending) {
   return other ? Part::kOtherImage : Part::kNothing;
 }
 
+/// The name up to its first dot; nothing where WebDataset takes the file for none of a sample.
+std::optional<std::string_view> key_of(const std::string& name) {
+  const std::size_t slash = name.rfind('/');
+  const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = name.find('.', base);
+  if (dot == std::string::npos || dot == base) return std::nullopt;
+  return std::string_view(name).substr(0, dot);
+}
+
 /// Puts neighbours together.
 class Grouping {
  public:
   explicit Grouping(TarIndex& index) : index_(index) {}
 
   Status add(const TarMember& member, WindowReader& reader) {
-    const std::size_t slash = member.name.rfind('/');
-    const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
-    const std::size_t dot = member.name.find('.', base);
-    if (dot == std::string::npos || dot == base) return {};  // as WebDataset does
-    const std::string_view key = std::string_view(member.name).substr(0, dot);
-    if (key != key_) {
+    const std::optional<std::string_view> key = key_of(member.name);
+    if (!key) return {};
+    if (*key != key_) {
       flush();
-      key_ = key;
+      key_ = *key;
     }
-    switch (part_of(std::string_view(member.name).substr(dot + 1))) {
+    switch (part_of(std::string_view(member.name).substr(key->size() + 1))) {
       case Part::kNothing: return {};
       case Part::kLabel: return read_label(member, reader);
       case Part::kOtherImage: other_ = other_ ? other_ : member.offset; return {};
@@ -105,6 +111,15 @@ class Grouping {
       return fail(ErrorCode::kCorruptData, "two images named {} at offset {}", key_, member.offset);
     image_ = TarSample{member.offset, static_cast<std::uint32_t>(member.size), label_};
     return {};
+  }
+
+  /// The tar ends in the middle of what lies at `offset`, so that its sample is not whole.
+  void cut(const std::string* name, std::uint64_t offset, std::uint64_t size) {
+    const bool may_be_next = name == nullptr ? !image_ || label_ != TarSample::kNoLabel
+                                             : key_of(*name).value_or("") != key_;
+    if (may_be_next) flush();
+    const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    image_ = TarSample{offset, static_cast<std::uint32_t>(std::min(size, most)), label_};
   }
 
   void flush() {
@@ -151,7 +166,7 @@ Result<TarStamp> tar_stamp(int fd) {
                   std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-Result<TarIndex> TarIndex::scan(int fd) {
+Result<TarIndex> TarIndex::scan(int fd, bool accept_cut) {
   const Result<TarStamp> stamp = tar_stamp(fd);
   if (!stamp) return forward_error(stamp);
   TarIndex index;
@@ -164,12 +179,20 @@ Result<TarIndex> TarIndex::scan(int fd) {
     const Result<std::span<const std::byte>> bytes =
         reader.read(scanner.offset(), scanner.wanted());
     if (!bytes) return forward_error(bytes);
+    if (accept_cut && bytes->size() < scanner.wanted()) {
+      grouping.cut(nullptr, scanner.offset(), scanner.wanted());
+      break;
+    }
     const Result<TarScanner::Step> step = scanner.next(*bytes);
     if (!step) return forward_error(step);
     if (step->kind == TarScanner::Kind::kEnd) break;
     if (step->kind == TarScanner::Kind::kMore) continue;
     const TarMember& member = step->member;
     if (member.offset > stamp->size || member.size > stamp->size - member.offset) {
+      if (accept_cut) {
+        grouping.cut(&member.name, member.offset, member.size);
+        break;
+      }
       return fail(ErrorCode::kCorruptData,
                   "the tar is cut off: {} at offset {} has {} bytes, the tar {} in all",
                   member.name, member.offset, member.size, stamp->size);
@@ -231,7 +254,7 @@ Result<TarIndex> unpack_tar_index(std::span<const std::byte> bytes) {
   index.samples.resize(static_cast<std::size_t>(head.sample_count));
   if (!samples.empty()) std::memcpy(index.samples.data(), samples.data(), samples.size());
   for (const TarSample& sample : index.samples) {
-    if (sample.offset > head.stamp.size || sample.size > head.stamp.size - sample.offset) {
+    if (index.is_cut(sample)) {
       return fail(ErrorCode::kCorruptData, "an index that points past its tar");
     }
   }

@@ -36,8 +36,13 @@ struct TarIndex {
   std::uint64_t other_count = 0;   // samples whose image is in another format
   std::uint64_t other_offset = 0;  // of the first of these
 
-  /// Reads the headers only, and the labels. Errors name the place in the tar.
-  static Result<TarIndex> scan(int fd);
+  /// Reads the headers only, and the labels. Errors name the place in the tar. `accept_cut`: a tar
+  /// that ends too early is none; the sample at its end is_cut(), those behind it are not known.
+  static Result<TarIndex> scan(int fd, bool accept_cut = false);
+  /// The sample lies past the end of the tar, wholly or in part.
+  bool is_cut(const TarSample& sample) const {
+    return sample.offset > stamp.size || sample.size > stamp.size - sample.offset;
+  }
 };
 
 /// The stamp of an open file.

@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/unique_handle.h"
+#include "feed/data/read_hint.h"
 #include "feed/source/index_cache.h"
 
 namespace unstarve::feed {
@@ -56,9 +57,10 @@ Result<Indexed> index_tar(const std::string& path, const TarSource::Options& opt
     if (index && index->stamp == *stamp) return Indexed{std::move(*index), false};
   }
   const std::int64_t begun_ns = now_ns();
-  Result<TarIndex> index = TarIndex::scan(file.get());
+  Result<TarIndex> index = TarIndex::scan(file.get(), options.accept_cut);
   if (!index) return forward_error(index);
-  if (index->samples.size() >= options.kept_from_samples &&
+  const bool whole = index->samples.empty() || !index->is_cut(index->samples.back());
+  if (whole && index->samples.size() >= options.kept_from_samples &&
       index->stamp.changed_ns < begun_ns - kCoarsestStampNs) {
     // What cannot be kept is indexed again the next time, which is slower and no error.
     (void)cache.store_bytes(name, "tar", pack_tar_index(*index));
@@ -85,11 +87,17 @@ void for_each_in_threads(std::size_t count, Body body) {
 
 class TarReader final : public SampleReader {
  public:
-  TarReader(const TarSource& source, std::int64_t max_file_bytes)
-      : source_(source), max_file_bytes_(max_file_bytes) {}
+  TarReader(const TarSource& source, FileReader& files, std::int64_t max_file_bytes)
+      : source_(source), files_(files), max_file_bytes_(max_file_bytes) {}
 
   Result<EncodedSample> read(std::uint64_t index) override {
     const TarSource::Place place = source_.place(index);
+    if (place.index.is_cut(place.sample)) {
+      return fail(ErrorCode::kCorruptData,
+                  "the tar is cut off here, at {} bytes: this sample and all that followed are not "
+                  "in it",
+                  place.index.stamp.size);
+    }
     if (place.sample.size > max_file_bytes_) {
       return fail(ErrorCode::kInvalidArgument, "the image has {} bytes, the limit is {}",
                   place.sample.size, max_file_bytes_);
@@ -100,15 +108,17 @@ class TarReader final : public SampleReader {
       buffer_.clear();  // so that growing copies nothing
       buffer_.resize(size + size / 4);
     }
-    for (std::size_t done = 0; done < size;) {
-      const ssize_t got = ::pread(file_.get(), buffer_.data() + done, size - done,
-                                  static_cast<off_t>(place.sample.offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail_errno(errno, "cannot read");
-      if (got == 0) return fail(ErrorCode::kCorruptData, "the tar has become shorter");
-      done += static_cast<std::size_t>(got);
-    }
-    return EncodedSample{SampleForm::kFile, std::span(buffer_).first(size), nullptr};
+    const std::span<std::byte> bytes = std::span(buffer_).first(size);
+    const Result<std::size_t> got = files_.read_part(file_.get(), place.sample.offset, bytes);
+    if (!got) return forward_error(got);
+    if (*got != size) return fail(ErrorCode::kCorruptData, "the tar has become shorter");
+    return EncodedSample{SampleForm::kFile, bytes, nullptr};
+  }
+
+  ReadHint hint(std::uint64_t index) override {
+    const TarSource::Place place = source_.place(index);
+    if (!open(place)) return ReadHint::kFetching;  // read() will say what is wrong
+    return hint_range(file_.get(), place.sample.offset, place.sample.size);
   }
 
  private:
@@ -122,12 +132,13 @@ class TarReader final : public SampleReader {
     }
     const Result<TarStamp> stamp = tar_stamp(file_.get());
     if (!stamp) return forward_error(stamp);
-    if (*stamp == place.stamp) return {};
+    if (*stamp == place.index.stamp) return {};
     opened_ = nullptr;
     return fail(ErrorCode::kCorruptData, "the tar has changed since it was indexed");
   }
 
   const TarSource& source_;
+  FileReader& files_;
   const std::int64_t max_file_bytes_;
   const std::string* opened_ = nullptr;  // the path of file_
   FileDescriptor file_;
@@ -136,7 +147,8 @@ class TarReader final : public SampleReader {
 
 }  // namespace
 
-Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options) {
+Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
+                                                   std::shared_ptr<FileReader> files) {
   const Result<std::vector<std::string>> paths = find_tars(options.path);
   if (!paths) return forward_error(paths);
   std::vector<std::optional<Result<Indexed>>> indexed(paths->size());
@@ -149,6 +161,7 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options) {
     }
   });
   std::shared_ptr<TarSource> source(new TarSource());
+  source->files_ = std::move(files);
   source->max_file_bytes_ = options.max_file_bytes;
   for (std::size_t i = 0; i < paths->size(); ++i) {
     Result<Indexed>& result = *indexed[i];
@@ -188,6 +201,8 @@ Status TarSource::check_labels() {
     for (const TarSample& sample : tar.index.samples) {
       if (sample.label != TarSample::kNoLabel) {
         has_labels_ = true;
+      } else if (tar.index.is_cut(sample)) {
+        // It will not be loaded.
       } else if (!without) {
         without = index;
       }
@@ -203,7 +218,7 @@ TarSource::Place TarSource::place(std::uint64_t index) const {
   const auto in = std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin();
   const auto tar = static_cast<std::size_t>(in);
   const std::uint64_t first = tar == 0 ? 0 : ends_[tar - 1];
-  return {tars_[tar].path, tars_[tar].index.stamp, tars_[tar].index.samples[index - first]};
+  return {tars_[tar].path, tars_[tar].index, tars_[tar].index.samples[index - first]};
 }
 
 std::int64_t TarSource::label(std::uint64_t index) const {
@@ -216,7 +231,8 @@ std::string TarSource::locate(std::uint64_t index) const {
 }
 
 Result<std::unique_ptr<SampleReader>> TarSource::open_reader() {
-  return std::unique_ptr<SampleReader>(std::make_unique<TarReader>(*this, max_file_bytes_));
+  return std::unique_ptr<SampleReader>(
+      std::make_unique<TarReader>(*this, *files_, max_file_bytes_));
 }
 
 }  // namespace unstarve::feed

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "feed/data/sample_source.h"
+#include "feed/source/file_reader.h"
 #include "feed/source/tar_index.h"
 
 namespace unstarve::feed {
@@ -22,12 +23,15 @@ class TarSource final : public SampleSource {
     std::int64_t max_file_bytes = std::int64_t{1} << 30;  // of an image
     std::string cache_folder = {};                        // for IndexCache; empty: nothing is kept
     std::uint64_t kept_from_samples = 256;                // shorter indexes are made anew each time
+    bool accept_cut = false;  // of a tar that ends too early take what is there: TarIndex::scan()
   };
   /// Whether open() is the way to read `path`: it ends in .tar, or is a folder with files that do.
   static bool is_tars(const std::string& path);
   /// Errors name the tar: what it holds besides JPEGs, samples with a label beside some without,
   /// damage, an end before the last file's.
-  static Result<std::shared_ptr<TarSource>> open(const Options& options);
+  static Result<std::shared_ptr<TarSource>> open(
+      const Options& options,
+      std::shared_ptr<FileReader> files = std::make_shared<PlainFileReader>());
 
   std::uint64_t size() const override { return ends_.back(); }
   /// The number in .cls; 0 where no sample has one.
@@ -43,7 +47,7 @@ class TarSource final : public SampleSource {
 
   struct Place {
     const std::string& path;
-    const TarStamp& stamp;
+    const TarIndex& index;
     const TarSample& sample;
   };
   Place place(std::uint64_t index) const;
@@ -58,8 +62,9 @@ class TarSource final : public SampleSource {
   Status check_labels();
 
   std::vector<Tar> tars_;
-  std::vector<std::uint64_t> ends_;   // samples up to the end of each tar
-  std::vector<std::string> classes_;  // always empty: a tar has no names for them
+  std::vector<std::uint64_t> ends_;    // samples up to the end of each tar
+  std::vector<std::string> classes_;   // always empty: a tar has no names for them
+  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
   std::int64_t max_file_bytes_ = 0;
   bool has_labels_ = false;
   std::uint64_t fingerprint_ = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -158,6 +159,68 @@ TEST_F(TarSourceTest, TheSecondTimeNothingIsScanned) {
   write("a.tar", TarBytes().add("1.jpg", "a").end());
   EXPECT_EQ(open("a.tar")->scanned(), 1U);
   EXPECT_EQ(open("a.tar")->scanned(), 1U) << "it may have changed since, within the same tick";
+}
+
+TEST_F(TarSourceTest, OfACutTarWhatIsThereIfAsked) {
+  const std::string sound = TarBytes()
+                                .add("1.jpg", std::string(2000, 'x'))
+                                .add("1.cls", "7")
+                                .add("2.jpg", "abc")
+                                .add("2.cls", "8")
+                                .add("3.jpg", "def")
+                                .end();
+  // Offsets: 1.jpg 512, 1.cls 3072, 2.jpg 4096, 2.cls 5120.
+  struct Cut {
+    std::size_t size;
+    std::uint64_t whole;  // samples before the cut
+    std::uint64_t offset;
+  };
+  for (const Cut& cut :
+       {Cut{1500, 0, 512}, {4000, 1, 3584}, {4098, 1, 4096}, {4900, 1, 4608}, {5120, 1, 5120}}) {
+    write("a.tar", sound.substr(0, cut.size));
+    EXPECT_NE(message("a.tar"), "opened") << cut.size;
+    TarSource::Options settings = options("a.tar");
+    settings.accept_cut = true;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const auto source = TarSource::open(settings);
+      ASSERT_TRUE(source) << cut.size << source.error().message;
+      ASSERT_EQ((*source)->size(), cut.whole + 1) << cut.size;
+      const auto reader = (*source)->open_reader().value();
+      for (std::uint64_t i = 0; i < cut.whole; ++i) EXPECT_TRUE(reader->read(i));
+      const auto last = reader->read(cut.whole);
+      ASSERT_FALSE(last) << cut.size;
+      EXPECT_EQ(last.error().code, ErrorCode::kCorruptData);
+      EXPECT_THAT(last.error().message, HasSubstr("cut off here"));
+      EXPECT_THAT((*source)->locate(cut.whole), HasSubstr(std::to_string(cut.offset)));
+      EXPECT_EQ((*source)->scanned(), 1U) << "an index that is not whole is not kept";
+    }
+  }
+}
+
+TEST_F(TarSourceTest, EachFailedReadIsAnError) {
+  class Failing final : public FileReader {
+   public:
+    Result<std::span<const std::byte>> read(const std::string&, std::int64_t,
+                                            std::vector<std::byte>&) override {
+      return fail(ErrorCode::kIo, "not for tars");
+    }
+    Result<std::size_t> read_part(int fd, std::uint64_t offset,
+                                  std::span<std::byte> target) override {
+      if (fails) return fail_errno(EIO, "injected");
+      return FileReader::read_part(fd, offset, target);
+    }
+    bool fails = true;
+  };
+  write("a.tar", TarBytes().add("1.jpg", "abc").end());
+  const auto files = std::make_shared<Failing>();
+  const auto source = TarSource::open(options("a.tar"), files);
+  ASSERT_TRUE(source) << source.error().message;
+  const auto reader = (*source)->open_reader().value();
+  const auto failed = reader->read(0);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().os_errno, EIO);
+  files->fails = false;
+  EXPECT_TRUE(reader->read(0)) << "what failed once does not matter any more";
 }
 
 TEST_F(TarSourceTest, SaysWhatItCannotTake) {

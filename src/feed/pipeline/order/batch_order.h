@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,9 @@ class BatchOrder {
   virtual bool ended() const = 0;
   /// Takes the next batch; only when ready(). `batch` keeps its memory from call to call.
   virtual void take(PlannedBatch& batch) = 0;
+  /// The index of the `nth` sample after those taken, where that is known; a guess that may be
+  /// wrong at the end of an epoch.
+  virtual std::optional<std::uint32_t> later(std::uint64_t nth) const = 0;
 
   /// Adds a batch at the end. kNotSupported where the order is generated.
   virtual Status submit(std::span<const std::uint64_t> indices) = 0;

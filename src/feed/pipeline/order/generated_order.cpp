@@ -83,6 +83,11 @@ void GeneratedOrder::take(PlannedBatch& batch) {
   if (settings_.follow_on) begin(batch.after);
 }
 
+std::optional<std::uint32_t> GeneratedOrder::later(std::uint64_t nth) const {
+  if (ended_ || nth >= rank_samples_) return std::nullopt;
+  return index_at(next_.consumed + nth * settings_.world_size + settings_.rank);
+}
+
 Status GeneratedOrder::submit(std::span<const std::uint64_t>) { return not_submitted(); }
 Status GeneratedOrder::skip(std::span<const std::uint64_t>) { return not_submitted(); }
 Status GeneratedOrder::finish() { return not_submitted(); }

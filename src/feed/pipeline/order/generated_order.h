@@ -36,6 +36,7 @@ class GeneratedOrder final : public BatchOrder {
   bool ready() const override { return !ended(); }
   bool ended() const override { return ended_; }
   void take(PlannedBatch& batch) override;
+  std::optional<std::uint32_t> later(std::uint64_t nth) const override;
   Status submit(std::span<const std::uint64_t> indices) override;
   Status skip(std::span<const std::uint64_t> indices) override;
   Status finish() override;

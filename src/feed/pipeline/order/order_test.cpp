@@ -240,6 +240,32 @@ TEST(SubmittedOrder, GivesBackWhatWasSubmitted) {
   EXPECT_TRUE(order.ended());
 }
 
+TEST(GeneratedOrder, SaysWhatComesLater) {
+  GeneratedOrder::Settings two_ranks = settings(10);
+  two_ranks.world_size = 2;
+  two_ranks.rank = 1;
+  two_ranks.batch_size = 2;
+  GeneratedOrder order(two_ranks);
+  const Indices whole = whole_order(10, two_ranks.seed, 0);
+  PlannedBatch batch;
+  order.take(batch);
+  EXPECT_EQ(order.later(0), whole[5]);
+  EXPECT_EQ(order.later(2), whole[9]);
+  EXPECT_EQ(order.later(3), std::nullopt) << "the epoch is over";
+  while (order.ready()) order.take(batch);
+  EXPECT_EQ(order.later(0), std::nullopt);
+}
+
+TEST(SubmittedOrder, SaysWhatComesLater) {
+  SubmittedOrder order(10, {});
+  EXPECT_EQ(order.later(0), std::nullopt);
+  ASSERT_TRUE(order.submit(std::vector<std::uint64_t>{3, 1}));
+  ASSERT_TRUE(order.submit(std::vector<std::uint64_t>{9}));
+  EXPECT_EQ(order.later(1), 1U);
+  EXPECT_EQ(order.later(2), 9U);
+  EXPECT_EQ(order.later(3), std::nullopt);
+}
+
 TEST(SubmittedOrder, RefusesWhatTheDataSetLacks) {
   SubmittedOrder order(10, {});
   EXPECT_EQ(order.submit(std::vector<std::uint64_t>{10}).error().code, ErrorCode::kInvalidArgument);

@@ -73,4 +73,12 @@ void SubmittedOrder::take(PlannedBatch& batch) {
   batch.after = next_;
 }
 
+std::optional<std::uint32_t> SubmittedOrder::later(std::uint64_t nth) const {
+  for (const std::vector<PlannedSample>& samples : waiting_) {
+    if (nth < samples.size()) return samples[static_cast<std::size_t>(nth)].index;
+    nth -= samples.size();
+  }
+  return std::nullopt;
+}
+
 }  // namespace unstarve::feed

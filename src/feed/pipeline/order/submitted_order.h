@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "feed/pipeline/order/batch_order.h"
@@ -18,6 +19,7 @@ class SubmittedOrder final : public BatchOrder {
   bool ready() const override { return !waiting_.empty(); }
   bool ended() const override { return finished_ && waiting_.empty(); }
   void take(PlannedBatch& batch) override;
+  std::optional<std::uint32_t> later(std::uint64_t nth) const override;
   /// kInvalidArgument: an empty batch, an index that the data set lacks, or after finish().
   Status submit(std::span<const std::uint64_t> indices) override;
   Status skip(std::span<const std::uint64_t> indices) override;

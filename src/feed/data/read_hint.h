@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "feed/data/sample_source.h"
+
+namespace unstarve::feed {
+
+/// What a hint may ask for: with the number of samples that are announced ahead, this bounds the
+/// memory that read-ahead takes.
+constexpr std::uint64_t kMaxHintedBytes = std::uint64_t{4} << 20;
+
+/// Asks the system to fetch `size` bytes of an open file, at most kMaxHintedBytes, into the page
+/// cache, unless the first of them is there.
+ReadHint hint_range(int fd, std::uint64_t offset, std::uint64_t size);
+
+}  // namespace unstarve::feed
