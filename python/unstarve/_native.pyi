@@ -112,6 +112,8 @@ class LoaderOptions:
     max_threads: int
     prefetch_batches: int
     memory_bytes: int
+    cache_dir: str
+    cache_bytes: int
     def __init__(self) -> None: ...
 
 def limit_simd(level: str) -> None: ...

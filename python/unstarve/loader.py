@@ -102,6 +102,12 @@ class ImageFolderLoader:
             ends too early is an error all the same.
         max_pixels: refuse larger images.
         skip_other_formats: leave out image files that are not JPEG.
+        cache_dir: a folder on a fast local disk, below which copies of the images that were read
+            are kept, in a form that later epochs, later runs and other ranks of the node read
+            several times as fast, with the same pixels. A copy counts only while the file's size
+            and times are what they were. By default nothing is kept.
+        cache_bytes: that the copies of this data set may take; what does not fit is read from its
+            file in every epoch.
         output: "torch", "numpy", or "auto": torch where it is installed.
     """
 
@@ -129,6 +135,8 @@ class ImageFolderLoader:
         accept_damaged: bool = False,
         max_pixels: int = 178_956_970,
         skip_other_formats: bool = False,
+        cache_dir: str | os.PathLike[str] | None = None,
+        cache_bytes: int = 64 << 30,
         output: Output = "auto",
     ) -> None:
         if on_error not in _ON_ERROR:
@@ -154,6 +162,8 @@ class ImageFolderLoader:
         options.accept_damaged = accept_damaged
         options.max_pixels = max_pixels
         options.skip_other_formats = skip_other_formats
+        options.cache_dir = "" if cache_dir is None else os.fspath(cache_dir)
+        options.cache_bytes = cache_bytes
         self._options = options
         self._native = _native.Loader(options)
         self._convert = _converter(output)
@@ -220,8 +230,8 @@ class ImageFolderLoader:
         self._next_epoch = int(state["epoch"])
 
     def explain(self) -> list[str]:
-        """What the controller has changed, and why; empty where `threads` and `prefetch` were
-        given."""
+        """What the controller has changed, and why (nothing where `threads` and `prefetch` were
+        given), and with a `cache_dir` what the cache did."""
         return self._native.explain()
 
     def crop_of(self, epoch: int, index: int, size: tuple[int, int]) -> Crop:
@@ -229,7 +239,9 @@ class ImageFolderLoader:
         return Crop(*_native.sample_geometry(self._options, epoch, index, size))
 
     def stats(self) -> dict[str, int]:
-        """Sums since the loader was made: images, bytes, ns per stage, waits, failures."""
+        """Sums since the loader was made: images, bytes, ns per stage, waits, failures,
+        and under `cache_` samples read from copies (hits), copies written (kept), the bytes that
+        all copies take."""
         return self._native.stats()
 
     def errors(self) -> list[SampleFailure]:

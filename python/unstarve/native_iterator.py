@@ -110,6 +110,10 @@ class NativeEngine:
         threads, ahead = self._settings
         options.max_threads = threads
         options.prefetch_batches = ahead
+        # The way in for a script of which only the import was changed.
+        options.cache_dir = os.environ.get("UNSTARVE_CACHE_DIR", "")
+        if "UNSTARVE_CACHE_BYTES" in os.environ:
+            options.cache_bytes = int(os.environ["UNSTARVE_CACHE_BYTES"])
         paths = b"".join(os.fsencode(path) + b"\0" for path, _ in work.samples)
         labels = array("q", (label for _, label in work.samples))
         self._native: Any = _native.open_list(options, paths, labels)

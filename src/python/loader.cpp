@@ -150,6 +150,15 @@ void finish_submitting(Loader& loader) {
   if (Status status = loader.finish_submitting(); !status) raise(status.error());
 }
 
+void add_cache_stats(const feed::CacheStats& stats, nb::dict& result) {
+  result["cache_hits"] = stats.hits;
+  result["cache_kept"] = stats.kept;
+  result["cache_dropped"] = stats.dropped;
+  result["cache_refused"] = stats.refused;
+  result["cache_damaged"] = stats.damaged;
+  result["cache_bytes"] = stats.bytes;
+}
+
 nb::dict stats(const Loader& loader) {
   const feed::LoaderStats stats = loader.stats();
   nb::dict result;
@@ -167,6 +176,7 @@ nb::dict stats(const Loader& loader) {
   result["hints"] = stats.hints;
   result["slots_allocated"] = stats.slots_allocated;
   result["threads"] = stats.threads;
+  add_cache_stats(loader.cache_stats(), result);
   return result;
 }
 
@@ -190,10 +200,13 @@ void restore(Loader& loader, const std::string& json) {
   if (!status) raise(status.error());
 }
 
-/// One line for each thing that the controller changed, with its reason.
+/// One line for each thing that the controller changed, with its reason, and what the cache did.
 nb::list explain(const Loader& loader) {
   nb::list lines;
   for (const feed::ControlMove& move : loader.explain()) lines.append(feed::describe(move));
+  for (const std::string& line : feed::describe(loader.cache_stats())) {
+    lines.append(nb::str(line.c_str()));
+  }
   return lines;
 }
 
@@ -277,7 +290,9 @@ void bind_options(nb::module_& module) {
       .def_rw("threads", &LoaderOptions::threads)
       .def_rw("max_threads", &LoaderOptions::max_threads)
       .def_rw("prefetch_batches", &LoaderOptions::prefetch_batches)
-      .def_rw("memory_bytes", &LoaderOptions::memory_bytes);
+      .def_rw("memory_bytes", &LoaderOptions::memory_bytes)
+      .def_rw("cache_dir", &LoaderOptions::cache_dir)
+      .def_rw("cache_bytes", &LoaderOptions::cache_bytes);
 }
 
 }  // namespace

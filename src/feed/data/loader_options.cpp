@@ -34,7 +34,10 @@ Status check_numbers(const LoaderOptions& options) {
     if (!status) return status;
   }
   constexpr std::int64_t kMostMemory = std::int64_t{1} << 50;
-  return check_range("memory_bytes", options.memory_bytes, std::int64_t{1}, kMostMemory);
+  constexpr std::int64_t kMostCache = std::int64_t{1} << 60;
+  Status memory = check_range("memory_bytes", options.memory_bytes, std::int64_t{1}, kMostMemory);
+  if (!memory) return memory;
+  return check_range("cache_bytes", options.cache_bytes, std::int64_t{0}, kMostCache);
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ struct LoaderOptions {
                              // 0: a controller decides
   std::int64_t memory_bytes = std::int64_t{1} << 30;  // bounds the batches that lie ready
   bool prefetch_next_epoch = false;  // go on into the next epoch before begin_epoch() asks for it
+  std::string cache_dir;  // copies of images that were read are kept below it; empty: none are
+  std::int64_t cache_bytes = std::int64_t{64} << 30;  // that the copies of a data set may take
   bool read_ahead = true;  // when reads are slow, announce samples to the system before their read
   int read_retries = 4;    // times that a read is tried again when the device fails for the moment
 };

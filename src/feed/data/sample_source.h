@@ -17,6 +17,14 @@ enum class ReadHint {
   kFetching,  // the system was asked to fetch the sample
 };
 
+/// What changes whenever a file does: another size, written or put in place at another time.
+struct FileStamp {
+  std::uint64_t size = 0;  // bytes
+  std::int64_t mtime_ns = 0;
+  std::int64_t ctime_ns = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
 /// Reads samples for one thread, with memory of its own.
 class SampleReader {
  public:
@@ -26,6 +34,8 @@ class SampleReader {
   virtual ReadHint hint(std::uint64_t /*index*/) { return ReadHint::kNone; }
   /// Valid until the next call. Errors do not name the sample: see SampleSource::locate().
   virtual Result<EncodedSample> read(std::uint64_t index) = 0;
+  /// Of the file that is the sample; kNotSupported where samples are not files of their own.
+  virtual Result<FileStamp> stamp(std::uint64_t index);
 };
 
 /// A data set as the loader sees it: samples by index, each with a label. What is in it does not
@@ -44,8 +54,14 @@ class SampleSource {
   virtual std::string locate(std::uint64_t index) const = 0;
   /// A digest of what the source holds, for resume: equal when indices mean the same samples.
   virtual std::uint64_t fingerprint() const = 0;
+  /// Whether each sample is a file of its own, so that readers know its stamp.
+  virtual bool has_stamps() const { return false; }
   /// The source must outlive the reader.
   virtual Result<std::unique_ptr<SampleReader>> open_reader() = 0;
 };
+
+inline Result<FileStamp> SampleReader::stamp(std::uint64_t /*index*/) {
+  return fail(ErrorCode::kNotSupported, "the sample is not a file of its own");
+}
 
 }  // namespace unstarve::feed

@@ -60,6 +60,7 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   impl->options = options;
   impl->parts = parts;
   impl->source = std::move(source);
+  if (Status status = impl->set_up_cache(); !status) return forward_error(status);
   const OutputPlan& output = options.transform.output;
   const ImageSize size = options.transform.geometry.size;
   const BatchShape shape{options.batch_size, size.height, size.width, output.type, output.layout};

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
+#include "feed/cache/cache_stats.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
 #include "feed/pipeline/batch_window.h"
@@ -94,6 +95,8 @@ class Loader {
   /// What the controller has changed, and why; empty where both numbers were given.
   std::vector<ControlMove> explain() const;
   LoaderStats stats() const;
+  /// Of the cache that LoaderOptions::cache_dir asks for.
+  CacheStats cache_stats() const;
   /// The first thousand of them; LoaderStats::failed counts all.
   std::vector<SampleFailure> failures() const;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "feed/cache/cached_source.h"
 #include "feed/pipeline/control/live_control.h"
 #include "feed/pipeline/control/thread_gate.h"
 #include "feed/pipeline/epoch_post.h"
@@ -23,6 +24,8 @@ struct Loader::Impl {
   LoaderOptions options;
   LoaderParts parts;
   std::shared_ptr<SampleSource> source;
+  std::shared_ptr<CachedSource> cache;  // the source itself, or none
+  std::string no_cache;                 // why none, where one was asked for
   std::shared_ptr<BatchPool> pool;
   int most_ahead = 1;         // batches that the memory holds beside the consumer's
   std::atomic<int> ahead{1};  // of them: to be used now
@@ -46,6 +49,8 @@ struct Loader::Impl {
   std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
 
   void set_up_control();
+  /// Puts the cache that the options ask for before the source.
+  Status set_up_cache();
   Status start_threads(int count) UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
   LoaderState::Order generated_kind() const;

@@ -28,6 +28,7 @@ LoaderParts LoaderParts::real() {
   parts.memory = std::make_shared<PageableMemory>();
   parts.threads = std::make_shared<ThreadStarter>();
   parts.clock = std::make_shared<SteadyClock>();
+  parts.cache_storage = std::make_shared<CacheStorage>();
   return parts;
 }
 

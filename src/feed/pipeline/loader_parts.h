@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
+#include "feed/cache/cache_storage.h"
 #include "feed/source/file_reader.h"
 
 namespace unstarve::feed {
@@ -29,6 +30,7 @@ struct LoaderParts {
   std::shared_ptr<ThreadStarter> threads;
   std::shared_ptr<Clock> clock;
   std::function<int()> cpus = usable_cpu_count;
+  std::shared_ptr<CacheStorage> cache_storage;
   static LoaderParts real();
 };
 

@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "feed/coefficients/payload.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -29,6 +31,21 @@ class CountedParts final : public SampleParts {
   SampleParts& parts_;
   const Clock& clock_;
   SampleCost& cost_;
+};
+
+/// As BaselineDecoder, and leaves the image's coefficients in `payload`.
+class BothDecoder {
+ public:
+  BothDecoder(BaselineDecoder& decoder, std::vector<std::byte>& payload)
+      : decoder_(decoder), payload_(payload) {}
+  Result<ImageSize> open(std::span<const std::byte> bytes) { return decoder_.open(bytes); }
+  Status decode(const Box& region, RowSink& sink) {
+    return decoder_.decode_and_encode(region, sink, payload_);
+  }
+
+ private:
+  BaselineDecoder& decoder_;
+  std::vector<std::byte>& payload_;
 };
 
 }  // namespace
@@ -80,23 +97,47 @@ ReadHint SampleWorker::hint(std::uint64_t index) {
 Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
   switch (sample.form) {
-    case SampleForm::kFile: return decode_file(sample.bytes, {key, out, cost});
+    case SampleForm::kFile: return decode_file(sample, {key, out, cost});
     case SampleForm::kTensor: return decode_with(tensor_, sample, {key, out, cost});
     case SampleForm::kCoefficients: break;
   }
+  Status status = decode_coefficients(sample, {key, out, cost});
+  if (status || sample.keeper == nullptr) return status;
+  const Result<EncodedSample> original = sample.keeper->original();
+  if (!original) return forward_error(original);
+  cost.bytes += static_cast<std::int64_t>(original->bytes.size());
+  return decode_file(*original, {key, out, cost});
+}
+
+Status SampleWorker::decode_coefficients(const EncodedSample& sample, const Target& target) {
+  SampleCost& cost = target.cost;
   CountedParts parts(*sample.parts, parts_.clock, cost);
   EncodedSample counted = sample;
   counted.parts = &parts;
   const std::int64_t read_before_ns = cost.read_ns;
-  const Status status = decode_with(coefficients_, counted, {key, out, cost});
+  const Status status = decode_with(coefficients_, counted, target);
   cost.decode_ns -= cost.read_ns - read_before_ns;
   return status;
 }
 
 /// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
-Status SampleWorker::decode_file(std::span<const std::byte> bytes, const Target& target) {
-  if (decode_with(baseline_, bytes, target)) return {};
-  return decode_with(jpeg_, bytes, target);
+Status SampleWorker::decode_file(const EncodedSample& sample, const Target& target) {
+  if (sample.keeper != nullptr) return decode_and_keep(sample, target);
+  if (decode_with(baseline_, sample.bytes, target)) return {};
+  return decode_with(jpeg_, sample.bytes, target);
+}
+
+/// One pass over the file gives its pixels and its coefficients.
+Status SampleWorker::decode_and_keep(const EncodedSample& sample, const Target& target) {
+  BothDecoder both(baseline_, payload_);
+  if (decode_with(both, sample.bytes, target)) {
+    const Result<std::size_t> head = head_size(payload_);
+    if (head) sample.keeper->keep(payload_, static_cast<std::uint32_t>(*head));
+    return {};
+  }
+  const Status status = decode_with(jpeg_, sample.bytes, target);
+  if (status) sample.keeper->refuse();
+  return status;
 }
 
 template <class Decoder, class Encoded>

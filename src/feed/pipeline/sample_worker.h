@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -53,7 +54,9 @@ class SampleWorker {
     std::uint8_t* out;
     SampleCost& cost;
   };
-  Status decode_file(std::span<const std::byte> bytes, const Target& target);
+  Status decode_coefficients(const EncodedSample& sample, const Target& target);
+  Status decode_file(const EncodedSample& sample, const Target& target);
+  Status decode_and_keep(const EncodedSample& sample, const Target& target);
   template <class Decoder, class Encoded>
   Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
 
@@ -62,6 +65,7 @@ class SampleWorker {
   BaselineDecoder baseline_;
   CoefficientDecoder coefficients_;
   TensorImage tensor_;
+  std::vector<std::byte> payload_;  // for a SampleKeeper
   std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };

@@ -10,6 +10,13 @@
 #include "feed/data/read_hint.h"
 
 namespace unstarve::feed {
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
 
 Result<std::size_t> FileReader::read_part(int fd, std::uint64_t offset,
                                           std::span<std::byte> target) {
@@ -23,6 +30,13 @@ Result<std::size_t> FileReader::read_part(int fd, std::uint64_t offset,
     done += static_cast<std::size_t>(got);
   }
   return done;
+}
+
+Result<FileStamp> FileReader::stamp(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) return fail_errno(errno, "cannot stat");
+  return FileStamp{static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
+                   nanoseconds(status.st_ctim)};
 }
 
 Result<std::span<const std::byte>> PlainFileReader::read(const std::string& path,

@@ -26,6 +26,8 @@ class FileReader {
   virtual Result<std::size_t> read_part(int fd, std::uint64_t offset, std::span<std::byte> target);
   /// See SampleReader::hint().
   virtual ReadHint hint(const std::string& /*path*/) { return ReadHint::kNone; }
+  /// Whether the file has changed can be seen from it.
+  virtual Result<FileStamp> stamp(const std::string& path);
 };
 
 /// open, fstat, pread, close. From the page cache this beats mapping the file, whose page faults

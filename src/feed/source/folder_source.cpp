@@ -22,6 +22,11 @@ class FolderReader final : public SampleReader {
     return files_.hint(path_);
   }
 
+  Result<FileStamp> stamp(std::uint64_t index) override {
+    folder_.write_path(index, path_);
+    return files_.stamp(path_);
+  }
+
  private:
   const ImageFolder& folder_;
   FileReader& files_;

@@ -25,6 +25,11 @@ class ListReader final : public SampleReader {
     return files_.hint(path_);
   }
 
+  Result<FileStamp> stamp(std::uint64_t index) override {
+    list_.write_path(index, path_);
+    return files_.stamp(path_);
+  }
+
  private:
   const ListSource& list_;
   FileReader& files_;

@@ -31,6 +31,7 @@ class ListSource final : public SampleSource {
   const std::vector<std::string>& classes() const override { return classes_; }
   std::string locate(std::uint64_t index) const override;
   std::uint64_t fingerprint() const override { return fingerprint_; }
+  bool has_stamps() const override { return true; }
   Result<std::unique_ptr<SampleReader>> open_reader() override;
 
   /// As locate(), into a string that keeps its memory.

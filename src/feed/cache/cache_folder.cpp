@@ -1,0 +1,95 @@
+#include "feed/cache/cache_folder.h"
+
+#include <utility>
+
+namespace unstarve::feed {
+namespace {
+
+std::uint64_t slot_offset(std::uint64_t index) {
+  return sizeof(CacheHeader) + index * sizeof(CacheEntry);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<CacheStorage> storage,
+                                                       const std::string& directory,
+                                                       const DataSet& data_set) {
+  const std::string path = fmt::format("{}/{:016x}", directory, data_set.key);
+  if (Status status = storage->make_folder(path); !status) return forward_error(status);
+  std::unique_ptr<CacheFolder> folder(new CacheFolder(std::move(storage), path, data_set));
+  if (Status status = folder->open_slots(); !status) return error_in(path, status.error());
+  return folder;
+}
+
+/// Several processes may do this at once: each writes the same, and nothing ever shrinks.
+Status CacheFolder::open_slots() {
+  Result<FileDescriptor> file = storage_->open_to_write(path_ + "/slots");
+  if (!file) return forward_error(file);
+  slots_ = std::move(*file);
+  const std::uint64_t wanted = slot_offset(data_set_.samples);
+  const Result<std::uint64_t> size = storage_->size(slots_.get());
+  if (!size) return forward_error(size);
+  if (*size > wanted) return fail(ErrorCode::kCorruptData, "`slots` is larger than it can be");
+  if (*size < wanted) {
+    if (Status status = storage_->truncate(slots_.get(), wanted); !status) return status;
+  }
+  CacheHeader found;
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&found, 1));
+  if (Status status = storage_->read(slots_.get(), 0, bytes); !status) return status;
+  if (is_sealed(found) && found.magic == kCacheMagic && found.version != kCacheVersion) {
+    return fail(ErrorCode::kNotSupported, "the cache has format version {}, this program reads {}",
+                found.version, kCacheVersion);
+  }
+  CacheHeader header;
+  header.key = data_set_.key;
+  header.samples = data_set_.samples;
+  seal(header);
+  if (found.checksum == header.checksum && is_sealed(found)) return {};
+  // New, or cut off by a crash: entries have seals of their own.
+  return storage_->write(slots_.get(), 0, bytes_of(header));
+}
+
+std::optional<CacheEntry> CacheFolder::entry(std::uint64_t index) const {
+  CacheEntry entry;
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&entry, 1));
+  if (!storage_->read(slots_.get(), slot_offset(index), bytes)) return std::nullopt;
+  if (entry.state == 0 || !is_sealed(entry)) return std::nullopt;
+  return entry;
+}
+
+Status CacheFolder::write_entry(std::uint64_t index, CacheEntry entry) {
+  seal(entry);
+  return storage_->write(slots_.get(), slot_offset(index), bytes_of(entry));
+}
+
+std::string CacheFolder::copies_path(std::uint16_t number) const {
+  return fmt::format("{}/copies-{:02}.ush", path_, number);
+}
+
+Result<std::shared_ptr<const FileDescriptor>> CacheFolder::copies(std::uint16_t number) {
+  if (number >= kFilesMax) return fail(ErrorCode::kCorruptData, "no cache has so many files");
+  const MutexLock lock(mutex_);
+  if (files_.size() <= number) files_.resize(number + std::size_t{1});
+  std::shared_ptr<const FileDescriptor>& file = files_[number];
+  if (file == nullptr) {
+    Result<FileDescriptor> opened = storage_->open_to_read(copies_path(number));
+    if (!opened) return forward_error(opened);
+    file = std::make_shared<const FileDescriptor>(std::move(*opened));
+  }
+  return file;
+}
+
+Result<std::uint64_t> CacheFolder::bytes() {
+  std::uint64_t sum = slot_offset(data_set_.samples);
+  for (std::uint16_t number = 0; number < kFilesMax; ++number) {
+    const auto file = copies(number);
+    if (!file && file.error().code == ErrorCode::kNotFound) break;  // they are made in order
+    if (!file) return forward_error(file);
+    const Result<std::uint64_t> size = storage_->size((*file)->get());
+    if (!size) return forward_error(size);
+    sum += *size;
+  }
+  return sum;
+}
+
+}  // namespace unstarve::feed

@@ -1,0 +1,234 @@
+#include "feed/cache/cache_writer.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "feed/shard/record.h"
+#include "feed/shard/shard_writer.h"
+
+namespace unstarve::feed {
+namespace {
+
+// Below the loading threads, but not so far that they starve it: what it writes is a tenth of
+// what they do, and what it cannot write they have made in vain.
+constexpr int kNice = 5;
+
+// What is left free for others: a twentieth of the disk, at most this.
+constexpr std::uint64_t kMostReserve = std::uint64_t{4} << 30;
+
+constexpr std::size_t kSpareBuffers = 16;
+
+ShardSample sample_of(const CacheItem& item, const std::string& name, std::int64_t label) {
+  ShardSample sample;
+  sample.kind = PayloadKind::kCoefficients;
+  sample.index = item.index;
+  sample.label = static_cast<std::int32_t>(label);
+  sample.head_size = item.head_size;
+  sample.name = std::string_view(name).substr(0, kMaxNameBytes);
+  sample.payload = item.payload;
+  sample.source_size = item.stamp.size;
+  sample.source_mtime_ns = item.stamp.mtime_ns;
+  return sample;
+}
+
+CacheEntry entry_for(const CacheItem& item) {
+  CacheEntry entry;
+  entry.size = item.payload.size();
+  entry.source_size = item.stamp.size;
+  entry.source_mtime_ns = item.stamp.mtime_ns;
+  entry.source_ctime_ns = item.stamp.ctime_ns;
+  entry.head_size = item.head_size;
+  const bool kept = !item.payload.empty();
+  entry.state = static_cast<std::uint16_t>(kept ? CacheState::kKept : CacheState::kRefused);
+  entry.head_checksum = checksum_of(std::span(item.payload).first(item.head_size));
+  return entry;
+}
+
+}  // namespace
+
+CacheWriter::~CacheWriter() {
+  std::jthread thread;
+  {
+    const MutexLock lock(mutex_);
+    closing_ = true;
+    thread = std::move(thread_);
+    changed_.notify_all();
+  }
+  if (thread.joinable()) thread.join();  // not by its destructor: there is work left
+}
+
+void CacheWriter::put(CacheItem& item) {
+  const MutexLock lock(mutex_);
+  const std::size_t size = item.payload.size();
+  const std::size_t queued = queued_bytes_.load(std::memory_order_relaxed);
+  if (stopped_.load(std::memory_order_relaxed) || closing_ || queued + size > kQueueBytes) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (!thread_.joinable()) {
+    Result<std::jthread> started = settings_.start_thread([this] { run(); });
+    if (!started) {
+      reason_ = started.error().message;
+      stopped_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    thread_ = std::move(*started);
+  }
+  queued_bytes_.store(queued + size, std::memory_order_relaxed);
+  queue_.push_back(std::move(item));
+  item.payload.clear();
+  if (!spare_.empty()) {
+    item.payload = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  changed_.notify_all();
+}
+
+void CacheWriter::run() {
+  ::pthread_setname_np(::pthread_self(), "unstarve-cache");
+  // The calling thread's own on Linux, against POSIX. A wish: without it the job is disturbed more.
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+  for (;;) {
+    CacheItem item;
+    {
+      const MutexLock lock(mutex_);
+      changed_.wait(mutex_, std::stop_token(),
+                    [this]() UNSTARVE_REQUIRES(mutex_) { return !queue_.empty() || closing_; });
+      if (queue_.empty()) return;
+      item = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    const std::size_t size = item.payload.size();
+    write(item);
+    const MutexLock lock(mutex_);
+    queued_bytes_.fetch_sub(size, std::memory_order_relaxed);
+    if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(item.payload));
+  }
+}
+
+void CacheWriter::write(const CacheItem& item) {
+  if (stopped_.load(std::memory_order_relaxed)) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  // Another rank, or this one where an order repeats samples, may have been here.
+  const std::optional<CacheEntry> found = settings_.folder.entry(item.index);
+  const CacheEntry wanted = entry_for(item);
+  if (found && is_of(*found, item.stamp) && found->head_checksum == wanted.head_checksum &&
+      found->state == wanted.state) {
+    return;
+  }
+  try {
+    if (const Status status = append(item); !status) stop(status.error().message);
+  } catch (const std::bad_alloc&) {
+    stop("no memory for a record");
+  }
+}
+
+Status CacheWriter::append(const CacheItem& item) {
+  CacheFolder& folder = settings_.folder;
+  CacheEntry entry = entry_for(item);
+  if (item.payload.empty()) {
+    if (Status status = folder.write_entry(item.index, entry); !status) return status;
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  if (!copies_) {
+    if (Status status = open_copies(); !status) return status;
+  }
+  const std::string name = settings_.name(item.index);
+  encode_record(sample_of(item, name, settings_.label(item.index)), record_);
+  if (Status status = check_room(record_.size()); !status) return status;
+  RecordHeader header;
+  std::memcpy(&header, record_.data(), sizeof(header));
+  entry.offset = end_ + entry_of(header, end_, name).payload_start;
+  entry.file = number_;
+  Status status = folder.storage().write(copies_.get(), end_, record_);
+  if (status) status = folder.write_entry(item.index, entry);
+  if (!status) {
+    // Nothing points at the record: the disk, which may be full, gets its bytes back.
+    (void)folder.storage().truncate(copies_.get(), end_);
+    return status;
+  }
+  end_ = align_up(end_ + record_.size());
+  kept_.fetch_add(1, std::memory_order_relaxed);
+  bytes_.fetch_add(record_.size(), std::memory_order_relaxed);
+  return {};
+}
+
+/// The first file that no other process writes to: one that somebody has left, or a new one.
+Status CacheWriter::open_copies() {
+  CacheFolder& folder = settings_.folder;
+  for (std::uint16_t number = 0; number < CacheFolder::kFilesMax; ++number) {
+    Result<FileDescriptor> file = folder.storage().open_to_write(folder.copies_path(number));
+    if (!file) return forward_error(file);
+    const Result<bool> locked = folder.storage().try_lock(file->get());
+    if (!locked) return forward_error(locked);
+    if (!*locked) continue;
+    Status status = take_copies(std::move(*file), number);
+    if (status || status.error().code != ErrorCode::kCorruptData) return status;
+  }
+  return fail(ErrorCode::kIo, "{} processes write to this cache, more cannot",
+              CacheFolder::kFilesMax);
+}
+
+/// A record that was cut off by a kill stays where it is: no entry points at it.
+Status CacheWriter::take_copies(FileDescriptor file, std::uint16_t number) {
+  CacheStorage& storage = settings_.folder.storage();
+  const Result<std::uint64_t> size = storage.size(file.get());
+  if (!size) return forward_error(size);
+  const ShardHeader header = make_shard_header(settings_.folder.key(), number, 0);
+  if (*size < sizeof(ShardHeader)) {
+    if (Status status = storage.write(file.get(), 0, bytes_of(header)); !status) return status;
+  } else {
+    const Result<ShardHeader> found = read_shard_header(storage, file.get());
+    if (!found) return forward_error(found);
+    if (found->checksum != header.checksum) {
+      return fail(ErrorCode::kCorruptData, "the file belongs to another cache");
+    }
+  }
+  copies_ = std::move(file);
+  number_ = number;
+  end_ = align_up(std::max(*size, std::uint64_t{sizeof(ShardHeader)}));
+  return {};
+}
+
+Status CacheWriter::check_room(std::uint64_t more) {
+  const Result<std::uint64_t> bytes = settings_.folder.bytes();
+  if (!bytes) return forward_error(bytes);
+  bytes_.store(*bytes, std::memory_order_relaxed);
+  if (*bytes + more > settings_.max_bytes) {
+    return fail(ErrorCode::kIo, "the cache has reached its {} bytes", settings_.max_bytes);
+  }
+  const Result<DiskSpace> space = settings_.folder.storage().space(copies_.get());
+  if (!space) return forward_error(space);
+  const std::uint64_t reserve = std::min(space->total / 20, kMostReserve);
+  if (space->free < reserve + more) {
+    return fail(ErrorCode::kIo, "the disk has {} bytes free, {} are left for other programs",
+                space->free, reserve);
+  }
+  return {};
+}
+
+void CacheWriter::stop(const std::string& reason) {
+  const MutexLock lock(mutex_);
+  reason_ = reason;
+  stopped_.store(true, std::memory_order_relaxed);
+  dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CacheWriter::add_to(CacheStats& stats) const {
+  stats.kept = kept_.load(std::memory_order_relaxed);
+  stats.dropped = dropped_.load(std::memory_order_relaxed);
+  stats.refused = refused_.load(std::memory_order_relaxed);
+  stats.bytes = bytes_.load(std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  stats.stopped = reason_;
+}
+
+}  // namespace unstarve::feed

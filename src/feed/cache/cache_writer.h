@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "feed/cache/cache_folder.h"
+#include "feed/cache/cache_stats.h"
+#include "feed/data/sample_source.h"
+
+namespace unstarve::feed {
+
+/// A copy on its way into the cache; without a payload it says that there can be none.
+struct CacheItem {
+  std::uint64_t index = 0;
+  FileStamp stamp;
+  std::uint32_t head_size = 0;
+  std::vector<std::byte> payload;
+};
+
+/// Writes copies behind the back of the loading threads, with a thread of its own, which starts
+/// with the first copy. It never makes anybody wait: copies that come faster than the disk takes
+/// them are dropped. When the budget is used up, the disk is nearly full or a write fails, no
+/// more are written.
+/// Thread rule: any thread.
+class CacheWriter {
+ public:
+  using StartThread = std::function<Result<std::jthread>(std::function<void()>)>;
+  struct Settings {
+    CacheFolder& folder;
+    std::uint64_t max_bytes;                           // of all files of the folder
+    std::function<std::string(std::uint64_t)> name;    // of a sample
+    std::function<std::int64_t(std::uint64_t)> label;  // of a sample
+    StartThread start_thread;
+  };
+  // Bytes of copies that wait; a second of what four threads make, at 130 KB for a photograph.
+  static constexpr std::size_t kQueueBytes = std::size_t{64} << 20;
+
+  explicit CacheWriter(Settings settings) : settings_(std::move(settings)) {}
+  CacheWriter(const CacheWriter&) = delete;
+  CacheWriter& operator=(const CacheWriter&) = delete;
+  /// Writes what waits.
+  ~CacheWriter();
+
+  /// Whether a copy made now is likely to be written.
+  bool wants() const {
+    return !stopped_.load(std::memory_order_relaxed) &&
+           queued_bytes_.load(std::memory_order_relaxed) < kQueueBytes / 2;
+  }
+  /// Takes the item's payload and leaves an empty buffer in its place.
+  void put(CacheItem& item);
+  /// Adds what it knows.
+  void add_to(CacheStats& stats) const;
+
+ private:
+  void run();
+  void write(const CacheItem& item);
+  Status append(const CacheItem& item);
+  Status open_copies();
+  Status take_copies(FileDescriptor file, std::uint16_t number);
+  /// Why `more` bytes cannot be added, as an error.
+  Status check_room(std::uint64_t more);
+  void stop(const std::string& reason);
+
+  Settings settings_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<std::size_t> queued_bytes_{0};
+  std::atomic<std::uint64_t> kept_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<CacheItem> queue_ UNSTARVE_GUARDED_BY(mutex_);
+  std::vector<std::vector<std::byte>> spare_ UNSTARVE_GUARDED_BY(mutex_);  // buffers to give back
+  std::string reason_ UNSTARVE_GUARDED_BY(mutex_);
+  bool closing_ UNSTARVE_GUARDED_BY(mutex_) = false;
+  std::jthread thread_ UNSTARVE_GUARDED_BY(mutex_);
+
+  // Of the thread alone.
+  FileDescriptor copies_;
+  std::uint16_t number_ = 0;
+  std::uint64_t end_ = 0;
+  std::vector<std::byte> record_;
+};
+
+}  // namespace unstarve::feed
