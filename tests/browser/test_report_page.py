@@ -126,6 +126,14 @@ def test_the_legend_adds_up(browser: Any, pages: Path) -> None:
             assert sum(round(float(cell.split()[0]) * 10) for cell in column) == 1000
 
 
+def test_a_narrow_legend_leaves_its_names_the_whole_width(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "verified.html", viewport={"width": 360, "height": 800}) as page:
+        row = page.locator(".legend tbody tr").first
+        name, number = row.locator("th").bounding_box(), row.locator("td").first.bounding_box()
+        assert name["width"] == pytest.approx(row.bounding_box()["width"], abs=1)
+        assert number["y"] >= name["y"] + name["height"] - 1
+
+
 def test_the_curves_are_read_by_keyboard(browser: Any, pages: Path) -> None:
     with opened(browser, pages / "verified.html") as page:
         page.keyboard.press("Tab")
