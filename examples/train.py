@@ -3,6 +3,7 @@
     python examples/train.py --data DIR               # DIR/CLASS/IMAGE.jpg
     python examples/train.py --data DIR --workers 4
     python examples/train.py --data DIR --loader unstarve
+    python examples/train.py --data DIR --loader unstarve --copy-ahead
     unstarve pack DIR SHARDS && python examples/train.py --data SHARDS --loader unstarve
 
 Without a CUDA device it runs on unstarve's emulated A100, which takes the time of a real one and
@@ -22,11 +23,12 @@ from torchvision import datasets, models, transforms
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def make_loader(args: argparse.Namespace) -> Any:
+def make_loader(args: argparse.Namespace, device: Any) -> Any:
     if args.loader == "unstarve":
         import unstarve
 
-        return unstarve.ImageFolderLoader(args.data, batch_size=args.batch_size, shuffle=True)
+        ahead = {"device": device, "normalize": (MEAN, STD)} if args.copy_ahead else {}
+        return unstarve.ImageFolderLoader(args.data, args.batch_size, shuffle=True, **ahead)
     augment = transforms.Compose(
         [
             transforms.RandomResizedCrop(224),
@@ -68,7 +70,9 @@ def train(args: argparse.Namespace) -> None:
         device_name = "cuda" if torch.cuda.is_available() else "emulated-a100"
     model, optimizer, upload = make_model(device_name)
     criterion = torch.nn.CrossEntropyLoss()
-    loader = make_loader(args)
+    loader = make_loader(args, getattr(model, "device", device_name))
+    if args.copy_ahead:
+        upload = lambda batch: batch  # noqa: E731  (it is there already)
     start = logged = time.monotonic()
     step = images_seen = 0
     running_loss = 0.0
@@ -98,6 +102,11 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--loader", choices=["torch", "unstarve"], default="torch")
+    copy_help = "copy the next batch while this one is computed; needs --loader unstarve"
+    parser.add_argument("--copy-ahead", action="store_true", help=copy_help)
     devices = ["auto", "cuda", "emulated-a100", "emulated-h100"]
     parser.add_argument("--device", choices=devices, default="auto")
-    train(parser.parse_args())
+    arguments = parser.parse_args()
+    if arguments.copy_ahead and arguments.loader != "unstarve":
+        parser.error("--copy-ahead needs --loader unstarve")
+    train(arguments)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unstarve.dataloader import DataLoader
     from unstarve.loader import ImageFolderLoader, LoaderError
+    from unstarve.transfer import to_device
 
 __version__ = "0.1.0"
 
@@ -20,9 +21,10 @@ _HOME = {
     "DataLoader": "unstarve.dataloader",
     "ImageFolderLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
+    "to_device": "unstarve.transfer",
 }
 
-__all__ = ["DataLoader", "ImageFolderLoader", "LoaderError", "__version__"]
+__all__ = ["DataLoader", "ImageFolderLoader", "LoaderError", "__version__", "to_device"]
 
 
 def __getattr__(name: str) -> Any:

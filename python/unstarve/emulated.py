@@ -55,9 +55,16 @@ class HostTensor(Protocol):
 def is_pinned(tensor: Any) -> bool:
     """Whether a host tensor lies in page-locked memory.
 
-    PyTorch cannot pin without CUDA, so a tensor may say it by the attribute `unstarve_pinned`.
+    PyTorch cannot pin without CUDA, so a tensor may say it by the attribute `unstarve_pinned`, or
+    lie in a loader's slots that the emulated GPU's own allocator gave out.
     """
     if getattr(tensor, "unstarve_pinned", False):
+        return True
+    if hasattr(tensor, "data_ptr"):
+        address = tensor.data_ptr()
+    else:
+        address = tensor.ctypes.data if hasattr(tensor, "ctypes") else 0
+    if _native.emulated_is_pinned(address):
         return True
     ask = getattr(tensor, "is_pinned", None)
     return bool(ask()) if callable(ask) else False

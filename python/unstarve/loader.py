@@ -16,10 +16,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from unstarve import transfer
 from unstarve.errors import CancelledError, UnstarveError
 
 try:
@@ -109,6 +111,13 @@ class ImageFolderLoader:
         cache_bytes: that the copies of this data set may take; what does not fit is read from its
             file in every epoch.
         output: "torch", "numpy", or "auto": torch where it is installed.
+        pin_memory: copy each batch into page-locked memory, as torch's DataLoader does, for copies
+            to the device that you start. Not needed with `device`.
+        device: a CUDA device as PyTorch names it, or an `unstarve.emulated.Gpu`: batches come as
+            tensors there, each copied on a stream of its own while the one before is computed,
+            straight from page-locked memory that it was decoded into.
+        normalize: (mean, std), three numbers each in 0..1: with a CUDA `device`, images become
+            float32 (x / 255 - mean) / std there. An emulated GPU does it in its model.
     """
 
     def __init__(
@@ -138,6 +147,9 @@ class ImageFolderLoader:
         cache_dir: str | os.PathLike[str] | None = None,
         cache_bytes: int = 64 << 30,
         output: Output = "auto",
+        pin_memory: bool = False,
+        device: Any = None,
+        normalize: transfer.Normalize | None = None,
     ) -> None:
         if on_error not in _ON_ERROR:
             raise ValueError(f"on_error is {on_error!r}, must be one of {sorted(_ON_ERROR)}")
@@ -165,8 +177,15 @@ class ImageFolderLoader:
         options.cache_dir = "" if cache_dir is None else os.fspath(cache_dir)
         options.cache_bytes = cache_bytes
         self._options = options
-        self._native = _native.Loader(options)
+        if normalize is not None and device is None:
+            raise ValueError("normalize needs a device: pixels become floats there")
+        self._lane = None if device is None else transfer.open_lane(device, normalize)
+        self._memory = None if self._lane is None else self._lane.pinned_memory()
+        self._progress: transfer.Progress | None = None
+        self._native = _native.Loader(options, self._memory)
         self._convert = _converter(output)
+        if pin_memory and self._lane is None:
+            self._convert = _pinning(self._convert)
         self._next_epoch = 0
         self._iterations = 0
         self.batch_size = batch_size
@@ -206,7 +225,14 @@ class ImageFolderLoader:
         self._native.begin_epoch(self._next_epoch)
         self._next_epoch += 1
         self._iterations += 1
-        return _EpochIterator(self, self._iterations)
+        epoch = _EpochIterator(self, self._iterations)
+        if self._lane is None:
+            return epoch
+        ahead = transfer.DeviceIterator(
+            epoch, self._lane, memory=self._memory, take_state=self._loaded_state
+        )
+        self._progress = ahead.progress
+        return ahead
 
     def state_dict(self) -> dict[str, Any]:
         """Where the consumer is, in a few hundred bytes that JSON takes.
@@ -215,6 +241,12 @@ class ImageFolderLoader:
         epoch it is the begin of the next. It is the same on all ranks that have taken as many
         batches.
         """
+        if self._progress is not None and self._progress.state is not None:
+            return self._progress.state
+        return self._loaded_state()
+
+    def _loaded_state(self) -> dict[str, Any]:
+        """Behind the last batch that left the native loader."""
         state: dict[str, Any] = json.loads(self._native.state())
         return state
 
@@ -227,6 +259,7 @@ class ImageFolderLoader:
             CorruptDataError: it is no such state.
         """
         self._native.restore(json.dumps(state))
+        self._progress = None
         self._next_epoch = int(state["epoch"])
 
     def explain(self) -> list[str]:
@@ -261,17 +294,24 @@ class _EpochIterator:
         return self
 
     def __next__(self) -> tuple[Any, Any]:
+        batch: tuple[Any, Any] = self._take(self._loader._native.next)
+        return batch
+
+    def next_if_ready(self) -> Any:
+        """The next batch, or False where `next()` would wait."""
+        return self._take(self._loader._native.next_if_ready)
+
+    def _take(self, next_batch: Callable[[], Any]) -> Any:
         if self._over:
             raise StopIteration
         loader = self._loader
         if self._iteration != loader._iterations:
             raise CancelledError("a later iter() on the same loader ended this epoch")
-        batch = loader._native.next()
+        batch = next_batch()
         if batch is None:
             self._over = True
             raise StopIteration
-        images, labels = loader._convert(*batch)
-        return images, labels
+        return batch if batch is False else loader._convert(*batch)
 
 
 def _image_plan(
@@ -310,3 +350,19 @@ def _converter(output: Output) -> Any:
 
         return to_numpy
     raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")
+
+
+def _pinning(convert: Any) -> Any:
+    """`convert`, and a copy into page-locked memory where there is a device to copy to."""
+
+    def to_pinned(images: Any, labels: Any) -> Any:
+        return transfer.pin(convert(images, labels))
+
+    if importlib.util.find_spec("torch") is None:
+        raise ValueError("pin_memory needs torch")
+    if not transfer.can_pin():
+        warnings.warn(
+            "pin_memory is set, but there is no GPU: batches lie in ordinary memory", stacklevel=3
+        )
+        return convert
+    return to_pinned

@@ -21,6 +21,7 @@ from unstarve import errors
 from unstarve.index_stream import Epoch
 from unstarve.lowering import Work
 from unstarve.plan import Plan
+from unstarve.transfer import lent_memory, pin
 
 # More than this lies ready in vain: the engine's threads work on a batch together.
 _MOST_BATCHES_AHEAD = 8
@@ -99,6 +100,7 @@ class NativeEngine:
 
         self.work = work
         self._settings = _settings(loader)
+        self._memory = lent_memory(loader)
         self._process = os.getpid()
         self._user: weakref.ref[NativeIterator] | None = None
         self.options: Any = _native.LoaderOptions()
@@ -116,7 +118,7 @@ class NativeEngine:
             options.cache_bytes = int(os.environ["UNSTARVE_CACHE_BYTES"])
         paths = b"".join(os.fsencode(path) + b"\0" for path, _ in work.samples)
         labels = array("q", (label for _, label in work.samples))
-        self._native: Any = _native.open_list(options, paths, labels)
+        self._native: Any = _native.open_list(options, paths, labels, self._memory)
         #: Batches that the user's Python loaded, since the engine could not.
         self.given_back = 0
 
@@ -128,6 +130,7 @@ class NativeEngine:
             is_free
             and self._process == os.getpid()
             and self._settings == _settings(loader)
+            and self._memory is lent_memory(loader)
             and self.work.is_same(work)
         )
 
@@ -168,6 +171,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         super().__init__(loader)
         self._engine = engine
         self._work = work
+        self._wants_pinned = loader.pin_memory  # also where torch, without CUDA, does not
         self._begin()
 
     def _begin(self) -> None:
@@ -199,6 +203,8 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         self.is_over = self._drawn_all and not self._under_way
         if self._pin_memory:
             data = torch_loader._utils.pin_memory.pin_memory(data, self._pin_memory_device)
+        elif self._wants_pinned:
+            data = pin(data)
         epoch.delivered()
         return data
 

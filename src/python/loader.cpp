@@ -15,6 +15,7 @@
 #include "feed/transform/draw_geometry.h"
 #include "feed/transform/sample_transform.h"
 #include "python/errors.h"
+#include "python/host_memory.h"
 
 namespace nb = nanobind;
 
@@ -69,6 +70,15 @@ nb::object share(HostBatch&& batch) {
   return nb::make_tuple(images_of(*slot, owner), labels);
 }
 
+/// The next batch if it is ready, None at the end of the epoch, False where the caller would wait.
+nb::object batch_if_ready(Loader& loader) {
+  Result<feed::NextBatch> next = loader.next(std::chrono::nanoseconds(0));
+  if (!next) raise(next.error());
+  if (next->state == feed::NextState::kEnd) return nb::none();
+  if (next->state == feed::NextState::kTimeout) return nb::bool_(false);
+  return share(std::move(*next->batch));
+}
+
 /// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch. TimeoutError after
 /// `timeout_s` seconds, unless that is 0.
 nb::object next_batch(Loader& loader, double timeout_s) {
@@ -90,10 +100,23 @@ nb::object next_batch(Loader& loader, double timeout_s) {
   }
 }
 
-std::unique_ptr<Loader> open_loader(const LoaderOptions& options) {
-  Result<std::unique_ptr<Loader>> loader = [&options] {
+// A batch whose copy runs, the one before whose end is not seen yet, one in the consumer's hands,
+// and one more where the device lags: pinning is slow, so that these slots are not given up.
+constexpr int kSlotsOfCopies = 4;
+
+/// What a loader stands on, with its batches in `memory` unless that is nullptr.
+feed::LoaderParts parts_with(const HostMemory* memory) {
+  feed::LoaderParts parts = feed::LoaderParts::real();
+  if (memory == nullptr) return parts;
+  parts.memory = memory->memory;
+  parts.consumer_slots = kSlotsOfCopies;
+  return parts;
+}
+
+std::unique_ptr<Loader> open_loader(const LoaderOptions& options, const HostMemory* memory) {
+  Result<std::unique_ptr<Loader>> loader = [&] {
     const nb::gil_scoped_release released;
-    return Loader::open(options);
+    return Loader::open(options, parts_with(memory));
   }();
   return value_or_raise(std::move(loader));
 }
@@ -102,14 +125,14 @@ using LabelList = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb:
 
 /// A loader of files that the caller has listed: `paths` are bytes, a zero byte after each.
 std::unique_ptr<Loader> open_list(const LoaderOptions& options, const nb::bytes& paths,
-                                  const LabelList& labels) {
+                                  const LabelList& labels, const HostMemory* memory) {
   feed::ListSource::List list;
   list.paths.assign(paths.c_str(), paths.size());
   list.labels.assign(labels.data(), labels.data() + labels.size());
   list.max_file_bytes = options.max_file_bytes;
   Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
     const nb::gil_scoped_release released;
-    const feed::LoaderParts parts = feed::LoaderParts::real();
+    const feed::LoaderParts parts = parts_with(memory);
     Result<std::shared_ptr<feed::ListSource>> source =
         feed::ListSource::open(std::move(list), parts.reader);
     if (!source) return forward_error(source);
@@ -301,11 +324,12 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
-  module.def("open_list", &open_list, nb::arg("options"), nb::arg("paths"), nb::arg("labels"));
+  module.def("open_list", &open_list, nb::arg("options"), nb::arg("paths"), nb::arg("labels"),
+             nb::arg("memory") = nb::none());
   module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
              nb::arg("size"));
   nb::class_<Loader>(module, "Loader")
-      .def(nb::new_(&open_loader), nb::arg("options"))
+      .def(nb::new_(&open_loader), nb::arg("options"), nb::arg("memory") = nb::none())
       .def("begin_epoch", &begin_epoch, nb::arg("epoch"))
       .def("begin_submitted_epoch", &begin_submitted_epoch, nb::arg("epoch"))
       .def("submit_batch", &submit_batch, nb::arg("indices"))
@@ -313,6 +337,7 @@ void bind_loader(nb::module_& module) {
       .def("finish_submitting", &finish_submitting)
       .def("wanted_batches", &Loader::wanted_batches)
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0)
+      .def("next_if_ready", &batch_if_ready)
       .def("stats", &stats)
       .def("failures", &failures)
       .def("state", &state_of)

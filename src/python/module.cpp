@@ -10,6 +10,7 @@ void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_emulated_gpu(nanobind::module_& module);
 void bind_workers(nanobind::module_& module);
+void bind_host_memory(nanobind::module_& module);
 
 }  // namespace unstarve::python
 
@@ -25,6 +26,7 @@ NB_MODULE(_native, module) {
       nanobind::arg("level"));
   module.def("simd_level", &unstarve::kernels::simd_level);
   unstarve::python::bind_transform_plan(module);
+  unstarve::python::bind_host_memory(module);
   unstarve::python::bind_loader(module);
   unstarve::python::bind_emulated_gpu(module);
   unstarve::python::bind_workers(module);

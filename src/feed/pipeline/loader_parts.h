@@ -31,6 +31,7 @@ struct LoaderParts {
   std::shared_ptr<Clock> clock;
   std::function<int()> cpus = usable_cpu_count;
   std::shared_ptr<CacheStorage> cache_storage;
+  int consumer_slots = 1;  // batches that the consumer holds at a time; their slots are kept
   static LoaderParts real();
 };
 

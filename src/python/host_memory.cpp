@@ -1,0 +1,48 @@
+#include "python/host_memory.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "device/cuda/cuda_pinned_host.h"
+#include "device/emulated/pinned_pages.h"
+#include "python/errors.h"
+
+namespace nb = nanobind;
+
+namespace unstarve::python {
+namespace {
+
+HostMemory pinned_by_cuda(int device, const std::string& library) {
+  auto host = value_or_raise(device::CudaPinnedHost::open({library, device}));
+  return {std::make_shared<feed::PinnedMemory>(std::move(host))};
+}
+
+HostMemory pinned_by_emulated_gpu() {
+  auto host = std::make_unique<device::emulated::PinnedPages>();
+  return {std::make_shared<feed::PinnedMemory>(std::move(host))};
+}
+
+}  // namespace
+
+void bind_host_memory(nb::module_& module) {
+  nb::class_<HostMemory>(module, "HostMemory")
+      .def_prop_ro("pinned_by", [](const HostMemory& own) { return own.memory->pinned_by(); })
+      .def_prop_ro("why_pageable", [](const HostMemory& own) { return own.memory->why_pageable(); })
+      .def_prop_ro("pinned_slots", [](const HostMemory& own) { return own.memory->slots().pinned; })
+      .def_prop_ro("pageable_slots",
+                   [](const HostMemory& own) { return own.memory->slots().pageable; });
+  module.def("pinned_by_cuda", &pinned_by_cuda, nb::arg("device"),
+             nb::arg("library") = "libcuda.so.1");
+  module.def("pinned_by_emulated_gpu", &pinned_by_emulated_gpu);
+  module.def(
+      "emulated_is_pinned",
+      [](std::uintptr_t address) {
+        return device::emulated::is_pinned(reinterpret_cast<const void*>(address));
+      },
+      nb::arg("address"));
+}
+
+}  // namespace unstarve::python
