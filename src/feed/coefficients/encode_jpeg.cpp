@@ -12,21 +12,19 @@ namespace unstarve::feed {
 struct CoefficientEncoder::Impl {
   explicit Impl(const EncodeLimits& given)
       : scan_limit(given.max_scans), limits(given), baseline(given.max_pixels) {}
-  ~Impl() {
-    if (created) jpeg_destroy_decompress(&codec);
-  }
+  ~Impl() { jpeg_destroy_decompress(&codec); }
 
   jpeg_decompress_struct codec = {};
   JpegErrorTrap trap;
   JpegScanLimit scan_limit;
   EncodeLimits limits;
-  bool created = false;
   jvirt_barray_ptr* arrays = nullptr;  // libjpeg's, of the image being encoded
   PayloadHead head;
   std::vector<std::byte> markers;  // as they stood in the JPEG
   PayloadWriter writer;
   BaselineDecoder baseline;
 
+  Status renew_codec();
   tl::unexpected<Error> refused() const;
   Status read_header(std::span<const std::byte> jpeg);
   void keep_markers();
@@ -43,18 +41,25 @@ CoefficientEncoder::~CoefficientEncoder() = default;
 Result<CoefficientEncoder> CoefficientEncoder::create(const EncodeLimits& limits) {
   auto impl = std::make_unique<Impl>(limits);
   impl->codec.err = impl->trap.manager();
-  if (!impl->trap.guarded([&] { jpeg_create_decompress(&impl->codec); })) {
-    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", impl->trap.message());
-  }
-  impl->created = true;
-  impl->codec.progress = impl->scan_limit.manager();
-  const bool saved = impl->trap.guarded([&] {
-    constexpr unsigned kWholeMarker = 0xFFFF;
-    jpeg_save_markers(&impl->codec, JPEG_COM, kWholeMarker);
-    for (int i = 0; i < 16; ++i) jpeg_save_markers(&impl->codec, JPEG_APP0 + i, kWholeMarker);
-  });
-  if (!saved) return impl->refused();
+  if (Status status = impl->renew_codec(); !status) return forward_error(status);
   return CoefficientEncoder(std::move(impl));
+}
+
+/// A new codec for each image: tables outlive an image in libjpeg, and a file without its own would
+/// be encoded with those of the file before.
+Status CoefficientEncoder::Impl::renew_codec() {
+  jpeg_destroy_decompress(&codec);
+  const bool created = trap.guarded([&] {
+    jpeg_create_decompress(&codec);
+    constexpr unsigned kWholeMarker = 0xFFFF;
+    jpeg_save_markers(&codec, JPEG_COM, kWholeMarker);
+    for (int i = 0; i < 16; ++i) jpeg_save_markers(&codec, JPEG_APP0 + i, kWholeMarker);
+  });
+  if (!created) {
+    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", trap.message());
+  }
+  codec.progress = scan_limit.manager();
+  return {};
 }
 
 tl::unexpected<Error> CoefficientEncoder::Impl::refused() const {
@@ -81,7 +86,6 @@ void CoefficientEncoder::Impl::keep_markers() {
 }
 
 Status CoefficientEncoder::Impl::read_header(std::span<const std::byte> jpeg) {
-  codec.data_precision = 8;  // that of the image before is not this one's
   const auto* start = reinterpret_cast<const unsigned char*>(jpeg.data());
   const bool read = trap.guarded([&] {
     jpeg_mem_src(&codec, start, static_cast<unsigned long>(jpeg.size()));
@@ -168,10 +172,10 @@ bool CoefficientEncoder::Impl::copy_row(int row) {
 Status CoefficientEncoder::encode(std::span<const std::byte> jpeg,
                                   std::vector<std::byte>& payload) {
   Impl& impl = *impl_;
-  jpeg_abort_decompress(&impl.codec);
   if (jpeg.empty()) return fail(ErrorCode::kNotSupported, "the file is empty");
   // Ours reads the usual files in two thirds of the time; libjpeg judges all others.
   if (impl.baseline.open(jpeg) && impl.baseline.encode(payload)) return {};
+  if (Status status = impl.renew_codec(); !status) return status;
   if (Status read = impl.read_header(jpeg); !read) return read;
   impl.arrays = nullptr;
   const bool decoded =

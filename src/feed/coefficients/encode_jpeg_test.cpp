@@ -66,6 +66,17 @@ TEST(EncodeJpeg, RefusesWhatItCannotRepresent) {
   EXPECT_EQ(code_of(jpeg), "none");
 }
 
+TEST(EncodeJpeg, NeverUsesTheTablesOfTheFileBefore) {
+  for (const int tables : {0xDB, 0xC4}) {
+    CoefficientEncoder encoder = *CoefficientEncoder::create({});
+    std::vector<std::byte> payload;
+    ASSERT_TRUE(encoder.encode(test::make_jpeg(JpegKind::kProgressive, 50, 40), payload));
+    std::vector<std::byte> jpeg = test::make_jpeg(JpegKind::kProgressive, 50, 40, 2);
+    test::remove_segments(jpeg, tables);
+    EXPECT_FALSE(encoder.encode(jpeg, payload)) << tables;
+  }
+}
+
 TEST(EncodeJpeg, RefusesAProgressiveFileWithoutItsLastScan) {
   JpegRecipe recipe;
   recipe.progressive = true;

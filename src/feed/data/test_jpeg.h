@@ -13,4 +13,8 @@ std::vector<std::byte> make_jpeg(JpegKind kind, int width, int height, unsigned 
 /// Overwrites the size in the frame header.
 void patch_size(std::vector<std::byte>& jpeg, int width, int height);
 
+/// Takes out all segments of one kind before the first scan: 0xDB quantisation, 0xC4 Huffman
+/// tables.
+void remove_segments(std::vector<std::byte>& jpeg, int marker);
+
 }  // namespace unstarve::feed::test

@@ -64,6 +64,21 @@ std::vector<std::byte> make_jpeg(JpegKind kind, int width, int height, unsigned 
   return result;
 }
 
+void remove_segments(std::vector<std::byte>& jpeg, int marker) {
+  for (std::size_t at = 2; at + 4 <= jpeg.size();) {
+    const int found = std::to_integer<int>(jpeg[at + 1]);
+    const std::size_t length = 2 + (std::to_integer<std::size_t>(jpeg[at + 2]) << 8U) +
+                               std::to_integer<std::size_t>(jpeg[at + 3]);
+    if (found == 0xDA || length > jpeg.size() - at) return;
+    if (found == marker) {
+      const auto first = jpeg.begin() + static_cast<std::ptrdiff_t>(at);
+      jpeg.erase(first, first + static_cast<std::ptrdiff_t>(length));
+    } else {
+      at += length;
+    }
+  }
+}
+
 void patch_size(std::vector<std::byte>& jpeg, int width, int height) {
   for (std::size_t i = 0; i + 9 < jpeg.size(); ++i) {
     const auto marker = std::to_integer<int>(jpeg[i + 1]);

@@ -27,12 +27,20 @@ struct JpegDecoder::Impl {
   JpegErrorTrap trap;
   JpegScanLimit scan_limit;
   DecodeLimits limits;
-  bool created = false;
   bool is_cmyk = false;
   std::vector<std::uint8_t> strip;
 
-  ~Impl() {
-    if (created) jpeg_destroy_decompress(&codec);
+  ~Impl() { jpeg_destroy_decompress(&codec); }
+
+  /// A new codec for each image: tables outlive an image in libjpeg, and a file without its own
+  /// would be decoded with those of the file before.
+  Status renew_codec() {
+    jpeg_destroy_decompress(&codec);
+    if (!trap.guarded([&] { jpeg_create_decompress(&codec); })) {
+      return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", trap.message());
+    }
+    codec.progress = scan_limit.manager();
+    return {};
   }
 
   tl::unexpected<Error> corrupt() const {
@@ -51,19 +59,15 @@ Result<JpegDecoder> JpegDecoder::create(const DecodeLimits& limits) {
   auto impl = std::make_unique<Impl>(limits);
   impl->trap.accept_damaged(limits.accept_damaged);
   impl->codec.err = impl->trap.manager();
-  if (!impl->trap.guarded([&] { jpeg_create_decompress(&impl->codec); })) {
-    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", impl->trap.message());
-  }
-  impl->created = true;
-  impl->codec.progress = impl->scan_limit.manager();
+  if (Status status = impl->renew_codec(); !status) return forward_error(status);
   return JpegDecoder(std::move(impl));
 }
 
 Result<ImageSize> JpegDecoder::open(std::span<const std::byte> bytes) {
   Impl& impl = *impl_;
   jpeg_decompress_struct& codec = impl.codec;
-  jpeg_abort_decompress(&codec);
   if (bytes.empty()) return fail(ErrorCode::kCorruptData, "the file is empty");
+  if (Status status = impl.renew_codec(); !status) return forward_error(status);
   const auto* start = reinterpret_cast<const unsigned char*>(bytes.data());
   const auto size = static_cast<unsigned long>(bytes.size());
   const bool read = impl.trap.guarded([&] {

@@ -54,6 +54,28 @@ std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>& whole, int whole_
   return result;
 }
 
+TEST(JpegDecoder, NeverUsesTheTablesOfTheFileBefore) {
+  const Box all{0, 0, 50, 40};
+  for (const int tables : {0xDB, 0xC4}) {
+    for (const test::JpegKind kind : {test::JpegKind::k420, test::JpegKind::kProgressive}) {
+      JpegDecoder decoder = make_decoder();
+      const std::vector<std::byte> before = test::make_jpeg(test::JpegKind::kProgressive, 50, 40);
+      ASSERT_TRUE(decode(decoder, before, all));
+      std::vector<std::byte> jpeg = test::make_jpeg(kind, 50, 40, 2);
+      test::remove_segments(jpeg, tables);
+      JpegDecoder unused = make_decoder();
+      const auto wanted = decode(unused, jpeg, all);
+      const auto found = decode(decoder, jpeg, all);
+      ASSERT_EQ(found.has_value(), wanted.has_value());
+      // Without Huffman tables a baseline file has those of the standard, as in Motion JPEG.
+      EXPECT_EQ(found.has_value(), tables == 0xC4 && kind == test::JpegKind::k420);
+      if (found) {
+        EXPECT_EQ(*found, *wanted);
+      }
+    }
+  }
+}
+
 TEST(JpegDecoder, ARegionHasThePixelsOfAFullDecode) {
   JpegDecoder decoder = make_decoder();
   for (const test::JpegKind kind :

@@ -18,13 +18,10 @@ tl::unexpected<Error> differs(std::string_view what) {
 }  // namespace
 
 struct CoefficientCheck::Impl {
-  ~Impl() {
-    if (created) jpeg_destroy_decompress(&codec);
-  }
+  ~Impl() { jpeg_destroy_decompress(&codec); }
 
   jpeg_decompress_struct codec = {};
   JpegErrorTrap trap;
-  bool created = false;
   jvirt_barray_ptr* arrays = nullptr;  // libjpeg's, of the image at hand
   PayloadHead head;
   std::array<std::vector<std::int16_t>, kernels::kMaxComponents> row;
@@ -45,16 +42,15 @@ CoefficientCheck::~CoefficientCheck() = default;
 Result<CoefficientCheck> CoefficientCheck::create() {
   auto impl = std::make_unique<Impl>();
   impl->codec.err = impl->trap.manager();
-  if (!impl->trap.guarded([&] { jpeg_create_decompress(&impl->codec); })) {
-    return fail(ErrorCode::kOutOfMemory, "cannot set up libjpeg: {}", impl->trap.message());
-  }
-  impl->created = true;
   return CoefficientCheck(std::move(impl));
 }
 
 bool CoefficientCheck::Impl::read(std::span<const std::byte> jpeg) {
+  // A new codec for each image: see CoefficientEncoder.
+  jpeg_destroy_decompress(&codec);
   const auto* start = reinterpret_cast<const unsigned char*>(jpeg.data());
   return trap.guarded([&] {
+    jpeg_create_decompress(&codec);
     jpeg_mem_src(&codec, start, static_cast<unsigned long>(jpeg.size()));
     jpeg_read_header(&codec, TRUE);
     arrays = jpeg_read_coefficients(&codec);
@@ -65,8 +61,11 @@ bool CoefficientCheck::Impl::same_table(int component) const {
   const jpeg_component_info& info = codec.comp_info[component];
   const PayloadComponent& packed = head.components[std::size_t(component)];
   const auto& table = head.tables[std::size_t(packed.table)];
-  return info.quant_table != nullptr && info.component_id == packed.id &&
-         info.h_samp_factor == packed.horizontal && info.v_samp_factor == packed.vertical &&
+  // A component that is alone is not interleaved: whatever its factors are, they mean nothing.
+  const bool same_sampling =
+      codec.num_components == 1 ||
+      (info.h_samp_factor == packed.horizontal && info.v_samp_factor == packed.vertical);
+  return info.quant_table != nullptr && info.component_id == packed.id && same_sampling &&
          static_cast<int>(info.width_in_blocks) == packed.columns &&
          static_cast<int>(info.height_in_blocks) == packed.rows &&
          std::equal(table.begin(), table.end(), info.quant_table->quantval);
