@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changes whenever the same file would be packed into other bytes.
-constexpr std::uint64_t kPackVersion = 1;
+constexpr std::uint64_t kPackVersion = 2;
 constexpr std::uint64_t kTriedMax = 24;
 constexpr double kTryingSecondsMax = 2.0;
 // Room for a few samples per thread beside the one that is waited for.

@@ -16,6 +16,13 @@ Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
   if (ShardSource::is_shards(options.root)) {
     Result<std::unique_ptr<ShardSource>> shards = ShardSource::open(options.root);
     if (!shards) return forward_error(shards);
+    if (!(*shards)->finished()) {
+      // Some of its samples may be missing, and an epoch would silently be shorter.
+      return fail(ErrorCode::kCorruptData,
+                  "{} is cut off, or its packing was interrupted, after {} samples: pack again, or "
+                  "take these out with `unstarve unpack`",
+                  options.root, (*shards)->size());
+    }
     return std::shared_ptr<SampleSource>(std::move(*shards));
   }
   if (options.root.size() > 4 && options.root.substr(options.root.size() - 4) == ".npy") {

@@ -9,6 +9,7 @@
 
 #include "base/test_folder.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/shard/shard_set_for_test.h"
 
 namespace unstarve::feed {
 namespace {
@@ -31,6 +32,16 @@ TEST(OpenSource, GoesByTheName) {
   EXPECT_THAT(message(folder.path() + "/broken.tar"), testing::HasSubstr("not a sound tar"));
   EXPECT_THAT(message(folder.path() + "/none-{00..10}.tar"), testing::HasSubstr("none-00.tar"));
   EXPECT_THAT(message(folder.path() + "/none.npy"), testing::HasSubstr("none.npy: cannot open"));
+}
+
+TEST(OpenSource, ACutShardIsNoShorterDataSet) {
+  const TestFolder folder;
+  ASSERT_TRUE(test::write_set(test::quick_storage(), test::small_set(folder.path()), 25));
+  EXPECT_EQ(message(folder.path()), "25 samples");
+  const std::string shard = folder.path() + "/samples-00000.ush";
+  EXPECT_THAT(message(shard), testing::EndsWith(" samples"));
+  std::filesystem::resize_file(shard, std::filesystem::file_size(shard) - 1);
+  EXPECT_THAT(message(shard), testing::HasSubstr(shard + " is cut off"));
 }
 
 TEST(OpenSource, AnArrayOfImagesIsLoaded) {

@@ -64,7 +64,7 @@ struct RecordHeader {
   std::uint64_t source_size = 0;     // of the file that it was made from
   std::int64_t source_mtime_ns = 0;  // of that file; 0 where it was not kept
   std::int32_t label = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t head_checksum = 0;  // low half of the XXH3 of the payload's first head_size bytes
   std::uint64_t payload_checksum = 0;
   std::uint64_t original_checksum = 0;
   std::uint64_t text_checksum = 0;  // of name and meta

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -21,6 +23,10 @@ RecordExtent extent_of(const RecordHeader& header) {
 
 void put(std::vector<std::byte>& record, std::uint64_t offset, std::span<const std::byte> bytes) {
   std::copy(bytes.begin(), bytes.end(), record.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+std::uint32_t head_checksum(std::span<const std::byte> head) {
+  return static_cast<std::uint32_t>(checksum_of(head));
 }
 
 std::uint64_t text_checksum(std::span<const std::byte> record, const RecordHeader& header) {
@@ -68,6 +74,7 @@ void encode_record(const ShardSample& sample, std::vector<std::byte>& record) {
   put(record, sizeof(RecordHeader) + sample.name.size(), sample.meta);
   put(record, extent.payload, sample.payload);
   if (sample.keep_original) put(record, extent.original, sample.original);
+  header.head_checksum = head_checksum(sample.payload.first(sample.head_size));
   header.payload_checksum = checksum_of(sample.payload);
   if (sample.keep_original) header.original_checksum = checksum_of(sample.original);
   header.text_checksum = text_checksum(record, header);
@@ -125,6 +132,33 @@ Result<RecordView> parse_record(std::span<const std::byte> bytes) {
     }
   }
   return view;
+}
+
+Status check_record(const RecordHeader& header, const TableEntry& entry, std::uint64_t index) {
+  const Result<RecordExtent> extent = check_header(header, std::uint64_t{1} << 62);
+  if (!extent) return forward_error(extent);
+  if (header.index == index && header.kind == entry.kind && header.size == entry.size &&
+      header.head_size == entry.head_size && header.label == entry.label &&
+      extent->payload == entry.payload_start) {
+    return {};
+  }
+  return fail(ErrorCode::kCorruptData,
+              "another sample lies where the index says that this one is: pack the data set again");
+}
+
+Result<std::span<const std::byte>> parse_record_head(std::span<const std::byte> bytes,
+                                                     const TableEntry& entry, std::uint64_t index) {
+  RecordHeader header;
+  UNSTARVE_CHECK(bytes.size() >= sizeof(header) &&
+                     bytes.size() == std::size_t{entry.payload_start} + entry.head_size,
+                 "the record's first bytes up to the end of the payload's head");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (Status status = check_record(header, entry, index); !status) return forward_error(status);
+  const std::span<const std::byte> head = bytes.subspan(entry.payload_start);
+  if (head_checksum(head) != header.head_checksum) {
+    return fail(ErrorCode::kCorruptData, "the sample's head is damaged (its checksum differs)");
+  }
+  return head;
 }
 
 Result<RecordView> read_record(Storage& storage, int file, std::uint64_t offset,

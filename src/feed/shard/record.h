@@ -56,6 +56,14 @@ Result<RecordExtent> check_header(const RecordHeader& header, std::uint64_t avai
 /// payload at least. The original is checked when it is in `bytes`.
 Result<RecordView> parse_record(std::span<const std::byte> bytes);
 
+/// Whether a record is the one that `entry` describes: sample `index` of its data set.
+Status check_record(const RecordHeader& header, const TableEntry& entry, std::uint64_t index);
+
+/// The head of the payload of sample `index`, checked, from its record's bytes up to the head's
+/// end. What a head says of the rest of its payload can be trusted: checksums, for coefficients.
+Result<std::span<const std::byte>> parse_record_head(std::span<const std::byte> bytes,
+                                                     const TableEntry& entry, std::uint64_t index);
+
 /// Reads and checks the whole record at `offset`. Valid until `buffer` changes.
 Result<RecordView> read_record(Storage& storage, int file, std::uint64_t offset,
                                std::vector<std::byte>& buffer);

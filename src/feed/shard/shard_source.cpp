@@ -26,8 +26,9 @@ SampleForm form_of(std::uint8_t kind) {
 
 class ShardSampleReader final : public SampleReader, public SampleParts {
  public:
-  ShardSampleReader(Storage& storage, const SampleTable& table, OpenShards& shards)
-      : storage_(storage), table_(table), shards_(shards) {}
+  ShardSampleReader(Storage& storage, const SampleTable& table, OpenShards& shards,
+                    std::uint64_t first_sample)
+      : storage_(storage), table_(table), shards_(shards), first_sample_(first_sample) {}
 
   Result<EncodedSample> read(std::uint64_t index) override {
     const Result<TableEntry> entry = table_.entry(index);
@@ -36,8 +37,8 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
     if (!file) return forward_error(file);
     file_ = std::move(*file);
     entry_ = *entry;
-    if (form_of(entry_.kind) == SampleForm::kCoefficients) return read_head();
-    return read_payload();
+    if (form_of(entry_.kind) == SampleForm::kCoefficients) return read_head(index);
+    return read_payload(index);
   }
 
   ReadHint hint(std::uint64_t index) override {
@@ -62,21 +63,25 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
   }
 
  private:
-  Result<EncodedSample> read_head() {
-    const auto head = read(0, entry_.head_size, buffer_);
+  Result<EncodedSample> read_head(std::uint64_t index) {
+    const std::span<std::byte> bytes = room_in(buffer_, entry_.payload_start + entry_.head_size);
+    if (Status status = storage_.read(file_->get(), entry_.offset, bytes); !status) {
+      return forward_error(status);
+    }
+    const auto head = parse_record_head(bytes, entry_, first_sample_ + index);
     if (!head) return forward_error(head);
     return EncodedSample{SampleForm::kCoefficients, *head, this};
   }
 
-  Result<EncodedSample> read_payload() {
+  Result<EncodedSample> read_payload(std::uint64_t index) {
     const std::span<std::byte> bytes = room_in(buffer_, entry_.payload_start + entry_.size);
     if (Status status = storage_.read(file_->get(), entry_.offset, bytes); !status) {
       return forward_error(status);
     }
     const Result<RecordView> record = parse_record(bytes);
     if (!record) return forward_error(record);
-    if (record->payload.size() != entry_.size || record->header.kind != entry_.kind) {
-      return fail(ErrorCode::kCorruptData, "the sample is another than the index says");
+    if (Status status = check_record(record->header, entry_, first_sample_ + index); !status) {
+      return forward_error(status);
     }
     return EncodedSample{form_of(entry_.kind), record->payload, nullptr};
   }
@@ -84,6 +89,7 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
   Storage& storage_;
   const SampleTable& table_;
   OpenShards& shards_;
+  const std::uint64_t first_sample_;
   std::shared_ptr<const FileDescriptor> file_;  // shared with shards_, of the sample read last
   TableEntry entry_;
   std::vector<std::byte> buffer_;
@@ -110,19 +116,41 @@ std::string set_folder(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-Result<SampleTable> open_shard_table(const std::shared_ptr<Storage>& storage,
-                                     const std::shared_ptr<const FileDescriptor>& file) {
+/// A shard's own table, made from its records where it is not finished.
+struct ShardTable {
+  SampleTable table;
+  std::uint64_t first_sample = 0;
+  bool finished = true;
+};
+
+Result<ShardTable> open_shard_table(const std::shared_ptr<Storage>& storage,
+                                    const std::shared_ptr<const FileDescriptor>& file) {
   const Result<ShardHeader> header = read_shard_header(*storage, file->get());
   if (!header) return forward_error(header);
   Result<SampleTable> table = SampleTable::open(storage, file);
   if (!table && table.error().code == ErrorCode::kNotFound) {
-    return SampleTable::scan(storage, file);
+    Result<SampleTable> scanned = SampleTable::scan(storage, file);
+    if (!scanned) return forward_error(scanned);
+    return ShardTable{std::move(*scanned), header->first_sample, false};
   }
-  if (table && (table->shards().size() != 1 ||
-                table->shards().front().listing.records_end > table->offset())) {
+  if (!table) return forward_error(table);
+  if (table->shards().size() != 1 ||
+      table->shards().front().listing.records_end > table->offset()) {
     return fail(ErrorCode::kCorruptData, "the table is that of other files");
   }
-  return table;
+  return ShardTable{std::move(*table), header->first_sample, true};
+}
+
+Result<ShardTable> open_set_table(const std::shared_ptr<Storage>& storage,
+                                  const std::shared_ptr<const FileDescriptor>& file) {
+  Result<SampleTable> table = SampleTable::open(storage, file);
+  if (!table) return forward_error(table);
+  for (const ShardPlace& place : table->shards()) {
+    if (place.name.empty()) {
+      return fail(ErrorCode::kCorruptData, "a shard's own table, not that of a set of shards");
+    }
+  }
+  return ShardTable{std::move(*table), 0, true};
 }
 
 }  // namespace
@@ -147,17 +175,21 @@ Result<std::unique_ptr<ShardSource>> ShardSource::open(const std::string& path,
   if (!opened) return forward_error(opened);
   // Shared by the table and, of a shard that stands alone, by those who read samples.
   const auto file = std::make_shared<const FileDescriptor>(std::move(*opened));
-  Result<SampleTable> table =
-      is_set ? SampleTable::open(storage, file) : open_shard_table(storage, file);
-  if (!table) return error_in(file_path, table.error());
+  Result<ShardTable> opened_table =
+      is_set ? open_set_table(storage, file) : open_shard_table(storage, file);
+  if (!opened_table) return error_in(file_path, opened_table.error());
+  SampleTable* table = &opened_table->table;
   if (table->size() >= std::numeric_limits<std::uint32_t>::max()) {
     return fail(ErrorCode::kNotSupported, "{}: {} samples are more than 2^32 - 2", file_path,
                 table->size());
   }
   OpenShards shards =
       is_set ? OpenShards(storage, folder, table->shards()) : OpenShards(path, file);
-  return std::unique_ptr<ShardSource>(
+  std::unique_ptr<ShardSource> source(
       new ShardSource(std::move(storage), std::move(*table), std::move(shards)));
+  source->first_sample_ = opened_table->first_sample;
+  source->finished_ = opened_table->finished;
+  return source;
 }
 
 std::string ShardSource::locate(std::uint64_t index) const {
@@ -170,7 +202,7 @@ std::string ShardSource::locate(std::uint64_t index) const {
 
 Result<std::unique_ptr<SampleReader>> ShardSource::open_reader() {
   return std::unique_ptr<SampleReader>(
-      std::make_unique<ShardSampleReader>(*storage_, table_, shards_));
+      std::make_unique<ShardSampleReader>(*storage_, table_, shards_, first_sample_));
 }
 
 Result<RecordView> ShardSource::read_whole(std::uint64_t index, std::vector<std::byte>& buffer) {
@@ -178,7 +210,11 @@ Result<RecordView> ShardSource::read_whole(std::uint64_t index, std::vector<std:
   if (!entry) return forward_error(entry);
   const auto file = shards_.open(entry->shard);
   if (!file) return forward_error(file);
-  return read_record(*storage_, (*file)->get(), entry->offset, buffer);
+  Result<RecordView> record = read_record(*storage_, (*file)->get(), entry->offset, buffer);
+  if (!record) return record;
+  Status status = check_record(record->header, *entry, first_sample_ + index);
+  if (!status) return forward_error(status);
+  return record;
 }
 
 }  // namespace unstarve::feed

@@ -36,6 +36,9 @@ class ShardSource final : public SampleSource {
   std::uint64_t fingerprint() const override { return table_.header().checksum; }
   Result<std::unique_ptr<SampleReader>> open_reader() override;
 
+  /// False for a shard that was never finished or that is cut off: it holds an unknown number of
+  /// samples more.
+  bool finished() const { return finished_; }
   const SampleTable& table() const { return table_; }
   /// The whole record of a sample, with all its checksums checked. Valid until `buffer` changes.
   Result<RecordView> read_whole(std::uint64_t index, std::vector<std::byte>& buffer);
@@ -47,6 +50,8 @@ class ShardSource final : public SampleSource {
   std::shared_ptr<Storage> storage_;  // shared with the table and the shards
   SampleTable table_;
   OpenShards shards_;
+  std::uint64_t first_sample_ = 0;  // of a shard that stands alone, in its set
+  bool finished_ = true;
 };
 
 }  // namespace unstarve::feed
