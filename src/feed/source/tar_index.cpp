@@ -156,6 +156,27 @@ class Grouping {
   std::int32_t label_ = TarSample::kNoLabel;
 };
 
+/// Zeros in the place of a header look like the tar's end: what a download left out, for one.
+/// Behind the real end there is nothing.
+Status check_end(WindowReader& reader, std::uint64_t end, std::uint64_t size) {
+  constexpr std::size_t kPiece = 4096;
+  for (std::uint64_t at = end; at < size;) {
+    const Result<std::span<const std::byte>> bytes = reader.read(at, kPiece);
+    if (!bytes) return forward_error(bytes);
+    if (bytes->empty()) return {};
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (!std::all_of(bytes->begin(), bytes->end(), is_zero)) {
+      return fail(
+          ErrorCode::kCorruptData,
+          "the tar ends at offset {}, and more follows: it is damaged, or several tars were "
+          "put together; make them one, or name them one by one",
+          end);
+    }
+    at += bytes->size();
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TarStamp> tar_stamp(int fd) {
@@ -185,7 +206,12 @@ Result<TarIndex> TarIndex::scan(int fd, bool accept_cut) {
     }
     const Result<TarScanner::Step> step = scanner.next(*bytes);
     if (!step) return forward_error(step);
-    if (step->kind == TarScanner::Kind::kEnd) break;
+    if (step->kind == TarScanner::Kind::kEnd) {
+      if (Status status = check_end(reader, scanner.offset(), stamp->size); !status) {
+        return forward_error(status);
+      }
+      break;
+    }
     if (step->kind == TarScanner::Kind::kMore) continue;
     const TarMember& member = step->member;
     if (member.offset > stamp->size || member.size > stamp->size - member.offset) {

@@ -240,6 +240,10 @@ TEST_F(TarSourceTest, SaysWhatItCannotTake) {
   EXPECT_THAT(message("a.tar"), HasSubstr("1.cls at offset 1536 holds no number"));
   write("a.tar", TarBytes().add("1.jpg", "x").add("1.cls", "1").add("2.jpg", "x").end());
   EXPECT_THAT(message("a.tar"), HasSubstr("has no .cls"));
+  write("a.tar", sound + std::string(20 * kTarBlock, '\0'));
+  EXPECT_EQ(open("a.tar")->size(), 1U);
+  write("a.tar", sound + sound);
+  EXPECT_THAT(message("a.tar"), HasSubstr("the tar ends at offset 2560, and more follows"));
 }
 
 TEST_F(TarSourceTest, ATarThatChangesWhileReadIsAnError) {
