@@ -1,0 +1,45 @@
+"""The fault loop of `bench/faults.py`, shortened: every part, with fewer files and kills."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("unstarve.loader")
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
+UNSTARVE = BUILD / "src/cli/unstarve"
+
+pytestmark = pytest.mark.skipif(
+    not UNSTARVE.exists(), reason=f"{UNSTARVE} is not built: run make build"
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "options"),
+    [
+        ("jpegs", ["--count", "250"]),
+        ("tars", ["--count", "150"]),
+        ("shards", ["--count", "200"]),
+        ("train", ["--kills", "4"]),
+        ("list", ["--kills", "3"]),
+        ("pack", ["--kills", "4"]),
+        ("ends", []),
+        ("forks", []),
+        ("changes", ["--seconds", "1"]),
+        ("full", []),
+        ("leaks", ["--loaders", "40"]),
+    ],
+)
+def test_no_violation(part: str, options: list[str]) -> None:
+    script = str(ROOT / "bench/faults.py")
+    command = [sys.executable, script, "--unstarve", str(UNSTARVE), "--only", part, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{part}: ")
+    assert done.stdout.endswith("no violation\n")
