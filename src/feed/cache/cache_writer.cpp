@@ -119,8 +119,8 @@ void CacheWriter::write(const CacheItem& item) {
   // Another rank, or this one where an order repeats samples, may have been here.
   const std::optional<CacheEntry> found = settings_.folder.entry(item.index);
   const CacheEntry wanted = entry_for(item);
-  if (found && is_of(*found, item.stamp) && found->head_checksum == wanted.head_checksum &&
-      found->state == wanted.state) {
+  if (!item.replaces && found && is_of(*found, item.stamp) &&
+      found->head_checksum == wanted.head_checksum && found->state == wanted.state) {
     return;
   }
   try {

@@ -22,6 +22,7 @@ struct CacheItem {
   std::uint64_t index = 0;
   FileStamp stamp;
   std::uint32_t head_size = 0;
+  bool replaces = false;  // a copy that turned out to be damaged
   std::vector<std::byte> payload;
 };
 

@@ -38,6 +38,7 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
 
   Result<EncodedSample> read(std::uint64_t index) override {
     index_ = index;
+    item_.replaces = false;
     const Result<FileStamp> stamp = files_->stamp(index);
     if (!stamp) return files_->read(index);  // which says what is wrong with it
     stamp_ = *stamp;
@@ -93,6 +94,7 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
 
   Result<EncodedSample> original() override {
     source_.damaged_.fetch_add(1, std::memory_order_relaxed);
+    item_.replaces = true;
     return read_file(Wish::kCopy);
   }
 
