@@ -22,7 +22,7 @@ def test_the_snippets_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     page = (TESTS.parent / "docs" / "loader.md").read_text()
     snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(snippets) == 5
+    assert len(snippets) == 6
     names: dict[str, Any] = {}
     for snippet in snippets:
         exec(compile(snippet, "docs/loader.md", "exec"), names)
