@@ -93,7 +93,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def median_of(repeats: list[dict[str, Any]], kind: str, epoch: int, what: str) -> float:
-    return statistics.median(repeat[kind][epoch][what] for repeat in repeats)
+    return float(statistics.median(repeat[kind][epoch][what] for repeat in repeats))
 
 
 def summarise(repeats: list[dict[str, Any]], images: int) -> dict[str, Any]:
