@@ -1,8 +1,6 @@
 #include "feed/cache/cache_writer.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -13,10 +11,6 @@
 
 namespace unstarve::feed {
 namespace {
-
-// Below the loading threads, but not so far that they starve it: what it writes is a tenth of
-// what they do, and what it cannot write they have made in vain.
-constexpr int kNice = 5;
 
 // What is left free for others: a twentieth of the disk, at most this.
 constexpr std::uint64_t kMostReserve = std::uint64_t{4} << 30;
@@ -91,8 +85,8 @@ void CacheWriter::put(CacheItem& item) {
 
 void CacheWriter::run() {
   ::pthread_setname_np(::pthread_self(), "unstarve-cache");
-  // The calling thread's own on Linux, against POSIX. A wish: without it the job is disturbed more.
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+  // At the loading threads' priority: what it writes is a tenth of what they do, and what it cannot
+  // write in time they have encoded in vain.
   for (;;) {
     CacheItem item;
     {

@@ -70,7 +70,8 @@ Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
   if (options.prefetch_batches > 0) {
     impl->most_ahead = std::min(impl->most_ahead, options.prefetch_batches);
   }
-  const auto kept = static_cast<std::size_t>(impl->most_ahead + parts.consumer_slots);
+  const auto kept =
+      static_cast<std::size_t>(impl->most_ahead) + static_cast<std::size_t>(parts.consumer_slots);
   impl->pool = BatchPool::create(shape, kept, parts.memory);
   impl->set_up_control();
   {

@@ -86,7 +86,8 @@ void inverse_dct_plain(const std::int16_t* coefficients, const std::uint16_t* qu
   for (int row = 0; row < kSide; ++row) {
     transform_eight(v.data() + row * kSide, 1, kRowShift);
     for (int column = 0; column < kSide; ++column) {
-      const int sample = v[static_cast<std::size_t>(row * kSide + column)];
+      const int sample =
+          v[static_cast<std::size_t>(row) * kSide + static_cast<std::size_t>(column)];
       out[row * stride + column] = static_cast<std::uint8_t>(std::clamp(sample, -128, 127) + 128);
     }
   }
