@@ -48,7 +48,7 @@ bool WindowTable::plan(const AxisPlan& axis, const WindowShape& use) {
   const float largest = *std::max_element(axis.weights.begin(), axis.weights.end());
   // Half a unit of rounding must fit beside the largest weight.
   shift = largest < 0.999F ? 15 : 14;
-  const auto lanes = static_cast<std::size_t>(steps * step_lanes);
+  const auto lanes = static_cast<std::size_t>(steps) * static_cast<std::size_t>(step_lanes);
   lookup = std::bit_cast<std::uint32_t*>(lookup_memory.reserve(lanes * sizeof(std::uint32_t)));
   weights = std::bit_cast<std::uint32_t*>(
       weights_memory.reserve(lanes * static_cast<std::size_t>(pairs) * sizeof(std::uint32_t)));
@@ -57,7 +57,7 @@ bool WindowTable::plan(const AxisPlan& axis, const WindowShape& use) {
     set_lanes(axis, output, first_sample(axis, output, pairs));
   }
   // Lanes past the last output make bytes that nobody reads, out of bytes that may be read.
-  for (auto lane = static_cast<std::size_t>(axis.count * kChannels); lane < lanes; ++lane) {
+  for (auto lane = static_cast<std::size_t>(axis.count) * kChannels; lane < lanes; ++lane) {
     lookup[lane] = kZeroBytes;
   }
   return true;

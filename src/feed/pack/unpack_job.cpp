@@ -125,7 +125,7 @@ bool is_safe_name(std::string_view name) {
 Result<UnpackSummary> unpack_shards(
     const UnpackOptions& options,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& on_progress,
-    std::shared_ptr<Storage> storage) {
+    const std::shared_ptr<Storage>& storage) {
   const Result<int> threads = thread_count(options.threads);
   if (!threads) return forward_error(threads);
   const auto source = ShardSource::open(options.source, storage);

@@ -30,7 +30,7 @@ struct UnpackSummary {
 Result<UnpackSummary> unpack_shards(
     const UnpackOptions& options,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& on_progress,
-    std::shared_ptr<Storage> storage = plain_storage());
+    const std::shared_ptr<Storage>& storage = plain_storage());
 
 /// Whether a name from a shard stays below the folder that it is unpacked to.
 bool is_safe_name(std::string_view name);

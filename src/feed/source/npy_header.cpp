@@ -72,7 +72,7 @@ Status take_shape(std::string_view value, NpyHeader& header) {
 Result<NpyHeader> NpyHeader::parse(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.size() < 12 || text.substr(0, kMagic.size()) != kMagic) return corrupt("its start");
-  const int version = text[6];
+  const int version = static_cast<unsigned char>(text[6]);
   if (version < 1 || version > 3) {
     return fail(ErrorCode::kNotSupported, "version {} of the .npy format", version);
   }

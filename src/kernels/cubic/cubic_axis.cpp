@@ -61,7 +61,8 @@ int precision_of(const Axis& axis, int target_size, std::vector<double>& weights
     largest = std::max(largest, *std::max_element(weights.begin(), weights.end()));
   }
   int bits = 0;
-  while (bits < 22 && static_cast<int>(0.5 + largest * (1 << (bits + 1))) < (1 << 15)) ++bits;
+  // Weights are rounded to the nearest, so that 2^15 - 0.5 is too large already.
+  while (bits < 22 && largest * (1 << (bits + 1)) < (1 << 15) - 0.5) ++bits;
   return bits;
 }
 
