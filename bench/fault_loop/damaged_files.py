@@ -165,8 +165,12 @@ def damage_tars(scratch: Path, count: int, draw: random.Random) -> str:
             unlisted += 1
             continue
         jpegs, labels = listed
+        # A tar that is cut off ends with a sample that fails and says so, whichever of its members
+        # the cut lies in; Python lists it when that is not the image.
+        ends_cut = any("cut off here" in message for message in epoch.failures.values())
         found = len(epoch.images) + len(epoch.failures)
-        check(found == len(jpegs), f"{what}: {found} samples, {len(jpegs)} lie in it")
+        right = found == len(jpegs) or (ends_cut and found - 1 == len(jpegs))
+        check(right, f"{what}: {found} samples, {len(jpegs)} lie in it")
         tally.compare(epoch, jpegs, labels, what)
     path.unlink()
     return tally.text("tars") + f", {unlisted} that Python's tarfile cannot list"
