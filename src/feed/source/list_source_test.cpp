@@ -30,7 +30,7 @@ TEST(ListSource, ReadsWhatTheListSaysInItsOrder) {
   EXPECT_EQ(source->label(2), 3);
   EXPECT_EQ(source->locate(1), folder.path() + "/one");
   auto reader = *source->open_reader();
-  for (const std::uint64_t index : {0, 2}) {
+  for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{2}}) {
     const auto sample = reader->read(index);
     ASSERT_TRUE(sample);
     EXPECT_EQ(sample->form, SampleForm::kFile);
