@@ -86,8 +86,9 @@ void StripResizer::write_ready_rows() {
       blended_[static_cast<std::size_t>(tap)] = ring_row(first + tap);
     }
     const std::size_t weights = output * static_cast<std::size_t>(y_.max_taps);
+    // The plain pass has no weights of 16 bits.
     const RowBlend blend{.rows = blended_.data(),
-                         .fixed_weights = &y_.fixed_weights[weights],
+                         .fixed_weights = plain_y_ ? nullptr : &y_.fixed_weights[weights],
                          .weights = &y_.weights[weights],
                          .taps = taps,
                          .bytes = x_.count * kChannels};

@@ -90,7 +90,8 @@ TEST(ShardSetWriter, RefusesWhatCannotBeStored) {
   MadeSample sample(0);
   sample.name = std::string(5000, 'n');
   EXPECT_EQ(writer->append(sample.view()).error().code, ErrorCode::kInvalidArgument);
-  ShardSample odd = MadeSample(0).view();
+  const MadeSample sound(0);
+  ShardSample odd = sound.view();
   odd.head_size = 1'000'000;
   EXPECT_EQ(writer->append(odd).error().code, ErrorCode::kInvalidArgument);
 }

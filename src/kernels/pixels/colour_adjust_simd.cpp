@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 // A CPU without any of the vector instructions that Highway knows.
 void adjust_colour_simd(ColourOp op, double factor, std::uint8_t* pixels, std::size_t count) {
@@ -220,7 +220,7 @@ void adjust_colour_simd(ColourOp op, double factor, std::uint8_t* pixels, std::s
   }
 }
 
-#endif  // HWY_TARGET == HWY_SCALAR
+#endif  // vectors
 
 }  // namespace unstarve::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

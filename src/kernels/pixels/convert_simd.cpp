@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
 // A CPU without any of the vector instructions that Highway knows.
 void convert_pixels_simd(const Conversion& conversion, const std::uint8_t* pixels,
@@ -189,7 +189,7 @@ void convert_pixels_simd(const Conversion& conversion, const std::uint8_t* pixel
   }
 }
 
-#endif  // HWY_TARGET == HWY_SCALAR
+#endif  // vectors
 
 }  // namespace unstarve::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
