@@ -28,7 +28,10 @@ def make_loader(args: argparse.Namespace, device: Any) -> Any:
         import unstarve
 
         ahead = {"device": device, "normalize": (MEAN, STD)} if args.copy_ahead else {}
-        return unstarve.ImageFolderLoader(args.data, args.batch_size, shuffle=True, **ahead)
+        threads = args.workers or None
+        return unstarve.ImageFolderLoader(
+            args.data, args.batch_size, shuffle=True, threads=threads, **ahead
+        )
     augment = transforms.Compose(
         [
             transforms.RandomResizedCrop(224),
@@ -100,7 +103,7 @@ if __name__ == "__main__":
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--steps", type=int, default=0, help="stop after so many (0: never)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=0, help="unstarve: threads (0: it decides)")
     parser.add_argument("--loader", choices=["torch", "unstarve"], default="torch")
     copy_help = "copy the next batch while this one is computed; needs --loader unstarve"
     parser.add_argument("--copy-ahead", action="store_true", help=copy_help)

@@ -191,6 +191,8 @@ nb::dict stats(const Loader& loader) {
   result["read_ns"] = stats.read_ns;
   result["decode_ns"] = stats.decode_ns;
   result["resize_ns"] = stats.resize_ns;
+  result["load_ns"] = stats.load_ns;
+  result["load_cpu_ns"] = stats.load_cpu_ns;
   result["threads_wait_ns"] = stats.threads_wait_ns;
   result["consumer_wait_ns"] = stats.consumer_wait_ns;
   result["failed"] = stats.failed;
@@ -346,7 +348,9 @@ void bind_loader(nb::module_& module) {
       .def_prop_ro("classes", &Loader::classes)
       .def_prop_ro("sample_count", &Loader::sample_count)
       .def_prop_ro("batch_count", &Loader::batch_count)
-      .def_prop_ro("thread_count", &Loader::thread_count);
+      .def_prop_ro("thread_count", &Loader::thread_count)
+      .def_prop_ro("ready_batches",
+                   [](const Loader& loader) { return loader.stats().ready_batches; });
 }
 
 }  // namespace unstarve::python

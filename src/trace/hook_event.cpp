@@ -25,6 +25,7 @@ enum EventNumber : std::uint16_t {
   kFetch = 5,
   kProcessEnd = 6,
   kSync = 7,
+  kStage = 8,
 };
 
 Reading<std::int64_t> reading(std::int64_t number) {
@@ -99,6 +100,22 @@ void add_fetch(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   sink.add(row);
 }
 
+/// False when the record names a stage that there is not.
+bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
+  const std::int64_t stage = raw.numbers[1];
+  if (stage < 0 || stage > static_cast<std::int64_t>(LoaderStage::kBatch)) return false;
+  StageRow row;
+  row.pid = pid;
+  row.loader_id = reading(raw.numbers[0]).value_or(0);
+  row.stage = static_cast<LoaderStage>(stage);
+  row.when = {raw.start_ns, raw.end_ns};
+  row.spent_ns = count(raw.numbers[2]).value_or(0);
+  row.amount = count(raw.numbers[3]);
+  row.threads = count(raw.numbers[4]);
+  sink.add(row);
+  return true;
+}
+
 }  // namespace
 
 HookRecord decode_hook_event(std::span<const std::byte> record, std::int64_t pid, RunSink& sink) {
@@ -114,6 +131,9 @@ HookRecord decode_hook_event(std::span<const std::byte> record, std::int64_t pid
     case kFetch: add_fetch(raw, pid, sink); break;
     case kProcessEnd: sink.add(ProcessEnd{pid, raw.end_ns}); return HookRecord::kEnd;
     case kSync: sink.add(SyncRow{pid, raw.thread_id, {raw.start_ns, raw.end_ns}}); break;
+    case kStage:
+      if (!add_stage(raw, pid, sink)) return HookRecord::kDamaged;
+      break;
     default: return HookRecord::kDamaged;
   }
   return HookRecord::kTaken;

@@ -19,6 +19,7 @@ class RecordedRows final : public RunSink {
   void add(const LoaderRow& row) override { loaders.push_back(row); }
   void add(const WaitRow& row) override { waits.push_back(row); }
   void add(const FetchRow& row) override { fetches.push_back(row); }
+  void add(const StageRow& row) override { stages.push_back(row); }
   void add(const SyncRow& row) override { syncs.push_back(row); }
   void add(const DeviceRow& row) override { devices.push_back(row); }
   void add(const DeviceOp& operation, std::string_view name) override {
@@ -36,6 +37,7 @@ class RecordedRows final : public RunSink {
   std::vector<LoaderRow> loaders;
   std::vector<WaitRow> waits;
   std::vector<FetchRow> fetches;
+  std::vector<StageRow> stages;
   std::vector<SyncRow> syncs;
   std::vector<DeviceRow> devices;
   std::vector<std::pair<DeviceOp, std::string>> operations;

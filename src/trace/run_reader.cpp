@@ -113,6 +113,29 @@ Status read_fetches(const Database& database, RunSink& sink) {
       });
 }
 
+/// Runs of earlier versions have no such table.
+Status read_stages(const Database& database, RunSink& sink) {
+  bool is_there = false;
+  const Status looked = for_each_row(database, "SELECT 1 FROM sqlite_master WHERE name = 'stage'",
+                                     {}, [&is_there](const Statement&) { is_there = true; });
+  if (!looked || !is_there) return looked;
+  return for_each_row(
+      database,
+      "SELECT pid, loader_id, stage, start_ns, end_ns, spent_ns, amount, threads FROM stage "
+      "WHERE stage BETWEEN 0 AND 6 ORDER BY rowid",
+      {}, [&](const Statement& row) {
+        StageRow stage;
+        stage.pid = row.integer(0);
+        stage.loader_id = row.integer(1);
+        stage.stage = static_cast<LoaderStage>(row.integer(2));
+        stage.when = {row.integer(3), row.integer(4)};
+        stage.spent_ns = row.integer(5);
+        stage.amount = row.reading(6);
+        stage.threads = row.reading(7);
+        sink.add(stage);
+      });
+}
+
 Status read_syncs(const Database& database, RunSink& sink) {
   return for_each_row(
       database, "SELECT pid, tid, start_ns, end_ns FROM sync ORDER BY rowid", {},
@@ -272,7 +295,8 @@ Status RunReader::read_rows(RunSink& sink) const {
   const Result<std::vector<DeviceRow>> devices_known = devices();
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
-  for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_syncs}) {
+  for (const auto read :
+       {read_steps, read_loaders, read_waits, read_fetches, read_stages, read_syncs}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
   return {};

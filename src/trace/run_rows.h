@@ -43,7 +43,7 @@ struct LoaderRow {
   std::int64_t num_workers = 0;
   Reading<std::int64_t> prefetch_factor;
   Reading<std::int64_t> batch_size;
-  Reading<std::int64_t> flags;  // 1 pin_memory, 2 persistent_workers
+  Reading<std::int64_t> flags;  // 1 pin_memory, 2 persistent_workers, 4 native
   std::int64_t made_ns = 0;
 };
 
@@ -67,6 +67,17 @@ struct FetchRow {
   Reading<std::int64_t> cpu_ns;
   Reading<std::int64_t> decode_ns;
   Reading<std::int64_t> collate_ns;
+};
+
+/// What one stage of unstarve's own loader took in one stretch of time; see StageTime.
+struct StageRow {
+  std::int64_t pid = 0;
+  std::int64_t loader_id = 0;
+  LoaderStage stage = LoaderStage::kRead;
+  Interval when;
+  std::int64_t spent_ns = 0;
+  Reading<std::int64_t> amount;
+  Reading<std::int64_t> threads;
 };
 
 /// A host call that blocks on the device, seen from Python.
@@ -140,6 +151,7 @@ class RunSink {
   virtual void add(const LoaderRow& row) = 0;
   virtual void add(const WaitRow& row) = 0;
   virtual void add(const FetchRow& row) = 0;
+  virtual void add(const StageRow& row) = 0;
   virtual void add(const SyncRow& row) = 0;
   virtual void add(const DeviceRow& row) = 0;
   /// `operation.name` is not used; `name` is.

@@ -36,6 +36,10 @@ CREATE TABLE prediction (remedy TEXT, predicted_speedup REAL, low REAL, high REA
 COMMIT;
 )sql";
 
+constexpr const char* kLaterTables =
+    "CREATE TABLE IF NOT EXISTS stage (pid INTEGER, loader_id INTEGER, stage INTEGER, "
+    "start_ns INTEGER, end_ns INTEGER, spent_ns INTEGER, amount INTEGER, threads INTEGER)";
+
 constexpr const char* kProcessInsert =
     "INSERT INTO process (pid, ppid, role, started_ns) VALUES (?1, ?2, ?3, ?4) "
     "ON CONFLICT (pid) DO UPDATE SET ppid = coalesce(?2, ppid), role = ?3, started_ns = ?4";
@@ -62,8 +66,11 @@ Status create_run_schema(Database& database, std::int64_t pages_max) {
     const std::string pragma = fmt::format("PRAGMA max_page_count = {}", pages_max);
     if (const Status set = database.execute(pragma.c_str()); !set) return set;
   }
-  return database.execute(kTables);
+  if (const Status made = database.execute(kTables); !made) return made;
+  return add_later_tables(database);
 }
+
+Status add_later_tables(Database& database) { return database.execute(kLaterTables); }
 
 Status close_run_schema(Database& database) {
   if (const Status folded = database.execute("PRAGMA wal_checkpoint(TRUNCATE)"); !folded) {
@@ -83,6 +90,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.loader, "INSERT INTO loader VALUES (?, ?, ?, ?, ?, ?, ?)"},
       {&out.wait, "INSERT INTO wait VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.fetch, "INSERT INTO fetch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&out.stage, "INSERT INTO stage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.sync, "INSERT INTO sync VALUES (?, ?, ?, ?)"},
       {&out.device, kDeviceInsert},
       {&out.ring, "INSERT OR REPLACE INTO ring VALUES (?, ?, ?, ?)"},

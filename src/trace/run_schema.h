@@ -11,13 +11,16 @@ namespace unstarve::trace {
 /// log, so that readers see whole commits while the run goes on and after a kill.
 Status create_run_schema(Database& database, std::int64_t pages_max);
 
+/// Makes the tables that runs of earlier versions do not have.
+Status add_later_tables(Database& database);
+
 /// Folds the log into the file, so that a finished run is one file.
 Status close_run_schema(Database& database);
 
 /// One prepared insertion per table.
 struct RunStatements {
-  Statement put, process, process_end, process_text, step, loader, wait, fetch, sync, device, ring,
-      metric, sample, finding, prediction;
+  Statement put, process, process_end, process_text, step, loader, wait, fetch, stage, sync, device,
+      ring, metric, sample, finding, prediction;
 
   static Result<RunStatements> prepare(const Database& database);
 };

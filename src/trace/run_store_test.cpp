@@ -9,6 +9,7 @@
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
+#include "trace/sqlite.h"
 
 namespace unstarve::trace {
 namespace {
@@ -116,6 +117,40 @@ TEST_F(RunStore, DeviceEventsComeBackWithTheirNames) {
   ASSERT_EQ(timeline->devices.size(), 1U);
   EXPECT_EQ(timeline->devices[0].index, 2);
   EXPECT_EQ(timeline->host_calls.size(), 1U);
+}
+
+TEST_F(RunStore, StagesOfALoaderComeBack) {
+  auto writer = create();
+  StageRow row;
+  row.pid = 9;
+  row.loader_id = 2;
+  row.stage = LoaderStage::kDecode;
+  row.when = {100, 300};
+  row.spent_ns = 350;
+  row.amount = 12;
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(400, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(timeline->stages.size(), 1U);
+  const StageTime& stage = timeline->stages.front();
+  EXPECT_EQ(stage.loader_id, 2);
+  EXPECT_EQ(stage.stage, LoaderStage::kDecode);
+  EXPECT_EQ(stage.when.duration_ns(), 200);
+  EXPECT_EQ(stage.spent_ns, 350);
+  EXPECT_EQ(*stage.amount, 12);
+  EXPECT_FALSE(stage.threads);
+}
+
+TEST_F(RunStore, ARunOfAnEarlierVersionHasNoStages) {
+  ASSERT_TRUE(create()->finish(30, 0));
+  Result<Database> database = Database::create(dir_ + "/run.sqlite");
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(database->execute("DROP TABLE stage"));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  EXPECT_TRUE(timeline->stages.empty());
+  EXPECT_TRUE(RunWriter::reopen(dir_));
 }
 
 TEST_F(RunStore, ADeviceKeepsItsTextWhenItIsSeenFromOutsideToo) {

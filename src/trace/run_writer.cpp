@@ -144,6 +144,7 @@ Result<std::unique_ptr<RunWriter>> RunWriter::reopen(const std::string& dir) {
   Result<Database> database = Database::create(store);
   if (!database) return forward_error(database);
   impl->database = std::move(*database);
+  if (const Status added = add_later_tables(impl->database); !added) return forward_error(added);
   Result<RunStatements> statements = RunStatements::prepare(impl->database);
   if (!statements) return forward_error(statements);
   impl->statements = std::move(*statements);
@@ -184,6 +185,11 @@ void RunWriter::add(const FetchRow& row) {
   impl_->insert(impl_->statements.fetch,
                 {row.pid, row.thread, row.loader_id, row.when.start_ns, row.when.end_ns,
                  row.samples, row.cpu_ns, row.decode_ns, row.collate_ns});
+}
+void RunWriter::add(const StageRow& row) {
+  impl_->insert(impl_->statements.stage,
+                {row.pid, row.loader_id, static_cast<std::int64_t>(row.stage), row.when.start_ns,
+                 row.when.end_ns, row.spent_ns, row.amount, row.threads});
 }
 void RunWriter::add(const SyncRow& row) {
   impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});

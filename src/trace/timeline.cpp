@@ -45,6 +45,7 @@ void sort_by_start(Timeline& timeline) {
   sort_intervals(timeline.loader_waits);
   sort_intervals(timeline.steps);
   sort_intervals(timeline.fetches);
+  sort_intervals(timeline.stages);
 }
 
 bool is_communication_kernel(std::string_view kernel_name) {

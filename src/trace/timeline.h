@@ -104,9 +104,32 @@ struct Fetch {
   Reading<std::int64_t> collate_ns = {};  // wall time inside collate
 };
 
+/// What the time of unstarve's own loader goes to. The numbers are those of docs/formats/run.md.
+enum class LoaderStage : std::uint8_t {
+  kRead = 0,       // threads read samples; amount: bytes
+  kDecode = 1,     // threads decode them; amount: samples
+  kTransform = 2,  // threads resize and transform them; amount: samples
+  kLoad = 3,       // all that threads spend on samples: the three above and what lies between
+  kOnCpu = 4,      // of kLoad, on a CPU
+  kRoom = 5,       // threads wait until the consumer has taken a batch
+  kBatch = 6,      // the consumer waits for a batch; amount: batches delivered
+};
+
+/// What one stage of unstarve's own loader took in one stretch of time.
+struct StageTime {
+  Interval when = {};
+  std::int64_t process = 0;
+  std::int64_t loader_id = 0;
+  LoaderStage stage = LoaderStage::kRead;
+  std::int64_t spent_ns = 0;  // added up over the threads
+  Reading<std::int64_t> amount = {};
+  Reading<std::int64_t> threads = {};  // that may work, at the end of it
+};
+
 /// What the job asked its loader for.
 struct LoaderConfig {
-  std::int64_t num_workers = 0;
+  std::int64_t num_workers = 0;  // native: threads that may work at first
+  bool native = false;           // unstarve's engine: threads, no worker processes
   Reading<std::int64_t> prefetch_factor = {};
   Reading<std::int64_t> batch_size = {};
   Reading<bool> pin_memory = {};
@@ -134,6 +157,7 @@ struct Timeline {
   std::vector<LoaderWait> loader_waits;
   std::vector<Step> steps;
   std::vector<Fetch> fetches;
+  std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<LoaderConfig> loaders;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read

@@ -19,7 +19,10 @@ void TimelineBuilder::add(const LoaderRow& row) {
   loader.num_workers = row.num_workers;
   loader.prefetch_factor = row.prefetch_factor;
   loader.batch_size = row.batch_size;
-  if (row.flags) loader.pin_memory = (*row.flags & 1) != 0;
+  if (row.flags) {
+    loader.pin_memory = (*row.flags & 1) != 0;
+    loader.native = (*row.flags & 4) != 0;
+  }
   timeline_.loaders.push_back(loader);
 }
 
@@ -43,6 +46,18 @@ void TimelineBuilder::add(const FetchRow& row) {
   fetch.decode_ns = row.decode_ns;
   fetch.collate_ns = row.collate_ns;
   timeline_.fetches.push_back(fetch);
+}
+
+void TimelineBuilder::add(const StageRow& row) {
+  StageTime time;
+  time.when = row.when;
+  time.process = row.pid;
+  time.loader_id = row.loader_id;
+  time.stage = row.stage;
+  time.spent_ns = row.spent_ns;
+  time.amount = row.amount;
+  time.threads = row.threads;
+  timeline_.stages.push_back(time);
 }
 
 void TimelineBuilder::add(const SyncRow& row) {

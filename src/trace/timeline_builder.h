@@ -19,6 +19,7 @@ class TimelineBuilder final : public RunSink {
   void add(const LoaderRow& row) override;
   void add(const WaitRow& row) override;
   void add(const FetchRow& row) override;
+  void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
   void add(const DeviceRow& row) override;
   void add(const DeviceOp& operation, std::string_view name) override;

@@ -12,7 +12,9 @@ from typing import Any
 
 HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
 ABSENT = -(2**63)
-EVENTS = {1: "process", 2: "step", 3: "loader", 4: "wait", 5: "fetch", 6: "end", 7: "sync"}
+EVENTS = dict(
+    enumerate(["process", "step", "loader", "wait", "fetch", "end", "sync", "stage"], start=1)
+)
 _FIELDS = {
     "process": ("pid", "ppid", "role"),
     "step": ("index", "samples", "source"),
@@ -21,6 +23,7 @@ _FIELDS = {
     "fetch": ("loader", "samples", "cpu_ns", "decode_ns", "collate_ns"),
     "end": ("exit",),
     "sync": (),
+    "stage": ("loader", "stage", "spent_ns", "amount", "threads"),
 }
 
 

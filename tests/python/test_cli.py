@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests/data/traces"
+PHOTOS = ROOT / "tests/data/photos"
 BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
 UNSTARVE = BUILD / "src/cli/unstarve"
 
@@ -197,6 +198,39 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     again = unstarve("report", str(out), "--json", "-")
     assert again.returncode == 0
     assert json.loads(again.stdout)["partition"] == found["partition"]
+
+
+def test_the_slow_stage_of_our_own_loader_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("torchvision")
+    pillow = pytest.importorskip("PIL.Image")
+    out = tmp_path / "r"
+    folder = tmp_path / "data" / "photo"
+    folder.mkdir(parents=True)
+    # So large that one thread cannot keep up, however fast the machine.
+    photo = pillow.open(min(PHOTOS.glob("*.jpg"))).resize((1600, 1200))
+    photo.save(tmp_path / "large.jpg", quality=95)
+    for number in range(400):
+        (folder / f"{number}.jpg").symlink_to(tmp_path / "large.jpg")
+    train = [sys.executable, str(ROOT / "examples/train.py"), "--loader", "unstarve"]
+    train += ["--data", str(folder.parent), "--workers", "1", "--steps", "24", "--batch-size", "32"]
+    done = unstarve(
+        *["run", "--out", str(out), "--json", str(tmp_path / "d.json")],
+        *["--", *train, "--device", "emulated-h100"],
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "d.json").read_text())
+    finding = found["findings"][0]
+    assert (finding["cause"], finding["detail"]) == ("input_wait", "decode_cpu")
+    (shares,) = [line for line in finding["evidence"] if line.startswith("unstarve's loader")]
+    assert "(1 thread): decode: " in shares
+    remedies = [remedy["id"] for remedy in finding["remedies"]]
+    assert "unstarve_shards" in remedies
+    assert "unstarve_loader" not in remedies
+    run = sqlite3.connect(out / "run.sqlite")
+    (ready,) = run.execute("SELECT count(ready_batches) FROM wait").fetchone()
+    assert ready > 0
+    images = "SELECT sum(amount) FROM stage WHERE stage = 1"
+    assert 32 * 16 <= run.execute(images).fetchone()[0] <= 32 * 44
 
 
 def test_ctrl_c_belongs_to_the_job(tmp_path: Path) -> None:

@@ -114,6 +114,45 @@ def test_errors_of_the_hook_are_kept_in_the_text(tmp_path: Path) -> None:
     assert job.process.stderr == ""
 
 
+def test_the_stages_of_the_native_loader_are_recorded(tmp_path: Path) -> None:
+    """Played by a module with the same name and face, whose counters grow with each batch."""
+    package = tmp_path / "path" / "unstarve"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "loader.py").write_text(
+        "class Native:\n"
+        "    thread_count, ready_batches, batches = 2, 1, 10\n"
+        "    def stats(self):\n"
+        "        n = self.batches\n"
+        "        return dict(read_ns=n, bytes_read=2*n, decode_ns=3*n, images=4*n, threads=2)\n"
+        "class ImageFolderLoader:\n"
+        "    threads, batch_size, _native = 3, 2, Native()\n"
+        "    def __iter__(self):\n"
+        "        for _ in range(2):\n"
+        "            self._native.batches += 1\n"
+        "            yield 'a'\n"
+    )
+    code = """
+import os, unstarve.loader
+for batch in unstarve.loader.ImageFolderLoader(): pass
+iterator = iter(unstarve.loader.ImageFolderLoader())
+if os.fork() == 0:
+    list(iterator)
+    os._exit(0)
+os.wait()
+"""
+    job = job_of(tmp_path, code, path=[package.parent])
+    assert (job.process.stderr, job.errors) == ("", [])
+    (main,) = [ring for ring in job.rings if ring.of("loader")]
+    assert [(r["num_workers"], r["flags"]) for r in main.of("loader")] == [(2, 4), (2, 4)]
+    assert [r["ready"] for r in main.of("wait")] == [1, 1, 1]
+    stages = [(r["stage"], r["spent_ns"], r["amount"], r["threads"]) for r in main.of("stage")]
+    assert stages == [(0, 2, 4, 2), (1, 6, 8, 2)]
+    (forked,) = [ring for ring in job.rings if not ring.of("loader")]
+    assert [r["ready"] for r in forked.of("wait")] == [None, None, None]
+    assert forked.of("stage") == []
+
+
 def test_the_emulated_gpu_and_the_native_loader_are_watched(tmp_path: Path) -> None:
     """Played by modules with the same names and faces."""
     package = tmp_path / "path" / "unstarve"

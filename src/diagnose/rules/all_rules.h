@@ -36,6 +36,11 @@ Rule no_overlap_rule();
 Rule small_batch_rule();
 Rule throttled_rule();
 
+// native/: the same of unstarve's own loader, which records its stages.
+Rule slow_read_rule();
+Rule slow_transform_rule();
+Rule too_few_threads_rule();
+
 // thumb/: the field's rules of thumb.
 Rule gpu_low_cpu_high_rule();
 Rule gpu_fluctuating_cpu_low_rule();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/rules/native/stages.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -33,6 +34,7 @@ Reading<double> needed_workers(const Signals& signals) {
 }
 
 std::optional<Remedy> more_workers(const Signals& signals) {
+  if (is_native(signals)) return std::nullopt;  // it has threads
   if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= kCpusBusy) return std::nullopt;
   const Reading<double> needed = needed_workers(signals);
   if (!needed) return std::nullopt;
@@ -81,8 +83,17 @@ std::optional<Remedy> unstarve_shards(const Signals& signals) {
                             signals.image_folder, shards, at(signals.loader_place), shards));
 }
 
+Remedy pack_shards(const Signals& signals) {
+  if (auto named = unstarve_shards(signals)) return *std::move(named);
+  return advice("unstarve_shards",
+                "Unless the loader reads shards already: pack the images once with `unstarve pack "
+                "FOLDER SHARDS` and load from SHARDS. They take a fraction of the decoding, and "
+                "are read in long pieces.");
+}
+
 std::vector<Remedy> native_loading(const Signals& signals) {
-  std::vector<Remedy> remedies = {unstarve_loader(signals)};
+  std::vector<Remedy> remedies;
+  if (!is_native(signals)) remedies.push_back(unstarve_loader(signals));
   if (auto shards = unstarve_shards(signals)) remedies.push_back(*std::move(shards));
   return remedies;
 }

@@ -25,7 +25,8 @@ enum class RuleKind {
   kHint,    // a rule of thumb of the field
 };
 
-/// One rule: one file in cause/, detail/ or thumb/, one folder of golden cases in tests/golden.
+/// One rule: one file in cause/, detail/, native/ or thumb/, one folder of golden cases in
+/// tests/golden.
 ///
 /// `evaluate` is asked only when every signal in `needs` is there, and returns nothing when its
 /// condition does not hold.

@@ -26,6 +26,9 @@ Reading<double> median(std::vector<double>& values);
 void derive_partition_signals(const SignalSources& sources, Signals& out);
 void derive_step_signals(const SignalSources& sources, Signals& out);
 void derive_fetch_signals(const SignalSources& sources, Signals& out);
+/// Of a job that loads with unstarve's engine; instead of what derive_fetch_signals() says, since
+/// there are no fetches.
+void derive_stage_signals(const SignalSources& sources, Signals& out);
 void derive_device_signals(const SignalSources& sources, Signals& out);
 void derive_host_signals(const HostSignals& host, Signals& out);
 

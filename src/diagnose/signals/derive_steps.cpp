@@ -98,7 +98,12 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
   if (!timeline.loaders.empty()) {
     // The first loader that a job makes is the one it trains with.
     const trace::LoaderConfig& loader = timeline.loaders.front();
-    out.num_workers = static_cast<double>(loader.num_workers);
+    if (loader.native) {
+      out.num_workers = WhyAbsent::kNotSupported;  // threads load, see derive_stage_signals()
+      out.loader_threads = static_cast<double>(loader.num_workers);
+    } else {
+      out.num_workers = static_cast<double>(loader.num_workers);
+    }
     if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
     if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
     if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 49> kFields = {{
+constexpr std::array<SignalField, 53> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -36,6 +36,10 @@ constexpr std::array<SignalField, 49> kFields = {{
     {"decode_ratio", &Signals::decode_ratio},
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},
+    {"loader_threads", &Signals::loader_threads},
+    {"read_ratio", &Signals::read_ratio},
+    {"transform_ratio", &Signals::transform_ratio},
+    {"threads_idle_ratio", &Signals::threads_idle_ratio},
     {"launches_per_step", &Signals::launches_per_step},
     {"longest_launch_gap_ratio", &Signals::longest_launch_gap_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},

@@ -36,7 +36,7 @@ struct Signals {
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
 
   // The loader, and one batch being fetched from the data set.
-  Reading<double> num_workers;
+  Reading<double> num_workers;  // processes; absent where unstarve's threads load
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
   Reading<double> pin_memory;       // 0 or 1
@@ -45,6 +45,13 @@ struct Signals {
   Reading<double> decode_ratio;     // of a fetch's wall time, inside image decoding
   Reading<double> collate_ratio;    // of a fetch's wall time, inside collate
   Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
+
+  // unstarve's own loader. Of the time that its threads are in its stages, as is decode_ratio then;
+  // fetch_cpu_ratio is of all the time that they spend on samples.
+  Reading<double> loader_threads;  // that may work, in the mean
+  Reading<double> read_ratio;
+  Reading<double> transform_ratio;     // resizing included
+  Reading<double> threads_idle_ratio;  // of all their time, waiting for the training loop
 
   // The device's work, on the worst device.
   Reading<double> launches_per_step;         // kernels, copies and memsets

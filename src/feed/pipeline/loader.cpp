@@ -255,6 +255,8 @@ LoaderStats Loader::stats() const {
   stats.read_ns = counters.read_ns.load(std::memory_order_relaxed);
   stats.decode_ns = counters.decode_ns.load(std::memory_order_relaxed);
   stats.resize_ns = counters.resize_ns.load(std::memory_order_relaxed);
+  stats.load_ns = counters.load_ns.load(std::memory_order_relaxed);
+  stats.load_cpu_ns = counters.load_cpu_ns.load(std::memory_order_relaxed);
   stats.replaced = counters.replaced.load(std::memory_order_relaxed);
   stats.left_out = counters.left_out.load(std::memory_order_relaxed);
   stats.retries = counters.retries.load(std::memory_order_relaxed);
@@ -268,6 +270,7 @@ LoaderStats Loader::stats() const {
       const BatchWindow::Waits waits = impl_->window->waits();
       stats.threads_wait_ns += waits.claim_blocked_ns;
       stats.consumer_wait_ns += waits.next_blocked_ns;
+      stats.ready_batches = waits.ready;
     }
   }
   stats.slots_allocated = impl_->pool->allocations();

@@ -28,6 +28,8 @@ struct LoaderStats {
   std::int64_t read_ns = 0;
   std::int64_t decode_ns = 0;
   std::int64_t resize_ns = 0;
+  std::int64_t load_ns = 0;           // the three above and what lies between
+  std::int64_t load_cpu_ns = 0;       // of it on a CPU
   std::int64_t threads_wait_ns = 0;   // loading threads waited for the consumer
   std::int64_t consumer_wait_ns = 0;  // the consumer waited for a batch
   std::uint64_t failed = 0;           // samples that could not be loaded
@@ -36,6 +38,7 @@ struct LoaderStats {
   std::uint64_t retries = 0;          // reads tried again, since the device failed for the moment
   std::uint64_t hints = 0;            // samples announced to the system before they were read
   std::uint64_t slots_allocated = 0;
+  int ready_batches = 0;  // now
   int threads = 0;
 };
 

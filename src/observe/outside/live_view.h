@@ -49,6 +49,7 @@ class CountingSink final : public trace::RunSink {
     next_.add(row);
   }
   void add(const trace::FetchRow& row) override { next_.add(row); }
+  void add(const trace::StageRow& row) override { next_.add(row); }
   void add(const trace::SyncRow& row) override { next_.add(row); }
   void add(const trace::DeviceRow& row) override { next_.add(row); }
   void add(const trace::DeviceOp& operation, std::string_view name) override {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 from types import FrameType, ModuleType
@@ -11,6 +12,7 @@ from typing import Any, Callable, NamedTuple
 from . import decode, describe, fix
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
+from .stages import Stages, counters
 from .steps import STEPS
 from .wrap import hide_our_frame, in_the_place_of
 
@@ -22,17 +24,21 @@ except ImportError:  # pragma: no cover  (no per-thread clock on this system)
 #: Travels to workers, forked or spawned, with `multiprocessing`'s own configuration.
 _LOADER_KEY = "unstarve_loader"
 
+#: Of a loader's flags: its workers are threads of unstarve's engine.
+_NATIVE = 4
+
 _loader_ids = itertools.count()
 
 
 class Watched:
     """One iteration over a loader."""
 
-    __slots__ = ("batch", "batch_size", "loader_id")
+    __slots__ = ("batch", "batch_size", "loader_id", "stages")
 
-    def __init__(self, loader_id: int, batch_size: int) -> None:
+    def __init__(self, loader_id: int, batch_size: int, stages: Stages | None = None) -> None:
         self.loader_id = loader_id
         self.batch_size = batch_size
+        self.stages = stages
         self.batch = 0
 
 
@@ -48,7 +54,9 @@ _here = _Here()
 
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
-    module.DataLoader.__iter__ = _watched_iter(module.DataLoader.__iter__, _torch_settings)
+    module.DataLoader.__iter__ = _watched_iter(
+        module.DataLoader.__iter__, _torch_settings, _native_of_torch_loader
+    )
     iterator = module._BaseDataLoaderIter
     iterator.__next__ = _watched_next(iterator.__next__, _ready_batches)
     fetch = module._utils.fetch
@@ -59,7 +67,9 @@ def watch_dataloader(module: ModuleType) -> None:
 def watch_unstarve(module: ModuleType) -> None:
     """unstarve.loader, whose iterators may be of any class."""
     loader = module.ImageFolderLoader
-    loader.__iter__ = _watched_iter(loader.__iter__, _unstarve_settings, _WatchedIterator)
+    loader.__iter__ = _watched_iter(
+        loader.__iter__, _unstarve_settings, _native_of_unstarve_loader, _WatchedIterator
+    )
 
 
 class Settings(NamedTuple):
@@ -87,19 +97,45 @@ def _torch_settings(loader: Any) -> Settings:
 def _unstarve_settings(loader: Any) -> Settings:
     """Its threads stand for workers; they take their turns without a factor each."""
     dataset = {"class": describe.class_name(loader), "length": getattr(loader, "sample_count", 0)}
+    root = getattr(getattr(loader, "_options", None), "root", None)
+    if isinstance(root, str):
+        dataset["root"] = os.path.abspath(root)
     threads = _whole(getattr(loader, "threads", None))
     return Settings(threads, ABSENT, _whole(loader.batch_size), 0, dataset, [])
+
+
+def _native_of_torch_loader(loader: Any) -> Any:
+    """The compiled loader of an unstarve.DataLoader, where it uses one."""
+    engine = loader.__dict__.get("_unstarve_engine")
+    return None if engine is None else engine.native
+
+
+def _native_of_unstarve_loader(loader: Any) -> Any:
+    return getattr(loader, "_native", None)
+
+
+def _in_threads(settings: Settings, native: Any) -> Settings:
+    """The settings of a loader whose workers are `native`'s threads."""
+    flags = settings.flags | _NATIVE
+    return settings._replace(num_workers=native.thread_count, prefetch_factor=ABSENT, flags=flags)
 
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
-def _watched_iter(original: Any, look: Callable[[Any], Settings], wrap: Any = None) -> Any:
+def _watched_iter(
+    original: Any,
+    look: Callable[[Any], Settings],
+    native_of: Callable[[Any], Any],
+    wrap: Any = None,
+) -> Any:
     def __iter__(self: Any) -> Any:
         loader_id = _begin(self)
         if wrap is None:
             fix.apply(self, loader_id)
+        before = native_of(self)
+        counted = counters(before)
         start = now_ns()
         try:
             iterator = original(self)
@@ -108,7 +144,13 @@ def _watched_iter(original: Any, look: Callable[[Any], Settings], wrap: Any = No
             raise
         try:
             settings = look(self)
-            watched = Watched(loader_id, settings.batch_size)
+            native = native_of(self)
+            stages = None
+            if native is not None:
+                settings = _in_threads(settings, native)
+                counted = counted if native is before else None
+                stages = Stages(native, loader_id, start, counted)
+            watched = Watched(loader_id, settings.batch_size, stages)
             if wrap is not None:
                 iterator = wrap(iterator, watched)
             else:
@@ -169,7 +211,11 @@ def _watched_next(
             watched = self._unstarve_watched
         except AttributeError:  # Made without DataLoader.__iter__.
             watched = self._unstarve_watched = Watched(next(_loader_ids), ABSENT)
-        ready = ready_batches(self) if ready_batches is not None else ABSENT
+        stages = watched.stages
+        if stages is not None:
+            ready = stages.ready_batches()
+        else:
+            ready = ready_batches(self) if ready_batches is not None else ABSENT
         loader_id = _here.loader_id = watched.loader_id
         _here.samples = ABSENT
         iterator = self if inner is None else getattr(self, inner)
@@ -179,6 +225,8 @@ def _watched_next(
         except BaseException as error:
             ended = 1 if isinstance(error, StopIteration) else 0
             RECORDER.record(WAIT, start, now_ns(), loader_id, watched.batch, ready, 0, ended)
+            if stages is not None:
+                stages.note(at_end=True)
             hide_our_frame(error)
             raise
         end = now_ns()
@@ -186,6 +234,8 @@ def _watched_next(
         if samples == ABSENT:
             samples = _samples_in(data, watched.batch_size)
         RECORDER.record(WAIT, start, end, loader_id, watched.batch, ready, samples, 0)
+        if stages is not None:
+            stages.note()
         watched.batch += 1
         STEPS.got(loader_id, samples)
         return data

@@ -13,7 +13,7 @@ from . import describe
 from . import started_ns as _hook_started_ns
 from .ring import ABSENT, Ring
 
-PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC = 1, 2, 3, 4, 5, 6, 7
+PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
 MAIN, WORKER, OTHER = 0, 1, 2
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8

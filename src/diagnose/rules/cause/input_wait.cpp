@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/native/stages.h"
 #include "diagnose/rules/remedies.h"
 #include "diagnose/rules/wording.h"
 
@@ -22,6 +23,9 @@ std::optional<Claim> evaluate(const Signals& signals) {
     claim.evidence.push_back(fmt::format("median wait {} of a median step of {}",
                                          duration(*signals.wait_ns_median),
                                          duration(*signals.step_ns_median)));
+  }
+  if (std::string shares = stage_shares(signals); !shares.empty()) {
+    claim.evidence.push_back(std::move(shares));
   }
   if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
   for (Remedy& remedy : native_loading(signals)) claim.remedies.push_back(std::move(remedy));

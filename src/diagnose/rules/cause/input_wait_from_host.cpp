@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/native/stages.h"
 #include "diagnose/rules/remedies.h"
 #include "diagnose/rules/wording.h"
 
@@ -22,6 +23,9 @@ std::optional<Claim> evaluate(const Signals& signals) {
   if (signals.gpu_utilisation_mean) {
     claim.evidence.push_back(fmt::format("the monitor shows a mean GPU utilisation of {}",
                                          percent(*signals.gpu_utilisation_mean)));
+  }
+  if (std::string shares = stage_shares(signals); !shares.empty()) {
+    claim.evidence.push_back(std::move(shares));
   }
   if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
   for (Remedy& remedy : native_loading(signals)) claim.remedies.push_back(std::move(remedy));

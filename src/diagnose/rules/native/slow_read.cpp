@@ -1,0 +1,37 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/native/stages.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Needs no word of the kernel's, unlike `storage` and `page_cache_miss`: unstarve's own loader says
+// how long it read.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (*signals.read_ratio < kSlowStage || *signals.read_ratio < *signals.decode_ratio ||
+      *signals.read_ratio < *signals.transform_ratio) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = *signals.read_ratio;
+  claim.evidence.push_back(
+      fmt::format("reading takes {} of the time in the loader's stages", percent(claim.weight)));
+  claim.remedies.push_back(pack_shards(signals));
+  claim.remedies.push_back(
+      advice("faster_storage",
+             "Copy the data set to a local disk, or let it fit into memory: the page "
+             "cache serves what was read before."));
+  return claim;
+}
+
+}  // namespace
+
+Rule slow_read_rule() {
+  return {"slow_read",  RuleKind::kDetail,
+          "input_wait", {&Signals::read_ratio, &Signals::decode_ratio, &Signals::transform_ratio},
+          evaluate,     ""};
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,37 @@
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/native/stages.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// The counterpart of python_transform in unstarve's own loader.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (*signals.transform_ratio < kSlowStage || *signals.transform_ratio < *signals.decode_ratio ||
+      *signals.transform_ratio < *signals.read_ratio) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = *signals.transform_ratio;
+  claim.evidence.push_back(
+      fmt::format("resizing and transforming takes {} of the time in the loader's stages",
+                  percent(claim.weight)));
+  claim.remedies.push_back(
+      advice("cheaper_transforms",
+             "Normalise, convert and jitter colours on the GPU, where whole batches of uint8 "
+             "pixels cost little; store images in a size nearer to the one that comes out."));
+  return claim;
+}
+
+}  // namespace
+
+Rule slow_transform_rule() {
+  return {
+      "slow_transform", RuleKind::kDetail,
+      "input_wait",     {&Signals::transform_ratio, &Signals::decode_ratio, &Signals::read_ratio},
+      evaluate,         ""};
+}
+
+}  // namespace unstarve::diagnose

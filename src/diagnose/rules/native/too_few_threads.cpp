@@ -1,0 +1,53 @@
+#include <cmath>
+
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// The counterpart of too_few_workers for unstarve's own loader: its threads never pause, and CPUs
+// are left for more of them.
+std::optional<Claim> evaluate(const Signals& signals) {
+  // What a batch's time goes to is the better answer where it is known, so this one ranks low.
+  constexpr double kWeight = 0.3;
+  constexpr double kHardlyIdle = 0.1;
+  const double cpus = std::floor(*signals.effective_cpus);
+  if (*signals.threads_idle_ratio >= kHardlyIdle || *signals.loader_threads > cpus - 0.5 ||
+      *signals.cpu_use_ratio >= kCpusBusy) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = kWeight;
+  claim.evidence.push_back(fmt::format(
+      "the loader's {} all but {} of the time, and the job uses {} of the {:.0f} CPUs it may use",
+      *signals.loader_threads < 1.5 ? "thread works"
+                                    : fmt::format("{:.0f} threads work", *signals.loader_threads),
+      percent(*signals.threads_idle_ratio), percent(*signals.cpu_use_ratio),
+      *signals.effective_cpus));
+  Remedy remedy = advice(
+      "more_threads",
+      fmt::format("Let the loader{} have {:.0f} threads: num_workers of unstarve.DataLoader is the "
+                  "most it may use (0: one per CPU), threads=None of ImageFolderLoader leaves the "
+                  "number to its controller, whose reasons explain() gives.",
+                  at(signals.loader_place), cpus));
+  remedy.values = {{"threads", std::llround(cpus)}};
+  claim.remedies.push_back(std::move(remedy));
+  return claim;
+}
+
+}  // namespace
+
+Rule too_few_threads_rule() {
+  return {"too_few_threads",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::loader_threads, &Signals::threads_idle_ratio, &Signals::effective_cpus,
+           &Signals::cpu_use_ratio},
+          evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose
