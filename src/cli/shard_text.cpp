@@ -1,6 +1,7 @@
 #include "cli/shard_text.h"
 
 #include <fmt/format.h>
+#include <cmath>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@ std::string duration_text(double seconds) {
   constexpr double kLongest = 1e9;  // seconds; also takes what is no number
   if (!(seconds < kLongest)) return "very long";
   if (seconds < 9.95) return fmt::format("{:.1f} s", std::max(seconds, 0.0));
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);

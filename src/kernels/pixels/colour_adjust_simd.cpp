@@ -14,7 +14,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace unstarve::kernels::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
@@ -24,6 +23,8 @@ void adjust_colour_simd(ColourOp op, double factor, std::uint8_t* pixels, std::s
 }
 
 #else
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatTag = hn::ScalableTag<float>;
 using IntTag = hn::RebindToSigned<FloatTag>;

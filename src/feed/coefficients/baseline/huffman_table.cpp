@@ -48,7 +48,8 @@ HuffmanTable::Entry HuffmanTable::decode_long(std::uint64_t next_bits) const {
     const auto index = static_cast<std::size_t>(length);
     if (prefix >= limit_[index]) continue;
     const auto code = static_cast<std::int32_t>(prefix >> (16 - length));
-    return Entry(length, symbols_[static_cast<std::size_t>(code + offset_[index])], 0);
+    const std::int32_t symbol = code + offset_[index];
+    return Entry(length, symbols_[static_cast<std::size_t>(symbol)], 0);
   }
   return {};
 }
