@@ -12,8 +12,8 @@
 namespace unstarve::diagnose {
 
 struct DiagnoseOptions {
-  std::string run_id;        // of a live run
-  std::string loader_place;  // where the job makes its loader: "train.py:41"
+  std::string run_id;             // of a live run
+  std::string loader_place;       // where the job makes its loader: "train.py:41"
   std::string image_folder = {};  // the job's data, where it is a folder of images; else empty
 };
 
