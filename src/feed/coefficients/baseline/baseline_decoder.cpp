@@ -7,19 +7,10 @@
 namespace unstarve::feed {
 namespace {
 
-ColorForm color_form(BaselineFrame::Colour colour) {
-  switch (colour) {
-    case BaselineFrame::Colour::kGrey: return ColorForm::kGrey;
-    case BaselineFrame::Colour::kRgb: return ColorForm::kRgb;
-    case BaselineFrame::Colour::kYcc: return ColorForm::kYcc;
-  }
-  return ColorForm::kYcc;
-}
-
 /// What a payload's head would say of the image.
 void describe(const BaselineFrame& frame, PayloadHead& head) {
   head.size = frame.size;
-  head.color = color_form(frame.colour);
+  head.color = frame.color;
   head.component_count = frame.component_count;
   head.table_count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(frame.component_count); ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/segment/segment_layout.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -101,7 +103,7 @@ class HeaderReader {
     if (segment.byte() != 0 || segment.byte() != 63 || segment.byte() != 0) {
       return unsupported("a partial scan");
     }
-    frame_.colour = colour();
+    frame_.color = color();
     return {};
   }
 
@@ -114,7 +116,7 @@ class HeaderReader {
       if (head >> 4 > 1 || table > 3 || segment.left() < (wide ? 128U : 64U)) {
         return unsupported("a quantisation table of odd size");
       }
-      for (const std::uint8_t position : kZigzagToNatural) {
+      for (const std::uint8_t position : kernels::segment::kNaturalOrder) {
         const int step = wide ? segment.word() : segment.byte();
         frame_.quantisation[table][position] = static_cast<std::uint16_t>(step);
       }
@@ -199,14 +201,13 @@ class HeaderReader {
   }
 
   /// As libjpeg decides it (jdapimin.c, default_decompress_parms).
-  BaselineFrame::Colour colour() const {
-    using Colour = BaselineFrame::Colour;
-    if (frame_.component_count == 1) return Colour::kGrey;
-    if (saw_jfif_) return Colour::kYcc;
-    if (saw_adobe_) return adobe_transform_ == 0 ? Colour::kRgb : Colour::kYcc;
+  ColorForm color() const {
+    if (frame_.component_count == 1) return ColorForm::kGrey;
+    if (saw_jfif_) return ColorForm::kYcc;
+    if (saw_adobe_) return adobe_transform_ == 0 ? ColorForm::kRgb : ColorForm::kYcc;
     const auto& parts = frame_.components;
     const bool rgb = parts[0].id == 'R' && parts[1].id == 'G' && parts[2].id == 'B';
-    return rgb ? Colour::kRgb : Colour::kYcc;
+    return rgb ? ColorForm::kRgb : ColorForm::kYcc;
   }
 
   BaselineFrame& frame_;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "feed/coefficients/baseline/huffman_table.h"
+#include "feed/coefficients/payload.h"
 #include "feed/data/geometry.h"
 
 namespace unstarve::feed {
@@ -15,7 +16,6 @@ namespace unstarve::feed {
 /// What the headers of a baseline JPEG say: one scan that holds all components of 8-bit samples,
 /// which is what nearly all JPEGs are. Reuse one object: it holds 64 KB of tables.
 struct BaselineFrame {
-  enum class Colour { kGrey, kRgb, kYcc };  // what libjpeg concludes from the markers
   struct Component {
     int id = 0;
     int horizontal = 1;  // sampling factors, 1..4
@@ -26,7 +26,7 @@ struct BaselineFrame {
   };
 
   ImageSize size;
-  Colour colour = Colour::kYcc;
+  ColorForm color = ColorForm::kYcc;
   int component_count = 0;
   std::array<Component, 3> components;
   /// Quantisation steps in natural (row-major) order.
@@ -47,11 +47,5 @@ struct BaselineFrame {
 /// arithmetic, 12 bits, several scans, 2 or 4 components, ...) or headers that only libjpeg should
 /// judge. `frame` points into `bytes`.
 Status read_baseline_frame(std::span<const std::byte> bytes, BaselineFrame& frame);
-
-/// kNaturalOrder[k] is where the k-th coefficient of the zigzag lies in a row-major block.
-inline constexpr std::array<std::uint8_t, 64> kZigzagToNatural = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
 }  // namespace unstarve::feed

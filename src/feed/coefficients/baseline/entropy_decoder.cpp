@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/segment/segment_layout.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -210,7 +212,8 @@ bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std:
   dc += difference;
   if (dc < kMinDc || dc > kMaxDc) return false;
   const auto to_natural = [block](int k, int value) {
-    block[kZigzagToNatural[static_cast<std::size_t>(k)]] = static_cast<std::int16_t>(value);
+    block[kernels::segment::kNaturalOrder[static_cast<std::size_t>(k)]] =
+        static_cast<std::int16_t>(value);
   };
   if (block != nullptr) {
     std::memset(block, 0, 64 * sizeof(*block));
