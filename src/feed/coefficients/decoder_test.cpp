@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "feed/coefficients/test_payload.h"
+#include "feed/data/collected_rows_for_test.h"
 #include "kernels/every_target_for_test.h"
 #include "kernels/resize.h"
 
 namespace unstarve::feed {
 namespace {
 
-using Pixels = std::vector<std::uint8_t>;
+using test::cut;
+using test::Pixels;
 using testing::HasSubstr;
 
 constexpr std::int64_t kMaxPixels = 1'000'000;
@@ -46,73 +48,22 @@ class MemoryParts final : public SampleParts {
   std::vector<std::byte> payload_;
 };
 
-class Collect final : public RowSink {
- public:
-  explicit Collect(int width) : width_(width) {}
-  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
-    for (int row = 0; row < count; ++row) {
-      const std::uint8_t* pixels_of_row = first + row * stride;
-      pixels.insert(pixels.end(), pixels_of_row, pixels_of_row + std::ptrdiff_t{width_} * 3);
-    }
-  }
-  Pixels pixels;
-
- private:
-  int width_;
-};
-
 Result<Pixels> decode(CoefficientDecoder& decoder, MemoryParts& parts, const Box& region) {
-  const Result<ImageSize> size = decoder.open(parts.sample());
-  if (!size) return forward_error(size);
-  Collect sink(region.width);
-  if (Status status = decoder.decode(region, sink); !status) return forward_error(status);
-  return std::move(sink.pixels);
-}
-
-/// What libjpeg makes of the whole file, as RGB.
-Pixels expected_pixels(const std::vector<std::byte>& jpeg, const test::JpegRecipe& recipe) {
-  const Pixels whole = test::pixels_of_jpeg(jpeg);
-  if (recipe.sampling.components == 3) return whole;
-  Pixels rgb;
-  for (const std::uint8_t grey : whole) rgb.insert(rgb.end(), 3, grey);
-  return rgb;
-}
-
-Pixels cut(const Pixels& whole, int whole_width, const Box& box) {
-  Pixels result;
-  for (int y = box.y; y < box.y + box.height; ++y) {
-    const auto* row = whole.data() + 3 * (std::ptrdiff_t{y} * whole_width + box.x);
-    result.insert(result.end(), row, row + 3 * std::ptrdiff_t{box.width});
-  }
-  return result;
+  return test::decode_region(decoder, parts.sample(), region);
 }
 
 class CoefficientDecoderOn : public kernels::test::EveryTarget {
  protected:
-  int below(int bound) { return std::uniform_int_distribution<int>(0, bound - 1)(random_); }
-
-  Box random_box(ImageSize size) {
-    Box box;
-    box.x = below(size.width);
-    box.y = below(size.height);
-    box.width = 1 + below(size.width - box.x);
-    box.height = 1 + below(size.height - box.y);
-    // Often at an edge of the image.
-    if (below(3) == 0) box.width = size.width - box.x;
-    if (below(3) == 0) box.height = size.height - box.y;
-    return box;
-  }
-
   void expect_same_pixels(const test::JpegRecipe& recipe, int crops) {
     SCOPED_TRACE(test::describe(recipe));
     const std::vector<std::byte> jpeg = test::make_sampled_jpeg(recipe);
     MemoryParts parts(test::encode(jpeg));
-    const Pixels whole = expected_pixels(jpeg, recipe);
+    const Pixels whole = test::rgb_of_jpeg(jpeg, recipe);
     const auto all = decode(decoder_, parts, {0, 0, recipe.size.width, recipe.size.height});
     ASSERT_TRUE(all) << all.error().message;
     ASSERT_EQ(*all, whole);
     for (int repeat = 0; repeat < crops; ++repeat) {
-      const Box box = random_box(recipe.size);
+      const Box box = test::random_box(recipe.size, random_);
       const auto region = decode(decoder_, parts, box);
       ASSERT_TRUE(region) << region.error().message;
       ASSERT_EQ(*region, cut(whole, recipe.size.width, box))

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -60,5 +61,9 @@ std::vector<std::int16_t> coefficients_of_jpeg(const std::vector<std::byte>& jpe
 std::vector<std::int16_t> coefficients_of_payload(const std::vector<std::byte>& payload);
 /// What a full decode by libjpeg gives, in the file's own number of channels.
 std::vector<std::uint8_t> pixels_of_jpeg(const std::vector<std::byte>& jpeg);
+/// The same as RGB.
+std::vector<std::uint8_t> rgb_of_jpeg(const std::vector<std::byte>& jpeg, const JpegRecipe& recipe);
+/// A region of the image, often at its edges.
+Box random_box(ImageSize size, std::mt19937& random);
 
 }  // namespace unstarve::feed::test

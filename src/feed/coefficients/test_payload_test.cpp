@@ -197,4 +197,27 @@ std::vector<std::uint8_t> pixels_of_jpeg(const std::vector<std::byte>& jpeg) {
   return result;
 }
 
+std::vector<std::uint8_t> rgb_of_jpeg(const std::vector<std::byte>& jpeg,
+                                      const JpegRecipe& recipe) {
+  const std::vector<std::uint8_t> whole = pixels_of_jpeg(jpeg);
+  if (recipe.sampling.components == 3) return whole;
+  std::vector<std::uint8_t> rgb;
+  for (const std::uint8_t grey : whole) rgb.insert(rgb.end(), 3, grey);
+  return rgb;
+}
+
+Box random_box(ImageSize size, std::mt19937& random) {
+  const auto below = [&](int bound) {
+    return std::uniform_int_distribution<int>(0, bound - 1)(random);
+  };
+  Box box;
+  box.x = below(size.width);
+  box.y = below(size.height);
+  box.width = 1 + below(size.width - box.x);
+  box.height = 1 + below(size.height - box.y);
+  if (below(3) == 0) box.width = size.width - box.x;
+  if (below(3) == 0) box.height = size.height - box.y;
+  return box;
+}
+
 }  // namespace unstarve::feed::test

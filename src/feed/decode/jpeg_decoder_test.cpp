@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "feed/data/collected_rows_for_test.h"
 #include "feed/data/test_jpeg.h"
 #include "feed/decode/cmyk.h"
 
@@ -19,62 +20,13 @@ namespace {
 
 using testing::HasSubstr;
 
-class Collect final : public RowSink {
- public:
-  explicit Collect(const Box& region) : width_(region.width) {}
-  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
-    for (int row = 0; row < count; ++row) {
-      pixels.insert(pixels.end(), first + row * stride, first + row * stride + 3 * width_);
-    }
-  }
-  std::vector<std::uint8_t> pixels;
-
- private:
-  std::ptrdiff_t width_;
+using test::cut;
+constexpr auto decode = [](JpegDecoder& decoder, const std::vector<std::byte>& bytes,
+                           const Box& region) {
+  return test::decode_region(decoder, bytes, region);
 };
 
 JpegDecoder make_decoder(DecodeLimits limits = {}) { return *JpegDecoder::create(limits); }
-
-Result<std::vector<std::uint8_t>> decode(JpegDecoder& decoder, const std::vector<std::byte>& bytes,
-                                         const Box& region) {
-  const Result<ImageSize> size = decoder.open(bytes);
-  if (!size) return forward_error(size);
-  Collect sink(region);
-  if (Status status = decoder.decode(region, sink); !status) return forward_error(status);
-  return std::move(sink.pixels);
-}
-
-std::vector<std::uint8_t> cut(const std::vector<std::uint8_t>& whole, int whole_width,
-                              const Box& box) {
-  std::vector<std::uint8_t> result;
-  for (int y = box.y; y < box.y + box.height; ++y) {
-    const auto* row = whole.data() + 3 * (std::ptrdiff_t{y} * whole_width + box.x);
-    result.insert(result.end(), row, row + 3 * std::ptrdiff_t{box.width});
-  }
-  return result;
-}
-
-TEST(JpegDecoder, NeverUsesTheTablesOfTheFileBefore) {
-  const Box all{0, 0, 50, 40};
-  for (const int tables : {0xDB, 0xC4}) {
-    for (const test::JpegKind kind : {test::JpegKind::k420, test::JpegKind::kProgressive}) {
-      JpegDecoder decoder = make_decoder();
-      const std::vector<std::byte> before = test::make_jpeg(test::JpegKind::kProgressive, 50, 40);
-      ASSERT_TRUE(decode(decoder, before, all));
-      std::vector<std::byte> jpeg = test::make_jpeg(kind, 50, 40, 2);
-      test::remove_segments(jpeg, tables);
-      JpegDecoder unused = make_decoder();
-      const auto wanted = decode(unused, jpeg, all);
-      const auto found = decode(decoder, jpeg, all);
-      ASSERT_EQ(found.has_value(), wanted.has_value());
-      // Without Huffman tables a baseline file has those of the standard, as in Motion JPEG.
-      EXPECT_EQ(found.has_value(), tables == 0xC4 && kind == test::JpegKind::k420);
-      if (found) {
-        EXPECT_EQ(*found, *wanted);
-      }
-    }
-  }
-}
 
 TEST(JpegDecoder, ARegionHasThePixelsOfAFullDecode) {
   JpegDecoder decoder = make_decoder();

@@ -5,35 +5,14 @@
 
 #include "feed/coefficients/baseline/baseline_decoder.h"
 #include "feed/coefficients/test_payload.h"
+#include "feed/data/collected_rows_for_test.h"
 #include "feed/decode/jpeg_decoder.h"
 
 namespace unstarve::feed {
 namespace {
 
-using Pixels = std::vector<std::uint8_t>;
-
-class Collect final : public RowSink {
- public:
-  explicit Collect(int width) : width_(width) {}
-  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
-    for (int row = 0; row < count; ++row) {
-      const std::uint8_t* of_row = first + row * stride;
-      pixels.insert(pixels.end(), of_row, of_row + std::ptrdiff_t{width_} * 3);
-    }
-  }
-  Pixels pixels;
-
- private:
-  int width_;
-};
-
-Result<Pixels> decode_with(auto& decoder, const std::vector<std::byte>& jpeg, const Box& region) {
-  const Result<ImageSize> size = decoder.open(jpeg);
-  if (!size) return forward_error(size);
-  Collect sink(region.width);
-  if (Status status = decoder.decode(region, sink); !status) return forward_error(status);
-  return std::move(sink.pixels);
-}
+using test::decode_region;
+using test::Pixels;
 
 /// Whatever happened to a file: where ours has an answer, libjpeg has the same.
 TEST(Decoders, AgreeOnDamagedFiles) {
@@ -56,10 +35,10 @@ TEST(Decoders, AgreeOnDamagedFiles) {
     if (!size) continue;
     const int top = static_cast<int>(random() % unsigned(size->height));
     const Box box = {0, top, size->width, size->height - top};
-    const Result<Pixels> pixels = decode_with(ours, jpeg, box);
+    const Result<Pixels> pixels = decode_region(ours, jpeg, box);
     if (!pixels) continue;
     ++answered;
-    const Result<Pixels> expected = decode_with(libjpeg, jpeg, box);
+    const Result<Pixels> expected = decode_region(libjpeg, jpeg, box);
     ASSERT_TRUE(expected) << "round " << round << ": " << expected.error().message;
     ASSERT_EQ(*pixels, *expected) << "round " << round;
   }
