@@ -39,4 +39,37 @@ class PlainFileReader final : public FileReader {
   ReadHint hint(const std::string& path) override;
 };
 
+/// Reads samples that are files of their own. `List` gives their paths: write_path(index, path).
+template <class List>
+class ListedFilesReader final : public SampleReader {
+ public:
+  /// Both must outlive the reader.
+  ListedFilesReader(const List& list, FileReader& files, std::int64_t max_file_bytes)
+      : list_(list), files_(files), max_file_bytes_(max_file_bytes) {}
+
+  Result<EncodedSample> read(std::uint64_t index) override {
+    list_.write_path(index, path_);
+    const Result<std::span<const std::byte>> bytes = files_.read(path_, max_file_bytes_, buffer_);
+    if (!bytes) return forward_error(bytes);
+    return EncodedSample{SampleForm::kFile, *bytes, nullptr};
+  }
+
+  ReadHint hint(std::uint64_t index) override {
+    list_.write_path(index, path_);
+    return files_.hint(path_);
+  }
+
+  Result<FileStamp> stamp(std::uint64_t index) override {
+    list_.write_path(index, path_);
+    return files_.stamp(path_);
+  }
+
+ private:
+  const List& list_;
+  FileReader& files_;
+  const std::int64_t max_file_bytes_;
+  std::string path_;  // both keep their memory from sample to sample
+  std::vector<std::byte> buffer_;
+};
+
 }  // namespace unstarve::feed

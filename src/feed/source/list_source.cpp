@@ -8,36 +8,6 @@
 namespace unstarve::feed {
 namespace {
 
-class ListReader final : public SampleReader {
- public:
-  ListReader(const ListSource& list, FileReader& files, std::int64_t max_file_bytes)
-      : list_(list), files_(files), max_file_bytes_(max_file_bytes) {}
-
-  Result<EncodedSample> read(std::uint64_t index) override {
-    list_.write_path(index, path_);
-    const Result<std::span<const std::byte>> bytes = files_.read(path_, max_file_bytes_, buffer_);
-    if (!bytes) return forward_error(bytes);
-    return EncodedSample{SampleForm::kFile, *bytes, nullptr};
-  }
-
-  ReadHint hint(std::uint64_t index) override {
-    list_.write_path(index, path_);
-    return files_.hint(path_);
-  }
-
-  Result<FileStamp> stamp(std::uint64_t index) override {
-    list_.write_path(index, path_);
-    return files_.stamp(path_);
-  }
-
- private:
-  const ListSource& list_;
-  FileReader& files_;
-  const std::int64_t max_file_bytes_;
-  std::string path_;  // both keep their memory from sample to sample
-  std::vector<std::byte> buffer_;
-};
-
 /// The path that begins at `begin`, without its zero byte.
 std::string_view path_at(std::string_view paths, std::size_t begin) {
   return paths.substr(begin, paths.find('\0', begin) - begin);
@@ -103,7 +73,7 @@ std::string ListSource::locate(std::uint64_t index) const {
 
 Result<std::unique_ptr<SampleReader>> ListSource::open_reader() {
   return std::unique_ptr<SampleReader>(
-      std::make_unique<ListReader>(*this, *files_, max_file_bytes_));
+      std::make_unique<ListedFilesReader<ListSource>>(*this, *files_, max_file_bytes_));
 }
 
 }  // namespace unstarve::feed
