@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <thread>
 
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
@@ -20,10 +21,12 @@ class TimedReader final : public FileReader {
   explicit TimedReader(ManualClock& clock) : clock_(clock) {}
   Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
                                           std::vector<std::byte>& buffer) override {
+    ++begun;
     clock_.advance_ns(read_ns);
     return plain_.read(path, max_bytes, buffer);
   }
   std::atomic<std::int64_t> read_ns{kNsPerMs / 10};
+  std::atomic<std::uint64_t> begun{0};
 
  private:
   ManualClock& clock_;
@@ -50,10 +53,17 @@ class LoaderControl : public testing::Test {
       epoch_over_ = next && next->state == NextState::kEnd;
       if (!next || next->state != NextState::kBatch) continue;
       hash = test::hash_of(*next->batch, hash);
+      if (busy_ns > reader_->read_ns) wait_until_nothing_loads(loader);
       clock_->advance_ns(busy_ns);
       --batches;
     }
     return hash;
+  }
+
+  /// The clock is everybody's: turned while a sample is decoded, training would count as loading.
+  /// Only for a consumer slower than the reader; a fast one waits in next().
+  void wait_until_nothing_loads(const Loader& loader) {
+    while (loader.stats().images < reader_->begun) std::this_thread::yield();
   }
 
   test::JpegFolder folder_;
