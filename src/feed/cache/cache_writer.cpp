@@ -74,8 +74,7 @@ void CacheWriter::put(CacheItem& item) {
     thread_ = std::move(*started);
   }
   queued_bytes_.store(queued + size, std::memory_order_relaxed);
-  queue_.push_back(std::move(item));
-  item.payload.clear();
+  queue_.push_back(std::exchange(item, CacheItem{}));
   if (!spare_.empty()) {
     item.payload = std::move(spare_.back());
     spare_.pop_back();
