@@ -21,14 +21,17 @@ from unstarve.explanation import Explanation
 from unstarve.index_stream import FORMAT, Epoch, IndexStream
 from unstarve.lowering import Lowering, Part, lower
 from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
+from unstarve.workers import prefers_threads
 
 _TorchLoader: Any = torch_loader.DataLoader
 
-_InProcesses: Any
+_Processes: Any
+_Threads: Any
 try:
-    from unstarve.workers.iterator import WorkerIterator as _InProcesses
+    from unstarve.workers.iterator import WorkerIterator as _Processes
+    from unstarve.workers.threads import ThreadIterator as _Threads
 except ImportError:  # without the compiled module
-    _InProcesses = torch_loader._MultiProcessingDataLoaderIter
+    _Processes = _Threads = torch_loader._MultiProcessingDataLoaderIter
 
 # Kept out of pickles and copies: they belong to one object in one process.
 _OWN = ("_unstarve_stream", "_unstarve_engine", "_unstarve_explanation", "_unstarve_lowering")
@@ -166,7 +169,7 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         if self.num_workers == 0:
             return _InThisProcess(self)
         self.check_worker_number_rationality()
-        return _InWorkers(self)
+        return _InThreads(self) if _uses_threads(self) else _InProcesses(self)
 
     def _choose(self) -> Lowering:
         """Decides anew, since the data set's transform may have been exchanged between epochs."""
@@ -183,7 +186,7 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         else:
             first = next((part for part in lowering.parts if not part.native), None)
             reason = obstacle if first is None else f"{first.what}: {first.why}"
-            is_torch = self.num_workers == 0 or _InProcesses.__module__ == torch_loader.__name__
+            is_torch = self.num_workers == 0 or _Processes.__module__ == torch_loader.__name__
             explanation = Explanation(
                 "torch" if is_torch else "workers",
                 reason or "",
@@ -210,9 +213,18 @@ def _notes(loader: Any) -> list[str]:
     return notes
 
 
+def _uses_threads(loader: Any) -> bool:
+    return _Threads is not _Processes and prefers_threads(loader)
+
+
 def _notes_in_python(loader: Any) -> list[str]:
     if loader.num_workers == 0:
         return ["num_workers=0: samples are loaded in this process, between the steps"]
+    if _uses_threads(loader):
+        return [
+            f"num_workers={loader.num_workers} worker threads, which share the data set, since "
+            "Python runs without the interpreter lock; multiprocessing_context gives processes"
+        ]
     return [f"num_workers={loader.num_workers} worker processes"]
 
 
@@ -237,13 +249,26 @@ class _InThisProcess(torch_loader._SingleProcessDataLoaderIter):  # type: ignore
     _next_data = _reporting(torch_loader._SingleProcessDataLoaderIter._next_data)
 
 
-class _InWorkers(_InProcesses):  # type: ignore[misc]
-    _next_data = _reporting(_InProcesses._next_data)
+class _InProcesses(_Processes):  # type: ignore[misc]
+    _next_data = _reporting(_Processes._next_data)
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        if first_iter and isinstance(self._index_sampler, IndexStream):
-            self._index_sampler.begin_once(self._sampler_iter)
+        _begin_once(self, first_iter)
         super()._reset(loader, first_iter)
+
+
+class _InThreads(_Threads):  # type: ignore[misc]
+    _next_data = _reporting(_Threads._next_data)
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        _begin_once(self, first_iter)
+        super()._reset(loader, first_iter)
+
+
+def _begin_once(iterator: Any, first_iter: bool) -> None:
+    """torch's first `_reset()` makes the sampler's iterator a second time."""
+    if first_iter and isinstance(iterator._index_sampler, IndexStream):
+        iterator._index_sampler.begin_once(iterator._sampler_iter)
 
 
 __all__ = ["DataLoader"]

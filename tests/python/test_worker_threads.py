@@ -13,8 +13,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("unstarve._native")
 
-from torch.utils.data import DataLoader, IterableDataset, get_worker_info  # noqa: E402
-from unstarve.workers import make_iterator  # noqa: E402
+import unstarve  # noqa: E402
+from torch.utils.data import DataLoader, IterableDataset, MapDataPipe, get_worker_info  # noqa: E402
+from unstarve.workers import make_iterator, prefers_threads  # noqa: E402
 from worker_data import Failing, Returning, as_list, same  # noqa: E402
 
 warnings.filterwarnings("ignore", message="This DataLoader will create", category=UserWarning)
@@ -105,3 +106,38 @@ def test_chosen_where_there_is_no_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(make_iterator(loader)).__name__ == "ThreadIterator"
     loader = DataLoader(Returning(sample), 2, num_workers=1, multiprocessing_context="fork")
     assert type(make_iterator(loader)).__name__ == "WorkerIterator"
+
+
+def test_unstarves_dataloader_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+
+    def loader(kind: Any, **options: Any) -> Any:
+        generator = torch.Generator().manual_seed(5)
+        dataset = Returning(sample, 31)
+        return kind(dataset, 4, shuffle=True, num_workers=2, generator=generator, **options)
+
+    ours = loader(unstarve.DataLoader)
+    assert "2 worker threads" in str(ours.explain())
+    batches = list(ours)
+    assert same(batches, list(loader(DataLoader)))
+    processes = loader(unstarve.DataLoader, multiprocessing_context="fork")
+    assert "2 worker processes" in str(processes.explain())
+
+    first = loader(unstarve.DataLoader)
+    beginning = iter(first)
+    assert {type(worker).__name__ for worker in beginning._workers} == {"_Worker"}
+    head = [next(beginning) for _ in range(3)]
+    second = loader(unstarve.DataLoader)
+    second.load_state_dict(first.state_dict())
+    assert same(head + list(second), batches)
+
+
+def test_data_pipes_keep_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+
+    class Pipe(MapDataPipe):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> int:
+            return index
+
+    assert not prefers_threads(DataLoader(Pipe(), 2, num_workers=1))
+    assert prefers_threads(DataLoader(Returning(sample), 2, num_workers=1))

@@ -13,7 +13,19 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["make_iterator"]
+__all__ = ["make_iterator", "prefers_threads"]
+
+
+def prefers_threads(loader: Any) -> bool:
+    """Whether the workers of `loader`, a torch.utils.data.DataLoader, are threads by default: where
+    Python runs without the interpreter lock, unless the loader names a multiprocessing_context or
+    reads a data pipe, whose sharding needs processes."""
+    from torch.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
+
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    if locked or loader.multiprocessing_context is not None:
+        return False
+    return not isinstance(loader.dataset, (IterDataPipe, MapDataPipe))
 
 
 def make_iterator(loader: Any, *, threads: bool | None = None) -> Any:
@@ -21,9 +33,8 @@ def make_iterator(loader: Any, *, threads: bool | None = None) -> Any:
 
     Args:
         loader: a torch.utils.data.DataLoader.
-        threads: whether its workers are threads; by default they are where Python runs without
-            the interpreter lock, unless the loader names a multiprocessing_context. See
-            unstarve.workers.threads for what then differs.
+        threads: whether its workers are threads; None: see prefers_threads(). What then differs
+            from processes: unstarve.workers.threads.
 
     With `num_workers=0` it is torch's own. With persistent workers the loader itself calls the
     iterator's `_reset(loader)` for the next epoch, as it does with torch's.
@@ -36,10 +47,7 @@ def make_iterator(loader: Any, *, threads: bool | None = None) -> Any:
 
     if loader.num_workers == 0:
         return dataloader._SingleProcessDataLoaderIter(loader)
-    if threads is None:
-        locked = getattr(sys, "_is_gil_enabled", lambda: True)()
-        threads = not locked and loader.multiprocessing_context is None
-    if threads:
+    if prefers_threads(loader) if threads is None else threads:
         from unstarve.workers.threads import ThreadIterator
 
         return ThreadIterator(loader)

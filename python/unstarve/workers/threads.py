@@ -1,9 +1,10 @@
 """Worker threads in place of processes, for a Python without the interpreter lock.
 
-The data set is shared by the threads, as in the main process. What differs from processes: the
-global generators (`random`, `numpy.random`, torch's) are the process's, so their draws depend on
-which thread comes first; a data set that wants the same draws in every run takes them from
-`get_worker_info().rng`, where torch has it, or from generators of its own.
+The data set is shared by the threads, so its `__getitem__` has to be safe to call from several at
+once; processes each have a copy. And the global generators (`random`, `numpy.random`, torch's) are
+the process's, so their draws depend on which thread comes first; a data set that wants the same
+draws in every run takes them from `get_worker_info().rng`, where torch has it, or from generators
+of its own.
 """
 
 from __future__ import annotations
