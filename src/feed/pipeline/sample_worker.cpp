@@ -127,17 +127,39 @@ Status SampleWorker::decode_file(const EncodedSample& sample, const Target& targ
   return decode_with(jpeg_, sample.bytes, target);
 }
 
-/// One pass over the file gives its pixels and its coefficients.
+/// Of most files one pass gives the pixels and the coefficients. The others, progressive ones among
+/// them, are gone through twice, but only in their first epoch.
 Status SampleWorker::decode_and_keep(const EncodedSample& sample, const Target& target) {
   BothDecoder both(baseline_, payload_);
   if (decode_with(both, sample.bytes, target)) {
-    const Result<std::size_t> head = head_size(payload_);
-    if (head) sample.keeper->keep(payload_, static_cast<std::uint32_t>(*head));
+    keep_payload(*sample.keeper);
     return {};
   }
-  const Status status = decode_with(jpeg_, sample.bytes, target);
-  if (status) sample.keeper->refuse();
-  return status;
+  if (Status status = decode_with(jpeg_, sample.bytes, target); !status) return status;
+  const std::int64_t begun_ns = parts_.clock.now_ns();
+  const Status encoded = encode(sample.bytes);
+  target.cost.decode_ns += parts_.clock.now_ns() - begun_ns;
+  if (encoded) {
+    keep_payload(*sample.keeper);
+  } else if (encoded.error().code == ErrorCode::kNotSupported) {
+    sample.keeper->refuse();
+  }
+  return {};
+}
+
+Status SampleWorker::encode(std::span<const std::byte> jpeg) {
+  if (!encoder_) {
+    Result<CoefficientEncoder> made =
+        CoefficientEncoder::create({.max_pixels = parts_.options.max_pixels});
+    if (!made) return forward_error(made);
+    encoder_ = std::move(*made);
+  }
+  return encoder_->encode(jpeg, payload_);
+}
+
+void SampleWorker::keep_payload(SampleKeeper& keeper) {
+  const Result<std::size_t> head = head_size(payload_);
+  if (head) keeper.keep(payload_, static_cast<std::uint32_t>(*head));
 }
 
 template <class Decoder, class Encoded>

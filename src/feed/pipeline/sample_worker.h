@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "base/result.h"
 #include "feed/coefficients/baseline/baseline_decoder.h"
 #include "feed/coefficients/decoder.h"
+#include "feed/coefficients/encode_jpeg.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
@@ -57,6 +59,8 @@ class SampleWorker {
   Status decode_coefficients(const EncodedSample& sample, const Target& target);
   Status decode_file(const EncodedSample& sample, const Target& target);
   Status decode_and_keep(const EncodedSample& sample, const Target& target);
+  Status encode(std::span<const std::byte> jpeg);
+  void keep_payload(SampleKeeper& keeper);
   template <class Decoder, class Encoded>
   Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
 
@@ -65,7 +69,8 @@ class SampleWorker {
   BaselineDecoder baseline_;
   CoefficientDecoder coefficients_;
   TensorImage tensor_;
-  std::vector<std::byte> payload_;  // for a SampleKeeper
+  std::optional<CoefficientEncoder> encoder_;  // since the first file that baseline_ cannot read
+  std::vector<std::byte> payload_;             // for a SampleKeeper
   std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };
