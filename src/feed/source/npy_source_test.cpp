@@ -10,23 +10,13 @@
 #include <string_view>
 
 #include "base/test_folder.h"
+#include "feed/source/npy_bytes_for_test.h"
 
 namespace unstarve::feed {
 namespace {
 
+using test::npy_bytes;
 using testing::HasSubstr;
-
-/// An array's file as NumPy writes it.
-std::string npy(std::string_view type, std::string_view shape, std::string_view values,
-                std::string_view order = "False") {
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, order, shape);
-  header.append((64 - (header.size() + 11) % 64) % 64, ' ').append("\n");
-  std::string file("\x93NUMPY\x01\x00", 8);
-  file.push_back(static_cast<char>(header.size() & 255));
-  file.push_back(static_cast<char>(header.size() >> 8));
-  return file.append(header).append(values);
-}
 
 class NpySourceTest : public testing::Test {
  protected:
@@ -44,7 +34,7 @@ class NpySourceTest : public testing::Test {
 };
 
 TEST_F(NpySourceTest, ARowIsASample) {
-  write("a.npy", npy("<f4", "(3, 2)", "aaaaAAAAbbbbBBBBccccCCCC"));
+  write("a.npy", npy_bytes("<f4", "(3, 2)", "aaaaAAAAbbbbBBBBccccCCCC"));
   const auto source = *NpySource::open(path("a.npy"));
   ASSERT_EQ(source->size(), 3U);
   const auto reader = *source->open_reader();
@@ -58,7 +48,7 @@ TEST_F(NpySourceTest, ARowIsASample) {
 }
 
 TEST_F(NpySourceTest, RowsOfUint8AreImages) {
-  write("a.npy", npy("|u1", "(2, 5, 4, 3)", std::string(120, 'x')));
+  write("a.npy", npy_bytes("|u1", "(2, 5, 4, 3)", std::string(120, 'x')));
   const auto source = *NpySource::open(path("a.npy"));
   const auto sample = *(*source->open_reader())->read(0);
   EXPECT_EQ(sample.image.height, 5);
@@ -66,13 +56,13 @@ TEST_F(NpySourceTest, RowsOfUint8AreImages) {
 }
 
 TEST_F(NpySourceTest, LabelsLieBeside) {
-  write("a.npy", npy("|u1", "(3,)", "abc"));
-  write("labels.npy", npy("<i2", "(3,)", std::string("\x01\x00\xff\xff\x00\x01", 6)));
+  write("a.npy", npy_bytes("|u1", "(3,)", "abc"));
+  write("labels.npy", npy_bytes("<i2", "(3,)", std::string("\x01\x00\xff\xff\x00\x01", 6)));
   const auto source = *NpySource::open(path("a.npy"));
   EXPECT_EQ(source->label(0), 1);
   EXPECT_EQ(source->label(1), -1);
   EXPECT_EQ(source->label(2), 256);
-  write("labels.npy", npy("<i2", "(2,)", "aabb"));
+  write("labels.npy", npy_bytes("<i2", "(2,)", "aabb"));
   const auto fewer = NpySource::open(path("a.npy"));
   ASSERT_FALSE(fewer);
   EXPECT_THAT(fewer.error().message, testing::AllOf(HasSubstr("labels.npy"), HasSubstr("3 whole")));
@@ -80,18 +70,19 @@ TEST_F(NpySourceTest, LabelsLieBeside) {
 
 TEST_F(NpySourceTest, SaysWhatItCannotTake) {
   EXPECT_THAT(message("text"), HasSubstr("its start"));
-  EXPECT_THAT(message(npy("<f4", "(1, 1)", "aaaa", "True")), HasSubstr("Fortran"));
-  EXPECT_THAT(message(npy(">f4", "(1,)", "aaaa")), HasSubstr("big-endian"));
-  EXPECT_THAT(message(npy("|O", "(1,)", "aaaa")), HasSubstr("type"));
-  EXPECT_THAT(message(npy("<c8", "(1,)", "aaaaaaaa")), HasSubstr("'<c8'"));
-  EXPECT_THAT(message(npy("<f4", "()", "aaaa")), HasSubstr("single value"));
-  EXPECT_THAT(message(npy("<f4", "(2,)", "aaaa")), HasSubstr("has 8 bytes, the file holds 4"));
-  EXPECT_THAT(message(npy("<f4", "(0, 4)", "")), HasSubstr("holds nothing"));
-  EXPECT_THAT(message(npy("<f4", "(99999999999, 99999999999)", "")), HasSubstr("its size"));
+  EXPECT_THAT(message(npy_bytes("<f4", "(1, 1)", "aaaa", "True")), HasSubstr("Fortran"));
+  EXPECT_THAT(message(npy_bytes(">f4", "(1,)", "aaaa")), HasSubstr("big-endian"));
+  EXPECT_THAT(message(npy_bytes("|O", "(1,)", "aaaa")), HasSubstr("type"));
+  EXPECT_THAT(message(npy_bytes("<c8", "(1,)", "aaaaaaaa")), HasSubstr("'<c8'"));
+  EXPECT_THAT(message(npy_bytes("<f4", "()", "aaaa")), HasSubstr("single value"));
+  EXPECT_THAT(message(npy_bytes("<f4", "(2,)", "aaaa")),
+              HasSubstr("has 8 bytes, the file holds 4"));
+  EXPECT_THAT(message(npy_bytes("<f4", "(0, 4)", "")), HasSubstr("holds nothing"));
+  EXPECT_THAT(message(npy_bytes("<f4", "(99999999999, 99999999999)", "")), HasSubstr("its size"));
 }
 
 TEST_F(NpySourceTest, NoMutationReachesPastTheFile) {
-  const std::string sound = npy("<i4", "(4, 2)", std::string(32, 'x'));
+  const std::string sound = npy_bytes("<i4", "(4, 2)", std::string(32, 'x'));
   std::mt19937 random(5);
   for (int repeat = 0; repeat < 1000; ++repeat) {
     std::string bytes = sound;

@@ -67,6 +67,7 @@ std::uint32_t GeneratedOrder::index_at(std::uint64_t position) const {
 void GeneratedOrder::take(PlannedBatch& batch) {
   const std::uint64_t count = std::min(settings_.batch_size, rank_samples_);
   batch.samples.clear();
+  batch.samples.reserve(count);
   for (std::uint64_t row = 0; row < count; ++row) {
     const std::uint64_t position = next_.consumed + row * settings_.world_size + settings_.rank;
     batch.samples.push_back({index_at(position), 0});

@@ -1,0 +1,151 @@
+// Once every buffer has grown to what the data set asks for, loading threads ask for no memory.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "allocations/counted_allocator.h"
+#include "base/test_folder.h"
+#include "feed/pack/pack_job.h"
+#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/source/npy_bytes_for_test.h"
+#include "feed/source/tar_bytes_for_test.h"
+
+namespace unstarve::feed {
+namespace {
+
+using test::JpegFolder;
+
+constexpr std::uint32_t kWarmUpEpochs = 20;
+constexpr std::uint32_t kEpochs = 50;
+constexpr std::uint64_t kImages = kEpochs * std::uint64_t{JpegFolder::kImages};
+// Now and then a crop needs more room than any before it.
+constexpr std::uint64_t kMost = kImages / 100;
+
+/// Files that were made just now count as old.
+class LaterStorage final : public CacheStorage {
+ public:
+  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
+};
+
+/// The threads that come after the loading thread, of which the cache's writer is one, are not
+/// counted.
+class OneCountedThread final : public ThreadStarter {
+ public:
+  Result<std::jthread> start(std::function<void(std::stop_token)> body) override {
+    if (std::exchange(started_, true)) {
+      body = [inner = std::move(body)](const std::stop_token& stop) {
+        unstarve::test::ignore_this_thread();
+        inner(stop);
+      };
+    }
+    return ThreadStarter::start(std::move(body));
+  }
+
+ private:
+  bool started_ = false;
+};
+
+class SteadyStateTest : public testing::Test {
+ protected:
+  SteadyStateTest() { unstarve::test::ignore_this_thread(); }
+
+  LoaderOptions options() const {
+    LoaderOptions options = folder_.options();
+    options.keep_index = false;
+    options.threads = 1;  // with several it is chance when each has had the largest sample
+    options.prefetch_next_epoch = true;
+    return options;
+  }
+  LoaderOptions options(const std::string& root) const {
+    LoaderOptions settings = options();
+    settings.root = root;
+    return settings;
+  }
+
+  /// What the loading thread allocates in kEpochs after the first ones.
+  std::uint64_t allocations_of(const LoaderOptions& options, bool touch_files = false) const {
+    LoaderParts parts = LoaderParts::real();
+    parts.cache_storage = std::make_shared<LaterStorage>();
+    parts.threads = std::make_shared<OneCountedThread>();
+    const auto loader = Loader::open(options, parts);
+    EXPECT_TRUE(loader) << loader.error().message;
+    if (!loader) return kImages;
+    std::uint64_t before = 0;
+    for (std::uint32_t epoch = 0; epoch < kWarmUpEpochs + kEpochs; ++epoch) {
+      if (epoch == kWarmUpEpochs) before = unstarve::test::allocations();
+      if (touch_files) touch(epoch);
+      EXPECT_FALSE(test::run_epoch(**loader, epoch).error);
+    }
+    return unstarve::test::allocations() - before;
+  }
+
+  /// Gives each file another time, so that its copy is made anew.
+  void touch(std::uint32_t epoch) const {
+    const timespec times[2] = {{1000 + epoch, 0}, {1000 + epoch, 0}};
+    for (int i = 0; i < JpegFolder::kImages; ++i) {
+      ASSERT_EQ(::utimensat(AT_FDCWD, folder_.path_of(i).c_str(), times, 0), 0);
+    }
+  }
+  std::string target(const std::string& name) const { return target_.path() + "/" + name; }
+
+  JpegFolder folder_;
+  TestFolder target_;
+};
+
+TEST_F(SteadyStateTest, OverAFolder) { EXPECT_LE(allocations_of(options()), kMost); }
+
+TEST_F(SteadyStateTest, OverATar) {
+  test::TarBytes tar;
+  for (int i = 0; i < JpegFolder::kImages; ++i) {
+    std::ifstream file(folder_.path_of(i), std::ios::binary);
+    tar.add(std::to_string(i) + ".jpg", std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+  std::ofstream(target("images.tar"), std::ios::binary) << tar.end();
+  EXPECT_LE(allocations_of(options(target("images.tar"))), kMost);
+}
+
+TEST_F(SteadyStateTest, OverAnArray) {
+  std::ofstream(target("images.npy"), std::ios::binary)
+      << test::npy_bytes("|u1", "(20, 40, 50, 3)", std::string(20 * 40 * 50 * 3, 'x'));
+  EXPECT_LE(allocations_of(options(target("images.npy"))), kMost);
+}
+
+TEST_F(SteadyStateTest, OverShards) {
+  PackOptions settings;
+  settings.source = options().root;
+  settings.target = target("shards");
+  Result<PackJob> job = PackJob::open(settings);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_TRUE(job->run([](const PackProgress&) {}));
+  EXPECT_LE(allocations_of(options(settings.target)), kMost);
+}
+
+TEST_F(SteadyStateTest, FromACacheThatIsFull) {
+  LoaderOptions cached = options();
+  cached.cache_dir = target("cache");
+  EXPECT_LE(allocations_of(cached), kMost);
+}
+
+TEST_F(SteadyStateTest, WhileACacheIsFilledEachCopyThatWaitsHasABuffer) {
+  LoaderOptions cached = options();
+  cached.cache_dir = target("cache");
+  EXPECT_LE(allocations_of(cached, true), 3 * kImages);
+}
+
+TEST_F(SteadyStateTest, AnEpochBeginsWithWhatItsBatchesAheadNeed) {
+  LoaderOptions settings = options();
+  settings.prefetch_next_epoch = false;
+  const auto ahead = static_cast<std::uint64_t>(settings.prefetch_batches);
+  EXPECT_LE(allocations_of(settings), kEpochs * 2 * ahead + kMost);
+}
+
+}  // namespace
+}  // namespace unstarve::feed
