@@ -2,7 +2,8 @@
 """Does to the loader and to `unstarve pack` what disks, people and schedulers do.
 
     python bench/faults.py --unstarve build/release/src/cli/unstarve [--count 10000] [--kills 100]
-        [--seed 0] [--only jpegs,tars,shards,train,list,pack,ends,forks,changes,full,leaks]
+        [--seed 0] [--only jpegs,tars,shards,copies,train,list,pack,cache,ends,forks,changes,full,
+        cachefull,leaks]
 
 Each part prints what it did. Ends with exit code 1 at the first violation: a crash, a hang, a leak,
 an error that names no file, or a batch that is silently another. README.md in `fault_loop` says
@@ -20,10 +21,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fault_loop import damaged_files, damaged_shards, interruptions, kills, leaks
+from fault_loop import (
+    cache_kills,
+    damaged_cache,
+    damaged_files,
+    damaged_shards,
+    interruptions,
+    kills,
+    leaks,
+)
 from fault_loop.made_data import ViolationError
-
-HANG_S = 900.0  # after which a part counts as hanging
+from fault_loop.watch import still_moving
 
 
 def run_child(what: str, *arguments: str) -> None:
@@ -32,6 +40,8 @@ def run_child(what: str, *arguments: str) -> None:
         kills.train_for_ever(source, Path(arguments[1]))
     elif what == "list":
         kills.list_folder(source)
+    elif what == "cache":
+        cache_kills.cache_for_ever(source, Path(arguments[1]), *map(int, arguments[2:]))
     else:
         interruptions.load_for_ever(source, arguments[1])
 
@@ -47,15 +57,18 @@ def parts_of(args: argparse.Namespace, scratch: Path) -> dict[str, Callable[[], 
         "shards": lambda: damaged_shards.damage_shards(
             scratch, program, args.count, draw("shards")
         ),
+        "copies": lambda: damaged_cache.damage_cache(scratch, args.count, draw("copies")),
         "train": lambda: kills.kill_training(scratch, program, args.kills, draw("train")),
         "list": lambda: kills.kill_listing(scratch, args.kills, draw("list")),
         "pack": lambda: kills.kill_packing(scratch, program, args.kills, draw("pack")),
+        "cache": lambda: cache_kills.kill_caching(scratch, args.kills, draw("cache")),
         "ends": lambda: interruptions.end_in_the_middle(scratch),
         "forks": lambda: interruptions.fork_after_creation(scratch),
         "changes": lambda: interruptions.files_that_change(
             scratch, program, args.seconds, draw("changes")
         ),
         "full": lambda: interruptions.full_disk(scratch, program),
+        "cachefull": lambda: cache_kills.full_cache_disk(scratch, args.disks, draw("cachefull")),
         "leaks": lambda: (
             leaks.construct_and_destroy(scratch, args.loaders)
             + "\n  "
@@ -73,6 +86,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000, help="mutated files of each kind")
     parser.add_argument("--kills", type=int, default=100, help="of each kind of job")
     parser.add_argument("--seconds", type=float, default=10, help="in which files change")
+    parser.add_argument("--disks", type=int, default=20, help="for caches, that are full")
     parser.add_argument("--loaders", type=int, default=200, help="that are made and dropped")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="parts, separated by commas")
@@ -82,7 +96,7 @@ def main() -> int:
         if only and name not in only:
             continue
         with tempfile.TemporaryDirectory(prefix="unstarve-faults-") as scratch:
-            faulthandler.dump_traceback_later(HANG_S, exit=True)
+            still_moving()
             begun = time.monotonic()
             try:
                 print(f"{name}: {parts_of(args, Path(scratch))[name]()}", end="")

@@ -26,6 +26,7 @@ from fault_loop.made_data import (
     run_epoch,
 )
 from fault_loop.mutations import mutate
+from fault_loop.watch import Watch
 
 GROUP = 125  # files in a folder
 SAMPLES_PER_TAR = 7
@@ -95,7 +96,7 @@ def check_policies(root: Path, epoch: Epoch, paths: list[Path]) -> None:
 
 
 def damage_jpegs(scratch: Path, count: int, draw: random.Random) -> str:
-    tally = Tally()
+    tally, watch = Tally(), Watch(count)
     root = scratch / "jpegs"
     root.mkdir()
     while tally.files < count:
@@ -115,7 +116,8 @@ def damage_jpegs(scratch: Path, count: int, draw: random.Random) -> str:
         check_policies(root, epoch, paths)
         for path in paths:
             path.unlink()
-    return tally.text("JPEG files")
+        watch.seen(tally.files)
+    return f"{tally.text('JPEG files')}; {watch.text()}"
 
 
 def listed_by_python(tar: bytes) -> tuple[list[bytes], list[int]] | None:
@@ -144,11 +146,12 @@ def listed_by_python(tar: bytes) -> tuple[list[bytes], list[int]] | None:
 
 
 def damage_tars(scratch: Path, count: int, draw: random.Random) -> str:
-    tally = Tally()
+    tally, watch = Tally(), Watch(count)
     originals = [made_tar(SAMPLES_PER_TAR, seed) for seed in range(0, 64, SAMPLES_PER_TAR)]
     path = scratch / "mutated.tar"
     unlisted = 0
     while tally.files < count:
+        watch.seen(tally.files)
         tar, how = mutate(draw.choice(originals), draw)
         path.write_bytes(tar)
         what = f"tar {tally.files} ({how})"
@@ -173,4 +176,5 @@ def damage_tars(scratch: Path, count: int, draw: random.Random) -> str:
         check(right, f"{what}: {found} samples, {len(jpegs)} lie in it")
         tally.compare(epoch, jpegs, labels, what)
     path.unlink()
-    return tally.text("tars") + f", {unlisted} that Python's tarfile cannot list"
+    watch.seen(tally.files)
+    return f"{tally.text('tars')}, {unlisted} that Python's tarfile cannot list; {watch.text()}"

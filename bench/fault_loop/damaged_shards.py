@@ -14,6 +14,7 @@ import numpy as np
 
 from fault_loop.made_data import Epoch, check, load, make_folder, open_loader, pack, run_epoch
 from fault_loop.mutations import mutate
+from fault_loop.watch import Watch
 
 SAMPLES = 12
 RECORD_BYTES = 88  # of a record's header
@@ -177,9 +178,11 @@ def damage_shards(scratch: Path, program: Path, count: int, draw: random.Random)
     check(len(loop.shards) > 1, "the set has one shard alone")
     loop.compare(loop.set, 0, SAMPLES, 0, "the sound set")
     check(loop.right == SAMPLES, "the sound set cannot be loaded")
+    watch = Watch(count)
     for case in range(count):
         loop.damage(case, draw)
+        watch.seen(case + 1)
     return (
         f"{count} mutated shards and indexes: {loop.refused} refused, {loop.failed} samples failed "
-        f"by name, {loop.right} samples loaded right"
+        f"by name, {loop.right} samples loaded right; {watch.text()}"
     )

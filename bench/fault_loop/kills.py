@@ -21,6 +21,7 @@ from fault_loop.made_data import (
     run_unstarve,
     start_child,
 )
+from fault_loop.watch import still_moving
 
 SHARD_BYTES = 200_000  # so that a set has several
 TRAINING = {"train": True, "shuffle": True, "seed": 11, "on_error": "raise"}
@@ -28,6 +29,7 @@ TRAINING = {"train": True, "shuffle": True, "seed": 11, "on_error": "raise"}
 
 def kill_after(child: subprocess.Popen[str], seconds: float) -> bool:
     """False when it had ended before."""
+    still_moving()
     try:
         child.wait(seconds)
     except subprocess.TimeoutExpired:

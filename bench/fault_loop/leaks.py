@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import gc
-import os
 from pathlib import Path
 
 from fault_loop.made_data import check, make_folder, open_loader
-
-ALLOWED_BYTES = 6 << 20  # allocators keep some
-
-
-def rss_bytes() -> int:
-    with Path("/proc/self/statm").open() as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def open_files() -> int:
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
-
-
-def threads() -> int:
-    return sum(1 for _ in Path("/proc/self/task").iterdir())
+from fault_loop.watch import ALLOWED_BYTES, open_files, rss_bytes, threads
 
 
 def _loader_life(root: Path, number: int) -> None:

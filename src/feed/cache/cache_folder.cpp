@@ -1,5 +1,6 @@
 #include "feed/cache/cache_folder.h"
 
+#include <array>
 #include <utility>
 
 namespace unstarve::feed {
@@ -7,6 +8,13 @@ namespace {
 
 std::uint64_t slot_offset(std::uint64_t index) {
   return sizeof(CacheHeader) + index * sizeof(CacheEntry);
+}
+
+/// What an entry's seal has mixed into it, so that an entry in another's place is not taken for
+/// its own: files that were made in one moment with one length have the same stamp.
+std::uint64_t place_of(std::uint64_t key, std::uint64_t index) {
+  const std::array<std::uint64_t, 2> place = {key, index};
+  return checksum_of(bytes_of(place));
 }
 
 }  // namespace
@@ -21,7 +29,7 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<CacheStor
   return folder;
 }
 
-/// Several processes may do this at once: each writes the same, and nothing ever shrinks.
+/// Several processes may do this at once: each writes the same, and nothing of use ever shrinks.
 Status CacheFolder::open_slots() {
   Result<FileDescriptor> file = storage_->open_to_write(path_ + "/slots");
   if (!file) return forward_error(file);
@@ -29,23 +37,26 @@ Status CacheFolder::open_slots() {
   const std::uint64_t wanted = slot_offset(data_set_.samples);
   const Result<std::uint64_t> size = storage_->size(slots_.get());
   if (!size) return forward_error(size);
-  if (*size > wanted) return fail(ErrorCode::kCorruptData, "`slots` is larger than it can be");
-  if (*size < wanted) {
-    if (Status status = storage_->truncate(slots_.get(), wanted); !status) return status;
-  }
   CacheHeader found;
-  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&found, 1));
-  if (Status status = storage_->read(slots_.get(), 0, bytes); !status) return status;
-  if (is_sealed(found) && found.magic == kCacheMagic && found.version != kCacheVersion) {
-    return fail(ErrorCode::kNotSupported, "the cache has format version {}, this program reads {}",
-                found.version, kCacheVersion);
+  if (*size >= sizeof(found)) {
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&found, 1));
+    if (Status status = storage_->read(slots_.get(), 0, bytes); !status) return status;
+    if (is_sealed(found) && found.magic == kCacheMagic && found.version != kCacheVersion) {
+      return fail(ErrorCode::kNotSupported,
+                  "the cache has format version {}, this program reads {}: remove it, or name "
+                  "another folder",
+                  found.version, kCacheVersion);
+    }
+  }
+  if (*size != wanted) {
+    if (Status status = storage_->truncate(slots_.get(), wanted); !status) return status;
   }
   CacheHeader header;
   header.key = data_set_.key;
   header.samples = data_set_.samples;
   seal(header);
   if (found.checksum == header.checksum && is_sealed(found)) return {};
-  // New, or cut off by a crash: entries have seals of their own.
+  // New, cut off by a crash, or damaged: entries have seals of their own.
   return storage_->write(slots_.get(), 0, bytes_of(header));
 }
 
@@ -53,12 +64,14 @@ std::optional<CacheEntry> CacheFolder::entry(std::uint64_t index) const {
   CacheEntry entry;
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&entry, 1));
   if (!storage_->read(slots_.get(), slot_offset(index), bytes)) return std::nullopt;
+  entry.checksum ^= place_of(data_set_.key, index);
   if (entry.state == 0 || !is_sealed(entry)) return std::nullopt;
   return entry;
 }
 
 Status CacheFolder::write_entry(std::uint64_t index, CacheEntry entry) {
   seal(entry);
+  entry.checksum ^= place_of(data_set_.key, index);
   return storage_->write(slots_.get(), slot_offset(index), bytes_of(entry));
 }
 

@@ -43,6 +43,7 @@ struct CacheEntry {
   std::uint16_t file = 0;
   std::uint16_t state = 0;          // a CacheState
   std::uint64_t head_checksum = 0;  // of the payload's head, which has the rows' checksums in it
+  // Of the bytes before, XOR that of the data set's key and the sample's index.
   std::uint64_t checksum = 0;
 };
 

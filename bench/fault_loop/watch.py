@@ -1,0 +1,86 @@
+"""Whether a part still moves, and whether it leaves anything behind as it goes on."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_loop.made_data import check
+
+HANG_S = 300.0  # in which one more file, kill or loader must be done with
+ALLOWED_BYTES = 6 << 20  # allocators keep some
+SHARED_S = 20.0  # in which other programs' shared memory has gone again
+
+
+def still_moving() -> None:
+    """Unless this is called again in time, the program ends with every thread's place."""
+    faulthandler.dump_traceback_later(HANG_S, exit=True)
+
+
+def rss_bytes() -> int:
+    with Path("/proc/self/statm").open() as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def threads() -> int:
+    return sum(1 for _ in Path("/proc/self/task").iterdir())
+
+
+def shared_memory() -> set[str]:
+    return {path.name for path in Path("/dev/shm").iterdir()}
+
+
+@dataclass
+class Usage:
+    memory: int  # bytes
+    files: int
+    threads: int
+
+    @staticmethod
+    def now() -> Usage:
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # so that what is free does not count
+        return Usage(rss_bytes(), open_files(), threads())
+
+
+class Watch:
+    """Looks at the process when a tenth of the work is done, and again at the end."""
+
+    def __init__(self, count: int) -> None:
+        self.warm_up = max(1, count // 10)
+        self.before: Usage | None = None
+        self.shared = shared_memory()
+        still_moving()
+
+    def seen(self, done: int) -> None:
+        still_moving()
+        if self.before is None and done >= self.warm_up:
+            self.before = Usage.now()
+
+    def text(self) -> str:
+        """What has been added since; fails where that is more than nothing."""
+        assert self.before is not None
+        after = Usage.now()
+        grown = after.memory - self.before.memory
+        check(grown < ALLOWED_BYTES, f"memory has grown by {grown} bytes")
+        check(after.files <= self.before.files, f"{after.files - self.before.files} files open")
+        check(after.threads <= self.before.threads, f"{after.threads} threads are left")
+        check(goes_away(lambda: shared_memory() - self.shared), "something is left in /dev/shm")
+        return f"{grown >> 10} KiB more than after the first tenth, no file, no thread"
+
+
+def goes_away(what: Callable[[], set[str]]) -> bool:
+    until = time.monotonic() + SHARED_S
+    while what() and time.monotonic() < until:
+        time.sleep(0.1)
+    return not what()
