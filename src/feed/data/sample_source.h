@@ -34,7 +34,7 @@ class SampleReader {
   virtual ReadHint hint(std::uint64_t /*index*/) { return ReadHint::kNone; }
   /// Valid until the next call. Errors do not name the sample: see SampleSource::locate().
   virtual Result<EncodedSample> read(std::uint64_t index) = 0;
-  /// Of the file that is the sample; kNotSupported where samples are not files of their own.
+  /// Of the file that holds the sample, with the sample's size; kNotSupported where there is none.
   virtual Result<FileStamp> stamp(std::uint64_t index);
 };
 
@@ -54,7 +54,7 @@ class SampleSource {
   virtual std::string locate(std::uint64_t index) const = 0;
   /// A digest of what the source holds, for resume: equal when indices mean the same samples.
   virtual std::uint64_t fingerprint() const = 0;
-  /// Whether each sample is a file of its own, so that readers know its stamp.
+  /// Whether readers know the stamps of samples.
   virtual bool has_stamps() const { return false; }
   /// The source must outlive the reader.
   virtual Result<std::unique_ptr<SampleReader>> open_reader() = 0;

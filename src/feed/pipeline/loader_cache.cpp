@@ -18,7 +18,7 @@ bool is_of_the_disk(int os_errno) {
 Status Loader::Impl::set_up_cache() {
   if (options.cache_dir.empty()) return {};
   if (!source->has_stamps()) {
-    no_cache = "its samples are not files of their own";
+    no_cache = "what it reads is as fast as copies would be, or cannot be told from them";
     return {};
   }
   CachedSource::Options settings;

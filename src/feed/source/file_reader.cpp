@@ -16,6 +16,11 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+FileStamp stamp_of(const struct stat& status) {
+  return {static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
+}
+
 }  // namespace
 
 Result<std::size_t> FileReader::read_part(int fd, std::uint64_t offset,
@@ -35,8 +40,13 @@ Result<std::size_t> FileReader::read_part(int fd, std::uint64_t offset,
 Result<FileStamp> FileReader::stamp(const std::string& path) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) return fail_errno(errno, "cannot stat");
-  return FileStamp{static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
-                   nanoseconds(status.st_ctim)};
+  return stamp_of(status);
+}
+
+Result<FileStamp> FileReader::stamp(int fd) {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) return fail_errno(errno, "cannot stat");
+  return stamp_of(status);
 }
 
 Result<std::span<const std::byte>> PlainFileReader::read(const std::string& path,

@@ -28,6 +28,7 @@ class FileReader {
   virtual ReadHint hint(const std::string& /*path*/) { return ReadHint::kNone; }
   /// Whether the file has changed can be seen from it.
   virtual Result<FileStamp> stamp(const std::string& path);
+  virtual Result<FileStamp> stamp(int fd);
 };
 
 /// open, fstat, pread, close. From the page cache this beats mapping the file, whose page faults

@@ -115,6 +115,15 @@ class TarReader final : public SampleReader {
     return EncodedSample{SampleForm::kFile, bytes, nullptr};
   }
 
+  /// The sample's own size, and the times of the tar: whatever changes it leaves no copy valid.
+  Result<FileStamp> stamp(std::uint64_t index) override {
+    const TarSource::Place place = source_.place(index);
+    if (Status status = open(place); !status) return forward_error(status);
+    Result<FileStamp> stamp = files_.stamp(file_.get());
+    if (stamp) stamp->size = place.sample.size;
+    return stamp;
+  }
+
   ReadHint hint(std::uint64_t index) override {
     const TarSource::Place place = source_.place(index);
     if (!open(place)) return ReadHint::kFetching;  // read() will say what is wrong

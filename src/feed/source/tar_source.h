@@ -40,6 +40,7 @@ class TarSource final : public SampleSource {
   std::string locate(std::uint64_t index) const override;
   std::uint64_t fingerprint() const override { return fingerprint_; }
   Result<std::unique_ptr<SampleReader>> open_reader() override;
+  bool has_stamps() const override { return true; }
 
   /// Tars that had to be read to be indexed.
   std::uint64_t scanned() const { return scanned_; }
