@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from fault_loop import (
@@ -31,7 +32,7 @@ from fault_loop import (
     leaks,
 )
 from fault_loop.made_data import ViolationError
-from fault_loop.watch import still_moving
+from fault_loop.watch import no_shared_memory_left, still_moving, take_shared_memory_of_its_own
 
 
 def run_child(what: str, *arguments: str) -> None:
@@ -91,6 +92,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="parts, separated by commas")
     args = parser.parse_args()
+    alone = take_shared_memory_of_its_own()
+    if not alone:
+        print("/dev/shm is shared with other programs: it is not looked at")
     only = set(filter(None, args.only.split(",")))
     for name in parts_of(args, Path()):
         if only and name not in only:
@@ -99,7 +103,9 @@ def main() -> int:
             still_moving()
             begun = time.monotonic()
             try:
-                print(f"{name}: {parts_of(args, Path(scratch))[name]()}", end="")
+                with no_shared_memory_left() if alone else nullcontext():
+                    done = parts_of(args, Path(scratch))[name]()
+                print(f"{name}: {done}", end="")
             except ViolationError as violation:
                 print(f"VIOLATION in {name} (seed {args.seed}): {violation}")
                 return 1

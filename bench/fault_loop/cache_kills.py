@@ -107,13 +107,22 @@ def seconds_to_fill(cached: Cached) -> float:
     return seconds
 
 
+def wait_for_entries(cache: Path, count: int, at_most_s: float) -> None:
+    until = time.monotonic() + at_most_s
+    while entries_in(cache) < count and time.monotonic() < until:
+        time.sleep(0.0002)
+
+
 def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
     cached = Cached(scratch)
     seconds = seconds_to_fill(cached)
     done = partly = together = 0
     watch = Watch(kills)
     while done < kills:
-        start = draw.choice(("fresh", "half", "left"))  # what the last ones left
+        starts = ["fresh", "half"]
+        if entries_in(cached.cache) < PICTURES:
+            starts.append("left")  # by the last ones
+        start = draw.choice(starts)
         if start != "left":
             shutil.rmtree(cached.cache, ignore_errors=True)  # a kill may have come before it
             if start == "half":
@@ -122,7 +131,12 @@ def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
         ranks = draw.choice((1, 2))
         children = [start_job(cached, rank, ranks) for rank in range(ranks)]
         for child in children:  # the others go on while what the first left is read
-            check(kill_after(child, draw.uniform(0, 1.2 * seconds)), "a job ended by itself")
+            if draw.random() < 0.5:
+                wait_for_entries(cached.cache, draw.randrange(before, PICTURES + 1), seconds)
+                wait_s = 0.0
+            else:
+                wait_s = draw.uniform(0, 1.2 * seconds)
+            check(kill_after(child, wait_s), "a job ended by itself")
             if child is not children[-1] and cached.cache.exists():
                 cached.hits(cached.cache)
             done += 1

@@ -4,9 +4,12 @@
 #include <cstring>
 #include <vector>
 
+#include "feed/coefficients/decoder.h"
 #include "feed/coefficients/encode_jpeg.h"
 #include "feed/coefficients/payload_layout.h"
 #include "feed/coefficients/restore_jpeg.h"
+#include "feed/data/collected_rows_for_test.h"
+#include "feed/data/sample_source.h"
 
 namespace {
 
@@ -28,24 +31,77 @@ void unpack_row(const feed::PayloadHead& head, int row, std::span<const std::byt
   (void)feed::unpack_segments(head, {row, 0, head.segments_across}, bytes, targets);
 }
 
-/// Everything behind the checksums: that of the head is made right, the rows' are not asked for.
-void unpack_all(std::vector<std::byte> payload) {
-  const Result<std::size_t> size = feed::head_size(payload);
-  if (!size || *size > payload.size()) return;
+void seal_head(std::vector<std::byte>& payload, std::size_t head_size) {
   const std::uint32_t checksum =
-      feed::payload::checksum(std::span(payload).first(*size).subspan(sizeof(std::uint32_t)));
+      feed::payload::checksum(std::span(payload).first(head_size).subspan(sizeof(std::uint32_t)));
   std::memcpy(payload.data(), &checksum, sizeof(checksum));
-  feed::PayloadHead head;
-  if (!feed::parse_head(payload, head)) return;
-  if (std::int64_t{head.size.width} * head.size.height > kMaxPixels) return;
+}
+
+/// Makes the checksums right, which a mutation hardly ever does, so that what they guard is met.
+/// False when the head is no head of a small image.
+bool repair(std::vector<std::byte>& payload, feed::PayloadHead& head) {
+  const Result<std::size_t> size = feed::head_size(payload);
+  if (!size || *size > payload.size()) return false;
+  seal_head(payload, *size);
+  if (!feed::parse_head(payload, head)) return false;
+  if (std::int64_t{head.size.width} * head.size.height > kMaxPixels) return false;
+  if (head.row_offsets.back() + feed::kRowsPadding > payload.size()) return false;
+  const auto rows = static_cast<std::size_t>(head.mcu_rows);
+  const std::size_t table = *size - rows * sizeof(feed::payload::RowEntry);
+  for (std::size_t row = 0; row < rows; ++row) {
+    feed::payload::RowEntry entry;
+    entry.size = static_cast<std::uint32_t>(head.row_offsets[row + 1] - head.row_offsets[row]);
+    entry.checksum =
+        feed::payload::checksum(std::span(payload).subspan(head.row_offsets[row], entry.size));
+    std::memcpy(payload.data() + table + row * sizeof(entry), &entry, sizeof(entry));
+  }
+  seal_head(payload, *size);
+  if (!feed::parse_head(payload, head)) __builtin_trap();
+  return true;
+}
+
+void unpack_all(const feed::PayloadHead& head, const std::vector<std::byte>& payload) {
   for (int row = 0; row < head.mcu_rows; ++row) {
     const feed::PayloadRange range = feed::rows_range(head, row, 1);
-    if (range.offset > payload.size() || range.size > payload.size() - range.offset) return;
     // In memory of its own, so that AddressSanitizer sees a read past the padding.
     const auto first = payload.begin() + std::ptrdiff_t(range.offset);
     const std::vector<std::byte> bytes(first, first + std::ptrdiff_t(range.size));
     unpack_row(head, row, feed::row_of(head, row, row, bytes));
   }
+}
+
+/// A payload in memory; what is read lies in memory of its own.
+class MemoryParts final : public feed::SampleParts {
+ public:
+  explicit MemoryParts(std::span<const std::byte> payload) : payload_(payload) {}
+  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
+                                          std::vector<std::byte>&) override {
+    if (offset > payload_.size() || size > payload_.size() - offset) __builtin_trap();
+    const auto part = payload_.subspan(offset, size);
+    bytes_ = std::vector<std::byte>(part.begin(), part.end());
+    return std::span<const std::byte>(bytes_);
+  }
+
+ private:
+  std::span<const std::byte> payload_;
+  std::vector<std::byte> bytes_;
+};
+
+/// A crop of what can be decoded has the pixels of the whole.
+void crop(const feed::PayloadHead& head, const std::vector<std::byte>& payload) {
+  static feed::CoefficientDecoder decoder(kMaxPixels);
+  MemoryParts parts(payload);
+  const feed::EncodedSample sample{feed::SampleForm::kCoefficients, payload, &parts};
+  const auto [width, height] = head.size;
+  const auto draw = static_cast<int>(feed::payload::checksum(payload) >> 1);
+  feed::Box box;
+  box.x = draw % width;
+  box.y = draw / 7 % height;
+  box.width = 1 + draw / 49 % (width - box.x);
+  box.height = 1 + draw / 343 % (height - box.y);
+  const auto part = feed::test::decode_region(decoder, sample, box);
+  const auto whole = feed::test::decode_region(decoder, sample, {0, 0, width, height});
+  if (whole && (!part || *part != feed::test::cut(*whole, width, box))) __builtin_trap();
 }
 
 }  // namespace
@@ -57,7 +113,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       *feed::CoefficientEncoder::create({.max_pixels = kMaxPixels, .max_scans = 20});
   const auto* first = reinterpret_cast<const std::byte*>(data);
   const std::vector<std::byte> bytes(first, first + size);
-  unpack_all(bytes);
+  std::vector<std::byte> repaired = bytes;
+  if (feed::PayloadHead head; repair(repaired, head)) {
+    unpack_all(head, repaired);
+    crop(head, repaired);
+  }
   std::vector<std::byte> jpeg;
   (void)feed::restore_jpeg(bytes, jpeg);
   std::vector<std::byte> payload;
