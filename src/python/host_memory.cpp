@@ -40,6 +40,8 @@ void bind_host_memory(nb::module_& module) {
   module.def(
       "emulated_is_pinned",
       [](std::uintptr_t address) {
+        // An address comes from Python as a number.
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
         return device::emulated::is_pinned(reinterpret_cast<const void*>(address));
       },
       nb::arg("address"));
