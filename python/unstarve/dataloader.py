@@ -11,7 +11,6 @@ print(loader.explain())                     # what runs natively, what stays Pyt
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
@@ -21,6 +20,7 @@ from unstarve.explanation import Explanation
 from unstarve.index_stream import FORMAT, Epoch, IndexStream
 from unstarve.lowering import Lowering, Part, lower
 from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
+from unstarve.partly_native import LoaderView, TaskMaker
 from unstarve.workers import prefers_threads
 
 _TorchLoader: Any = torch_loader.DataLoader
@@ -44,7 +44,10 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
     `DatasetFolder`, `ImageNet`, a `Subset` of one) of JPEGs with transforms that the native engine
     knows is loaded by C++ threads: float32 or uint8 images of shape N x 3 x H x W and int64 labels
     of shape N, as the Python would have made them (pixels within 1 of 255 for the same crop).
-    Everything else runs as the Python it is. `explain()` says which, and why.
+    Where only the first transforms are known, or where the collate function, the
+    `target_transform` or some of the files are not, the engine does those first transforms in the
+    processes that run the rest of the data set's Python. Everything else runs as the Python it is.
+    `explain()` says which, and why.
 
     The order is torch's own: the sampler is asked as torch asks it, so the same `torch.manual_seed`
     or `generator` gives the same batches of indices. The random transforms of an epoch depend on
@@ -166,38 +169,45 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
                 self.__dict__["_unstarve_engine"] = engine
             return NativeIterator(self, engine, lowering.work)
         self.__dict__["_unstarve_engine"] = None
+        view: Any = self
+        tasks = None
+        if self._unstarve_explanation.engine == "partly":
+            assert lowering.partly is not None
+            view = LoaderView(self, lowering.dataset)
+            tasks = TaskMaker(lowering.partly, self._auto_collation)
         if self.num_workers == 0:
-            return _InThisProcess(self)
+            return _InThisProcess(view, tasks)
         self.check_worker_number_rationality()
-        return _InThreads(self) if _uses_threads(self) else _InProcesses(self)
+        return (_InThreads if _uses_threads(self) else _InProcesses)(view, tasks)
 
     def _choose(self) -> Lowering:
         """Decides anew, since the data set's transform may have been exchanged between epochs."""
-        if not self._is_map_style:
-            lowering = Lowering(None, [Part("data set", False, "an IterableDataset")])
+        if self._is_map_style:
+            last: Lowering | None = vars(self).get("_unstarve_lowering")
+            lowering = lower(self, None if last is None else last.work or last.partly)
         else:
-            engine: NativeEngine | None = vars(self).get("_unstarve_engine")
-            lowering = lower(self, None if engine is None else engine.work)
-        obstacle = None if lowering.work is None else plan_obstacle(lowering.work.plan)
-        if lowering.work is not None and obstacle is None:
-            explanation = Explanation(
-                "native", "every part of the work is known", lowering.parts, _notes(self)
-            )
-        else:
-            first = next((part for part in lowering.parts if not part.native), None)
-            reason = obstacle if first is None else f"{first.what}: {first.why}"
-            is_torch = self.num_workers == 0 or _Processes.__module__ == torch_loader.__name__
-            explanation = Explanation(
-                "torch" if is_torch else "workers",
-                reason or "",
-                lowering.parts,
-                _notes_in_python(self),
-            )
-        self._unstarve_explanation = explanation
+            stream = Part("data set", False, "an IterableDataset")
+            lowering = Lowering(None, [stream], obstacle="data set: an IterableDataset")
+        self._unstarve_lowering = lowering
+        self._unstarve_explanation = _explanation(self, lowering)
         return lowering
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+
+def _explanation(loader: Any, lowering: Lowering) -> Explanation:
+    known = lowering.work or lowering.partly
+    obstacle = None if known is None else plan_obstacle(known.plan)
+    if lowering.work is not None and obstacle is None:
+        why = "every part of the work is known"
+        return Explanation("native", why, lowering.parts, _notes(loader))
+    notes = [*_notes_in_python(loader), *lowering.notes]
+    if lowering.partly is not None and obstacle is None:
+        return Explanation("partly", lowering.obstacle, lowering.parts, notes)
+    reason = obstacle or lowering.obstacle
+    is_torch = loader.num_workers == 0 or _Processes.__module__ == torch_loader.__name__
+    return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
 
 
 def _notes(loader: Any) -> list[str]:
@@ -228,12 +238,33 @@ def _notes_in_python(loader: Any) -> list[str]:
     return [f"num_workers={loader.num_workers} worker processes"]
 
 
-def _reporting(next_data: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Around an iterator's `_next_data`: tells the epoch what the consumer has got."""
+class _Epochs:
+    """Before torch's iterators: the epoch is told what the consumer has got, and a TaskMaker, where
+    there is one, makes tasks of the sampler's indices."""
 
-    def _next_data(self: Any) -> Any:
+    _tasks: TaskMaker | None
+    _index_sampler: Any
+    _sampler_iter: Any
+    _base_seed: int
+
+    def __init__(self, loader: Any, tasks: TaskMaker | None) -> None:
+        self._tasks = tasks
+        base: Any = super()
+        base.__init__(loader)
+        if tasks is not None:
+            tasks.begin(self._sampler_iter, self._base_seed)
+
+    def _next_index(self) -> Any:
+        base: Any = super()
+        drawn = base._next_index()
+        if self._tasks is None:
+            return drawn
+        return self._tasks.make(self._sampler_iter, self._base_seed, drawn)
+
+    def _next_data(self) -> Any:
+        base: Any = super()
         try:
-            data = next_data(self)
+            data = base._next_data()
         except StopIteration:
             if isinstance(self._sampler_iter, Epoch):
                 self._sampler_iter.finish()
@@ -242,33 +273,24 @@ def _reporting(next_data: Callable[[Any], Any]) -> Callable[[Any], Any]:
             self._sampler_iter.delivered()
         return data
 
-    return _next_data
-
-
-class _InThisProcess(torch_loader._SingleProcessDataLoaderIter):  # type: ignore[misc]
-    _next_data = _reporting(torch_loader._SingleProcessDataLoaderIter._next_data)
-
-
-class _InProcesses(_Processes):  # type: ignore[misc]
-    _next_data = _reporting(_Processes._next_data)
-
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        _begin_once(self, first_iter)
-        super()._reset(loader, first_iter)
+        base: Any = super()
+        if first_iter and isinstance(self._index_sampler, IndexStream):
+            # torch's first `_reset()` makes the sampler's iterator a second time.
+            self._index_sampler.begin_once(self._sampler_iter)
+        base._reset(loader, first_iter)
 
 
-class _InThreads(_Threads):  # type: ignore[misc]
-    _next_data = _reporting(_Threads._next_data)
-
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        _begin_once(self, first_iter)
-        super()._reset(loader, first_iter)
+class _InThisProcess(_Epochs, torch_loader._SingleProcessDataLoaderIter):  # type: ignore[misc]
+    """torch's own."""
 
 
-def _begin_once(iterator: Any, first_iter: bool) -> None:
-    """torch's first `_reset()` makes the sampler's iterator a second time."""
-    if first_iter and isinstance(iterator._index_sampler, IndexStream):
-        iterator._index_sampler.begin_once(iterator._sampler_iter)
+class _InProcesses(_Epochs, _Processes):  # type: ignore[misc]
+    """With slots that are shared with worker processes."""
+
+
+class _InThreads(_Epochs, _Threads):  # type: ignore[misc]
+    """With worker threads."""
 
 
 __all__ = ["DataLoader"]

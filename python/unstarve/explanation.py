@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from unstarve.lowering import Part
 
-Engine = Literal["native", "workers", "torch"]
+Engine = Literal["native", "partly", "workers", "torch"]
 
 _ENGINES = {
     "native": "the native engine: C++ threads, none of the data set's Python runs",
+    "partly": "the native engine for the first part of each sample, Python for the rest",
     "workers": "Python in worker processes, with zero-copy slots",
     "torch": "torch's own iterator",
 }
@@ -33,7 +34,7 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"unstarve.DataLoader uses {_ENGINES[self.engine]}", f"  because {self.reason}"]
-        known = "native" if self.engine == "native" else "could be native"
+        known = "native" if self.engine in ("native", "partly") else "could be native"
         for part in self.parts:
             why = f": {part.why}" if part.why else ""
             lines.append(f"  {known if part.native else 'stays Python':16}{part.what}{why}")

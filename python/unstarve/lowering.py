@@ -2,17 +2,17 @@
 
 Everything that the engine would replace is looked at: the class of the data set, how it reads
 files, what is done to images and labels, how samples become batches. What is not known exactly
-stays Python.
+stays Python; where that leaves the files and the first transforms, the engine can do those.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from unstarve.lowering_transforms import NotLowerable, read_transform
+from unstarve.lowering_transforms import NotLowerable, Prefix, read_prefix, read_transform
 from unstarve.plan import Plan
 
 #: File names that the engine reads; the bytes decide in the end.
@@ -38,6 +38,8 @@ class Work:
     samples: list[tuple[str, int]]
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
+    #: A file that is not named as a JPEG, if there is one.
+    other_file: str | None = None
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
@@ -57,10 +59,18 @@ class Work:
 
 @dataclass(frozen=True)
 class Lowering:
-    """The decision: `work` is None when Python has to do it."""
+    """The decision: `work` is for the engine alone, `partly` is what it can do of each sample
+    before Python goes on with it; both are None when Python has to do everything."""
 
     work: Work | None
     parts: list[Part]
+    partly: Work | None = None
+    #: Why the engine cannot do everything.
+    obstacle: str = ""
+    #: What else there is to say.
+    notes: list[str] = field(default_factory=list)
+    #: The data set that the files are of, inside its Subsets.
+    dataset: Any = None
 
 
 def lower(loader: Any, last: Work | None = None) -> Lowering:
@@ -72,18 +82,60 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
     _judge(parts, "batches", _obstacle_to_batches(loader))
     dataset, subsets = _inside_subsets(loader.dataset)
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
-    plan = None
-    if parts[-1].native:
-        is_known = last is not None and last.samples == dataset.samples
-        _judge(parts, "files", _obstacle_to_files(dataset, is_known))
-        _judge(parts, "labels", _obstacle_to_labels(dataset))
-        plan, verdicts = read_transform(dataset.transform)
-        for verdict in verdicts:
-            _judge(parts, verdict.part, verdict.obstacle)
-    if plan is None or not all(part.native for part in parts):
-        return Lowering(None, parts)
-    samples = last.samples if last is not None and is_known else list(dataset.samples)
-    return Lowering(Work(plan, samples, subsets), parts)
+    if not parts[-1].native:
+        return Lowering(None, parts, obstacle=_first_obstacle(parts))
+    files = _look_at_files(dataset, last)
+    _judge(parts, "files", files.obstacle)
+    _judge(parts, "labels", _obstacle_to_labels(dataset))
+    plan, verdicts = read_transform(dataset.transform)
+    for verdict in verdicts:
+        _judge(parts, verdict.part, verdict.obstacle)
+    obstacle = _first_obstacle(parts)
+    if plan is not None and not obstacle:
+        return Lowering(Work(plan, files.samples, subsets), parts)
+    if not files.has_jpeg:
+        return Lowering(None, parts, obstacle=obstacle)
+    prefix = read_prefix(dataset.transform)
+    if prefix is None:
+        return Lowering(None, parts, obstacle=obstacle, notes=[_NOTHING_GAINED])
+    work = Work(prefix.plan, files.samples, subsets, files.other)
+    notes = []
+    if files.other is not None:
+        notes.append(f"JPEGs are read natively, files like {files.other} by Python")
+    parts = _of_prefix(parts, len(verdicts), prefix)
+    return Lowering(None, parts, work, obstacle, notes, dataset)
+
+
+def prefix_of(dataset: Any) -> Prefix | None:
+    """What the engine can do of each sample of a data set, Subsets aside; None: nothing."""
+    if _obstacle_to_dataset(dataset) is not None or _obstacle_to_reading(dataset) is not None:
+        return None
+    return read_prefix(dataset.transform)
+
+
+def is_jpeg(path: str) -> bool:
+    """By its name."""
+    return path.lower().endswith(_JPEG_ENDINGS)
+
+
+_NOTHING_GAINED = "nothing runs natively: no change of size comes before what stays Python"
+
+
+def _first_obstacle(parts: list[Part]) -> str:
+    return next((f"{part.what}: {part.why}" for part in parts if not part.native), "")
+
+
+def _of_prefix(parts: list[Part], transforms: int, prefix: Prefix) -> list[Part]:
+    """What becomes of each part where the engine does the first transforms of each sample."""
+    begin = len(parts) - transforms
+    found = []
+    for number, part in enumerate(parts):
+        by_engine = part.native and part.what not in ("batches", "labels")
+        if number >= begin:
+            by_engine = number < begin + prefix.count
+        why = part.why if by_engine or part.why else "of samples that Python ends"
+        found.append(Part(part.what, by_engine, why))
+    return found
 
 
 def _judge(parts: list[Part], what: str, obstacle: str | None) -> None:
@@ -104,12 +156,14 @@ def _obstacle_to_batches(loader: Any) -> str | None:
 
 
 def _known_collate_types() -> set[Any]:
-    """Those that torch itself registers; others would change what a batch looks like."""
+    """Those that torch itself registers, or our worker threads, which stack as torch does; others
+    would change what a batch looks like."""
     utils = sys.modules["torch.utils.data._utils.collate"]
+    own = "unstarve.workers.threads"
     return {
         kind
         for kind, function in utils.default_collate_fn_map.items()
-        if getattr(function, "__module__", None) == utils.__name__
+        if getattr(function, "__module__", None) in (utils.__name__, own)
     }
 
 
@@ -134,19 +188,35 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
     return "not a torchvision ImageFolder, DatasetFolder or ImageNet"
 
 
-def _obstacle_to_files(dataset: Any, is_known: bool) -> str | None:
+@dataclass(frozen=True)
+class _Files:
+    samples: list[tuple[str, int]]
+    other: str | None = None  # one that is not a JPEG
+    has_jpeg: bool = False
+    obstacle: str | None = None
+
+
+def _look_at_files(dataset: Any, last: Work | None) -> _Files:
+    obstacle = _obstacle_to_reading(dataset)
+    if obstacle is not None:
+        return _Files([], obstacle=obstacle)
+    if not dataset.samples:
+        return _Files([], obstacle="there are none")
+    if last is not None and last.samples == dataset.samples:
+        samples, other, has_jpeg = last.samples, last.other_file, True
+    else:
+        samples = list(dataset.samples)
+        other = next((path for path, _ in samples if not is_jpeg(path)), None)
+        has_jpeg = other is None or any(is_jpeg(path) for path, _ in samples)
+    return _Files(samples, other, has_jpeg, other and f"{other} is not a JPEG")
+
+
+def _obstacle_to_reading(dataset: Any) -> str | None:
     folder = sys.modules["torchvision.datasets.folder"]
     if dataset.loader not in (folder.default_loader, folder.pil_loader):
         return "a loader of your own"
     if sys.modules["torchvision"].get_image_backend() != "PIL":
         return "torchvision's image backend is not PIL"
-    if is_known:
-        return None
-    if not dataset.samples:
-        return "there are none"
-    other = next((p for p, _ in dataset.samples if not p.lower().endswith(_JPEG_ENDINGS)), None)
-    if other is not None:
-        return f"{other} is not a JPEG"
     return None
 
 
@@ -156,4 +226,4 @@ def _obstacle_to_labels(dataset: Any) -> str | None:
     return None
 
 
-__all__ = ["Lowering", "NotLowerable", "Part", "Work", "lower"]
+__all__ = ["Lowering", "NotLowerable", "Part", "Work", "is_jpeg", "lower", "prefix_of"]

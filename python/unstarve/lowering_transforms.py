@@ -25,6 +25,19 @@ class Verdict:
     obstacle: str | None
 
 
+@dataclass(frozen=True)
+class Prefix:
+    """The first parts of a composition, which the engine can do, and what comes behind them."""
+
+    plan: Plan
+    #: Whether the image is then a PIL image, as it would be in torchvision, or a tensor.
+    is_pil: bool
+    #: How many parts the plan stands for.
+    count: int
+    #: The parts behind, in their order.
+    rest: tuple[Any, ...]
+
+
 class NotLowerable(Exception):  # noqa: N818 (an answer, not a failure)
     """The reason why a part stays Python."""
 
@@ -49,6 +62,26 @@ def read_transform(transform: Any) -> tuple[Plan | None, list[Verdict]]:
         return reader.finish(), verdicts
     except NotLowerable as reason:
         return None, [*verdicts, Verdict("the composition as a whole", str(reason))]
+
+
+def read_prefix(transform: Any) -> Prefix | None:
+    """As many first parts of `transform` as the engine can do; None where they do not give the
+    images one size, since reading and decoding alone would gain little."""
+    parts = list(_flatten(transform))
+    reader, count = _Reader(), 0
+    for part in parts:
+        try:
+            reader.read(part)
+        except NotLowerable:
+            break
+        count += 1
+    reader = _Reader()  # in which a part that was refused left nothing behind
+    for part in parts[:count]:
+        reader.read(part)
+    if reader.geometry is None:
+        return None
+    reader.plan.geometry = reader.geometry
+    return Prefix(reader.plan, reader.form == "pil", count, tuple(parts[count:]))
 
 
 def _flatten(transform: Any) -> Iterator[Any]:

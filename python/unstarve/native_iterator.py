@@ -12,7 +12,7 @@ import sys
 import weakref
 from array import array
 from collections import deque
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.utils.data import dataloader as torch_loader
@@ -26,8 +26,8 @@ from unstarve.transfer import lent_memory, pin
 # More than this lies ready in vain: the engine's threads work on a batch together.
 _MOST_BATCHES_AHEAD = 8
 
-_EPOCHS = 1 << 32  # what the engine numbers them with
-_SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow are far apart
+EPOCHS = 1 << 32  # what the engine numbers them with
+SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow are far apart
 
 
 def plan_obstacle(plan: Plan) -> str | None:
@@ -41,7 +41,7 @@ def plan_obstacle(plan: Plan) -> str | None:
     return None
 
 
-def native_plan(plan: Plan) -> Any:
+def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     """The engine's TransformPlan for it."""
     from unstarve import _native
 
@@ -59,7 +59,7 @@ def native_plan(plan: Plan) -> Any:
     native.colour = [_colour_step(step) for step in plan.colour]
     output = native.output
     output.type = getattr(_native.OutputPlan.Type, plan.dtype)
-    output.layout = _native.OutputPlan.Layout.nchw
+    output.layout = getattr(_native.OutputPlan.Layout, layout)
     output.scale_to_unit = plan.scale_to_unit
     output.scale_by_reciprocal = plan.scale_by_reciprocal
     output.mean, output.deviation = plan.mean, plan.std
@@ -137,7 +137,7 @@ class NativeEngine:
     def begin(self, user: NativeIterator, draw_seed: int) -> None:
         """Starts an epoch whose crops and flips follow from `draw_seed`."""
         self._user = weakref.ref(user)
-        self._native.begin_submitted_epoch(draw_seed % _EPOCHS)
+        self._native.begin_submitted_epoch(draw_seed % EPOCHS)
 
     @property
     def native(self) -> Any:
@@ -187,7 +187,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)
         # torch draws no seed here, since its workers live on; the epoch needs one all the same.
-        self._base_seed += _SEED_STEP
+        self._base_seed += SEED_STEP
         self._begin()
 
     def _next_data(self) -> Any:

@@ -10,8 +10,6 @@ namespace {
 
 // A broken sample's replacement may be broken as well; after so many the data set is at fault.
 constexpr std::uint32_t kMaxAttempts = 16;
-// In DrawKey::attempt, the repeats of an index in an epoch lie above the attempts.
-constexpr std::uint32_t kRepeatShift = 5;
 static_assert(kMaxAttempts <= 1U << kRepeatShift);
 
 // The first wait before a read is tried again; each further one is four times as long.

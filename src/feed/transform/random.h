@@ -17,6 +17,9 @@ struct DrawKey {
   std::uint32_t attempt = 0;  // 0, then 1, 2, ... for the replacements of a broken sample
 };
 
+/// In DrawKey::attempt, how often an index was there before in its epoch lies above the attempts.
+inline constexpr std::uint32_t kRepeatShift = 5;
+
 /// The draws of one sample, in order.
 class SampleRandom {
  public:

@@ -1,0 +1,213 @@
+"""Data sets of which the engine does the first part of each sample, and Python the rest.
+
+In the processes that load samples, `PartlyNative` stands in the place of the user's data set. It
+has the engine read, decode and transform a file as far as the engine knows the transforms, and
+gives the result to the transforms behind: a PIL image or a tensor, whatever it would have been.
+What it is asked for are `Task`s, which the loader's process makes of the sampler's indices: with
+them, random crops depend on an epoch's seed and the sample alone, not on who loads it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from unstarve import errors
+from unstarve.index_stream import Epoch
+from unstarve.lowering import Work, is_jpeg, prefix_of
+from unstarve.lowering_transforms import Prefix
+from unstarve.native_iterator import EPOCHS, SEED_STEP, native_plan, plan_obstacle
+
+_REPEATS = 1 << 16  # as the engine counts them
+
+
+class Task(NamedTuple):
+    """One batch: files, and what their random crops and flips follow from."""
+
+    epoch: int
+    files: list[int]
+    #: How often each file was there before in the epoch.
+    repeats: list[int]
+
+
+class TaskMaker:
+    """Makes tasks of what a sampler gives, for one iterator."""
+
+    def __init__(self, work: Work, batched: bool) -> None:
+        self._work = work
+        self._batched = batched
+        self._epoch: Epoch | None = None
+        self._epochs_begun = 0
+        self._number = 0
+        self._seen: array[int] | None = None
+
+    def begin(self, epoch: Epoch, base_seed: int) -> None:
+        """What is made from now on is of this epoch. Once is enough."""
+        if epoch is self._epoch:
+            return
+        # With persistent workers torch draws no seed for a further epoch.
+        fresh = base_seed + self._epochs_begun * SEED_STEP
+        self._number = epoch.draw_seed(fresh) % EPOCHS
+        self._epoch = epoch
+        self._epochs_begun += 1
+        self._seen = None
+
+    def make(self, epoch: Epoch, base_seed: int, drawn: Any) -> Any:
+        """A task; what cannot be one is left as it is, for the data set to say why."""
+        self.begin(epoch, base_seed)
+        if self._seen is None:
+            self._seen = array("H", bytes(2 * len(self._work.samples)))
+            self._skip(epoch.skipped)
+        try:
+            files = self._work.native_indices(drawn if self._batched else [drawn])
+        except Exception:
+            return drawn
+        return Task(self._number, files, [self._count(file) for file in files])
+
+    def _skip(self, skipped: list[Any]) -> None:
+        batches = skipped if skipped and isinstance(skipped[0], list) else [skipped]
+        for batch in batches:
+            for file in self._work.native_indices(batch):
+                self._count(file)
+
+    def _count(self, file: int) -> int:
+        assert self._seen is not None
+        before = self._seen[file]
+        self._seen[file] = (before + 1) % _REPEATS
+        return before
+
+
+class _Here(threading.local):
+    """What one worker, a process or a thread, has opened."""
+
+    process: int | None = None
+    images: _Images | None = None
+
+
+class PartlyNative:
+    """`dataset`, or Subsets around it, with the first part of each sample done by the engine."""
+
+    def __init__(self, outermost: Any, dataset: Any) -> None:
+        self.outermost = outermost
+        self._dataset = dataset
+        self._here = _Here()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_here": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _here=_Here())
+
+    def __len__(self) -> int:
+        return len(self.outermost)
+
+    def __getitem__(self, task: Any) -> Any:
+        if type(task) is not Task:
+            return self.outermost[task]
+        return self._sample(task.epoch, task.files[0], task.repeats[0])
+
+    def __getitems__(self, task: Any) -> list[Any]:
+        if type(task) is not Task:
+            return [self.outermost[index] for index in task]
+        pairs = zip(task.files, task.repeats, strict=True)
+        return [self._sample(task.epoch, file, repeat) for file, repeat in pairs]
+
+    def _sample(self, epoch: int, file: int, repeat: int) -> Any:
+        """As DatasetFolder's `__getitem__`."""
+        images, dataset = self._open(), self._dataset
+        path, target = dataset.samples[file]
+        if images is None or not is_jpeg(path):
+            return dataset[file]
+        try:
+            image = images.load(path, epoch, file, repeat)
+        except errors.UnstarveError:
+            return dataset[file]  # whose answer, or exception, counts
+        for part in images.rest:
+            image = part(image)
+        if dataset.target_transform is not None:
+            target = dataset.target_transform(target)
+        return image, target
+
+    def _open(self) -> _Images | None:
+        """Once in each worker, behind what its `worker_init_fn` may have changed."""
+        here = self._here
+        if here.process != os.getpid():
+            prefix = prefix_of(self._dataset)
+            possible = prefix is not None and plan_obstacle(prefix.plan) is None
+            here.images = _Images(prefix) if prefix is not None and possible else None
+            here.process = os.getpid()
+        return here.images
+
+
+class _Images:
+    """Loads images as they are behind the transforms that the engine does."""
+
+    def __init__(self, prefix: Prefix) -> None:
+        from unstarve import _native
+
+        plan = prefix.plan
+        options: Any = _native.LoaderOptions()
+        options.transform = native_plan(plan, "nhwc" if prefix.is_pil else "nchw")
+        options.accept_damaged = True  # PIL takes what libjpeg makes of it
+        self._native = _native.SampleLoader(options)
+        self.rest = prefix.rest
+        self._height, self._width = plan.geometry.size
+        self._make = self._as_pil if prefix.is_pil else self._as_tensor
+        self._plan = plan
+        self._pixels = bytearray(self._native.image_bytes)
+
+    def load(self, path: str, epoch: int, index: int, repeat: int) -> Any:
+        """A PIL image, or a tensor of shape 3 x H x W; errors.UnstarveError where the engine
+        cannot read the file."""
+
+        def fill(out: Any) -> None:
+            self._native.load(os.fsencode(path), epoch, index, repeat, out)
+
+        return self._make(fill)
+
+    def _as_pil(self, fill: Callable[[Any], None]) -> Any:
+        from PIL import Image
+
+        fill(self._pixels)
+        return Image.frombytes("RGB", (self._width, self._height), self._pixels)
+
+    def _as_tensor(self, fill: Callable[[Any], None]) -> Any:
+        torch = sys.modules["torch"]
+        dtype = getattr(torch, self._plan.dtype)
+        image = torch.empty((3, self._height, self._width), dtype=dtype)
+        fill(image.view(-1).view(torch.uint8))
+        if self._plan.is_tv_image:
+            image = sys.modules["torchvision.tv_tensors"].Image(image)
+        return image
+
+
+class LoaderView:
+    """A DataLoader as torch's iterators see it, with PartlyNative in the data set's place."""
+
+    def __init__(self, loader: Any, dataset: Any) -> None:
+        self._loader = loader
+        self.dataset = PartlyNative(loader.dataset, dataset)
+        self.worker_init_fn = _WorkerStart(loader.worker_init_fn)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _WorkerStart:
+    """The user's `worker_init_fn`, which finds the user's data set in `get_worker_info()`."""
+
+    def __init__(self, function: Callable[[int], None] | None) -> None:
+        self._function = function
+
+    def __call__(self, worker: int) -> None:
+        from torch.utils.data import get_worker_info
+
+        info: Any = get_worker_info()
+        # It refuses to be changed by the usual way.
+        object.__setattr__(info, "dataset", info.dataset.outermost)
+        if self._function is not None:
+            self._function(worker)
