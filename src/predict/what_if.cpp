@@ -22,8 +22,8 @@ constexpr Range kModelError = {0.94, 1.06};
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;
 
-/// The cost of one measured step as the remedy makes it.
-StepCost cost_of(const MeasuredStep& step, const Remedy& remedy) {
+/// The cost of one measured step as the remedy makes it. `freeing_s`: drawn from the remedy's.
+StepCost cost_of(const MeasuredStep& step, const Remedy& remedy, double freeing_s) {
   StepCost cost;
   cost.fetch_cpu_s = step.fetch_cpu_s;
   cost.fetch_blocked_s = step.fetch_blocked_s;
@@ -36,6 +36,9 @@ StepCost cost_of(const MeasuredStep& step, const Remedy& remedy) {
   if (cost.syncs) cost.lead_s = std::max(0.0, step.step_s - step.wait_s - step.device_s);
   cost.host_s =
       std::max(0.0, step.step_s - step.wait_s - step.sync_s - cost.staging_s - cost.lead_s);
+  // The loop lets go of a batch when it has the next one: before the step's first launch.
+  double& frees = cost.syncs ? cost.lead_s : cost.host_s;
+  if (step.staging_s > 0) frees = std::max(0.0, frees - freeing_s);
   if (remedy.sample_cpu_s) {
     cost.fetch_cpu_s = *remedy.sample_cpu_s * step.samples;
     cost.fetch_blocked_s = 0;
@@ -69,8 +72,9 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
     before_s += before.steps[draw.index(before.steps.size())].step_s;
   }
   before_s /= static_cast<double>(before.steps.size());
+  const double freeing_s = draw.in(remedy.freeing_s);
   for (std::size_t i = 0; i < kSimulatedSteps; ++i) {
-    costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy));
+    costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, freeing_s));
   }
   PipelineModel model;
   model.loader = remedy.loader;

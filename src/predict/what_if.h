@@ -33,6 +33,10 @@ struct Remedy {
   /// Bytes of a new batch / bytes of an old one: uint8 pixels are a quarter of float32 ones. The
   /// copy to the device and its staging by the training thread shrink with them.
   double batch_bytes_ratio = 1;
+  /// Seconds per step that the training thread spends on giving an old batch back to the system,
+  /// and no longer does where the new loader uses its batches again and again. Only of batches in
+  /// pageable memory: pinned ones are kept.
+  Range freeing_s = {0, 0};
 };
 
 struct WhatIfOptions {

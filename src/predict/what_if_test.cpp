@@ -51,6 +51,28 @@ TEST(WhatIf, SmallerBatchesShortenTheCopy) {
   EXPECT_NEAR(speedup->speedup, 0.4295 / (0.14 - 0.0075), 0.1);
 }
 
+TEST(WhatIf, BatchesUsedAgainAreNotGivenBack) {
+  PipelineMeasurements pipeline = starving();
+  for (MeasuredStep& step : pipeline.steps) {
+    step.step_s += 0.14;  // it reads the loss, and so waits for the device: 20 ms of lead remain
+    step.sync_s = 0.12;
+  }
+  Remedy remedy = native_loader(2, 4, 1e-5);
+  const auto step_s = [&] {
+    const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+    return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+  };
+  const double given_back_s = step_s();
+  remedy.freeing_s = {0.006, 0.008};
+  EXPECT_NEAR(given_back_s - step_s(), 0.007, 0.002);
+  remedy.freeing_s = {1, 1};
+  EXPECT_GT(step_s(), 0.1) << "more than was measured cannot be saved";
+  for (MeasuredStep& step : pipeline.steps) step.staging_s = 0;
+  const double pinned_s = step_s();
+  remedy.freeing_s = {0, 0};
+  EXPECT_NEAR(step_s(), pinned_s, 1e-9) << "pinned memory is kept";
+}
+
 TEST(WhatIf, SlowNativeLoaderIsPredictedAsSlow) {
   const auto speedup = predict_speedup(starving(), native_loader(1, 4, 0.01), two_cores());
   ASSERT_TRUE(speedup.has_value());
