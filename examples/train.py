@@ -4,6 +4,7 @@
     python examples/train.py --data DIR --workers 4
     python examples/train.py --data DIR --loader unstarve
     python examples/train.py --data DIR --loader unstarve --copy-ahead
+    python examples/train.py --data DIR --loader unstarve --cache LOCAL_DIR
     unstarve pack DIR SHARDS && python examples/train.py --data SHARDS --loader unstarve
 
 Without a CUDA device it runs on unstarve's emulated A100, which takes the time of a real one and
@@ -28,9 +29,13 @@ def make_loader(args: argparse.Namespace, device: Any) -> Any:
         import unstarve
 
         ahead = {"device": device, "normalize": (MEAN, STD)} if args.copy_ahead else {}
-        threads = args.workers or None
         return unstarve.ImageFolderLoader(
-            args.data, args.batch_size, shuffle=True, threads=threads, **ahead
+            args.data,
+            args.batch_size,
+            shuffle=True,
+            threads=args.workers or None,
+            cache_dir=args.cache,
+            **ahead,
         )
     augment = transforms.Compose(
         [
@@ -107,6 +112,7 @@ if __name__ == "__main__":
     parser.add_argument("--loader", choices=["torch", "unstarve"], default="torch")
     copy_help = "copy the next batch while this one is computed; needs --loader unstarve"
     parser.add_argument("--copy-ahead", action="store_true", help=copy_help)
+    parser.add_argument("--cache", help="unstarve's loader keeps what it read here")
     devices = ["auto", "cuda", "emulated-a100", "emulated-h100"]
     parser.add_argument("--device", choices=devices, default="auto")
     arguments = parser.parse_args()

@@ -1,8 +1,10 @@
 #include "cli/calibration.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
-#include <ctime>
+#include <cstddef>
+#include <cstdlib>
 #include <memory>
 
 #include "base/clock.h"
@@ -18,17 +20,16 @@ constexpr int kCalibrationBatch = 16;
 constexpr int kCalibrationPrefetch = 4;
 constexpr double kCalibrationSeconds = 0.8;
 constexpr double kSecondsPerNs = 1e-9;
-// Packed for the calibration: enough to outgrow the CPU's caches, packed in well under a second.
-constexpr SampleBounds kPackedSample = {256, 48 << 20};
+// Memory that is given back, one after the other; no batch is larger than the bound.
+constexpr int kFreeings = 10;
+constexpr double kMostFreedBytes = 4e9;
+constexpr std::size_t kSmallestPage = 4096;
+// Cached and packed for the calibration: enough to outgrow the CPU's caches, copied in well under a
+// second.
+constexpr SampleBounds kSampleOfCopies = {256, 48 << 20};
 // ImageNet's, which nearly every script normalises with; others cost the same.
 constexpr std::array<float, 3> kMean = {0.485F, 0.456F, 0.406F};
 constexpr std::array<float, 3> kDeviation = {0.229F, 0.224F, 0.225F};
-
-double process_cpu_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * kSecondsPerNs;
-}
 
 feed::TransformPlan transform_for(NativeOutput output) {
   feed::TransformPlan plan;
@@ -42,6 +43,13 @@ feed::TransformPlan transform_for(NativeOutput output) {
   return plan;
 }
 
+/// What is loaded.
+struct Loaded {
+  std::string data;
+  NativeOutput output = NativeOutput::kUint8;
+  std::string cache = {};
+};
+
 struct LoadRate {
   double samples_per_s = 0;
   double cpu_s_per_sample = 0;
@@ -49,10 +57,11 @@ struct LoadRate {
 
 /// Loads for a while with `threads` threads; the first batches, which start threads and fill
 /// buffers, do not count.
-Result<LoadRate> measure_loading(const std::string& data, NativeOutput output, int threads) {
+Result<LoadRate> measure_loading(const Loaded& what, int threads) {
   feed::LoaderOptions options;
-  options.root = data;
-  options.transform = transform_for(output);
+  options.root = what.data;
+  options.transform = transform_for(what.output);
+  options.cache_dir = what.cache;
   options.batch_size = kCalibrationBatch;
   options.threads = threads;
   options.prefetch_batches = kCalibrationPrefetch;
@@ -70,7 +79,7 @@ Result<LoadRate> measure_loading(const std::string& data, NativeOutput output, i
     const auto next = (*loader)->next(std::chrono::seconds(10));
     if (!next) return forward_error(next);
     if (next->state == feed::NextState::kTimeout) {
-      return fail(ErrorCode::kTimeout, "no batch of {} came within 10 s", data);
+      return fail(ErrorCode::kTimeout, "no batch of {} came within 10 s", what.data);
     }
     if (next->state == feed::NextState::kEnd) {
       if (const Status again = (*loader)->begin_epoch(++epoch); !again) return forward_error(again);
@@ -97,37 +106,79 @@ LoaderCost cost_of(const LoadRate& rate, NativeOutput output) {
 /// One thread on the folder, then all, for what each core after the first adds.
 Status calibrate_folder(const std::string& image_folder, NativeOutput output,
                         Calibration& calibration) {
-  const auto one = measure_loading(image_folder, output, 1);
+  const auto one = measure_loading({image_folder, output}, 1);
   if (!one) return forward_error(one);
   calibration.folder = cost_of(*one, output);
   if (calibration.threads == 1) return {};
-  const auto all = measure_loading(image_folder, output, calibration.threads);
+  const auto all = measure_loading({image_folder, output}, calibration.threads);
   if (!all) return forward_error(all);
   calibration.parallel_efficiency =
       (all->samples_per_s / one->samples_per_s - 1) / static_cast<double>(calibration.threads - 1);
   return {};
 }
 
-/// One thread on shards of some of the images.
-Status calibrate_shards(const std::string& image_folder, Calibration& calibration) {
-  const auto scratch = ScratchFolder::make();
-  if (!scratch) return forward_error(scratch);
+/// One thread on `images` with a cache that holds them.
+Status calibrate_cache(const std::string& images, const std::string& cache, NativeOutput output,
+                       Calibration& calibration) {
+  const auto filled = fill_cache(images, cache);
+  if (!filled) return forward_error(filled);
+  const auto one = measure_loading({images, output, cache}, 1);
+  if (!one) return forward_error(one);
+  calibration.cache = cost_of(*one, output);
+  calibration.cache_fill_cpu_s = filled->cpu_s / static_cast<double>(filled->kept);
+  return {};
+}
+
+/// One thread on shards of `images`.
+Status calibrate_shards(const std::string& images, const std::string& shards,
+                        Calibration& calibration) {
   feed::PackOptions options;
-  options.source = scratch->path() + "/images";
-  options.target = scratch->path() + "/shards";
-  const auto sample = link_some_images(image_folder, options.source, kPackedSample);
-  if (!sample) return forward_error(sample);
+  options.source = images;
+  options.target = shards;
   auto job = feed::PackJob::open(options);
   if (!job) return forward_error(job);
   const auto packed = job->run([](const feed::PackProgress&) {});
   if (!packed) return forward_error(packed);
-  const auto one = measure_loading(options.target, NativeOutput::kUint8, 1);
+  const auto one = measure_loading({options.target, NativeOutput::kUint8}, 1);
   if (!one) return forward_error(one);
   calibration.shards = cost_of(*one, NativeOutput::kUint8);
   return {};
 }
 
+/// What is read from copies: some of the images, in a folder that is taken away again.
+Status calibrate_copies(const std::string& image_folder, NativeOutput output,
+                        Calibration& calibration) {
+  const auto scratch = ScratchFolder::make();
+  if (!scratch) return forward_error(scratch);
+  const std::string images = scratch->path() + "/images";
+  const auto sample = link_some_images(image_folder, images, kSampleOfCopies);
+  if (!sample) return forward_error(sample);
+  const Status cache = calibrate_cache(images, scratch->path() + "/cache", output, calibration);
+  if (!cache) calibration.remarks.push_back("unstarve_cache: " + cache.error().message);
+  const Status shards = calibrate_shards(images, scratch->path() + "/shards", calibration);
+  if (!shards) calibration.remarks.push_back("unstarve_shards: " + shards.error().message);
+  return {};
+}
+
 }  // namespace
+
+predict::Range measure_freeing(double bytes) {
+  const SteadyClock clock;
+  const auto size = static_cast<std::size_t>(std::clamp(bytes, 0.0, kMostFreedBytes));
+  std::vector<double> freeing_s;
+  for (int i = 0; i < kFreeings; ++i) {
+    void* memory = std::malloc(size);
+    if (memory == nullptr) return {0, 0};
+    auto* const first = static_cast<volatile std::byte*>(memory);
+    for (std::size_t at = 0; at < size; at += kSmallestPage) first[at] = std::byte{1};
+    const std::int64_t from_ns = clock.now_ns();
+    std::free(memory);
+    const auto took_ns = static_cast<double>(clock.now_ns() - from_ns);
+    // The first one teaches the allocator what size it is worth keeping.
+    if (i > 0) freeing_s.push_back(took_ns * kSecondsPerNs);
+  }
+  return {predict::quantile(freeing_s, 0.25), predict::quantile(freeing_s, 0.75)};
+}
 
 Calibration calibrate(const std::string& image_folder, NativeOutput output) {
   Calibration calibration;
@@ -135,10 +186,12 @@ Calibration calibrate(const std::string& image_folder, NativeOutput output) {
   const Status folder = calibrate_folder(image_folder, output, calibration);
   if (!folder) {
     calibration.remarks.push_back("unstarve_loader: " + folder.error().message);
-    return calibration;  // what cannot be read cannot be packed
+    return calibration;  // what cannot be read cannot be copied
   }
-  const Status shards = calibrate_shards(image_folder, calibration);
-  if (!shards) calibration.remarks.push_back("unstarve_shards: " + shards.error().message);
+  const Status copies = calibrate_copies(image_folder, output, calibration);
+  if (!copies) {
+    calibration.remarks.push_back("unstarve_cache, unstarve_shards: " + copies.error().message);
+  }
   return calibration;
 }
 

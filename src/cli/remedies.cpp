@@ -28,6 +28,22 @@ double bytes_per_step(const Analysis& analysis) {
   return steps > 0 ? static_cast<double>(analysis.diagnosis.copies.h2d_bytes) / steps : 0;
 }
 
+/// What giving back the largest tensor of a batch takes here, seconds. Nothing is said of loaders
+/// with workers: their batches lie in shared memory.
+predict::Range freeing_of(const trace::Timeline& timeline,
+                          const predict::PipelineMeasurements& pipeline) {
+  if (!pipeline.loader_known || pipeline.workers > 0) return {0, 0};
+  double largest_bytes = 0;
+  for (const trace::DeviceOp& op : timeline.device_ops) {
+    if (op.kind != trace::DeviceOpKind::kCopy || op.source != trace::MemoryKind::kPageable ||
+        op.direction != trace::CopyDirection::kHostToDevice) {
+      continue;
+    }
+    largest_bytes = std::max(largest_bytes, static_cast<double>(op.bytes));
+  }
+  return largest_bytes > 0 ? measure_freeing(largest_bytes) : predict::Range{0, 0};
+}
+
 }  // namespace
 
 const diagnose::Remedy* find_remedy(const diagnose::Diagnosis& diagnosis, std::string_view id) {
@@ -85,14 +101,19 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
     predict_one(kMoreWorkers, predict::more_workers(plan->workers, plan->prefetch_factor,
                                                     bytes_per_step(analysis)));
   }
+  const predict::Range freeing_s =
+      calibration.folder ? freeing_of(analysis.timeline, *pipeline) : predict::Range{0, 0};
   const auto predict_native = [&](const char* id, const LoaderCost& cost) {
     const double old_bytes = bytes_per_step(analysis);
     const double new_bytes = pipeline->mean_samples() * cost.sample_bytes;
-    predict_one(
-        id, predict::native_loader(calibration.threads, 2 * calibration.threads, cost.sample_cpu_s,
-                                   old_bytes > new_bytes ? new_bytes / old_bytes : 1));
+    predict::Remedy remedy =
+        predict::native_loader(calibration.threads, 2 * calibration.threads, cost.sample_cpu_s,
+                               old_bytes > new_bytes ? new_bytes / old_bytes : 1);
+    remedy.freeing_s = freeing_s;
+    predict_one(id, remedy);
   };
   if (calibration.folder) predict_native(kUnstarveLoader, *calibration.folder);
+  if (calibration.cache) predict_native(kUnstarveCache, *calibration.cache);
   if (calibration.shards) predict_native(kUnstarveShards, *calibration.shards);
   return predictions;
 }

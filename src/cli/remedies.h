@@ -15,6 +15,7 @@ namespace unstarve::cli {
 /// Ids of the remedies whose gain is predicted.
 inline constexpr const char* kMoreWorkers = "more_workers";
 inline constexpr const char* kUnstarveLoader = "unstarve_loader";
+inline constexpr const char* kUnstarveCache = "unstarve_cache";
 inline constexpr const char* kUnstarveShards = "unstarve_shards";
 
 /// The configuration that a remedy would set.

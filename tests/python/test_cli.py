@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -187,7 +188,7 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert found["findings"][0]["cause"] == "input_wait"
     # The job's data set is no folder of images, so the loader for those is not advised.
     advised = {r["id"] for f in found["findings"] for r in f["remedies"]}
-    assert not {"unstarve_loader", "unstarve_shards"} & advised
+    assert not {"unstarve_loader", "unstarve_cache", "unstarve_shards"} & advised
     assert found["steps"]["count"] == 12  # of 13: the first is warm-up
     assert "<html" in (out / "report.html").read_text()
     with sqlite3.connect(out / "run.sqlite") as store:
@@ -306,10 +307,14 @@ def test_demo_closes_the_loop(tmp_path: Path) -> None:
     assert found["devices"][0]["emulated"]
     assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
     remedies = [tried["remedy"] for tried in found["verification"]]
-    assert remedies[-2:] == ["unstarve_loader", "unstarve_shards"]
+    assert remedies[-3:] == ["unstarve_loader", "unstarve_cache", "unstarve_shards"]
     advice = {r["id"]: r["how"] for f in found["findings"] for r in f["remedies"]}
     assert f"unstarve pack {tmp_path}/d/data " in advice["unstarve_shards"]
-    assert not (tmp_path / "d/shards").exists(), "what is large is taken away again"
+    assert "UNSTARVE_CACHE_DIR" in advice["unstarve_cache"]
+    assert "kept 4096 of 4096 images" in done.stderr
+    assert "ms of CPU per image" in done.stderr
+    for large in ("shards", "cache"):
+        assert not (tmp_path / "d" / large).exists(), "what is large is taken away again"
     folder, last = found["verification"][-2:]
     assert folder["predicted"]["low"] <= folder["predicted"]["speedup"]
     for side in ("before", "after"):
@@ -317,3 +322,38 @@ def test_demo_closes_the_loop(tmp_path: Path) -> None:
     assert last["predicted"]["low"] <= last["predicted"]["speedup"] <= last["predicted"]["high"]
     assert last["after"]["au"] > last["before"]["au"]
     assert (tmp_path / "d/report.html").exists()
+
+
+def test_demo_goes_on_where_the_disk_takes_no_copies(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a full disk: the records of the runs are smaller."""
+    out = tmp_path / "d"
+    limits = (100 << 20, 100 << 20)  # a worker's batch in shared memory has 77 MB
+    done = subprocess.run(
+        [str(UNSTARVE), "demo", "--device", "emulated-a100", "--seconds", "900", "--steps", "4"]
+        + ["--out", str(out)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=900,
+        check=False,
+        restore_signals=False,  # SIGXFSZ stays ignored, so that a write fails instead
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+    )
+    assert done.returncode == 0, done.stderr
+    for remedy, folder in (("unstarve_cache", "cache"), ("unstarve_shards", "shards")):
+        (note,) = [line for line in done.stderr.splitlines() if f"{remedy} was not tried" in line]
+        assert str(out / folder) in note
+        assert "File too large" in note
+        assert not (out / folder).exists()
+    assert "unstarve_loader" in done.stdout
+    assert "filling the cache took" not in done.stdout
+
+
+def test_demo_leaves_what_it_finds(tmp_path: Path) -> None:
+    kept = tmp_path / "cache/kept"
+    kept.parent.mkdir()
+    kept.touch()
+    done = unstarve("demo", "--out", str(tmp_path))
+    assert done.returncode == 2
+    assert "'cache'" in done.stderr
+    assert kept.exists()

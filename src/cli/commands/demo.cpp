@@ -1,17 +1,19 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "cli/analysis.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/demo_text.h"
 #include "cli/demo_job.h"
 #include "cli/files.h"
 #include "cli/image_sample.h"
 #include "cli/observed_job.h"
 #include "cli/remedies.h"
-#include "cli/shard_text.h"
 #include "cli/terminal.h"
 #include "cli/trial.h"
 #include "feed/pack/pack_job.h"
@@ -29,9 +31,11 @@ namespace fs = std::filesystem;
 constexpr int kLinks = 60'000;
 // What is packed: epochs of 32 batches, packed in a few seconds.
 constexpr SampleBounds kPackedImages = {4'096, std::uint64_t{512} << 20};
-constexpr int kRuns = 4;
-// MLPerf Storage's bound for an accelerator that is fed.
-constexpr double kFedAu = 0.9;
+constexpr int kRuns = 5;
+// Folders that the demo makes in its own.
+constexpr const char* kImagesName = "some_images";
+constexpr const char* kCacheName = "cache";
+constexpr const char* kShardsName = "shards";
 
 struct Options {
   std::string out;
@@ -43,28 +47,35 @@ struct Options {
 
 void say(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
 
-std::string shown(const predict::Speedup& speedup) {
-  return fmt::format("{:.2f}x [{:.2f}..{:.2f}]", speedup.speedup, speedup.low, speedup.high);
-}
-
 void say_prediction(const Analysis& before, const std::string& remedy) {
-  const Reading<predict::Speedup> predicted = prediction_of(before.diagnosis, remedy);
-  say("  predicted         " + remedy + ": " +
-      (predicted ? shown(*predicted)
-                 : "no prediction, " + std::string(to_string(predicted.why_absent()))));
+  say("  predicted         " + remedy + ": " + prediction_text(before, remedy));
 }
 
-/// What the remedies that feed the GPU differ in: the CPU that they take. Empty for none.
-std::string what_feeding_costs(const std::vector<report::Verification>& tried) {
-  std::string fed;
-  for (const report::Verification& trial : tried) {
-    if (!trial.after.au || *trial.after.au < kFedAu || !trial.after.cpu_cores) continue;
-    fed += fmt::format("{}{} with {:.2f} CPU cores", fed.empty() ? "" : ", ", trial.remedy,
-                       *trial.after.cpu_cores);
+/// One line on stderr about what takes a while, for as long as this lives.
+class Progress {
+ public:
+  explicit Progress(std::string what)
+      : what_(std::move(what)), line_(clock_, progress_options(), [](std::string_view text) {
+          write_text(Stream::kErr, text);
+        }) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { line_.clear(); }
+  void update(std::uint64_t done, std::uint64_t total) {
+    line_.update(fmt::format("  {:<16}  {} of {} images", what_, done, total));
   }
-  if (fed.empty()) return fed;
-  return "  The GPU is fed by: " + fed + ".\n\n";
-}
+
+ private:
+  std::string what_;
+  SteadyClock clock_;
+  report::ProgressLine line_;
+};
+
+/// What unstarve's loader is given.
+struct NativeData {
+  std::string folder;
+  std::string cache = {};  // a filled one; empty: none
+};
 
 /// The runs of the demo and what was made of them.
 class Demo {
@@ -74,19 +85,24 @@ class Demo {
 
   Status run() {
     if (Status ready = prepare(); !ready) return ready;
-    auto before = measure("before", "as people first write it: DataLoader, PIL, num_workers=0",
-                          data_folder_, {});
+    begin("before", "as people first write it: DataLoader, PIL, num_workers=0");
+    auto before = measure("before", data_folder_, {});
     if (!before) return forward_error(before);
-    const Calibration calibration = calibrate(data_folder_, NativeOutput::kUint8);
-    for (const std::string& remark : calibration.remarks) before->remarks.push_back(remark);
-    diagnose::attach_predictions(before->diagnosis, predict_remedies(*before, calibration));
+    say("  calibration       some of the images with unstarve's loader, for some 5 s: from their");
+    say("                    folder, from a cache, from shards");
+    calibration_ = calibrate(data_folder_, NativeOutput::kUint8);
+    for (const std::string& remark : calibration_.remarks) before->remarks.push_back(remark);
+    diagnose::attach_predictions(before->diagnosis, predict_remedies(*before, calibration_));
     say("  verdict           " + before->diagnosis.verdict);
-    for (const char* remedy : {kMoreWorkers, kUnstarveLoader, kUnstarveShards}) {
+    for (const char* remedy : {kMoreWorkers, kUnstarveLoader, kUnstarveCache, kUnstarveShards}) {
       say_prediction(*before, remedy);
     }
     if (Status tried = try_more_workers(*before); !tried) return tried;
     if (Status tried = try_folder(*before); !tried) return tried;
+    if (Status linked = link_some(); !linked) return linked;
+    if (Status tried = try_cache(*before); !tried) return tried;
     if (Status tried = try_shards(*before); !tried) return tried;
+    for (const std::string& note : not_tried_) before->remarks.push_back(note);
     return present(*before);
   }
 
@@ -102,6 +118,12 @@ class Demo {
     fs::create_directories(out, failed);
     if (failed) return fail_errno(failed.value(), fmt::format("cannot make the folder {}", out));
     out_ = fs::absolute(out).string();
+    // What is made there is taken away again, so nothing may be there before.
+    for (const char* name : {kImagesName, kCacheName, kShardsName}) {
+      if (!fs::exists(fs::path(out_) / name, failed)) continue;
+      return fail(ErrorCode::kInvalidArgument, "{} holds '{}' already; give --out a new folder",
+                  out_, name);
+    }
     device_ = options_.device == "auto" ? choose_demo_device(parts_) : options_.device;
     emulated_ = device_.rfind("emulated", 0) == 0;
     say("unstarve demo: why does a GPU starve on real images, and what helps?");
@@ -118,10 +140,20 @@ class Demo {
     return {};
   }
 
-  Result<Analysis> measure(const std::string& label, const std::string& what,
-                           const std::string& data, const std::vector<std::string>& arguments,
-                           std::vector<std::pair<std::string, std::string>> environment = {}) {
+  /// Every run begins with it, also one that then cannot be made.
+  void begin(const std::string& label, const std::string& what) {
     say(fmt::format("[{}/{}] {}: {}", ++runs_, kRuns, label, what));
+  }
+
+  Status not_tried(const std::string& remedy, const std::string& why) {
+    say("  not tried         " + why);
+    not_tried_.push_back(fmt::format("{} was not tried: {}", remedy, why));
+    return {};
+  }
+
+  Result<Analysis> measure(const std::string& label, const std::string& data,
+                           const std::vector<std::string>& arguments,
+                           std::vector<std::pair<std::string, std::string>> environment = {}) {
     Trial trial;
     trial.label = label;
     trial.command = demo_command(parts_, data, device_, options_.length);
@@ -142,57 +174,83 @@ class Demo {
     }
     const std::string how = fmt::format("DataLoader(..., num_workers={}, prefetch_factor={})",
                                         plan->workers, plan->prefetch_factor);
+    begin(kMoreWorkers, how);
     const auto after =
-        measure(kMoreWorkers, how, data_folder_, {}, {{"UNSTARVE_FIX", fix_variable(*plan)}});
+        measure(kMoreWorkers, data_folder_, {}, {{"UNSTARVE_FIX", fix_variable(*plan)}});
     if (!after) return forward_error(after);
     keep(verify(before, *after, kMoreWorkers, how), *after);
     return {};
   }
 
   Status try_folder(const Analysis& before) {
-    return try_native(before, kUnstarveLoader, "unstarve.ImageFolderLoader(DATA) in its line",
-                      data_folder_);
+    const std::string how = "unstarve.ImageFolderLoader(DATA) in its line";
+    begin(kUnstarveLoader, how);
+    return try_native(before, kUnstarveLoader, how, {data_folder_});
   }
 
   Status try_native(const Analysis& before, const char* remedy, const std::string& how,
-                    const std::string& data) {
-    const auto after = measure(remedy, how, data, {"--loader", "unstarve"});
+                    const NativeData& data) {
+    std::vector<std::string> arguments = {"--loader", "unstarve"};
+    if (!data.cache.empty()) arguments.insert(arguments.end(), {"--cache", data.cache});
+    const auto after = measure(remedy, data.folder, arguments);
     if (!after) return forward_error(after);
     keep(verify(before, *after, remedy, how), *after);
     return {};
   }
 
+  /// Images of which an epoch ends and a pack takes seconds.
+  Status link_some() {
+    some_images_ = out_ + "/" + kImagesName;
+    const auto sample = link_some_images(data_folder_, some_images_, kPackedImages);
+    if (!sample) return forward_error(sample);
+    return {};
+  }
+
+  /// The epochs that fill the cache are not measured; the cache is taken away again at the end.
+  Status try_cache(const Analysis& before) {
+    const std::string how = "ImageFolderLoader(DATA, cache_dir=DIR), from the second epoch on";
+    begin(kUnstarveCache, how);
+    const ScratchFolder cache = ScratchFolder::at(out_ + "/" + kCacheName);
+    const auto filled = fill(cache.path());
+    if (!filled) return not_tried(kUnstarveCache, filled.error().message);
+    say(filled_text(*filled, calibration_));
+    filled_ = *filled;
+    return try_native(before, kUnstarveCache, how + "; " + filling_cost(*filled, calibration_),
+                      {some_images_, cache.path()});
+  }
+
+  Result<FilledCache> fill(const std::string& cache) const {
+    Progress progress("first epoch");
+    return fill_cache(some_images_, cache, [&](std::uint64_t done, std::uint64_t total) {
+      progress.update(done, total);
+    });
+  }
+
   /// Packs some of the images as `unstarve pack` does, and takes the shards away again at the end.
   Status try_shards(const Analysis& before) {
-    const std::string images = out_ + "/some_images";
-    feed::PackOptions pack;
-    pack.source = images;
-    pack.target = out_ + "/shards";
-    const auto sample = link_some_images(data_folder_, images, kPackedImages);
-    if (!sample) return forward_error(sample);
-    auto job = feed::PackJob::open(pack);
+    const std::string how = "unstarve pack DATA SHARDS, then ImageFolderLoader(SHARDS)";
+    begin(kUnstarveShards, how);
+    const ScratchFolder shards = ScratchFolder::at(out_ + "/" + kShardsName);
+    const auto packed = pack(shards.path());
+    if (!packed) return not_tried(kUnstarveShards, packed.error().message);
+    say(packed_text(*packed));
+    return try_native(before, kUnstarveShards, how, {shards.path()});
+  }
+
+  Result<feed::PackSummary> pack(const std::string& shards) const {
+    feed::PackOptions options;
+    options.source = some_images_;
+    options.target = shards;
+    auto job = feed::PackJob::open(options);
     if (!job) return forward_error(job);
-    const auto packed = job->run([](const feed::PackProgress&) {});
-    if (!packed) return forward_error(packed);
-    say(fmt::format("  unstarve pack     {} of the images once: {} -> {} in {}", packed->samples,
-                    bytes_text(static_cast<double>(packed->source_bytes)),
-                    bytes_text(static_cast<double>(packed->shard_bytes)),
-                    duration_text(packed->seconds)));
-    const Status tried = try_native(
-        before, kUnstarveShards,
-        "unstarve pack DATA SHARDS, then unstarve.ImageFolderLoader(SHARDS)", pack.target);
-    std::error_code ignored;  // whatever stays lies in the demo's own folder
-    fs::remove_all(pack.target, ignored);
-    return tried;
+    Progress progress("unstarve pack");
+    return job->run([&](const feed::PackProgress& now) { progress.update(now.done, now.total); });
   }
 
   void keep(const report::Verification& verification, const Analysis& after) {
     tried_.verification.push_back(verification);
     tried_.curves.push_back(after.utilization);
-    say("  measured          " + shown(verification.measured) +
-        (!verification.predicted ? ""
-         : verification.held     ? ", as predicted"
-                                 : ", outside the prediction"));
+    say("  measured          " + measured_text(verification));
   }
 
   Status present(const Analysis& before) {
@@ -204,8 +262,8 @@ class Demo {
       return stored;
     }
     if (options_.json != "-") {
-      write_text(Stream::kOut, "\n" + report::render_text(whole, text_options(Stream::kOut)) +
-                                   "\n" + what_feeding_costs(tried_.verification));
+      write_text(Stream::kOut,
+                 "\n" + report::render_text(whole, text_options(Stream::kOut)) + "\n" + costs());
     }
     for (const std::string& remark : before.remarks) say("note: " + remark);
     say("The page: " + html);
@@ -213,10 +271,20 @@ class Demo {
     return write_file(options_.json, report::to_json(before.diagnosis, tried_.verification));
   }
 
+  std::string costs() const {
+    std::string text = what_feeding_costs(tried_.verification);
+    if (filled_) text += what_filling_costs(*filled_, calibration_);
+    return text.empty() ? text : text + "\n";
+  }
+
   Options options_;
   Installation parts_;
+  Calibration calibration_;
+  std::optional<FilledCache> filled_;
+  std::vector<std::string> not_tried_;
   std::string out_;
   std::string data_folder_;
+  std::string some_images_;
   std::string device_;
   bool emulated_ = false;
   int runs_ = 0;

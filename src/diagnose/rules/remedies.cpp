@@ -73,6 +73,18 @@ Remedy unstarve_loader(const Signals& signals) {
   return remedy;
 }
 
+std::optional<Remedy> unstarve_cache(const Signals& signals) {
+  if (signals.image_folder.empty()) return std::nullopt;
+  const std::string_view when =
+      is_native(signals) ? "Unless the loader has a cache already" : "With that loader";
+  return advice("unstarve_cache",
+                fmt::format("{}{}: set UNSTARVE_CACHE_DIR=DIR for the job (or pass cache_dir=DIR "
+                            "to unstarve.ImageFolderLoader), DIR on a local disk with room for "
+                            "1.25 times the images. The first epoch keeps copies, which takes CPU; "
+                            "from the second on they are read at the speed of shards.",
+                            when, at(signals.loader_place)));
+}
+
 std::optional<Remedy> unstarve_shards(const Signals& signals) {
   if (signals.image_folder.empty()) return std::nullopt;
   const std::string shards = signals.image_folder + "-shards";
@@ -94,6 +106,7 @@ Remedy pack_shards(const Signals& signals) {
 std::vector<Remedy> native_loading(const Signals& signals) {
   std::vector<Remedy> remedies;
   if (!is_native(signals)) remedies.push_back(unstarve_loader(signals));
+  if (auto cache = unstarve_cache(signals)) remedies.push_back(*std::move(cache));
   if (auto shards = unstarve_shards(signals)) remedies.push_back(*std::move(shards));
   return remedies;
 }

@@ -18,12 +18,14 @@ std::optional<Remedy> more_workers(const Signals& signals);
 Reading<double> needed_workers(const Signals& signals);
 /// unstarve's loader with one thread per effective CPU.
 Remedy unstarve_loader(const Signals& signals);
+/// That loader with a cache that it fills; nothing unless the data is a folder of images.
+std::optional<Remedy> unstarve_cache(const Signals& signals);
 /// The same data packed into shards, for that loader; nothing unless it is a folder of images.
 std::optional<Remedy> unstarve_shards(const Signals& signals);
 /// The same, said in general where the folder is not known: for a job that unstarve's engine feeds.
 Remedy pack_shards(const Signals& signals);
-/// unstarve_loader(), unless the job has it, and unstarve_shards(): what to do about waiting for
-/// input beside more workers.
+/// unstarve_loader(), unless the job has it, unstarve_cache() and unstarve_shards(), in this order:
+/// what to do about waiting for input beside more workers.
 std::vector<Remedy> native_loading(const Signals& signals);
 std::optional<Remedy> fewer_workers(const Signals& signals);
 /// More samples per step; nothing when the device's memory is known to be full.

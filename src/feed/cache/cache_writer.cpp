@@ -219,6 +219,7 @@ void CacheWriter::add_to(CacheStats& stats) const {
   stats.kept = kept_.load(std::memory_order_relaxed);
   stats.dropped = dropped_.load(std::memory_order_relaxed);
   stats.refused = refused_.load(std::memory_order_relaxed);
+  stats.waiting_bytes = queued_bytes_.load(std::memory_order_relaxed);
   stats.bytes = bytes_.load(std::memory_order_relaxed);
   const MutexLock lock(mutex_);
   stats.stopped = reason_;

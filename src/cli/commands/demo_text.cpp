@@ -1,0 +1,80 @@
+#include "cli/commands/demo_text.h"
+
+#include <fmt/format.h>
+
+#include "cli/shard_text.h"
+#include "cli/trial.h"
+
+namespace unstarve::cli {
+
+namespace {
+
+// MLPerf Storage's bound for an accelerator that is fed.
+constexpr double kFedAu = 0.9;
+
+std::string shown(const predict::Speedup& speedup) {
+  return fmt::format("{:.2f}x [{:.2f}..{:.2f}]", speedup.speedup, speedup.low, speedup.high);
+}
+
+/// CPU time of one image while the cache is filled, beside that without a cache.
+std::string cost_per_image(const FilledCache& cache, const Calibration& calibration) {
+  const double filling_ms = 1e3 * cache.cpu_s / static_cast<double>(cache.images) / cache.epochs;
+  std::string text = fmt::format("{:.2f} ms of CPU per image", filling_ms);
+  if (calibration.folder) {
+    text += fmt::format(" ({:.2f} ms without a cache)", 1e3 * calibration.folder->sample_cpu_s);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string prediction_text(const Analysis& before, const std::string& remedy) {
+  const Reading<predict::Speedup> predicted = prediction_of(before.diagnosis, remedy);
+  if (predicted) return shown(*predicted);
+  return "no prediction, " + std::string(to_string(predicted.why_absent()));
+}
+
+std::string measured_text(const report::Verification& tried) {
+  std::string text = shown(tried.measured);
+  if (tried.predicted) text += tried.held ? ", as predicted" : ", outside the prediction";
+  return text;
+}
+
+std::string filled_text(const FilledCache& cache, const Calibration& calibration) {
+  std::string text =
+      fmt::format("  {:<16}  kept {} of {} images, {}, in {}\n{:20}{}",
+                  cache.epochs == 1 ? "first epoch" : "two epochs", cache.kept, cache.images,
+                  bytes_text(static_cast<double>(cache.bytes)), duration_text(cache.seconds), "",
+                  cost_per_image(cache, calibration));
+  if (!cache.full()) text += fmt::format("\n{:20}not all: {}", "", cache.why_not_all);
+  return text;
+}
+
+std::string packed_text(const feed::PackSummary& packed) {
+  return fmt::format("  {:<16}  {} of the images once: {} -> {} in {}", "unstarve pack",
+                     packed.samples, bytes_text(static_cast<double>(packed.source_bytes)),
+                     bytes_text(static_cast<double>(packed.shard_bytes)),
+                     duration_text(packed.seconds));
+}
+
+std::string what_feeding_costs(const std::vector<report::Verification>& tried) {
+  std::string fed;
+  for (const report::Verification& trial : tried) {
+    if (!trial.after.au || *trial.after.au < kFedAu || !trial.after.cpu_cores) continue;
+    fed += fmt::format("    {:<16} with {:.2f} CPU cores\n", trial.remedy, *trial.after.cpu_cores);
+  }
+  return fed.empty() ? fed : "  The GPU is fed (an AU of 90 % or more) by\n" + fed;
+}
+
+std::string filling_cost(const FilledCache& cache, const Calibration& calibration) {
+  return fmt::format("filling the cache took {} for {} images, {}",
+                     duration_text(cache.seconds / cache.epochs), cache.images,
+                     cost_per_image(cache, calibration));
+}
+
+std::string what_filling_costs(const FilledCache& cache, const Calibration& calibration) {
+  return "  unstarve_cache is measured from the second epoch on. In the first,\n  " +
+         filling_cost(cache, calibration) + ".\n";
+}
+
+}  // namespace unstarve::cli
