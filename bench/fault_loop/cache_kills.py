@@ -137,6 +137,7 @@ def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
             else:
                 wait_s = draw.uniform(0, 1.2 * seconds)
             check(kill_after(child, wait_s), "a job ended by itself")
+            partly += before < entries_in(cached.cache) < PICTURES
             if child is not children[-1] and cached.cache.exists():
                 cached.hits(cached.cache)
             done += 1
@@ -144,7 +145,6 @@ def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
             assert child.stdout is not None
             child.stdout.close()
         watch.seen(done)
-        partly += before < entries_in(cached.cache) < PICTURES
         together += ranks == 2
         cached.hits(cached.cache)
         if draw.random() < 0.5:
@@ -152,7 +152,7 @@ def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
     cached.check_that_it_is_filled_on(cached.cache)
     return (
         f"{done} kills of loaders that fill a cache, {together} times two ranks with one cache, "
-        f"{partly} times in the middle of filling: the same batches, and it is filled on; "
+        f"{partly} kills in the middle of filling: the same batches, and it is filled on; "
         + watch.text()
     )
 

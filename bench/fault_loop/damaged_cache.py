@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -51,23 +53,37 @@ COPY_CHANGES: tuple[Change, ...] = (
 )  # fmt: skip
 
 
-def make_alike(root: Path, first_seed: int) -> Path:
-    """Pictures of one length, made in one moment: the stamps of some files do not tell them
-    apart."""
+def alike_pictures(first_seed: int) -> list[bytes]:
+    """Of one length: made in one moment, their stamps do not tell them apart."""
     pictures = [made_jpeg(8 * (first_seed + i) + i % 3) for i in range(SAMPLES)]
     longest = max(map(len, pictures))
+    return [picture.ljust(longest, b"\0") for picture in pictures]
+
+
+def alike_folder(root: Path, first_seed: int) -> Path:
     (root / "one").mkdir(parents=True, exist_ok=True)
-    for i, picture in enumerate(pictures):
-        (root / "one" / f"{i:05}.jpg").write_bytes(picture.ljust(longest, b"\0"))
+    for i, picture in enumerate(alike_pictures(first_seed)):
+        (root / "one" / f"{i:05}.jpg").write_bytes(picture)
     return root
+
+
+def alike_tar(path: Path, first_seed: int) -> Path:
+    path = path.with_suffix(".tar")
+    with tarfile.open(path, "w") as tar:
+        for i, picture in enumerate(alike_pictures(first_seed)):
+            member = tarfile.TarInfo(f"{i:05}.jpg")
+            member.size = len(picture)
+            tar.addfile(member, io.BytesIO(picture))
+    return path
 
 
 class CacheLoop:
     """One cache, damaged again and again."""
 
-    def __init__(self, scratch: Path) -> None:
-        self.made = make_alike(scratch / "made", 0)
-        other = make_alike(scratch / "other", 100)
+    def __init__(self, scratch: Path, make_data: Callable[[Path, int], Path]) -> None:
+        scratch.mkdir()
+        self.made = make_data(scratch / "made", 0)
+        other = make_data(scratch / "other", 100)
         self.cache, self.sound = scratch / "cache", scratch / "sound"
         time.sleep(SETTLED_S)
         self.options: list[dict[str, Any]] = [{}, {"train": True, "seed": 3}]
@@ -141,13 +157,18 @@ class CacheLoop:
 
 
 def damage_cache(scratch: Path, count: int, draw: random.Random) -> str:
-    loop = CacheLoop(scratch)
-    check(loop.compare(0, "the sound cache") == SAMPLES, "the sound cache cannot be read")
+    loops = [CacheLoop(scratch / "folder", alike_folder), CacheLoop(scratch / "tar", alike_tar)]
+    for loop in loops:
+        check(loop.compare(0, "the sound cache") == SAMPLES, "the sound cache cannot be read")
     watch = Watch(count)
     for case in range(count):
-        loop.damage(case, draw)
+        loops[case // 2 % 2].damage(case, draw)
         watch.seen(case + 1)
+    refused = sum(loop.refused for loop in loops)
+    damaged = sum(loop.damaged for loop in loops)
+    hits = sum(loop.hits for loop in loops)
     return (
-        f"{count} mutated files of a cache: {loop.refused} refused by name, {loop.damaged} copies "
-        f"found damaged and made anew, {loop.hits} copies read, every sample right; {watch.text()}"
+        f"{count} mutated files of caches of a folder and a tar: {refused} refused by name, "
+        f"{damaged} copies found damaged and made anew, {hits} copies read, every sample right; "
+        + watch.text()
     )
