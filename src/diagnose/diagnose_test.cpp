@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnose/rules/remedies.h"
+
 namespace unstarve::diagnose {
 namespace {
 
@@ -99,6 +101,21 @@ TEST(Diagnose, AFolderOfImagesCanBePackedAndIsNamedOnlyForAClearGain) {
   attach_predictions(found,
                      {{"unstarve_loader", {2.0, 1.9, 2.1}}, {"unstarve_shards", {2.4, 2.3, 2.5}}});
   EXPECT_TRUE(contains(found.verdict, "unstarve pack /i /i-shards")) << found.verdict;
+}
+
+TEST(Diagnose, ACacheIsAdvisedBetweenLoaderAndShards) {
+  Signals signals;
+  EXPECT_EQ(native_loading(signals).size(), 1U) << "nobody knows what data it is";
+  signals.image_folder = "/i";
+  std::vector<Remedy> advised = native_loading(signals);
+  ASSERT_EQ(advised.size(), 3U);
+  EXPECT_EQ(advised[1].id, "unstarve_cache");
+  EXPECT_TRUE(contains(advised[1].how, "With that loader: set UNSTARVE_CACHE_DIR"));
+  EXPECT_TRUE(contains(advised[1].how, "from the second on"));
+  signals.loader_threads = 2;  // it is unstarve's
+  advised = native_loading(signals);
+  ASSERT_EQ(advised.size(), 2U);
+  EXPECT_TRUE(contains(advised[0].how, "Unless the loader has a cache already: set"));
 }
 
 TEST(Diagnose, WithoutStepsTheVerdictSaysSo) {

@@ -215,7 +215,8 @@ class Demo {
     if (!filled) return not_tried(kUnstarveCache, filled.error().message);
     say(filled_text(*filled, calibration_));
     filled_ = *filled;
-    return try_native(before, kUnstarveCache, how + "; " + filling_cost(*filled, calibration_),
+    return try_native(before, kUnstarveCache,
+                      how + "; filling it took " + filling_cost(*filled, calibration_),
                       {some_images_, cache.path()});
   }
 

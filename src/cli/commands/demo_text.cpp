@@ -21,7 +21,7 @@ std::string cost_per_image(const FilledCache& cache, const Calibration& calibrat
   const double filling_ms = 1e3 * cache.cpu_s / static_cast<double>(cache.images) / cache.epochs;
   std::string text = fmt::format("{:.2f} ms of CPU per image", filling_ms);
   if (calibration.folder) {
-    text += fmt::format(" ({:.2f} ms without a cache)", 1e3 * calibration.folder->sample_cpu_s);
+    text += fmt::format(" ({:.2f} without a cache)", 1e3 * calibration.folder->sample_cpu_s);
   }
   return text;
 }
@@ -67,13 +67,13 @@ std::string what_feeding_costs(const std::vector<report::Verification>& tried) {
 }
 
 std::string filling_cost(const FilledCache& cache, const Calibration& calibration) {
-  return fmt::format("filling the cache took {} for {} images, {}",
-                     duration_text(cache.seconds / cache.epochs), cache.images,
-                     cost_per_image(cache, calibration));
+  return fmt::format("{} for {} images, {}", duration_text(cache.seconds / cache.epochs),
+                     cache.images, cost_per_image(cache, calibration));
 }
 
 std::string what_filling_costs(const FilledCache& cache, const Calibration& calibration) {
-  return "  unstarve_cache is measured from the second epoch on. In the first,\n  " +
+  return "  unstarve_cache is measured from the second epoch on. The first one filled the\n"
+         "  cache: " +
          filling_cost(cache, calibration) + ".\n";
 }
 

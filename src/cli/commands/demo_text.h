@@ -24,7 +24,7 @@ std::string packed_text(const feed::PackSummary& packed);
 
 /// What the remedies that feed the GPU differ in: the CPU that they take. Empty where none does.
 std::string what_feeding_costs(const std::vector<report::Verification>& tried);
-/// "filling the cache took 1.6 s for 4096 images, 0.73 ms of CPU per image (0.39 ms without ...)".
+/// "1.6 s for 4096 images, 0.73 ms of CPU per image (0.39 without a cache)".
 std::string filling_cost(const FilledCache& cache, const Calibration& calibration);
 /// The same as a sentence about what the remedy's measurement leaves out.
 std::string what_filling_costs(const FilledCache& cache, const Calibration& calibration);
