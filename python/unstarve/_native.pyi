@@ -12,13 +12,15 @@ class GeometryPlan:
     class Kind(enum.Enum):
         random_resized_crop = 0
         resize_center_crop = 1
-        resize = 2
-        center_crop = 3
+        resize_random_crop = 2
+        resize = 3
+        center_crop = 4
 
     kind: Kind
     width: int
     height: int
     resize_short: int
+    resize_to: tuple[int, int]
     scale_min: float
     scale_max: float
     ratio_min: float

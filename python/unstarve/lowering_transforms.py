@@ -221,35 +221,50 @@ class _Reader:
             self.geometry = Geometry(
                 "resize", (int(sides[0]), int(sides[1])), interpolation=interpolation
             )
-        elif self.plan.horizontal_flip or self.plan.vertical_flip:
-            # The centre of an odd remainder lies half a pixel to one side.
-            raise NotLowerable("a flip before Resize and CenterCrop")
         else:
             self.pending_resize = (int(sides[0]), interpolation)
 
     def center_crop(self, part: Any) -> None:
         size = (int(part.size[0]), int(part.size[1]))
+        if self.pending_resize is None and self.geometry is not None and self.geometry.size == size:
+            return
+        if self.plan.horizontal_flip or self.plan.vertical_flip:
+            # The centre of an odd remainder lies half a pixel to one side.
+            raise NotLowerable("a flip before Resize or between it and CenterCrop")
+        if self.geometry is None and self.pending_resize is None:
+            self._before_geometry()
+            self.geometry = Geometry("center_crop", size)
+        else:
+            self._crop("resize_center_crop", size)
+
+    def random_crop(self, part: Any) -> None:
+        if part.padding is not None:
+            raise NotLowerable("padding")
+        if self.geometry is None and self.pending_resize is None:
+            raise NotLowerable("RandomCrop without Resize before it: not every image is as large")
+        self._crop("resize_random_crop", (int(part.size[0]), int(part.size[1])))
+
+    def _crop(
+        self, kind: Literal["resize_center_crop", "resize_random_crop"], size: tuple[int, int]
+    ) -> None:
+        """Of what Resize made."""
+        if self.plan.colour or self.plan.erasing is not None:
+            raise NotLowerable("a crop after a change of colours or RandomErasing")
+        short, resized = 0, (0, 0)
         if self.pending_resize is not None:
             short, interpolation = self.pending_resize
-            if max(size) > short:
-                raise NotLowerable(f"CenterCrop of {max(size)} pixels after Resize({short})")
-            if self.plan.colour:
-                raise NotLowerable("a crop after a change of colours")
-            self.pending_resize = None
-            self.geometry = Geometry(
-                "resize_center_crop", size, resize_short=short, interpolation=interpolation
-            )
-        elif self.geometry is None:
-            self._before_geometry()
-            if self.plan.horizontal_flip or self.plan.vertical_flip:
-                raise NotLowerable("a flip before CenterCrop")
-            self.geometry = Geometry("center_crop", size)
-        elif self.geometry.size != size:
+            least = (short, short)
+        elif self.geometry is not None and self.geometry.kind == "resize":
+            least = resized = self.geometry.size
+            interpolation = self.geometry.interpolation
+        else:
             raise NotLowerable("a crop after another change of size")
+        if size[0] > least[0] or size[1] > least[1]:
+            raise NotLowerable(f"a crop of {max(size)} pixels after Resize to {max(least)}")
+        self.pending_resize = None
+        self.geometry = Geometry(kind, size, short, interpolation=interpolation, resize_to=resized)
 
     def _flip(self) -> None:
-        if self.pending_resize is not None:
-            raise NotLowerable("a flip between Resize and CenterCrop")
         if self.plan.erasing is not None:
             raise NotLowerable("a flip after RandomErasing")
 
@@ -281,6 +296,14 @@ class _Reader:
 
     def random_grayscale(self, part: Any) -> None:
         self._colour(Colour("greyscale", probability=float(part.p)))
+
+    def random_apply(self, part: Any) -> None:
+        inner = list(part.transforms)
+        of_colour = (_Reader.color_jitter, _Reader.grayscale, _Reader.random_grayscale)
+        if len(inner) != 1 or _readers().get(type(inner[0])) not in of_colour:
+            raise NotLowerable("other than one change of colours in RandomApply")
+        self.read(inner[0])
+        self.plan.colour[-1].probability *= float(part.p)
 
     def to_tensor(self, _part: Any) -> None:
         if self.form != "pil":
@@ -376,11 +399,13 @@ _READERS: dict[str, Callable[[_Reader, Any], None]] = {
     "RandomResizedCrop": _Reader.random_resized_crop,
     "Resize": _Reader.resize,
     "CenterCrop": _Reader.center_crop,
+    "RandomCrop": _Reader.random_crop,
     "RandomHorizontalFlip": _Reader.horizontal_flip,
     "RandomVerticalFlip": _Reader.vertical_flip,
     "ColorJitter": _Reader.color_jitter,
     "Grayscale": _Reader.grayscale,
     "RandomGrayscale": _Reader.random_grayscale,
+    "RandomApply": _Reader.random_apply,
     "ToTensor": _Reader.to_tensor,
     "PILToTensor": _Reader.to_uint8_tensor,
     "ToImage": _Reader.to_image,

@@ -49,8 +49,9 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     geometry, given = native.geometry, plan.geometry
     geometry.kind = getattr(_native.GeometryPlan.Kind, given.kind)
     geometry.height, geometry.width = given.size
-    if given.kind == "resize_center_crop":
+    if given.resize_short:
         geometry.resize_short = given.resize_short
+    geometry.resize_to = given.resize_to
     geometry.scale_min, geometry.scale_max = given.scale
     geometry.ratio_min, geometry.ratio_max = given.ratio
     geometry.interpolation = getattr(_native.Interpolation, given.interpolation)

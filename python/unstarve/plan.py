@@ -13,12 +13,16 @@ Channels = tuple[float, float, float]
 class Geometry:
     """Which pixels are kept. Sizes are (height, width) in pixels."""
 
-    kind: Literal["random_resized_crop", "resize_center_crop", "resize", "center_crop"]
+    kind: Literal[
+        "random_resized_crop", "resize_center_crop", "resize_random_crop", "resize", "center_crop"
+    ]
     size: tuple[int, int]
     resize_short: int = 0
     scale: NumberPair = (0.08, 1.0)
     ratio: NumberPair = (3 / 4, 4 / 3)
     interpolation: Literal["bilinear", "bicubic"] = "bilinear"
+    #: Before a crop: the size that is resized to, where resize_short does not say it.
+    resize_to: tuple[int, int] = (0, 0)
 
 
 @dataclass

@@ -48,6 +48,7 @@ void bind_geometry(nb::module_& module) {
   nb::enum_<GeometryPlan::Kind>(geometry, "Kind")
       .value("random_resized_crop", GeometryPlan::Kind::kRandomResizedCrop)
       .value("resize_center_crop", GeometryPlan::Kind::kResizeCenterCrop)
+      .value("resize_random_crop", GeometryPlan::Kind::kResizeRandomCrop)
       .value("resize", GeometryPlan::Kind::kResize)
       .value("center_crop", GeometryPlan::Kind::kCenterCrop);
   geometry.def(nb::init<>())
@@ -59,6 +60,14 @@ void bind_geometry(nb::module_& module) {
           "height", [](const GeometryPlan& self) { return self.size.height; },
           [](GeometryPlan& self, int value) { self.size.height = value; })
       .def_rw("resize_short", &GeometryPlan::resize_short)
+      .def_prop_rw(
+          "resize_to",
+          [](const GeometryPlan& self) {
+            return std::pair(self.resize_to.height, self.resize_to.width);
+          },
+          [](GeometryPlan& self, std::pair<int, int> value) {
+            self.resize_to = {value.second, value.first};
+          })
       .def_rw("scale_min", &GeometryPlan::scale_min)
       .def_rw("scale_max", &GeometryPlan::scale_max)
       .def_rw("ratio_min", &GeometryPlan::ratio_min)

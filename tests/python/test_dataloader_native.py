@@ -97,6 +97,12 @@ FLOATS: dict[str, Any] = {
         transforms.ToTensor(),
         transforms.Normalize(MEAN, STD),
     ],
+    "centre of a size": [
+        transforms.Resize((70, 80)),
+        transforms.CenterCrop((64, 50)),
+        transforms.ToTensor(),
+        transforms.Normalize(MEAN, STD),
+    ],
     "v2": [
         v2.ToImage(),
         v2.Resize((40, 50), antialias=True),

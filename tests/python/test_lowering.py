@@ -98,6 +98,29 @@ def test_resize_and_centre_crop(library: Any) -> None:
     assert alone == Geometry("center_crop", (32, 32))
 
 
+@pytest.mark.parametrize("library", [v1, v2])
+def test_crops_of_what_resize_made(library: Any) -> None:
+    """A flip may lie between: for a box anywhere it does not matter."""
+    flip = library.RandomHorizontalFlip()
+    plan = plan_of(library.Resize(256), flip, library.RandomCrop(224), library.PILToTensor())
+    assert plan.geometry == Geometry("resize_random_crop", (224, 224), resize_short=256)
+    assert plan.horizontal_flip == 0.5
+    exact = library.Resize((20, 30), interpolation=BICUBIC)
+    kinds = {library.RandomCrop: "resize_random_crop", library.CenterCrop: "resize_center_crop"}
+    for crop, kind in kinds.items():
+        geometry = plan_of(exact, crop((20, 16)), library.PILToTensor()).geometry
+        assert (geometry.kind, geometry.size, geometry.resize_to) == (kind, (20, 16), (20, 30))
+        assert geometry.interpolation == "bicubic"
+
+
+@pytest.mark.parametrize("library", [v1, v2])
+def test_colours_that_are_applied_at_times(library: Any) -> None:
+    parts = [library.ColorJitter(0.4), library.RandomGrayscale(0.5)]
+    applied = [library.RandomApply([part], p=0.8) for part in parts]
+    plan = plan_of(library.RandomResizedCrop(8, antialias=True), *applied, library.PILToTensor())
+    assert plan.colour == [Colour("jitter", 0.8, (0.6, 1.4)), Colour("greyscale", 0.4)]
+
+
 def test_flips_add_up_and_erasing_is_normalised() -> None:
     plan = plan_of(
         v1.RandomHorizontalFlip(1.0),
@@ -137,7 +160,15 @@ JITTER = v1.ColorJitter(0.5)
         ([CROP, MyFlip(), v1.ToTensor()], "subclass of RandomHorizontalFlip"),
         ([CROP, v1.ToTensor(), v1.Lambda(lambda x: x)], "not among"),
         ([CROP, v1.ToTensor(), abs], "not among"),
-        ([v1.RandomCrop(8), v1.ToTensor()], "not among"),
+        ([v1.RandomRotation(8), v1.ToTensor()], "not among"),
+        ([v1.RandomCrop(8), v1.ToTensor()], "without Resize"),
+        ([v1.Resize(9), v1.RandomCrop(8, padding=1), v1.ToTensor()], "padding"),
+        ([v1.Resize(9), v1.RandomCrop((10, 2)), v1.ToTensor()], "crop of 10 pixels"),
+        ([v1.Resize((9, 20)), v1.CenterCrop(10), v1.ToTensor()], "crop of 10 pixels"),
+        ([v1.Resize((9, 9)), JITTER, v1.RandomCrop(8), v1.ToTensor()], "change of colours"),
+        ([CROP, v1.RandomCrop(4), v1.ToTensor()], "another change of size"),
+        ([CROP, v1.RandomApply([JITTER, JITTER]), v1.ToTensor()], "RandomApply"),
+        ([CROP, v1.RandomApply([v1.GaussianBlur(3)]), v1.ToTensor()], "RandomApply"),
         ([v1.RandomResizedCrop(8, interpolation=v1.InterpolationMode.NEAREST)], "nearest"),
         ([v1.PILToTensor(), v1.Resize((8, 8), antialias=False)], "antialias"),
         ([v1.Resize(8, max_size=9), v1.CenterCrop(8)], "max_size"),

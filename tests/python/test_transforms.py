@@ -53,11 +53,14 @@ def options_of(folder: Path, plan: Any) -> Any:
     return options
 
 
-def plan_of(kind: Any, width: int, height: int, short: int = 1) -> Any:
+def plan_of(kind: Any, width: int, height: int, short: int | tuple[int, int] = 1) -> Any:
     plan = _native.TransformPlan()
     plan.geometry.kind = kind
     plan.geometry.width, plan.geometry.height = width, height
-    plan.geometry.resize_short = short
+    if isinstance(short, tuple):
+        plan.geometry.resize_to = short
+    else:
+        plan.geometry.resize_short = short
     return plan
 
 
@@ -73,6 +76,11 @@ def run(folder: Path, plan: Any, epoch: int) -> tuple[Any, list[dict[str, Any]]]
     return images, draws
 
 
+def resized_to(geometry: Any) -> list[int]:
+    exact = list(geometry.resize_to)
+    return exact if exact[0] else [geometry.resize_short]
+
+
 def resized(pixels: Any, plan: Any, draw: dict[str, Any]) -> Any:
     """The geometry by torchvision."""
     geometry = plan.geometry
@@ -84,8 +92,13 @@ def resized(pixels: Any, plan: Any, draw: dict[str, Any]) -> Any:
     elif geometry.kind == Kind.resize:
         pixels = functional.resize(pixels, size, mode, antialias=True)
     elif geometry.kind == Kind.resize_center_crop:
-        pixels = functional.resize(pixels, [geometry.resize_short], mode, antialias=True)
+        pixels = functional.resize(pixels, resized_to(geometry), mode, antialias=True)
         pixels = functional.center_crop(pixels, size)
+    elif geometry.kind == Kind.resize_random_crop:
+        pixels = functional.resize(pixels, resized_to(geometry), mode, antialias=True)
+        x, y, _, _ = draw["window"]
+        assert 0 <= x <= pixels.shape[2] - size[1] and 0 <= y <= pixels.shape[1] - size[0]
+        pixels = functional.crop(pixels, y, x, *size)
     else:
         pixels = functional.center_crop(pixels, size)
     if draw["flip"]:
@@ -121,6 +134,9 @@ GEOMETRIES = [
     (Kind.resize, 300, 90, 1),
     (Kind.resize_center_crop, 56, 48, 64),
     (Kind.resize_center_crop, 80, 72, 64),  # larger than what the resize leaves
+    (Kind.resize_center_crop, 80, 50, (70, 64)),  # as large, (height, width) for Resize
+    (Kind.resize_random_crop, 56, 48, 64),
+    (Kind.resize_random_crop, 64, 33, (40, 64)),
     (Kind.center_crop, 64, 64, 1),  # larger than some images
 ]
 INTERPOLATIONS = [_native.Interpolation.bilinear, _native.Interpolation.bicubic]

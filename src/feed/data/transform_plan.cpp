@@ -13,12 +13,25 @@ Status check(bool holds, std::string_view field, std::string_view rule) {
 
 bool is_probability(double value) { return value >= 0 && value <= 1; }
 
+bool is_side(int side) { return side >= 1 && side <= 16384; }
+
+Status check_resize(const GeometryPlan& plan) {
+  const ImageSize to = plan.resize_to;
+  const bool is_exact = to.width != 0 || to.height != 0;
+  Status status = check(is_side(plan.resize_short), "resize_short", "1 to 16384 pixels");
+  if (status && is_exact) {
+    status = check(is_side(to.width) && is_side(to.height), "resize_to", "1 to 16384 pixels");
+  }
+  if (!status || plan.kind != GeometryPlan::Kind::kResizeRandomCrop) return status;
+  const ImageSize least = is_exact ? to : ImageSize{plan.resize_short, plan.resize_short};
+  return check(plan.size.width <= least.width && plan.size.height <= least.height, "size",
+               "within the resized image, for a random crop of it");
+}
+
 Status check_geometry(const GeometryPlan& plan) {
-  constexpr int kMaxSide = 16384;
-  const auto is_side = [](int side) { return side >= 1 && side <= kMaxSide; };
   Status status =
       check(is_side(plan.size.width) && is_side(plan.size.height), "size", "1 to 16384 pixels");
-  if (status) status = check(is_side(plan.resize_short), "resize_short", "1 to 16384 pixels");
+  if (status) status = check_resize(plan);
   if (status && plan.kind == GeometryPlan::Kind::kRandomResizedCrop) {
     status = check(plan.scale_min > 0 && plan.scale_min <= plan.scale_max && plan.scale_max <= 1,
                    "scale", "two shares of the area, 0 < low <= high <= 1");

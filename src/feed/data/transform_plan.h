@@ -13,13 +13,15 @@ namespace unstarve::feed {
 struct GeometryPlan {
   enum class Kind {
     kRandomResizedCrop,  // a random box, resized to `size`
-    kResizeCenterCrop,   // the shorter side resized to `resize_short`, `size` cut from the centre
+    kResizeCenterCrop,   // resized as below, then `size` cut from the centre
+    kResizeRandomCrop,   // resized as below, then `size`, which must fit, cut from anywhere
     kResize,             // the whole image resized to `size`
     kCenterCrop,  // `size` cut from the centre, not resized; zeros where the image is smaller
   };
   Kind kind = Kind::kRandomResizedCrop;
   ImageSize size = {224, 224};  // of the output
-  int resize_short = 256;       // kResizeCenterCrop
+  int resize_short = 256;       // kResizeCenterCrop, kResizeRandomCrop: the shorter side's length
+  ImageSize resize_to = {};     // the same: this size instead, unless it is zero
   double scale_min = 0.08;      // kRandomResizedCrop: bounds of the crop's share of the area
   double scale_max = 1.0;
   double ratio_min = 3.0 / 4.0;  // kRandomResizedCrop: bounds of the crop's width / height

@@ -31,6 +31,23 @@ TEST(TransformPlan, ValuesThatMakeNoSenseAreNamed) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, ARandomCropFitsIntoWhatIsResized) {
+  TransformPlan plan;
+  plan.geometry.kind = GeometryPlan::Kind::kResizeRandomCrop;
+  plan.geometry.resize_short = 224;
+  EXPECT_TRUE(validate(plan));
+  plan.geometry.resize_short = 223;
+  EXPECT_FALSE(validate(plan));
+  plan.geometry.resize_to = {224, 300};
+  EXPECT_TRUE(validate(plan));
+  plan.geometry.resize_to = {300, 223};
+  EXPECT_FALSE(validate(plan));
+  plan.geometry.kind = GeometryPlan::Kind::kResizeCenterCrop;
+  EXPECT_TRUE(validate(plan)) << "padded";
+  plan.geometry.resize_to = {300, -1};
+  EXPECT_FALSE(validate(plan));
+}
+
 TEST(TransformPlan, BytesCannotBeNormalised) {
   TransformPlan plan;
   plan.output.mean = {0.5F, 0.5F, 0.5F};

@@ -63,6 +63,18 @@ ImageSize resized_to_short_side(ImageSize image, int shorter) {
   return {scaled(image.width, image.height), shorter};
 }
 
+ImageSize resized(const GeometryPlan& plan, ImageSize image) {
+  if (plan.resize_to.width > 0) return plan.resize_to;
+  return resized_to_short_side(image, plan.resize_short);
+}
+
+/// As RandomCrop has it: the row is drawn before the column.
+Box random_window(ImageSize image, ImageSize window, SampleRandom& random) {
+  const auto y = random.below(static_cast<std::uint32_t>(image.height - window.height + 1));
+  const auto x = random.below(static_cast<std::uint32_t>(image.width - window.width + 1));
+  return {static_cast<int>(x), static_cast<int>(y), window.width, window.height};
+}
+
 }  // namespace
 
 SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
@@ -76,8 +88,12 @@ SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRa
       geometry.crop = random_crop(plan, image, random);
       break;
     case GeometryPlan::Kind::kResizeCenterCrop:
-      geometry.target = resized_to_short_side(image, plan.resize_short);
+      geometry.target = resized(plan, image);
       geometry.window = centre_window(geometry.target, plan.size);
+      break;
+    case GeometryPlan::Kind::kResizeRandomCrop:
+      geometry.target = resized(plan, image);
+      geometry.window = random_window(geometry.target, plan.size, random);
       break;
     case GeometryPlan::Kind::kCenterCrop:
       geometry.target = image;
