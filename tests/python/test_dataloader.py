@@ -75,7 +75,9 @@ def outcome(make: Any) -> Any:
             warnings.simplefilter("always")
             loader = make()
             batches = [batch for _ in range(2) for batch in loader]
-            return repr(batches), sorted({str(warning.message) for warning in seen})
+            # Only torch forks where Python runs without the interpreter lock, and is warned then.
+            texts = {str(warning.message) for warning in seen}
+            return repr(batches), sorted(text for text in texts if "use of fork()" not in text)
     except Exception as error:
         return type(error), str(error).replace("_InThisProcess", "_SingleProcessDataLoaderIter")
 

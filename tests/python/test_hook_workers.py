@@ -17,7 +17,7 @@ from unstarve.workers import make_iterator
 
 class Loader(DataLoader):
     def _get_iterator(self):
-        return make_iterator(self)
+        return make_iterator(self, threads=False)
 
 class Numbers:
     def __len__(self):

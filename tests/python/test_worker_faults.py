@@ -26,7 +26,7 @@ warnings.filterwarnings("ignore", message="This DataLoader will create", categor
 
 class Loader(DataLoader):  # type: ignore[misc]
     def _get_iterator(self) -> Any:
-        return make_iterator(self)
+        return make_iterator(self, threads=False)
 
 
 def message_of(kind: Any, how: str, **options: Any) -> tuple[type[BaseException], str]:

@@ -33,7 +33,7 @@ class Loader(DataLoader):  # type: ignore[misc]
     """torch's loader on our workers."""
 
     def _get_iterator(self) -> Any:
-        return make_iterator(self)
+        return make_iterator(self, threads=False)
 
 
 def epochs(kind: Any, dataset: Any, count: int = 1, **options: Any) -> list[list[Any]]:

@@ -76,7 +76,9 @@ class _Worker(threading.Thread):
 
     def run(self) -> None:
         plan = self._plan
-        dataset = plan["dataset_holder"].pop()
+        # torch 2.15 hands the data set over in a list, so that a worker can let go of it.
+        holder = plan.get("dataset_holder")
+        dataset = plan["dataset"] if holder is None else holder.pop()
         _here.info = _worker_info(plan, dataset)
         where = f"in DataLoader worker thread {plan['worker_id']}"
         fetcher, failure = None, None
