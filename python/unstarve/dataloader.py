@@ -10,6 +10,7 @@ print(loader.explain())                     # what runs natively, what stays Pyt
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -18,9 +19,9 @@ from torch.utils.data import dataloader as torch_loader
 from unstarve import accelerate_support
 from unstarve.explanation import Explanation
 from unstarve.index_stream import FORMAT, Epoch, IndexStream
-from unstarve.lowering import Lowering, Part, lower
+from unstarve.lowering import Lowering, Part, Work, lower
 from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
-from unstarve.partly_native import LoaderView, TaskMaker
+from unstarve.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.workers import prefers_threads
 
 _TorchLoader: Any = torch_loader.DataLoader
@@ -34,7 +35,13 @@ except ImportError:  # without the compiled module
     _Processes = _Threads = torch_loader._MultiProcessingDataLoaderIter
 
 # Kept out of pickles and copies: they belong to one object in one process.
-_OWN = ("_unstarve_stream", "_unstarve_engine", "_unstarve_explanation", "_unstarve_lowering")
+_OWN = (
+    "_unstarve_stream",
+    "_unstarve_engine",
+    "_unstarve_explanation",
+    "_unstarve_lowering",
+    "_unstarve_files",
+)
 
 
 class DataLoader(_TorchLoader):  # type: ignore[misc]
@@ -173,12 +180,20 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         tasks = None
         if self._unstarve_explanation.engine == "partly":
             assert lowering.partly is not None
-            view = LoaderView(self, lowering.dataset)
+            view = LoaderView(self, lowering.dataset, self._files_of(lowering.partly))
             tasks = TaskMaker(lowering.partly, self._auto_collation)
         if self.num_workers == 0:
             return _InThisProcess(view, tasks)
         self.check_worker_number_rationality()
         return (_InThreads if _uses_threads(self) else _InProcesses)(view, tasks)
+
+    def _files_of(self, work: Work) -> Any:
+        """Kept from epoch to epoch: it takes a second for a million files."""
+        samples, files = vars(self).get("_unstarve_files", (None, None))
+        if samples is not work.samples:
+            files = file_list(work.samples)
+            self._unstarve_files = (work.samples, files)
+        return files
 
     def _choose(self) -> Lowering:
         """Decides anew, since the data set's transform may have been exchanged between epochs."""
@@ -204,6 +219,8 @@ def _explanation(loader: Any, lowering: Lowering) -> Explanation:
         return Explanation("native", why, lowering.parts, _notes(loader))
     notes = [*_notes_in_python(loader), *lowering.notes]
     if lowering.partly is not None and obstacle is None:
+        if "UNSTARVE_CACHE_DIR" in os.environ:
+            notes.append(f"copies are kept below {os.environ['UNSTARVE_CACHE_DIR']}")
         return Explanation("partly", lowering.obstacle, lowering.parts, notes)
     reason = obstacle or lowering.obstacle
     is_torch = loader.num_workers == 0 or _Processes.__module__ == torch_loader.__name__

@@ -93,6 +93,19 @@ def _erasing_plan(given: Any) -> Any:
     return erasing
 
 
+def ask_for_cache(options: Any) -> None:
+    """What the environment says: the way in for a script of which only the import was changed."""
+    options.cache_dir = os.environ.get("UNSTARVE_CACHE_DIR", "")
+    if "UNSTARVE_CACHE_BYTES" in os.environ:
+        options.cache_bytes = int(os.environ["UNSTARVE_CACHE_BYTES"])
+
+
+def listed(samples: list[tuple[str, int]]) -> tuple[bytes, array[int]]:
+    """Paths and labels as the compiled half takes them."""
+    paths = b"".join(os.fsencode(path) + b"\0" for path, _ in samples)
+    return paths, array("q", (label for _, label in samples))
+
+
 class NativeEngine:
     """The compiled loader for one list of files and one plan; lives from epoch to epoch."""
 
@@ -113,13 +126,8 @@ class NativeEngine:
         threads, ahead = self._settings
         options.max_threads = threads
         options.prefetch_batches = ahead
-        # The way in for a script of which only the import was changed.
-        options.cache_dir = os.environ.get("UNSTARVE_CACHE_DIR", "")
-        if "UNSTARVE_CACHE_BYTES" in os.environ:
-            options.cache_bytes = int(os.environ["UNSTARVE_CACHE_BYTES"])
-        paths = b"".join(os.fsencode(path) + b"\0" for path, _ in work.samples)
-        labels = array("q", (label for _, label in work.samples))
-        self._native: Any = _native.open_list(options, paths, labels, self._memory)
+        ask_for_cache(options)
+        self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
         #: Batches that the user's Python loaded, since the engine could not.
         self.given_back = 0
 

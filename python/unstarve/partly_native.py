@@ -9,6 +9,8 @@ them, random crops depend on an epoch's seed and the sample alone, not on who lo
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.util
 import os
 import sys
 import threading
@@ -20,7 +22,14 @@ from unstarve import errors
 from unstarve.index_stream import Epoch
 from unstarve.lowering import Work, is_jpeg, prefix_of
 from unstarve.lowering_transforms import Prefix
-from unstarve.native_iterator import EPOCHS, SEED_STEP, native_plan, plan_obstacle
+from unstarve.native_iterator import (
+    EPOCHS,
+    SEED_STEP,
+    ask_for_cache,
+    listed,
+    native_plan,
+    plan_obstacle,
+)
 
 _REPEATS = 1 << 16  # as the engine counts them
 
@@ -91,16 +100,19 @@ class _Here(threading.local):
 class PartlyNative:
     """`dataset`, or Subsets around it, with the first part of each sample done by the engine."""
 
-    def __init__(self, outermost: Any, dataset: Any) -> None:
+    def __init__(self, outermost: Any, dataset: Any, files: Any) -> None:
         self.outermost = outermost
         self._dataset = dataset
+        #: A FileList where copies are kept: the memory of forked workers is shared, others make
+        #: one of their own.
+        self._files = files
         self._here = _Here()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_here": None}
+        return {**vars(self), "_here": None, "_files": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _here=_Here())
+        vars(self).update(state, _here=_Here(), _files=file_list(state["_dataset"].samples))
 
     def __len__(self) -> int:
         return len(self.outermost)
@@ -138,7 +150,7 @@ class PartlyNative:
         if here.process != os.getpid():
             prefix = prefix_of(self._dataset)
             possible = prefix is not None and plan_obstacle(prefix.plan) is None
-            here.images = _Images(prefix) if prefix is not None and possible else None
+            here.images = _Images(prefix, self._files) if prefix is not None and possible else None
             here.process = os.getpid()
         return here.images
 
@@ -146,14 +158,19 @@ class PartlyNative:
 class _Images:
     """Loads images as they are behind the transforms that the engine does."""
 
-    def __init__(self, prefix: Prefix) -> None:
+    def __init__(self, prefix: Prefix, files: Any) -> None:
         from unstarve import _native
 
         plan = prefix.plan
         options: Any = _native.LoaderOptions()
         options.transform = native_plan(plan, "nhwc" if prefix.is_pil else "nchw")
         options.accept_damaged = True  # PIL takes what libjpeg makes of it
-        self._native = _native.SampleLoader(options)
+        if files is not None:
+            ask_for_cache(options)
+        self._native = _native.SampleLoader(options, files)
+        if files is not None and multiprocessing.parent_process() is not None:
+            # Copies that wait are written before the worker ends.
+            multiprocessing.util.Finalize(None, self._native.close, exitpriority=1)
         self.rest = prefix.rest
         self._height, self._width = plan.geometry.size
         self._make = self._as_pil if prefix.is_pil else self._as_tensor
@@ -185,12 +202,24 @@ class _Images:
         return image
 
 
+def file_list(samples: list[tuple[str, int]]) -> Any:
+    """A FileList where the environment asks for a cache, else None."""
+    if not os.environ.get("UNSTARVE_CACHE_DIR"):
+        return None
+    from unstarve import _native
+
+    try:
+        return _native.FileList(*listed(samples))
+    except (TypeError, OverflowError):
+        return None  # labels that are no whole numbers: copies are of lists with such
+
+
 class LoaderView:
     """A DataLoader as torch's iterators see it, with PartlyNative in the data set's place."""
 
-    def __init__(self, loader: Any, dataset: Any) -> None:
+    def __init__(self, loader: Any, dataset: Any, files: Any) -> None:
         self._loader = loader
-        self.dataset = PartlyNative(loader.dataset, dataset)
+        self.dataset = PartlyNative(loader.dataset, dataset, files)
         self.worker_init_fn = _WorkerStart(loader.worker_init_fn)
 
     def __getattr__(self, name: str) -> Any:

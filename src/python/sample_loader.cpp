@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "feed/pipeline/loader_parts.h"
+#include "feed/source/list_source.h"
 #include "python/errors.h"
 
 namespace nb = nanobind;
@@ -19,39 +21,71 @@ namespace {
 
 using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+using LabelList = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Files with labels. Forked processes share its memory.
+class FileList {
+ public:
+  /// A zero byte after each path.
+  FileList(const nb::bytes& paths, const LabelList& labels) {
+    feed::ListSource::List list;
+    list.paths.assign(paths.c_str(), paths.size());
+    list.labels.assign(labels.data(), labels.data() + labels.size());
+    source_ =
+        value_or_raise(feed::ListSource::open(std::move(list), feed::LoaderParts::real().reader));
+  }
+  const std::shared_ptr<feed::ListSource>& source() const { return source_; }
+
+ private:
+  std::shared_ptr<feed::ListSource> source_;  // shared with the loaders
+};
+
 /// A SampleLoader for any thread: they take turns, since loading drops the GIL.
 class PythonSampleLoader {
  public:
-  explicit PythonSampleLoader(const feed::LoaderOptions& options)
-      : PythonSampleLoader(options, feed::LoaderParts::real()) {}
+  PythonSampleLoader(const feed::LoaderOptions& options, const FileList* files)
+      : loader_(value_or_raise(feed::SampleLoader::open(
+            options, files == nullptr ? nullptr : files->source(), feed::LoaderParts::real()))),
+        image_bytes_(loader_->image_bytes()) {}
 
   void load(const nb::bytes& path, std::uint32_t epoch, std::uint32_t index, std::uint16_t repeat,
             const Pixels& out) {
     const std::string file(path.c_str(), path.size());
     const Status status = [&] {
       const nb::gil_scoped_release released;
-      const MutexLock lock(mutex_);
-      return loader_->load({file, epoch, index, repeat}, {out.data(), out.size()});
+      return load_locked({file, epoch, index, repeat}, {out.data(), out.size()});
     }();
     if (!status) raise(status.error());
+  }
+
+  void close() {
+    const nb::gil_scoped_release released;
+    const MutexLock lock(mutex_);
+    loader_.reset();
   }
   std::size_t image_bytes() const { return image_bytes_; }
 
  private:
-  PythonSampleLoader(const feed::LoaderOptions& options, const feed::LoaderParts& parts)
-      : loader_(value_or_raise(feed::SampleLoader::open(options, parts.reader, parts.clock))),
-        image_bytes_(loader_->image_bytes()) {}
+  Status load_locked(const feed::SampleLoader::Sample& sample, std::span<std::uint8_t> out) {
+    const MutexLock lock(mutex_);
+    if (loader_ != nullptr) return loader_->load(sample, out);
+    return fail(ErrorCode::kCancelled, "the loader has been closed");
+  }
 
   Mutex mutex_;
-  const std::unique_ptr<feed::SampleLoader> loader_ UNSTARVE_GUARDED_BY(mutex_);
+  std::unique_ptr<feed::SampleLoader> loader_ UNSTARVE_GUARDED_BY(mutex_);
   const std::size_t image_bytes_;
 };
 
 }  // namespace
 
 void bind_sample_loader(nb::module_& module) {
+  nb::class_<FileList>(module, "FileList")
+      .def(nb::init<const nb::bytes&, const LabelList&>(), nb::arg("paths"), nb::arg("labels"));
   nb::class_<PythonSampleLoader>(module, "SampleLoader")
-      .def(nb::init<const feed::LoaderOptions&>(), nb::arg("options"))
+      .def(nb::init<const feed::LoaderOptions&, const FileList*>(), nb::arg("options"),
+           nb::arg("files") = nb::none())
+      .def("close", &PythonSampleLoader::close)
       .def("load", &PythonSampleLoader::load, nb::arg("path"), nb::arg("epoch"), nb::arg("index"),
            nb::arg("repeat"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);

@@ -302,6 +302,26 @@ def test_worker_threads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert same(epochs(dataset, num_workers=3), expected)
 
 
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_copies_are_kept_and_read(
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    context: str,
+) -> None:
+    dataset = folder_of(folder, RANDOM)
+    expected = epochs(dataset)
+    monkeypatch.setenv("UNSTARVE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    workers = 2 if context == "fork" else 1
+    assert same(expected, epochs(dataset, num_workers=workers, multiprocessing_context=context))
+    assert same(expected, epochs(dataset)), "in this process"
+    # The engine alone finds what they kept.
+    whole = folder_of(folder, transforms.Compose([*CROPS, transforms.PILToTensor()]))
+    loader = DataLoader(whole, batch_size=5)
+    list(loader)
+    assert loader.stats()["cache_hits"] == 12
+
+
 class Twice(datasets.ImageFolder):  # type: ignore[misc]
     def __getitem__(self, index: int) -> Any:
         return super().__getitem__(index // 2)

@@ -1,6 +1,9 @@
+#include "feed/pipeline/loader_cache.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "feed/pipeline/loader_impl.h"
 
@@ -15,11 +18,13 @@ bool is_of_the_disk(int os_errno) {
 
 }  // namespace
 
-Status Loader::Impl::set_up_cache() {
-  if (options.cache_dir.empty()) return {};
-  if (!source->has_stamps()) {
-    no_cache = "what it reads is as fast as copies would be, or cannot be told from them";
-    return {};
+Result<SourceWithCache> with_cache(std::shared_ptr<SampleSource> source,
+                                   const LoaderOptions& options, const LoaderParts& parts) {
+  SourceWithCache result{std::move(source), nullptr, ""};
+  if (options.cache_dir.empty()) return result;
+  if (!result.source->has_stamps()) {
+    result.no_cache = "what it reads is as fast as copies would be, or cannot be told from them";
+    return result;
   }
   CachedSource::Options settings;
   settings.directory = options.cache_dir;
@@ -29,14 +34,23 @@ Status Loader::Impl::set_up_cache() {
     return starter->start([body](const std::stop_token&) { body(); });
   };
   Result<std::shared_ptr<CachedSource>> opened =
-      CachedSource::open(settings, source, {parts.cache_storage, start_thread});
+      CachedSource::open(settings, result.source, {parts.cache_storage, start_thread});
   if (opened) {
-    cache = std::move(*opened);
-    source = cache;
-    return {};
+    result.cache = std::move(*opened);
+    result.source = result.cache;
+    return result;
   }
   if (!is_of_the_disk(opened.error().os_errno)) return forward_error(opened);
-  no_cache = opened.error().message;
+  result.no_cache = opened.error().message;
+  return result;
+}
+
+Status Loader::Impl::set_up_cache() {
+  Result<SourceWithCache> found = with_cache(source, options, parts);
+  if (!found) return forward_error(found);
+  source = std::move(found->source);
+  cache = std::move(found->cache);
+  no_cache = std::move(found->no_cache);
   return {};
 }
 

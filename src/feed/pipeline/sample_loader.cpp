@@ -1,14 +1,20 @@
 #include "feed/pipeline/sample_loader.h"
 
+#include <unistd.h>
+
 #include <utility>
 #include <vector>
 
+#include "feed/pipeline/loader_cache.h"
+#include "feed/pipeline/sample_worker.h"
+#include "feed/source/file_reader.h"
 #include "feed/transform/random.h"
 
 namespace unstarve::feed {
+namespace {
 
 /// A source of one sample, which is another file each time.
-class SampleLoader::NamedFile final : public SampleSource {
+class NamedFile final : public SampleSource {
  public:
   NamedFile(std::shared_ptr<FileReader> files, std::int64_t max_file_bytes)
       : files_(std::move(files)), max_file_bytes_(max_file_bytes) {}
@@ -34,38 +40,78 @@ class SampleLoader::NamedFile final : public SampleSource {
   std::string path_;
 };
 
-SampleLoader::SampleLoader(const LoaderOptions& options, std::shared_ptr<FileReader> files,
-                           std::shared_ptr<Clock> clock)
-    : options_(options),
-      clock_(std::move(clock)),
-      file_(std::make_unique<NamedFile>(std::move(files), options.max_file_bytes)),
-      image_bytes_(feed::image_bytes(options.transform)) {}
+}  // namespace
 
-SampleLoader::~SampleLoader() = default;
+struct SampleLoader::Impl {
+  Impl(const LoaderOptions& given, const LoaderParts& real) : options(given), parts(real) {}
+
+  const LoaderOptions options;
+  const LoaderParts parts;
+  const pid_t owner = ::getpid();
+  std::shared_ptr<NamedFile> file;       // the source itself, or none
+  std::shared_ptr<SampleSource> source;  // shared with whoever gave it
+  std::unique_ptr<SampleWorker> worker;  // last: it uses the above
+
+  Status open(std::shared_ptr<SampleSource> list);
+  Status choose(const Sample& sample);
+};
+
+Status SampleLoader::Impl::open(std::shared_ptr<SampleSource> list) {
+  if (list != nullptr) {
+    Result<SourceWithCache> found = with_cache(std::move(list), options, parts);
+    if (!found) return forward_error(found);
+    source = std::move(found->source);
+  } else {
+    file = std::make_shared<NamedFile>(parts.reader, options.max_file_bytes);
+    source = file;
+  }
+  Result<SampleWorker> created = SampleWorker::create({options, *source, *parts.clock});
+  if (!created) return forward_error(created);
+  worker = std::make_unique<SampleWorker>(std::move(*created));
+  return {};
+}
+
+Status SampleLoader::Impl::choose(const Sample& sample) {
+  if (file != nullptr) {
+    file->name(sample.path);
+    return {};
+  }
+  if (sample.index < source->size() && source->locate(sample.index) == sample.path) return {};
+  return fail(ErrorCode::kInvalidArgument, "{} is not sample {} of the list", sample.path,
+              sample.index);
+}
+
+SampleLoader::SampleLoader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+SampleLoader::~SampleLoader() {
+  // A forked child has no thread of the cache to wait for.
+  if (impl_->owner != ::getpid()) (void)impl_.release();
+}
 
 Result<std::unique_ptr<SampleLoader>> SampleLoader::open(const LoaderOptions& options,
-                                                         std::shared_ptr<FileReader> files,
-                                                         std::shared_ptr<Clock> clock) {
+                                                         std::shared_ptr<SampleSource> list,
+                                                         const LoaderParts& parts) {
   if (Status status = validate(options); !status) return forward_error(status);
+  auto impl = std::make_unique<Impl>(options, parts);
+  if (Status status = impl->open(std::move(list)); !status) return forward_error(status);
   // The constructor is private.
-  std::unique_ptr<SampleLoader> loader(
-      new SampleLoader(options, std::move(files), std::move(clock)));
-  Result<SampleWorker> worker =
-      SampleWorker::create({loader->options_, *loader->file_, *loader->clock_});
-  if (!worker) return forward_error(worker);
-  loader->worker_ = std::make_unique<SampleWorker>(std::move(*worker));
-  return loader;
+  return std::unique_ptr<SampleLoader>(new SampleLoader(std::move(impl)));
+}
+
+std::size_t SampleLoader::image_bytes() const {
+  return feed::image_bytes(impl_->options.transform);
 }
 
 Status SampleLoader::load(const Sample& sample, std::span<std::uint8_t> out) {
-  if (out.size() != image_bytes_) {
-    return fail(ErrorCode::kInvalidArgument, "the image takes {} bytes, not {}", image_bytes_,
+  if (out.size() != image_bytes()) {
+    return fail(ErrorCode::kInvalidArgument, "the image takes {} bytes, not {}", image_bytes(),
                 out.size());
   }
-  file_->name(sample.path);
+  if (Status status = impl_->choose(sample); !status) return status;
   const std::uint32_t attempt = std::uint32_t{sample.repeat} << kRepeatShift;
   SampleCost cost;
-  return worker_->load({options_.seed, sample.epoch, sample.index, attempt}, out.data(), cost);
+  return impl_->worker->load({impl_->options.seed, sample.epoch, sample.index, attempt}, out.data(),
+                             cost);
 }
 
 }  // namespace unstarve::feed

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader_parts.h"
+#include "feed/source/list_source.h"
 
 namespace unstarve::feed {
 namespace {
@@ -17,10 +19,16 @@ using testing::HasSubstr;
 constexpr std::uint8_t kUntouched = 171;
 constexpr std::size_t kMargin = 256;
 
+/// Files that were made just now count as old.
+class LaterStorage final : public CacheStorage {
+ public:
+  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
+};
+
 class SampleLoaderTest : public testing::Test {
  protected:
   std::unique_ptr<SampleLoader> open(const LoaderOptions& options) const {
-    auto loader = SampleLoader::open(options, parts_.reader, parts_.clock);
+    auto loader = SampleLoader::open(options, nullptr, parts_);
     EXPECT_TRUE(loader) << loader.error().message;
     return std::move(*loader);
   }
@@ -88,6 +96,37 @@ TEST_F(SampleLoaderTest, AFailureNamesTheFileAndTheNextImageIsSound) {
   EXPECT_EQ(pixels_, expected);
 }
 
+TEST_F(SampleLoaderTest, KeepsCopiesOfTheSamplesOfAList) {
+  constexpr std::size_t kListed = 5;
+  LoaderParts parts = parts_;
+  parts.cache_storage = std::make_shared<LaterStorage>();
+  ListSource::List files;
+  std::vector<std::vector<std::uint8_t>> expected;
+  const auto plain = open(folder_.options());
+  for (std::size_t i = 0; i < kListed; ++i) {
+    files.paths += folder_.path_of(static_cast<int>(i)).string() + '\0';
+    files.labels.push_back(0);
+    ASSERT_TRUE(load(*plain, static_cast<int>(i)));
+    expected.push_back(pixels_);
+  }
+  const std::shared_ptr<SampleSource> list = *ListSource::open(std::move(files), parts.reader);
+  const TestFolder cache;
+  LoaderOptions options = folder_.options();
+  options.cache_dir = cache.path();
+  for (int round = 0; round < 2; ++round) {
+    const auto loader = *SampleLoader::open(options, list, parts);
+    for (std::size_t i = 0; i < kListed; ++i) {
+      ASSERT_TRUE(load(*loader, static_cast<int>(i))) << round;
+      EXPECT_EQ(pixels_, expected[i]) << round;
+    }
+    EXPECT_FALSE(load(*loader, kListed)) << "not in the list";
+  }
+  // What each of them kept when it was closed, a Loader over the same list finds.
+  const auto whole = *Loader::open(options, list, parts);
+  EXPECT_FALSE(test::run_epoch(*whole, 0).error);
+  EXPECT_EQ(whole->cache_stats().hits, kListed);
+}
+
 TEST_F(SampleLoaderTest, RefusesWhatMakesNoSense) {
   LoaderOptions options = folder_.options();
   const auto loader = open(options);
@@ -97,7 +136,7 @@ TEST_F(SampleLoaderTest, RefusesWhatMakesNoSense) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   options.transform.geometry.size = {0, 4};
-  EXPECT_FALSE(SampleLoader::open(options, parts_.reader, parts_.clock));
+  EXPECT_FALSE(SampleLoader::open(options, nullptr, parts_));
 }
 
 }  // namespace
