@@ -36,7 +36,7 @@ Status load_epoch(feed::Loader& loader, std::uint32_t epoch, const FillProgress&
       return fail(ErrorCode::kTimeout, "no batch of {} came within a minute",
                   loader.options().root);
     }
-    loaded += next->batch->count;
+    loaded += static_cast<std::uint64_t>(next->batch->count);
     if (progress) progress(loaded, loader.sample_count());
   }
 }

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 // Enough that no trial comes to the end of an epoch, where workers would start again.
 constexpr int kLinks = 60'000;
-// What is packed: epochs of 32 batches, packed in a few seconds.
-constexpr SampleBounds kPackedImages = {4'096, std::uint64_t{512} << 20};
+// What is cached and packed: epochs of 32 batches, copied in a few seconds.
+constexpr SampleBounds kCopiedImages = {4'096, std::uint64_t{512} << 20};
 constexpr int kRuns = 5;
 // Folders that the demo makes in its own.
 constexpr const char* kImagesName = "some_images";
@@ -99,7 +99,6 @@ class Demo {
     }
     if (Status tried = try_more_workers(*before); !tried) return tried;
     if (Status tried = try_folder(*before); !tried) return tried;
-    if (Status linked = link_some(); !linked) return linked;
     if (Status tried = try_cache(*before); !tried) return tried;
     if (Status tried = try_shards(*before); !tried) return tried;
     for (const std::string& note : not_tried_) before->remarks.push_back(note);
@@ -118,6 +117,7 @@ class Demo {
     fs::create_directories(out, failed);
     if (failed) return fail_errno(failed.value(), fmt::format("cannot make the folder {}", out));
     out_ = fs::absolute(out).string();
+    some_images_ = out_ + "/" + kImagesName;
     // What is made there is taken away again, so nothing may be there before.
     for (const char* name : {kImagesName, kCacheName, kShardsName}) {
       if (!fs::exists(fs::path(out_) / name, failed)) continue;
@@ -198,14 +198,6 @@ class Demo {
     return {};
   }
 
-  /// Images of which an epoch ends and a pack takes seconds.
-  Status link_some() {
-    some_images_ = out_ + "/" + kImagesName;
-    const auto sample = link_some_images(data_folder_, some_images_, kPackedImages);
-    if (!sample) return forward_error(sample);
-    return {};
-  }
-
   /// The epochs that fill the cache are not measured; the cache is taken away again at the end.
   Status try_cache(const Analysis& before) {
     const std::string how = "ImageFolderLoader(DATA, cache_dir=DIR), from the second epoch on";
@@ -220,7 +212,14 @@ class Demo {
                       {some_images_, cache.path()});
   }
 
-  Result<FilledCache> fill(const std::string& cache) const {
+  /// Links to what is copied, made when they are first asked for.
+  const Result<ImageSample>& some_images() {
+    if (!linked_) linked_ = link_some_images(data_folder_, some_images_, kCopiedImages);
+    return *linked_;
+  }
+
+  Result<FilledCache> fill(const std::string& cache) {
+    if (const auto& some = some_images(); !some) return forward_error(some);
     Progress progress("first epoch");
     return fill_cache(some_images_, cache, [&](std::uint64_t done, std::uint64_t total) {
       progress.update(done, total);
@@ -238,7 +237,8 @@ class Demo {
     return try_native(before, kUnstarveShards, how, {shards.path()});
   }
 
-  Result<feed::PackSummary> pack(const std::string& shards) const {
+  Result<feed::PackSummary> pack(const std::string& shards) {
+    if (const auto& some = some_images(); !some) return forward_error(some);
     feed::PackOptions options;
     options.source = some_images_;
     options.target = shards;
@@ -286,6 +286,7 @@ class Demo {
   std::string out_;
   std::string data_folder_;
   std::string some_images_;
+  std::optional<Result<ImageSample>> linked_;
   std::string device_;
   bool emulated_ = false;
   int runs_ = 0;
