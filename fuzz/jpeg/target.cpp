@@ -2,11 +2,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
 #include "feed/coefficients/baseline/baseline_decoder.h"
+#include "feed/coefficients/decoder.h"
+#include "feed/coefficients/encode_jpeg.h"
+#include "feed/data/collected_rows_for_test.h"
+#include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
 #include "feed/transform/sample_transform.h"
 
@@ -42,38 +46,64 @@ void load(feed::JpegDecoder& decoder, std::span<const std::byte> bytes, std::uin
   if (decoder.decode(region, transform.sink())) transform.finish();
 }
 
-/// Keeps the rows.
-class Collect final : public feed::RowSink {
- public:
-  explicit Collect(int width) : width_(width) {}
-  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
-    for (int row = 0; row < count; ++row) {
-      const std::uint8_t* of_row = first + row * stride;
-      pixels.insert(pixels.end(), of_row, of_row + std::ptrdiff_t{width_} * 3);
-    }
-  }
-  std::vector<std::uint8_t> pixels;
-
- private:
-  int width_;
-};
-
-template <class Decoder>
-std::optional<std::vector<std::uint8_t>> pixels_of(Decoder& decoder,
-                                                   std::span<const std::byte> bytes) {
-  const Result<feed::ImageSize> size = decoder.open(bytes);
-  if (!size) return std::nullopt;
-  Collect sink(size->width);
-  const feed::Box lower = {0, size->height / 2, size->width, size->height - size->height / 2};
-  if (!decoder.decode(lower, sink)) return std::nullopt;
-  return std::move(sink.pixels);
+feed::Box lower_half(feed::ImageSize size) {
+  return {0, size.height / 2, size.width, size.height - size.height / 2};
 }
 
 /// Where our own decoder has an answer, libjpeg has the same.
-void compare(feed::JpegDecoder& libjpeg, std::span<const std::byte> bytes) {
-  static feed::BaselineDecoder ours(kMaxPixels);
-  const auto pixels = pixels_of(ours, bytes);
-  if (pixels && pixels != pixels_of(libjpeg, bytes)) std::abort();
+void compare(feed::BaselineDecoder& ours, feed::JpegDecoder& libjpeg,
+             std::span<const std::byte> bytes) {
+  const Result<feed::ImageSize> size = ours.open(bytes);
+  if (!size) return;
+  const auto pixels = feed::test::decode_region(ours, bytes, lower_half(*size));
+  if (!pixels) return;
+  const auto expected = feed::test::decode_region(libjpeg, bytes, lower_half(*size));
+  if (!expected || *expected != *pixels) std::abort();
+}
+
+/// A payload in memory.
+class MemoryParts final : public feed::SampleParts {
+ public:
+  explicit MemoryParts(std::span<const std::byte> payload) : payload_(payload) {}
+  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
+                                          std::vector<std::byte>&) override {
+    if (offset > payload_.size() || size > payload_.size() - offset) std::abort();
+    return payload_.subspan(offset, size);
+  }
+
+ private:
+  std::span<const std::byte> payload_;
+};
+
+/// `payload`, which would be kept for later epochs, has the pixels of the file.
+void check_copy(feed::JpegDecoder& libjpeg, std::span<const std::byte> bytes,
+                const std::vector<std::byte>& payload) {
+  static feed::CoefficientDecoder copies(kMaxPixels);
+  MemoryParts parts(payload);
+  const feed::EncodedSample copy{feed::SampleForm::kCoefficients, payload, &parts};
+  const Result<feed::ImageSize> size = copies.open(copy);
+  if (!size) std::abort();
+  const feed::Box all = {0, 0, size->width, size->height};
+  const auto pixels = feed::test::decode_region(copies, copy, all);
+  const auto expected = feed::test::decode_region(libjpeg, bytes, all);
+  if (!pixels || !expected || *pixels != *expected) std::abort();
+}
+
+/// What a loader with a cache does with a file.
+void keep(feed::BaselineDecoder& ours, feed::JpegDecoder& libjpeg,
+          std::span<const std::byte> bytes) {
+  static feed::CoefficientEncoder encoder =
+      *feed::CoefficientEncoder::create({.max_pixels = kMaxPixels, .max_scans = 20});
+  static std::vector<std::byte> payload;
+  if (const Result<feed::ImageSize> size = ours.open(bytes)) {
+    feed::test::CollectedRows sink(size->width);
+    if (ours.decode_and_encode(lower_half(*size), sink, payload)) {
+      const auto expected = feed::test::decode_region(libjpeg, bytes, lower_half(*size));
+      if (!expected || *expected != sink.pixels) std::abort();
+      return check_copy(libjpeg, bytes, payload);
+    }
+  }
+  if (encoder.encode(bytes, payload)) check_copy(libjpeg, bytes, payload);
 }
 
 }  // namespace
@@ -87,6 +117,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto draw = static_cast<std::uint32_t>(size) * 2654435761U;
   load(strict, bytes, draw);
   load(lenient, bytes, draw + 1);
-  compare(strict, bytes);
+  static feed::BaselineDecoder ours(kMaxPixels);
+  compare(ours, strict, bytes);
+  keep(ours, strict, bytes);
   return 0;
 }
