@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -25,6 +27,7 @@ using test::JpegFolder;
 
 constexpr std::uint32_t kWarmUpEpochs = 20;
 constexpr std::uint32_t kEpochs = 50;
+constexpr std::uint64_t kWarmUpImages = kWarmUpEpochs * std::uint64_t{JpegFolder::kImages};
 constexpr std::uint64_t kImages = kEpochs * std::uint64_t{JpegFolder::kImages};
 // Now and then a crop needs more room than any before it.
 constexpr std::uint64_t kMost = kImages / 100;
@@ -101,6 +104,25 @@ class SteadyStateTest : public testing::Test {
 };
 
 TEST_F(SteadyStateTest, OverAFolder) { EXPECT_LE(allocations_of(options()), kMost); }
+
+TEST_F(SteadyStateTest, OfSubmittedBatches) {
+  LoaderParts parts = LoaderParts::real();
+  parts.threads = std::make_shared<OneCountedThread>();
+  const auto loader = Loader::open(options(), parts);
+  ASSERT_TRUE(loader) << loader.error().message;
+  ASSERT_TRUE((*loader)->begin_submitted_epoch(0));
+  std::uint64_t before = 0;
+  constexpr std::uint64_t kPerBatch = 2;
+  for (std::uint64_t batch = 0; batch < (kWarmUpImages + kImages) / kPerBatch; ++batch) {
+    if (batch == kWarmUpImages / kPerBatch) before = unstarve::test::allocations();
+    const std::uint64_t index = batch * kPerBatch % JpegFolder::kImages;
+    const std::array<std::uint64_t, kPerBatch> indices = {index, index + 1};
+    ASSERT_TRUE((*loader)->submit_batch(indices));
+    const Result<NextBatch> next = (*loader)->next(std::chrono::minutes(1));
+    ASSERT_TRUE(next && next->state == NextState::kBatch);
+  }
+  EXPECT_LE(unstarve::test::allocations() - before, kMost);
+}
 
 TEST_F(SteadyStateTest, OverATar) {
   test::TarBytes tar;
