@@ -50,15 +50,24 @@ feed::Box lower_half(feed::ImageSize size) {
   return {0, size.height / 2, size.width, size.height - size.height / 2};
 }
 
-/// Where our own decoder has an answer, libjpeg has the same.
+/// May end above the damage that the rest of the image has.
+feed::Box upper_part(feed::ImageSize size) {
+  return {size.width / 3, 0, size.width - size.width / 3, 1 + size.height / 4};
+}
+
+/// Where our own decoder has an answer, libjpeg has the same. It may see damage below a region that
+/// ends earlier: it decodes more rows at a time.
 void compare(feed::BaselineDecoder& ours, feed::JpegDecoder& libjpeg,
              std::span<const std::byte> bytes) {
   const Result<feed::ImageSize> size = ours.open(bytes);
   if (!size) return;
-  const auto pixels = feed::test::decode_region(ours, bytes, lower_half(*size));
-  if (!pixels) return;
-  const auto expected = feed::test::decode_region(libjpeg, bytes, lower_half(*size));
-  if (!expected || *expected != *pixels) std::abort();
+  for (const feed::Box& region : {lower_half(*size), upper_part(*size)}) {
+    const auto pixels = feed::test::decode_region(ours, bytes, region);
+    if (!pixels) continue;
+    const auto expected = feed::test::decode_region(libjpeg, bytes, region);
+    const bool to_the_end = region.y + region.height == size->height;
+    if (expected ? *expected != *pixels : to_the_end) std::abort();
+  }
 }
 
 /// A payload in memory.

@@ -276,6 +276,32 @@ TEST_F(LoaderCacheTest, DamagedFilesAreNeverKept) {
   }
 }
 
+TEST_F(LoaderCacheTest, FilesThatAreDamagedBelowACropLoadAsWithoutACache) {
+  for (int i = 0; i < static_cast<int>(kImages); ++i) {
+    write(i, JpegKind::kGrey, 60 + 3 * i, 90 - i);
+    std::fstream file(folder_.path_of(i), std::ios::in | std::ios::out | std::ios::binary);
+    std::string bytes(fs::file_size(folder_.path_of(i)), '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const std::size_t frame = bytes.find("\xFF\xC0");
+    ASSERT_NE(frame, std::string::npos);
+    bytes[frame + 11] = '\x22';  // libjpeg then decodes two rows of blocks at a time
+    const std::size_t scan = bytes.find("\xFF\xDA");
+    const std::size_t middle = scan + (bytes.size() - scan) * static_cast<std::size_t>(3 + i) / 30;
+    bytes.replace(middle, 2, "\xFF\xD9");  // the end of the image
+    file.seekp(0);
+    file << bytes;
+  }
+  LoaderOptions options = cached();
+  LoaderOptions uncached = plain();
+  options.on_error = uncached.on_error = OnError::kSkip;
+  for (std::uint32_t epoch = 0; epoch < 10; ++epoch) {
+    const EpochResult expected = epoch_of(uncached, epoch);
+    const EpochResult got = epoch_of(options, epoch);
+    EXPECT_EQ(got.counts, expected.counts) << "epoch " << epoch;
+    EXPECT_EQ(got.hash, expected.hash) << "epoch " << epoch;
+  }
+}
+
 TEST_F(LoaderCacheTest, RanksReadWhatTheOthersWrote) {
   std::vector<std::unique_ptr<Loader>> ranks;
   for (int rank = 0; rank < 3; ++rank) {

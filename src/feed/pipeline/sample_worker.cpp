@@ -123,19 +123,24 @@ Status SampleWorker::decode_coefficients(const EncodedSample& sample, const Targ
 /// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
 Status SampleWorker::decode_file(const EncodedSample& sample, const Target& target) {
   if (sample.keeper != nullptr) return decode_and_keep(sample, target);
-  if (decode_with(baseline_, sample.bytes, target)) return {};
-  return decode_with(jpeg_, sample.bytes, target);
+  return decode_bytes(sample.bytes, target);
+}
+
+Status SampleWorker::decode_bytes(std::span<const std::byte> bytes, const Target& target) {
+  if (decode_with(baseline_, bytes, target)) return {};
+  return decode_with(jpeg_, bytes, target);
 }
 
 /// Of most files one pass gives the pixels and the coefficients. The others, progressive ones among
-/// them, are gone through twice, but only in their first epoch.
+/// them, are gone through twice, but only in their first epoch. Whether a file that is damaged
+/// below the crop can be loaded must not depend on the cache.
 Status SampleWorker::decode_and_keep(const EncodedSample& sample, const Target& target) {
   BothDecoder both(baseline_, payload_);
   if (decode_with(both, sample.bytes, target)) {
     keep_payload(*sample.keeper);
     return {};
   }
-  if (Status status = decode_with(jpeg_, sample.bytes, target); !status) return status;
+  if (Status status = decode_bytes(sample.bytes, target); !status) return status;
   const std::int64_t begun_ns = parts_.clock.now_ns();
   const Status encoded = encode(sample.bytes);
   target.cost.decode_ns += parts_.clock.now_ns() - begun_ns;

@@ -58,6 +58,7 @@ class SampleWorker {
   };
   Status decode_coefficients(const EncodedSample& sample, const Target& target);
   Status decode_file(const EncodedSample& sample, const Target& target);
+  Status decode_bytes(std::span<const std::byte> bytes, const Target& target);
   Status decode_and_keep(const EncodedSample& sample, const Target& target);
   Status encode(std::span<const std::byte> jpeg);
   void keep_payload(SampleKeeper& keeper);
