@@ -78,65 +78,49 @@ void PayloadWriter::place_targets(const PayloadHead& head) {
   }
 }
 
-std::span<const SparseBlockTarget> PayloadWriter::sparse_targets(const PayloadHead& head) {
-  std::array<std::size_t, kernels::kMaxComponents> offsets = {};
-  std::size_t size = 0;
-  const auto components = static_cast<std::size_t>(head.component_count);
-  for (std::size_t i = 0; i < components; ++i) {
-    sparse_targets_[i].row_stride = head.components[i].columns;
-    offsets[i] = size;
-    size += std::size_t(head.components[i].columns) * std::size_t(head.components[i].vertical);
-  }
-  if (sparse_row_.size() < size) sparse_row_.resize(size);
-  for (std::size_t i = 0; i < components; ++i) {
-    sparse_targets_[i].blocks = sparse_row_.data() + offsets[i];
-  }
-  return std::span(sparse_targets_).first(components);
+/// The sizes of its segments come first.
+void PayloadWriter::begin_row(const PayloadHead& head, std::vector<std::byte>& out) {
+  row_start_ = out.size();
+  segment_start_ = row_start_ + std::size_t(head.segments_across) * sizeof(std::uint16_t);
+  out.resize(segment_start_);
 }
 
-template <class PackSegment>
-Status PayloadWriter::pack_segments(const PayloadHead& head, int row, std::vector<std::byte>& out,
-                                    PackSegment pack_segment) {
-  const std::size_t start = out.size();
-  const auto segments = static_cast<std::size_t>(head.segments_across);
-  out.resize(start + segments * sizeof(std::uint16_t));
-  for (std::size_t segment = 0; segment < segments; ++segment) {
-    const std::size_t segment_start = out.size();
-    if (!pack_segment(static_cast<int>(segment))) {
-      return fail(ErrorCode::kNotSupported,
-                  "MCU row {} has a coefficient that 8-bit samples cannot lead to", row);
-    }
-    put(out, start + segment * sizeof(std::uint16_t),
-        static_cast<std::uint16_t>(out.size() - segment_start));
+void PayloadWriter::begin_segment(const PayloadHead& head, int row, int segment) {
+  std::array<kernels::SegmentPacker::Shape, kernels::kMaxComponents> shapes;
+  for (int i = 0; i < head.component_count; ++i) {
+    shapes[std::size_t(i)] = {segment_blocks(head, i, segment, 1).count, block_rows(head, i, row)};
   }
-  const std::span<const std::byte> bytes = std::span(out).subspan(start);
+  packer_.begin(std::span(shapes).first(std::size_t(head.component_count)));
+}
+
+void PayloadWriter::segment_done(int segment, std::vector<std::byte>& out) {
+  put(out, row_start_ + std::size_t(segment) * sizeof(std::uint16_t),
+      static_cast<std::uint16_t>(out.size() - segment_start_));
+  segment_start_ = out.size();
+}
+
+void PayloadWriter::row_done(int row, std::vector<std::byte>& out) {
+  const std::span<const std::byte> bytes = std::span(out).subspan(row_start_);
   put(out, row_entries_ + std::size_t(row) * sizeof(RowEntry),
       RowEntry{static_cast<std::uint32_t>(bytes.size()), payload::checksum(bytes)});
-  return {};
+}
+
+tl::unexpected<Error> PayloadWriter::too_large(int row) {
+  return fail(ErrorCode::kNotSupported,
+              "MCU row {} has a coefficient that 8-bit samples cannot lead to", row);
 }
 
 Status PayloadWriter::pack_row(const PayloadHead& head, int row, std::vector<std::byte>& out) {
   const auto components = static_cast<std::size_t>(head.component_count);
-  return pack_segments(head, row, out, [&](int segment) {
+  begin_row(head, out);
+  for (int segment = 0; segment < head.segments_across; ++segment) {
     const auto planes =
         payload::segment_planes(head, {row, 0, head.segments_across}, segment, targets_);
-    return kernels::pack_segment(std::span(planes).first(components), out);
-  });
-}
-
-Status PayloadWriter::pack_sparse_row(const PayloadHead& head, int row,
-                                      std::vector<std::byte>& out) {
-  const auto components = static_cast<std::size_t>(head.component_count);
-  return pack_segments(head, row, out, [&](int segment) {
-    std::array<kernels::SparsePlane, kernels::kMaxComponents> planes;
-    for (std::size_t i = 0; i < components; ++i) {
-      const auto component = static_cast<int>(i);
-      const BlockSpan blocks = segment_blocks(head, component, segment, 1);
-      planes[i] = {sparse_targets_[i].blocks + blocks.first, sparse_targets_[i].row_stride,
-                   blocks.count, block_rows(head, component, row)};
-    }
-    return kernels::pack_sparse_segment(std::span(planes).first(components), out);
-  });
+    if (!kernels::pack_segment(std::span(planes).first(components), out)) return too_large(row);
+    segment_done(segment, out);
+  }
+  row_done(row, out);
+  return {};
 }
 
 void PayloadWriter::finish(std::span<const std::byte> markers, std::vector<std::byte>& out) {

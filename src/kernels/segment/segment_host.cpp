@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/segment/bit_writer.h"
 #include "kernels/segment/segment_pack.h"
 
 namespace unstarve::kernels {
@@ -11,7 +12,7 @@ using segment::BlockHead;
 using segment::kNaturalOrder;
 
 /// A block's AC coefficients that are not zero, in zigzag order.
-struct SparseBlock {
+struct PlainBlock {
   std::uint64_t mask = 0;      // bit k: position k is not zero
   std::uint64_t negative = 0;  // bit i: the i-th of them is
   std::uint64_t large = 0;     // bit i: the i-th of them is beyond +-1
@@ -23,7 +24,7 @@ struct SparseBlock {
 };
 
 /// False when a magnitude is too large for the format.
-bool read_block(const std::int16_t* block, SparseBlock& sparse) {
+bool read_block(const std::int16_t* block, PlainBlock& sparse) {
   std::uint64_t mask = 0;
   std::uint64_t negative = 0;
   std::uint64_t large = 0;
@@ -56,7 +57,7 @@ bool read_block(const std::int16_t* block, SparseBlock& sparse) {
   return std::max(low, high) <= segment::kMaxMagnitude;
 }
 
-void pack_bits(const SparseBlock& sparse, segment::BitWriter& bits) {
+void pack_bits(const PlainBlock& sparse, segment::BitWriter& bits) {
   bits.put(sparse.negative, sparse.count);
   const int low_end = sparse.low_count;
   if (sparse.low_code > 0) bits.put(sparse.large & ((std::uint64_t{1} << low_end) - 1), low_end);
@@ -68,17 +69,88 @@ void pack_bits(const SparseBlock& sparse, segment::BitWriter& bits) {
   }
 }
 
+const std::int16_t* block_of(const SegmentPlane& plane, int index) {
+  return plane.coefficients + (index / plane.columns) * plane.row_stride +
+         (index % plane.columns) * kBlockCoefficients;
+}
+
+/// False when a DC value is too large for the format.
+bool pack_dc(const SegmentPlane& plane, segment::BitWriter& bits) {
+  const int count = plane.rows * plane.columns;
+  int smallest = segment::kMaxDc;
+  int largest = segment::kMinDc;
+  for (int index = 0; index < count; ++index) {
+    const int dc = block_of(plane, index)[0];
+    smallest = std::min(smallest, dc);
+    largest = std::max(largest, dc);
+  }
+  if (smallest < segment::kMinDc || largest > segment::kMaxDc) return false;
+  const int width = segment::width_of(largest - smallest);
+  bits.put(static_cast<std::uint64_t>(smallest - segment::kMinDc), 12);
+  bits.put(static_cast<std::uint64_t>(width), 4);
+  for (int index = 0; index < count; ++index) {
+    bits.put(static_cast<std::uint64_t>(block_of(plane, index)[0] - smallest), width);
+  }
+  bits.flush();
+  return true;
+}
+
+/// The lengths and widths of a block's AC parts, see BlockHead.
+void put_head(std::byte* heads, int block, const BlockHead& head) {
+  const unsigned bits = segment::head_of(head);
+  std::byte* at = heads + block + (block >> 1);
+  const int shift = 4 * (block & 1);
+  at[0] = (shift == 0 ? std::byte{0} : at[0]) | static_cast<std::byte>(bits << shift & 0xFF);
+  at[1] = static_cast<std::byte>(bits << shift >> 8);
+}
+
+/// The masks, which lie backwards nibble by nibble from the segment's end, so that a reader that
+/// starts there needs no further offset. They are collected first and written at the end, forwards.
+class MaskWriter {
+ public:
+  void put(std::uint64_t nonzero, int code) {
+    first_ = segment::mask_start({code, 0, 0}, first_);
+    masks_[count_] = {nonzero >> 1, static_cast<std::int32_t>(first_), code};
+    ++count_;
+  }
+  /// Returns where the masks end.
+  std::byte* copy_to(std::byte* out) const {
+    segment::BitWriter bits(out);
+    std::ptrdiff_t at = first_ & ~std::ptrdiff_t{1};  // the first byte is whole
+    for (std::size_t i = count_; i > 0; --i) {
+      const Mask& mask = masks_[i - 1];
+      const int nibbles = mask.code == segment::kLongMask ? 16 : mask.code;
+      bits.put(0, static_cast<int>(4 * (mask.first - at)));
+      bits.put(mask.bits, std::min(4 * nibbles, 63));
+      bits.put(0, nibbles == 16 ? 1 : 0);
+      at = mask.first + nibbles;
+    }
+    bits.put(0, static_cast<int>(-4 * at));
+    return bits.flush();
+  }
+
+ private:
+  struct Mask {
+    std::uint64_t bits;
+    std::int32_t first;  // nibble, counted from the segment's end
+    std::int32_t code;
+  };
+  std::array<Mask, kMaxComponents * kMaxSegmentBlocks> masks_;
+  std::size_t count_ = 0;
+  std::ptrdiff_t first_ = 0;
+};
+
 /// Writes everything but the DC values, from `out` on; null when a magnitude is too large.
 std::byte* pack_ac(std::span<const SegmentPlane> planes, int blocks, std::byte* out) {
-  segment::MaskWriter masks;
+  MaskWriter masks;
   segment::BitWriter bits(out + segment::heads_size(blocks));
-  SparseBlock sparse;
+  PlainBlock sparse;
   int block = 0;
   for (const SegmentPlane& plane : planes) {
     for (int index = 0; index < plane.rows * plane.columns; ++index) {
-      if (!read_block(segment::block_of(plane, index), sparse)) return nullptr;
+      if (!read_block(block_of(plane, index), sparse)) return nullptr;
       const int mask_code = segment::mask_code(sparse.mask);
-      segment::put_head(out, block++, {mask_code, sparse.low_code, sparse.high_code});
+      put_head(out, block++, {mask_code, sparse.low_code, sparse.high_code});
       pack_bits(sparse, bits);
       masks.put(sparse.mask, mask_code);
     }
@@ -154,7 +226,7 @@ bool pack_segment_plain(std::span<const SegmentPlane> planes, std::vector<std::b
   segment::BitWriter dc(packed.data());
   int blocks = 0;
   for (const SegmentPlane& plane : planes) {
-    if (!segment::pack_dc(plane, dc)) return false;
+    if (!pack_dc(plane, dc)) return false;
     blocks += plane.rows * plane.columns;
   }
   const std::byte* end = pack_ac(planes, blocks, dc.flush());

@@ -7,7 +7,7 @@
 
 #include "kernels/every_target_for_test.h"
 #include "kernels/segment/segment_layout.h"
-#include "kernels/segment/sparse_block.h"
+#include "kernels/segment/segment_packer.h"
 
 namespace unstarve::kernels {
 namespace {
@@ -103,36 +103,39 @@ const std::vector<std::vector<std::pair<int, int>>> kShapes = {{{1, 1}},
                                                                {{7, 1}, {4, 1}, {4, 1}},
                                                                {{8, 4}, {8, 4}, {8, 4}}};
 
-SparseBlock sparse_of(const std::int16_t* block) {
-  SparseBlock sparse;
-  std::fill(std::begin(sparse.values), std::end(sparse.values),
-            std::int16_t{77});  // what lay there
-  sparse.dc = block[0];
+void put_block(const std::int16_t* block, SparseBlocks& blocks, std::size_t place) {
+  std::fill_n(blocks.values[place], kBlockCoefficients, std::int16_t{7777});  // what lay there
+  blocks.dc[place] = block[0];
+  blocks.nonzero[place] = 0;
+  int count = 0;
   for (int k = 1; k < kBlockCoefficients; ++k) {
     const std::int16_t value = block[segment::kNaturalOrder[std::size_t(k)]];
     if (value == 0) continue;
-    sparse.values[sparse.count++] = value;
-    sparse.nonzero |= std::uint64_t{1} << k;
+    blocks.values[place][count++] = value;
+    blocks.nonzero[place] |= std::uint64_t{1} << k;
   }
-  return sparse;
 }
 
+/// Block by block as an entropy decoder meets them, with those that fill up the last MCUs.
 bool pack_sparse(Image& image, std::vector<std::byte>& out) {
-  std::vector<std::vector<SparseBlock>> blocks;
-  std::vector<SparsePlane> planes;
-  for (const SegmentPlane& plane : planes_of(image)) {
-    std::vector<SparseBlock>& of_plane = blocks.emplace_back();
-    for (int row = 0; row < plane.rows; ++row) {
-      const std::int16_t* at = plane.coefficients + row * plane.row_stride;
-      for (int i = 0; i < plane.columns; ++i) {
-        of_plane.push_back(sparse_of(at + std::ptrdiff_t{i} * kBlockCoefficients));
+  SegmentPacker packer;
+  std::vector<SegmentPacker::Shape> shapes;
+  for (const Component& component : image) shapes.push_back({component.columns, component.rows});
+  packer.begin(shapes);
+  const std::vector<SegmentPlane> planes = planes_of(image);
+  const std::vector<std::int16_t> filling(kBlockCoefficients, 9999);
+  for (int column = 0; column < 9; ++column) {
+    for (std::size_t i = 0; i < planes.size(); ++i) {
+      for (std::size_t row = 0; row < SegmentPacker::kMaxRows; ++row) {
+        const SegmentPlane& plane = planes[i];
+        const bool fills = int(row) >= plane.rows || column >= plane.columns;
+        const std::int16_t* block = plane.coefficients + std::ptrdiff_t(row) * plane.row_stride +
+                                    std::ptrdiff_t{column} * kBlockCoefficients;
+        put_block(fills ? filling.data() : block, packer.blocks(), packer.next(i, row));
       }
     }
   }
-  for (const SegmentPlane& plane : planes_of(image)) {
-    planes.push_back({blocks[planes.size()].data(), plane.columns, plane.columns, plane.rows});
-  }
-  return pack_sparse_segment(planes, out);
+  return packer.finish(out);
 }
 
 class Segment : public test::EveryTarget {};

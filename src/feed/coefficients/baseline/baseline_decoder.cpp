@@ -75,16 +75,12 @@ Status BaselineDecoder::decode(const Box& region, RowSink& sink) {
 
 Status BaselineDecoder::encode_row(int row, McuSpan wanted, std::span<const BlockTarget> targets,
                                    std::vector<std::byte>& payload) {
-  std::array<SparseTarget, kernels::kMaxComponents> sparse;
-  const auto components = static_cast<std::size_t>(head_.component_count);
-  const std::span<const SparseBlockTarget> places = writer_.sparse_targets(head_);
-  for (std::size_t i = 0; i < components; ++i) {
-    sparse[i] = {places[i].blocks, places[i].row_stride, head_.components[i].columns,
-                 block_rows(head_, static_cast<int>(i), row)};
-  }
-  const std::span<const SparseTarget> all = std::span(sparse).first(components);
-  if (Status status = entropy_.next_row(wanted, targets, all); !status) return status;
-  return writer_.pack_sparse_row(head_, row, payload);
+  const int per_segment = head_.segment_width / head_.mcu_width;
+  return writer_.pack_row(head_, row, payload, [&](int segment, kernels::SegmentPacker& packer) {
+    const int first = segment * per_segment;
+    const int end = std::min(first + per_segment, frame_->mcus_across);
+    return entropy_.next_mcus({first, end - first}, wanted, targets, packer);
+  });
 }
 
 Status BaselineDecoder::decode_and_encode(const Box& region, RowSink& sink,

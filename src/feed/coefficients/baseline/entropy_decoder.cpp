@@ -113,11 +113,17 @@ struct EntropyDecoder::BitReader {
   }
 };
 
+/// Where a block goes as it is met.
+struct EntropyDecoder::Place {
+  kernels::SparseBlocks* blocks = nullptr;  // null: nowhere
+  std::size_t place = 0;
+};
+
 /// What becomes of the MCUs that are decoded.
 struct EntropyDecoder::Sinks {
   std::span<const BlockTarget> targets;  // of those in `wanted`; empty: of none
   McuSpan wanted;
-  std::span<const SparseTarget> sparse;  // of all; empty: of none
+  kernels::SegmentPacker* packer;  // of all; null: of none
 
   std::int16_t* block(std::size_t component, int column, int v) const {
     if (targets.empty() || column < 0) return nullptr;
@@ -125,11 +131,9 @@ struct EntropyDecoder::Sinks {
     if (column >= to.columns || v >= to.rows) return nullptr;
     return to.coefficients + v * to.row_stride + std::ptrdiff_t{column} * 64;
   }
-  kernels::SparseBlock* sparse_block(std::size_t component, int column, int v) const {
-    if (sparse.empty()) return nullptr;
-    const SparseTarget& to = sparse[component];
-    if (column >= to.columns || v >= to.rows) return nullptr;
-    return to.blocks + v * to.row_stride + column;
+  Place place(std::size_t component, int v) const {
+    if (packer == nullptr) return {};
+    return {&packer->blocks(), packer->next(component, static_cast<std::size_t>(v))};
   }
 };
 
@@ -201,7 +205,7 @@ bool EntropyDecoder::restart() {
 
 /// Writes the block to where it is wanted, natural or sparse or both or not at all.
 bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std::int16_t* block,
-                                  kernels::SparseBlock* sparse) {
+                                  Place place) {
   const BaselineFrame::Component& tables = frame_->components[component];
   const HuffmanTable& dc_table = frame_->dc_tables[static_cast<std::size_t>(tables.dc_table)];
   const HuffmanTable& ac_table = frame_->ac_tables[static_cast<std::size_t>(tables.ac_table)];
@@ -218,13 +222,13 @@ bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std:
   if (block != nullptr) {
     std::memset(block, 0, 64 * sizeof(*block));
     block[0] = static_cast<std::int16_t>(dc);
-    if (sparse == nullptr) return reader.ac_coefficients(ac_table, to_natural);
+    if (place.blocks == nullptr) return reader.ac_coefficients(ac_table, to_natural);
   }
-  if (sparse == nullptr) return reader.ac_coefficients(ac_table, [](int, int) {});
+  if (place.blocks == nullptr) return reader.ac_coefficients(ac_table, [](int, int) {});
+  std::int16_t* sparse = place.blocks->values[place.place];
   std::uint64_t nonzero = 0;
-  int count = 0;
   const auto to_sparse = [&](int k, int value) {
-    sparse->values[count++] = static_cast<std::int16_t>(value);
+    *sparse++ = static_cast<std::int16_t>(value);
     nonzero |= std::uint64_t{1} << k;
   };
   const bool sound = block == nullptr ? reader.ac_coefficients(ac_table, to_sparse)
@@ -232,9 +236,8 @@ bool EntropyDecoder::decode_block(BitReader& reader, std::size_t component, std:
                                           to_natural(k, value);
                                           to_sparse(k, value);
                                         });
-  sparse->dc = static_cast<std::int16_t>(dc);
-  sparse->nonzero = nonzero;
-  sparse->count = static_cast<std::int16_t>(count);
+  place.blocks->dc[place.place] = static_cast<std::int16_t>(dc);
+  place.blocks->nonzero[place.place] = nonzero;
   return sound;
 }
 
@@ -247,10 +250,7 @@ bool EntropyDecoder::decode_mcu(BitReader& reader, int mcu, const Sinks& sinks) 
     for (int v = 0; v < component.vertical; ++v) {
       for (int h = 0; h < component.horizontal; ++h) {
         const int column = is_wanted ? first + h - first_wanted : -1;
-        if (!decode_block(reader, i, sinks.block(i, column, v),
-                          sinks.sparse_block(i, first + h, v))) {
-          return false;
-        }
+        if (!decode_block(reader, i, sinks.block(i, column, v), sinks.place(i, v))) return false;
       }
     }
   }
@@ -280,18 +280,19 @@ void EntropyDecoder::save(const BitReader& reader) {
 }
 
 Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets) {
-  return next_row(wanted, targets, {});
+  if (!decode_mcus({0, frame_->mcus_across}, {targets, wanted, nullptr})) return damaged();
+  return {};
 }
 
-Status EntropyDecoder::next_row(McuSpan wanted, std::span<const BlockTarget> targets,
-                                std::span<const SparseTarget> sparse) {
-  if (!decode_mcus({0, frame_->mcus_across}, {targets, wanted, sparse})) return damaged();
+Status EntropyDecoder::next_mcus(McuSpan mcus, McuSpan wanted, std::span<const BlockTarget> targets,
+                                 kernels::SegmentPacker& packer) {
+  if (!decode_mcus(mcus, {targets, wanted, &packer})) return damaged();
   return {};
 }
 
 Status EntropyDecoder::pass_rows(int count) {
   for (int row = 0; row < count; ++row) {
-    if (!decode_mcus({0, frame_->mcus_across}, {})) return damaged();
+    if (!decode_mcus({0, frame_->mcus_across}, {{}, {}, nullptr})) return damaged();
   }
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "feed/coefficients/baseline/baseline_frame.h"
-#include "kernels/segment/sparse_block.h"
+#include "kernels/segment/segment_packer.h"
 
 namespace unstarve::feed {
 
@@ -19,15 +19,6 @@ struct BlockTarget {
   std::int16_t* coefficients = nullptr;
   std::ptrdiff_t row_stride = 0;  // coefficients from one block row to the next
   int columns = 0;                // blocks
-  int rows = 0;
-};
-
-/// Where all blocks of one component in an MCU row go as an entropy coder has them: block
-/// (v, column) to blocks[v * row_stride + column], with column counted from the image's left edge.
-struct SparseTarget {
-  kernels::SparseBlock* blocks = nullptr;
-  std::ptrdiff_t row_stride = 0;  // blocks from one block row to the next
-  int columns = 0;                // as in BlockTarget
   int rows = 0;
 };
 
@@ -53,9 +44,10 @@ class EntropyDecoder {
   Status begin(const BaselineFrame& frame);
   /// Reads the next MCU row. Blocks come in natural order, quantised, with absolute DC values.
   Status next_row(McuSpan wanted, std::span<const BlockTarget> targets);
-  /// The same, and the whole row as sparse blocks.
-  Status next_row(McuSpan wanted, std::span<const BlockTarget> targets,
-                  std::span<const SparseTarget> sparse);
+  /// Reads `mcus`, which are the next ones of an MCU row, in the same way, and adds all their
+  /// blocks to `packer`.
+  Status next_mcus(McuSpan mcus, McuSpan wanted, std::span<const BlockTarget> targets,
+                   kernels::SegmentPacker& packer);
   /// Passes over MCU rows.
   Status pass_rows(int count);
 
@@ -70,8 +62,8 @@ class EntropyDecoder {
   bool restart();
   void save(const BitReader& reader);
   struct Sinks;
-  bool decode_block(BitReader& reader, std::size_t component, std::int16_t* block,
-                    kernels::SparseBlock* sparse);
+  struct Place;
+  bool decode_block(BitReader& reader, std::size_t component, std::int16_t* block, Place place);
   bool decode_mcu(BitReader& reader, int mcu, const Sinks& sinks);
   bool decode_mcus(McuSpan span, const Sinks& sinks);
 
