@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,7 +40,7 @@ class CacheFolder {
   /// A file of copies, open for reading; kNotFound when nobody has made it.
   Result<std::shared_ptr<const FileDescriptor>> copies(std::uint16_t number);
   std::string copies_path(std::uint16_t number) const;
-  /// Bytes of all files.
+  /// Bytes of all files; one that another process has just made may be missing.
   Result<std::uint64_t> bytes();
 
   CacheStorage& storage() { return *storage_; }
@@ -50,6 +51,7 @@ class CacheFolder {
   CacheFolder(std::shared_ptr<CacheStorage> storage, std::string path, const DataSet& data_set)
       : storage_(std::move(storage)), path_(std::move(path)), data_set_(data_set) {}
   Status open_slots();
+  bool is_open(std::uint16_t number);
 
   std::shared_ptr<CacheStorage> storage_;  // shared with whoever gave it, for the tests
   std::string path_;
@@ -58,6 +60,7 @@ class CacheFolder {
   Mutex mutex_;
   // Shared with those who read from one just now; in the order of their numbers.
   std::vector<std::shared_ptr<const FileDescriptor>> files_ UNSTARVE_GUARDED_BY(mutex_);
+  std::atomic<std::uint32_t> sums_ = 0;  // calls of bytes()
 };
 
 }  // namespace unstarve::feed

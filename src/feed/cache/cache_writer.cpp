@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -15,7 +16,12 @@ namespace {
 // What is left free for others: a twentieth of the disk, at most this.
 constexpr std::uint64_t kMostReserve = std::uint64_t{4} << 30;
 
-constexpr std::size_t kSpareBuffers = 16;
+// The thread sleeps until this many bytes wait, or for so long after the first: waking it up for
+// each copy costs the loading threads and it more than writing a quarter of the copy.
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kBatchWait{20};
+
+constexpr std::size_t kSpareBuffers = 32;
 
 ShardSample sample_of(const CacheItem& item, const std::string& name, std::int64_t label) {
   ShardSample sample;
@@ -74,37 +80,44 @@ void CacheWriter::put(CacheItem& item) {
     thread_ = std::move(*started);
   }
   queued_bytes_.store(queued + size, std::memory_order_relaxed);
+  const bool wake = queue_.empty() || (queued < kBatchBytes && queued + size >= kBatchBytes);
   queue_.push_back(std::exchange(item, CacheItem{}));
   if (!spare_.empty()) {
     item.payload = std::move(spare_.back());
     spare_.pop_back();
   }
-  changed_.notify_all();
+  if (wake) changed_.notify_all();
 }
 
 void CacheWriter::run() {
   ::pthread_setname_np(::pthread_self(), "unstarve-cache");
   // At the loading threads' priority: what it writes is a tenth of what they do, and what it cannot
   // write in time they have encoded in vain.
-  for (;;) {
-    CacheItem item;
-    {
+  std::deque<CacheItem> items;
+  while (take(items)) {
+    for (CacheItem& item : items) {
+      const std::size_t size = item.payload.size();
+      write(item);
       const MutexLock lock(mutex_);
-      changed_.wait(mutex_, std::stop_token(),
-                    [this]() UNSTARVE_REQUIRES(mutex_) { return !queue_.empty() || closing_; });
-      if (queue_.empty()) return;
-      item = std::move(queue_.front());
-      queue_.pop_front();
+      queued_bytes_.fetch_sub(size, std::memory_order_relaxed);
+      if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(item.payload));
     }
-    const std::size_t size = item.payload.size();
-    write(item);
-    const MutexLock lock(mutex_);
-    queued_bytes_.fetch_sub(size, std::memory_order_relaxed);
-    if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(item.payload));
+    items.clear();
   }
 }
 
-void CacheWriter::write(const CacheItem& item) {
+bool CacheWriter::take(std::deque<CacheItem>& items) {
+  const MutexLock lock(mutex_);
+  changed_.wait(mutex_, std::stop_token(),
+                [this]() UNSTARVE_REQUIRES(mutex_) { return !queue_.empty() || closing_; });
+  changed_.wait_for(mutex_, kBatchWait, [this]() UNSTARVE_REQUIRES(mutex_) {
+    return queued_bytes_.load(std::memory_order_relaxed) >= kBatchBytes || closing_;
+  });
+  items.swap(queue_);
+  return !items.empty();
+}
+
+void CacheWriter::write(CacheItem& item) {
   if (stopped_.load(std::memory_order_relaxed)) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -123,7 +136,7 @@ void CacheWriter::write(const CacheItem& item) {
   }
 }
 
-Status CacheWriter::append(const CacheItem& item) {
+Status CacheWriter::append(CacheItem& item) {
   CacheFolder& folder = settings_.folder;
   CacheEntry entry = entry_for(item);
   if (item.payload.empty()) {
@@ -135,23 +148,30 @@ Status CacheWriter::append(const CacheItem& item) {
     if (Status status = open_copies(); !status) return status;
   }
   const std::string name = settings_.name(item.index);
-  encode_record(sample_of(item, name, settings_.label(item.index)), record_);
-  if (Status status = check_room(record_.size()); !status) return status;
-  RecordHeader header;
-  std::memcpy(&header, record_.data(), sizeof(header));
-  entry.offset = end_ + entry_of(header, end_, name).payload_start;
+  encode_record_start(sample_of(item, name, settings_.label(item.index)), record_start_);
+  const std::uint64_t size = record_start_.size() + align_up(item.payload.size());
+  if (Status status = check_room(size); !status) return status;
+  entry.offset = end_ + record_start_.size();
   entry.file = number_;
-  Status status = folder.storage().write(copies_.get(), end_, record_);
+  Status status = write_record(item.payload);
   if (status) status = folder.write_entry(item.index, entry);
   if (!status) {
     // Nothing points at the record: the disk, which may be full, gets its bytes back.
     (void)folder.storage().truncate(copies_.get(), end_);
     return status;
   }
-  end_ = align_up(end_ + record_.size());
+  end_ += size;
   kept_.fetch_add(1, std::memory_order_relaxed);
-  bytes_.fetch_add(record_.size(), std::memory_order_relaxed);
+  bytes_.fetch_add(size, std::memory_order_relaxed);
   return {};
+}
+
+/// In two parts: copying the payload behind its header would cost as much as a quarter of writing.
+Status CacheWriter::write_record(std::vector<std::byte>& payload) {
+  CacheStorage& storage = settings_.folder.storage();
+  payload.resize(align_up(payload.size()));
+  if (Status status = storage.write(copies_.get(), end_, record_start_); !status) return status;
+  return storage.write(copies_.get(), end_ + record_start_.size(), payload);
 }
 
 /// The first file that no other process writes to: one that somebody has left, or a new one.

@@ -62,8 +62,11 @@ class CacheWriter {
 
  private:
   void run();
-  void write(const CacheItem& item);
-  Status append(const CacheItem& item);
+  /// Waits for work and takes all of it; false when there will be no more.
+  bool take(std::deque<CacheItem>& items);
+  void write(CacheItem& item);
+  Status append(CacheItem& item);
+  Status write_record(std::vector<std::byte>& payload);
   Status open_copies();
   Status take_copies(FileDescriptor file, std::uint16_t number);
   /// Why `more` bytes cannot be added, as an error.
@@ -90,7 +93,7 @@ class CacheWriter {
   FileDescriptor copies_;
   std::uint16_t number_ = 0;
   std::uint64_t end_ = 0;
-  std::vector<std::byte> record_;
+  std::vector<std::byte> record_start_;
 };
 
 }  // namespace unstarve::feed

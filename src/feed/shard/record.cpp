@@ -56,7 +56,7 @@ Status check_sample(const ShardSample& sample) {
   return {};
 }
 
-void encode_record(const ShardSample& sample, std::vector<std::byte>& record) {
+void encode_record_start(const ShardSample& sample, std::vector<std::byte>& start) {
   RecordHeader header;
   header.kind = static_cast<std::uint8_t>(sample.kind);
   header.flags = sample.keep_original ? kHasOriginal : std::uint8_t{0};
@@ -68,18 +68,25 @@ void encode_record(const ShardSample& sample, std::vector<std::byte>& record) {
   header.source_size = sample.source_size;
   header.source_mtime_ns = sample.source_mtime_ns;
   header.label = sample.label;
-  const RecordExtent extent = extent_of(header);
-  record.assign(extent.end, std::byte{0});
-  put(record, sizeof(RecordHeader), bytes_of_text(sample.name));
-  put(record, sizeof(RecordHeader) + sample.name.size(), sample.meta);
-  put(record, extent.payload, sample.payload);
-  if (sample.keep_original) put(record, extent.original, sample.original);
+  start.assign(extent_of(header).payload, std::byte{0});
+  put(start, sizeof(RecordHeader), bytes_of_text(sample.name));
+  put(start, sizeof(RecordHeader) + sample.name.size(), sample.meta);
   header.head_checksum = head_checksum(sample.payload.first(sample.head_size));
   header.payload_checksum = checksum_of(sample.payload);
   if (sample.keep_original) header.original_checksum = checksum_of(sample.original);
-  header.text_checksum = text_checksum(record, header);
+  header.text_checksum = text_checksum(start, header);
   seal(header);
-  put(record, 0, bytes_of(header));
+  put(start, 0, bytes_of(header));
+}
+
+void encode_record(const ShardSample& sample, std::vector<std::byte>& record) {
+  encode_record_start(sample, record);
+  const auto append = [&record](std::span<const std::byte> bytes) {
+    record.insert(record.end(), bytes.begin(), bytes.end());
+    record.resize(align_up(record.size()));
+  };
+  append(sample.payload);
+  if (sample.keep_original) append(sample.original);
 }
 
 Result<RecordExtent> check_header(const RecordHeader& header, std::uint64_t available) {

@@ -46,6 +46,9 @@ struct RecordView {
 /// kInvalidArgument when the sample cannot be put into a record.
 Status check_sample(const ShardSample& sample);
 
+/// The record's bytes up to where the payload begins; it and the original bytes follow, each padded
+/// with zeros to a multiple of 64. The sample must be one that check_sample() accepts.
+void encode_record_start(const ShardSample& sample, std::vector<std::byte>& start);
 /// The record's bytes, padding included. The sample must be one that check_sample() accepts.
 void encode_record(const ShardSample& sample, std::vector<std::byte>& record);
 

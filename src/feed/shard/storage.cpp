@@ -14,6 +14,10 @@ namespace {
 constexpr mode_t kFileMode = 0644;
 // Linux moves at most 2 GiB in one call; a round number below that.
 constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;
+// What is written comes in pieces that end at multiples of this. For longer ones the page cache
+// takes memory in larger units, which a virtual machine that gives free memory back to its host has
+// to fetch first: three times the CPU time (115 us for 130 KB in place of 38).
+constexpr std::size_t kBytesPerWrite = std::size_t{64} << 10;
 
 Status check_regular(int file) {
   struct stat status = {};
@@ -73,8 +77,8 @@ Status Storage::read(int file, std::uint64_t offset, std::span<std::byte> target
 
 Status Storage::write(int file, std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(file, bytes.data(), std::min(bytes.size(), kBytesPerCall),
-                                 static_cast<off_t>(offset));
+    const std::size_t piece = std::min(bytes.size(), kBytesPerWrite - offset % kBytesPerWrite);
+    const ssize_t put = ::pwrite(file, bytes.data(), piece, static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return fail_errno(errno, "cannot write");
     bytes = bytes.subspan(static_cast<std::size_t>(put));
