@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -62,12 +63,25 @@ nb::tuple acquire(SlotWriter& writer, std::size_t bytes) {
                         Bytes(memory.data(), {memory.size()}, owner));
 }
 
+constexpr int kMappedBytes = 32 << 20;  // the most that glibc sets by itself
+constexpr int kKeptBytes = 256 << 20;   // more than most batches take
+
+/// A worker frees a batch's arrays together and then makes the next. What went back to the system
+/// in between would come back as pages to be zeroed and mapped one by one. So up to kKeptBytes stay
+/// with the process; only arrays from kMappedBytes on are mapped by themselves. False where the C
+/// library cannot.
+bool keep_freed_memory() {
+  return ::mallopt(M_MMAP_THRESHOLD, kMappedBytes) == 1 &&
+         ::mallopt(M_TRIM_THRESHOLD, kKeptBytes) == 1;
+}
+
 }  // namespace
 
 void bind_workers(nb::module_& module) {
   module.def("create_slot_memory",
              [] { return value_or_raise(feed::create_slot_memory()).release(); });
   // SIGKILL for this process when the thread that started it ends.
+  module.def("keep_freed_memory", &keep_freed_memory);
   module.def("die_with_parent", [] {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
       raise({ErrorCode::kNotSupported, "cannot tie a worker to its parent", errno});

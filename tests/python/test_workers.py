@@ -16,6 +16,7 @@ pytest.importorskip("unstarve._native")
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler  # noqa: E402
 from unstarve.workers import make_iterator  # noqa: E402
 from worker_data import (  # noqa: E402
+    Faults,
     Mixed,
     Pair,
     Returning,
@@ -271,3 +272,9 @@ def test_large_index_lists() -> None:
     dataset = Returning(lambda i: i, 600_000)
     (found,) = epochs(Loader, dataset, batch_size=200_000, num_workers=2)
     assert torch.equal(torch.cat(found), torch.arange(600_000))
+
+
+def test_a_worker_keeps_the_memory_of_its_arrays() -> None:
+    """In the steady state no page is faulted in; a sample's two tensors have 294."""
+    faults = [int(count[-1]) for _, count in Loader(Faults(), 64, num_workers=1)]
+    assert (faults[-1] - faults[4]) / (5 * 64) < 20

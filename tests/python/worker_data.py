@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import time
 from collections import namedtuple
@@ -45,6 +46,17 @@ class Stream(IterableDataset):  # type: ignore[misc]
         worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
         for number in range(worker, 20 + 3 * worker, workers):
             yield np.full((30, 30), number + random.random()), torch.rand(3)
+
+
+class Faults:
+    """Pages that the worker has faulted in so far, beside an image as floats."""
+
+    def __len__(self) -> int:
+        return 640
+
+    def __getitem__(self, index: int) -> Any:
+        image = torch.full((3, 224, 224), float(index)) + 1
+        return image, resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 class Failing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import struct
 from collections.abc import Callable
@@ -98,6 +99,8 @@ def run_worker(loop: Callable[..., None], args: tuple[Any, ...], origin: Origin)
     if origin.kill_with_it:
         with contextlib.suppress(OSError):
             _native.die_with_parent()
+    if not any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in os.environ):
+        _native.keep_freed_memory()
     for argument in args:
         if isinstance(argument, ResultSender):
             make_batches_in(argument.open())
