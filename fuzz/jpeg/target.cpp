@@ -112,6 +112,8 @@ void keep(feed::BaselineDecoder& ours, feed::JpegDecoder& libjpeg,
       return check_copy(libjpeg, bytes, payload);
     }
   }
+  const Result<feed::ImageSize> size = libjpeg.open(bytes);
+  if (!size || !feed::test::decode_region(libjpeg, bytes, lower_half(*size))) return;
   if (encoder.encode(bytes, payload)) check_copy(libjpeg, bytes, payload);
 }
 
