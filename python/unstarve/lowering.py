@@ -40,6 +40,8 @@ class Work:
     subsets: tuple[Sequence[int], ...]
     #: A file that is not named as a JPEG, if there is one.
     other_file: str | None = None
+    #: A label that is not an int, if there is one.
+    other_label: Any = None
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
@@ -86,7 +88,7 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
     files = _look_at_files(dataset, last)
     _judge(parts, "files", files.obstacle)
-    _judge(parts, "labels", _obstacle_to_labels(dataset))
+    _judge(parts, "labels", _obstacle_to_labels(dataset, files))
     plan, verdicts = read_transform(dataset.transform)
     for verdict in verdicts:
         _judge(parts, verdict.part, verdict.obstacle)
@@ -98,7 +100,7 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
     prefix = read_prefix(dataset.transform)
     if prefix is None:
         return Lowering(None, parts, obstacle=obstacle, notes=[_NOTHING_GAINED])
-    work = Work(prefix.plan, files.samples, subsets, files.other)
+    work = Work(prefix.plan, files.samples, subsets, files.other, files.other_label)
     notes = []
     if files.other is not None:
         notes.append(f"JPEGs are read natively, files like {files.other} by Python")
@@ -194,6 +196,7 @@ class _Files:
     other: str | None = None  # one that is not a JPEG
     has_jpeg: bool = False
     obstacle: str | None = None
+    other_label: Any = None  # one that is not an int
 
 
 def _look_at_files(dataset: Any, last: Work | None) -> _Files:
@@ -204,11 +207,14 @@ def _look_at_files(dataset: Any, last: Work | None) -> _Files:
         return _Files([], obstacle="there are none")
     if last is not None and last.samples == dataset.samples:
         samples, other, has_jpeg = last.samples, last.other_file, True
+        other_label = last.other_label
     else:
         samples = list(dataset.samples)
         other = next((path for path, _ in samples if not is_jpeg(path)), None)
         has_jpeg = other is None or any(is_jpeg(path) for path, _ in samples)
-    return _Files(samples, other, has_jpeg, other and f"{other} is not a JPEG")
+        other_label = next((label for _, label in samples if type(label) is not int), None)
+    obstacle = None if other is None else f"{other} is not a JPEG"
+    return _Files(samples, other, has_jpeg, obstacle, other_label)
 
 
 def _obstacle_to_reading(dataset: Any) -> str | None:
@@ -220,9 +226,11 @@ def _obstacle_to_reading(dataset: Any) -> str | None:
     return None
 
 
-def _obstacle_to_labels(dataset: Any) -> str | None:
+def _obstacle_to_labels(dataset: Any, files: _Files) -> str | None:
     if dataset.target_transform is not None:
         return "a target_transform"
+    if files.other_label is not None:
+        return f"{files.other_label!r} is not an int"[:80]
     return None
 
 

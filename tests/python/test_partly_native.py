@@ -266,6 +266,15 @@ def test_labels_collation_and_subsets_of_the_users_own(folder: Path) -> None:
     assert apart(next(iter(loader)), next(iter(data.DataLoader(part, **named)))) <= 1
 
 
+def test_labels_that_are_no_whole_numbers(folder: Path) -> None:
+    dataset = folder_of(folder, transforms.Compose([*CENTRE, transforms.PILToTensor()]))
+    dataset.samples = [(path, label / 2) for path, label in dataset.samples]
+    loader = partly(dataset, batch_size=12)
+    assert "labels: 0.0 is not an int" in loader.explain().reason
+    ((_, ours),), ((_, theirs),) = loader, data.DataLoader(dataset, batch_size=12)
+    assert ours.dtype is theirs.dtype is torch.float64 and torch.equal(ours, theirs)
+
+
 def exchange_transform(_worker: int) -> None:
     info = data.get_worker_info()
     assert type(info.dataset) is datasets.ImageFolder
