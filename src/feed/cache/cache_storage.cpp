@@ -1,5 +1,6 @@
 #include "feed/cache/cache_storage.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -34,6 +35,11 @@ Result<DiskSpace> CacheStorage::space(int file) {
   if (::fstatvfs(file, &status) != 0) return fail_errno(errno, "cannot see how full the disk is");
   return DiskSpace{std::uint64_t{status.f_bavail} * status.f_frsize,
                    std::uint64_t{status.f_blocks} * status.f_frsize};
+}
+
+void CacheStorage::reserve(int file, std::uint64_t offset, std::uint64_t size) {
+  (void)::fallocate(file, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                    static_cast<off_t>(size));  // a wish, not a need
 }
 
 std::int64_t CacheStorage::now_ns() {

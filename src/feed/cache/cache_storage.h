@@ -23,6 +23,9 @@ class CacheStorage : public Storage {
   /// Whether this descriptor alone has the file's lock now. It goes with the descriptor.
   virtual Result<bool> try_lock(int file);
   virtual Result<DiskSpace> space(int file);
+  /// Takes room on the disk for what will be written, past the file's end too, whose size stays;
+  /// where the file system can do it.
+  virtual void reserve(int file, std::uint64_t offset, std::uint64_t size);
   /// The time of day, as files' times tell it.
   virtual std::int64_t now_ns();
 };

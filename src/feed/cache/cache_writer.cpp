@@ -21,6 +21,9 @@ constexpr std::uint64_t kMostReserve = std::uint64_t{4} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kBatchWait{20};
 
+// Of the disk at a time: writing into room that is there takes two thirds of the time.
+constexpr std::uint64_t kReserveBytes = std::uint64_t{16} << 20;
+
 constexpr std::size_t kSpareBuffers = 32;
 
 ShardSample sample_of(const CacheItem& item, const std::string& name, std::int64_t label) {
@@ -104,6 +107,8 @@ void CacheWriter::run() {
     }
     items.clear();
   }
+  // The room that was not needed.
+  if (reserved_ > end_) (void)settings_.folder.storage().truncate(copies_.get(), end_);
 }
 
 bool CacheWriter::take(std::deque<CacheItem>& items) {
@@ -220,12 +225,19 @@ Status CacheWriter::check_room(std::uint64_t more) {
   }
   const Result<DiskSpace> space = settings_.folder.storage().space(copies_.get());
   if (!space) return forward_error(space);
-  const std::uint64_t reserve = std::min(space->total / 20, kMostReserve);
-  if (space->free < reserve + more) {
+  const std::uint64_t kept_free = std::min(space->total / 20, kMostReserve);
+  if (space->free < kept_free + more) {
     return fail(ErrorCode::kIo, "the disk has {} bytes free, {} are left for other programs",
-                space->free, reserve);
+                space->free, kept_free);
   }
+  reserve(more, std::min(settings_.max_bytes - *bytes, space->free - kept_free));
   return {};
+}
+
+void CacheWriter::reserve(std::uint64_t more, std::uint64_t room) {
+  if (end_ + more <= reserved_ || room < more + kReserveBytes) return;
+  settings_.folder.storage().reserve(copies_.get(), end_, more + kReserveBytes);
+  reserved_ = end_ + more + kReserveBytes;
 }
 
 void CacheWriter::stop(const std::string& reason) {

@@ -71,6 +71,8 @@ class CacheWriter {
   Status take_copies(FileDescriptor file, std::uint16_t number);
   /// Why `more` bytes cannot be added, as an error.
   Status check_room(std::uint64_t more);
+  /// Takes room on the disk in large pieces, out of `room` bytes that may be used.
+  void reserve(std::uint64_t more, std::uint64_t room);
   void stop(const std::string& reason);
 
   Settings settings_;
@@ -93,6 +95,7 @@ class CacheWriter {
   FileDescriptor copies_;
   std::uint16_t number_ = 0;
   std::uint64_t end_ = 0;
+  std::uint64_t reserved_ = 0;  // up to where the file has room on the disk
   std::vector<std::byte> record_start_;
 };
 

@@ -10,11 +10,11 @@ namespace {
 
 /// The DC values of one component; null when one is too large for the format.
 std::byte* write_dc_values(std::span<const std::int16_t> values, std::byte* out) {
-  int smallest = segment::kMaxDc;
-  int largest = segment::kMinDc;
+  std::int16_t smallest = segment::kMaxDc;  // 16 bits, as vectors compare eight of them
+  std::int16_t largest = segment::kMinDc;
   for (const std::int16_t value : values) {
-    smallest = std::min<int>(smallest, value);
-    largest = std::max<int>(largest, value);
+    smallest = std::min(smallest, value);
+    largest = std::max(largest, value);
   }
   if (smallest < segment::kMinDc || largest > segment::kMaxDc) return nullptr;
   const int width = segment::width_of(largest - smallest);
