@@ -6,7 +6,8 @@ folder that is empty before. The two take turns at going first. Before anything 
 batches of all epochs are compared, byte for byte. Nothing but the loading takes place, so the
 threads never wait for a consumer. Shown are medians over the repeats: wall and CPU time of each
 epoch, how much faster the second epoch is than the first, and what the first costs in CPU time
-against the first without a cache.
+against the first without a cache. One repeat that does not count goes before; with --copies, a
+small folder is read that many times in each epoch, under other names.
 
     PYTHONPATH=build/release/python python bench/cache_as_you_go.py FOLDER --json result.json
 """
@@ -18,6 +19,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import statistics
 import tempfile
 import time
@@ -79,9 +81,20 @@ def run_with_cache(options: argparse.Namespace) -> tuple[list[dict[str, float]],
         return timed_epochs(loader), loader.stats()
 
 
+def make_copies(folder: Path, copies: int, target: Path) -> Path:
+    """Copies of every file under other names; links would change the files' times."""
+    for source in sorted(path for path in folder.rglob("*") if path.is_file()):
+        for number in range(copies):
+            place = target / source.relative_to(folder).with_stem(f"{source.stem}-{number}")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, place)
+    return target
+
+
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The first repeat fills caches and pools, and is left out."""
     repeats = []
-    for number in range(options.repeats):
+    for number in range(options.repeats + 1):
         repeat: dict[str, Any] = {}
         for name in ("with", "without") if number % 2 else ("without", "with"):
             if name == "with":
@@ -89,7 +102,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
             else:
                 repeat["without"] = timed_epochs(make_loader(options, None))
         repeats.append(repeat)
-    return repeats
+    return repeats[1:]
 
 
 def median_of(repeats: list[dict[str, Any]], kind: str, epoch: int, what: str) -> float:
@@ -152,15 +165,19 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--copies", type=int, default=1, help="of each file of FOLDER")
     parser.add_argument(
         "--cache-parent", help="where the caches lie; by default the temporary folder"
     )
     parser.add_argument("--json", type=Path, help="write everything here")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, {len(os.sched_getaffinity(0))} CPUs")
-    check_equal(options)
-    repeats = measure(options)
-    summary = summarise(repeats, make_loader(options, None).sample_count)
+    with tempfile.TemporaryDirectory(dir=options.cache_parent) as copies:
+        if options.copies > 1:
+            options.folder = make_copies(options.folder, options.copies, Path(copies))
+        check_equal(options)
+        repeats = measure(options)
+        summary = summarise(repeats, make_loader(options, None).sample_count)
     show(summary)
     if options.json:
         options.json.write_text(
