@@ -26,6 +26,7 @@ from fault_loop.watch import Watch, still_moving
 
 PICTURES = 320
 PICTURE_SIZE = 240
+WRITTEN_S = 5.0  # in which what waits to be written has been, or why not has been said
 SETTLED_S = 0.1  # after which a file is old enough for a copy of it
 TRAINING: dict[str, Any] = {"train": True, "shuffle": True, "seed": 5, "on_error": "raise"}
 HEADER_BYTES = ENTRY_BYTES = 64
@@ -71,8 +72,12 @@ class Cached:
         """An epoch of a loader that writes, whose batches are right. Returns what it says."""
         loader = open_loader(self.source, cache_dir=cache, **TRAINING, **options)
         check(hashes(loader) == self.wanted, f"{cache}: other batches with a cache")
-        said: list[str] = loader.explain()
-        return said
+        until = time.monotonic() + WRITTEN_S
+        while True:  # the writing goes on by itself
+            said: list[str] = loader.explain()
+            if stopped(said) or entries_in(cache) == PICTURES or time.monotonic() > until:
+                return said
+            time.sleep(0.005)
 
     def hits(self, cache: Path) -> int:
         """An epoch of a loader that only reads. Returns how many samples were copies."""
@@ -196,7 +201,7 @@ def largest_file(size_bytes: int) -> Iterator[None]:
 
 
 def stopped(said: list[str]) -> bool:
-    return any("no more copies" in line for line in said)
+    return any("no more copies" in line or "cache: none" in line for line in said)
 
 
 def full_cache_disk(scratch: Path, rounds: int, draw: random.Random) -> str:
