@@ -238,8 +238,8 @@ def test_ctrl_c_ends_a_wait(tmp_path: Path) -> None:
         noise = numpy.random.default_rng(0).integers(0, 256, (2000, 2000, 3), dtype=numpy.uint8)
         Image.fromarray(noise).save(sys.argv[1] + "/a.jpg", quality=95, progressive=True)
         loader = unstarve.ImageFolderLoader(sys.argv[1], 1, threads=1, output="numpy")
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)
             while True:
                 for _ in loader:
                     pass
