@@ -122,7 +122,8 @@ def kill_caching(scratch: Path, kills: int, draw: random.Random) -> str:
     cached = Cached(scratch)
     seconds = seconds_to_fill(cached)
     done = partly = together = 0
-    watch = Watch(kills)
+    # Each loader has threads of its own, which allocators give pools to: some dozens settle it.
+    watch = Watch(kills, warm_up=max(1, kills // 2))
     while done < kills:
         starts = ["fresh", "half"]
         if entries_in(cached.cache) < PICTURES:

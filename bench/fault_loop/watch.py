@@ -70,10 +70,10 @@ class Usage:
 
 
 class Watch:
-    """Looks at the process when a tenth of the work is done, and again at the end."""
+    """Looks at the process after a warm-up, usually a tenth of the work, and at the end."""
 
-    def __init__(self, count: int) -> None:
-        self.warm_up = max(1, count // 10)
+    def __init__(self, count: int, warm_up: int | None = None) -> None:
+        self.warm_up = max(1, count // 10) if warm_up is None else warm_up
         self.before: Usage | None = None
         still_moving()
 
@@ -90,4 +90,4 @@ class Watch:
         check(grown < ALLOWED_BYTES, f"memory has grown by {grown} bytes")
         check(after.files <= self.before.files, f"{after.files - self.before.files} files open")
         check(after.threads <= self.before.threads, f"{after.threads} threads are left")
-        return f"{grown >> 10} KiB more than after the first tenth, no file, no thread"
+        return f"{grown >> 10} KiB more than after the first {self.warm_up}, no file, no thread"
