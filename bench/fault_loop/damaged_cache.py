@@ -16,24 +16,15 @@ import numpy as np
 from fault_loop.cache_kills import ENTRY_BYTES, HEADER_BYTES, SETTLED_S
 from fault_loop.damaged_shards import put_payload_over_another, put_record_over_another
 from fault_loop.made_data import Epoch, check, made_jpeg, open_loader, run_epoch
-from fault_loop.mutations import mutate
+from fault_loop.mutations import anything, swap_entries
 from fault_loop.watch import Watch
 
 SAMPLES = 12
 Change = Callable[[bytes, random.Random], bytes]
 
 
-def anything(file: bytes, draw: random.Random) -> bytes:
-    return mutate(file, draw)[0]
-
-
-def swap_entries(slots: bytes, draw: random.Random) -> bytes:
-    """Each sound in itself, in the other's place."""
-    one, other = (HEADER_BYTES + index * ENTRY_BYTES for index in draw.sample(range(SAMPLES), 2))
-    data = bytearray(slots)
-    data[one : one + ENTRY_BYTES] = slots[other : other + ENTRY_BYTES]
-    data[other : other + ENTRY_BYTES] = slots[one : one + ENTRY_BYTES]
-    return bytes(data)
+def swap_slots(slots: bytes, draw: random.Random) -> bytes:
+    return swap_entries(slots, HEADER_BYTES, (SAMPLES, ENTRY_BYTES), draw)
 
 
 def mutate_an_entry(slots: bytes, draw: random.Random) -> bytes:
@@ -47,7 +38,7 @@ def nothing(_file: bytes, _draw: random.Random) -> bytes:
     return b""
 
 
-SLOT_CHANGES: tuple[Change, ...] = (anything, anything, mutate_an_entry, swap_entries, nothing)
+SLOT_CHANGES: tuple[Change, ...] = (anything, anything, mutate_an_entry, swap_slots, nothing)
 COPY_CHANGES: tuple[Change, ...] = (
     anything, anything, put_record_over_another, put_payload_over_another, nothing,
 )  # fmt: skip

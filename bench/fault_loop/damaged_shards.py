@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fault_loop.made_data import Epoch, check, load, make_folder, open_loader, pack, run_epoch
-from fault_loop.mutations import mutate
+from fault_loop.mutations import anything, swap_entries
 from fault_loop.watch import Watch
 
 SAMPLES = 12
@@ -86,25 +86,17 @@ def mutate_a_place(file: bytes, draw: random.Random) -> bytes:
     return bytes(data)
 
 
-def swap_entries(file: bytes, draw: random.Random) -> bytes:
-    begin = table_of(file) + TABLE_HEADER_BYTES
-    samples = int.from_bytes(file[table_of(file) + 24 : table_of(file) + 32], "little")
-    one, other = (begin + index * ENTRY_BYTES for index in draw.sample(range(samples), 2))
-    data = bytearray(file)
-    data[one : one + ENTRY_BYTES] = file[other : other + ENTRY_BYTES]
-    data[other : other + ENTRY_BYTES] = file[one : one + ENTRY_BYTES]
-    return bytes(data)
-
-
-def anything(file: bytes, draw: random.Random) -> bytes:
-    return mutate(file, draw)[0]
+def swap_samples(file: bytes, draw: random.Random) -> bytes:
+    table = table_of(file)
+    samples = int.from_bytes(file[table + 24 : table + 32], "little")
+    return swap_entries(file, table + TABLE_HEADER_BYTES, (samples, ENTRY_BYTES), draw)
 
 
 Change = Callable[[bytes, random.Random], bytes]
 SHARD_CHANGES: tuple[Change, ...] = (
     anything, anything, mutate_a_place, put_record_over_another, put_payload_over_another,
 )  # fmt: skip
-INDEX_CHANGES: tuple[Change, ...] = (anything, mutate_a_place, swap_entries)
+INDEX_CHANGES: tuple[Change, ...] = (anything, mutate_a_place, swap_samples)
 
 
 class ShardLoop:

@@ -65,3 +65,18 @@ def mutate(original: bytes, draw: random.Random) -> tuple[bytes, str]:
         mutation(data, draw)
         if bytes(data) != original:
             return bytes(data), mutation.__name__
+
+
+def anything(file: bytes, draw: random.Random) -> bytes:
+    return mutate(file, draw)[0]
+
+
+def swap_entries(table: bytes, begin: int, shape: tuple[int, int], draw: random.Random) -> bytes:
+    """Two entries of a table at `begin`, each sound in itself, in the other's place. The shape is
+    how many entries there are, and the bytes of one."""
+    count, size = shape
+    one, other = (begin + index * size for index in draw.sample(range(count), 2))
+    data = bytearray(table)
+    data[one : one + size] = table[other : other + size]
+    data[other : other + size] = table[one : one + size]
+    return bytes(data)

@@ -11,10 +11,10 @@
 #include <memory>
 #include <utility>
 
-#include "feed/source/list_source.h"
 #include "feed/transform/draw_geometry.h"
 #include "feed/transform/sample_transform.h"
 #include "python/errors.h"
+#include "python/file_list.h"
 #include "python/host_memory.h"
 
 namespace nb = nanobind;
@@ -121,14 +121,10 @@ std::unique_ptr<Loader> open_loader(const LoaderOptions& options, const HostMemo
   return value_or_raise(std::move(loader));
 }
 
-using LabelList = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-/// A loader of files that the caller has listed: `paths` are bytes, a zero byte after each.
+/// A loader of files that the caller has listed: see list_of().
 std::unique_ptr<Loader> open_list(const LoaderOptions& options, const nb::bytes& paths,
                                   const LabelList& labels, const HostMemory* memory) {
-  feed::ListSource::List list;
-  list.paths.assign(paths.c_str(), paths.size());
-  list.labels.assign(labels.data(), labels.data() + labels.size());
+  feed::ListSource::List list = list_of(paths, labels);
   list.max_file_bytes = options.max_file_bytes;
   Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
     const nb::gil_scoped_release released;

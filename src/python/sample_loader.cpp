@@ -11,8 +11,8 @@
 
 #include "base/mutex.h"
 #include "feed/pipeline/loader_parts.h"
-#include "feed/source/list_source.h"
 #include "python/errors.h"
+#include "python/file_list.h"
 
 namespace nb = nanobind;
 
@@ -21,19 +21,13 @@ namespace {
 
 using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-using LabelList = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 /// Files with labels. Forked processes share its memory.
 class FileList {
  public:
-  /// A zero byte after each path.
-  FileList(const nb::bytes& paths, const LabelList& labels) {
-    feed::ListSource::List list;
-    list.paths.assign(paths.c_str(), paths.size());
-    list.labels.assign(labels.data(), labels.data() + labels.size());
-    source_ =
-        value_or_raise(feed::ListSource::open(std::move(list), feed::LoaderParts::real().reader));
-  }
+  /// See list_of().
+  FileList(const nb::bytes& paths, const LabelList& labels)
+      : source_(value_or_raise(
+            feed::ListSource::open(list_of(paths, labels), feed::LoaderParts::real().reader))) {}
   const std::shared_ptr<feed::ListSource>& source() const { return source_; }
 
  private:

@@ -1,7 +1,22 @@
 """What all tests here rely on."""
 
 import signal
+from pathlib import Path
+
+import pytest
+
+PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and with them every
 # program that they start; some tests are about it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Twelve photographs in three classes."""
+    for i, photo in enumerate(sorted(PHOTOS.glob("*.jpg"))[::5]):
+        target = tmp_path / f"class{i % 3}" / photo.name
+        target.parent.mkdir(exist_ok=True)
+        target.symlink_to(photo)
+    return tmp_path

@@ -30,16 +30,6 @@ def photos() -> list[Path]:
     return sorted(PHOTOS.glob("*.jpg"))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Twelve photographs in three classes."""
-    for i, photo in enumerate(photos()[::5]):
-        target = tmp_path / f"class{i % 3}" / photo.name
-        target.parent.mkdir(exist_ok=True)
-        target.symlink_to(photo)
-    return tmp_path
-
-
 def expected_by_torchvision(path: Path, crop: Any, size: int) -> Any:
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
     whole = functional.pil_to_tensor(Image.open(path).convert("RGB"))

@@ -41,16 +41,6 @@ PARTLY = transforms.Compose([*CENTRE, untouched, transforms.PILToTensor()])
 RANDOM = transforms.Compose([*CROPS, untouched, transforms.PILToTensor()])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Twelve photographs in three classes."""
-    for i, photo in enumerate(sorted(PHOTOS.glob("*.jpg"))[::5]):
-        target = tmp_path / f"class{i % 3}" / photo.name
-        target.parent.mkdir(exist_ok=True)
-        target.symlink_to(photo)
-    return tmp_path
-
-
 def folder_of(root: Path, transform: Any = PARTLY, **arguments: Any) -> Any:
     return datasets.ImageFolder(str(root), transform, **arguments)
 

@@ -22,16 +22,6 @@ PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Twelve photographs in three classes."""
-    for i, photo in enumerate(sorted(PHOTOS.glob("*.jpg"))[::5]):
-        target = tmp_path / f"class{i % 3}" / photo.name
-        target.parent.mkdir(exist_ok=True)
-        target.symlink_to(photo)
-    return tmp_path
-
-
 class SlowCopy:
     """Reads the host's memory only when it is told to, as late as a real copy may."""
 

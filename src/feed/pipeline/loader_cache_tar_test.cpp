@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/test_folder.h"
+#include "feed/cache/later_storage_for_test.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
 #include "feed/source/tar_bytes_for_test.h"
@@ -13,12 +14,6 @@ namespace unstarve::feed {
 namespace {
 
 constexpr unsigned kSamples = 13;
-
-/// Files that were made just now count as old.
-class LaterStorage final : public CacheStorage {
- public:
-  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
-};
 
 class LoaderCacheTarTest : public testing::Test {
  protected:
@@ -49,7 +44,7 @@ class LoaderCacheTarTest : public testing::Test {
   CacheStats expect_same(std::uint32_t epoch) const {
     const auto plain = Loader::open(options(false));
     LoaderParts parts = LoaderParts::real();
-    parts.cache_storage = std::make_shared<LaterStorage>();
+    parts.cache_storage = std::make_shared<test::LaterStorage>();
     auto cached = Loader::open(options(true), parts);
     EXPECT_TRUE(plain && cached);
     if (!plain || !cached) return {};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/test_folder.h"
+#include "feed/cache/later_storage_for_test.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
 
 namespace unstarve::feed {
@@ -26,12 +27,11 @@ using test::run_epoch;
 using testing::HasSubstr;
 constexpr std::uint64_t kImages = test::JpegFolder::kImages;
 
-/// Files that were made just now count as old. Of its writes, the n-th may be the last: half of it
+/// Of its writes, the n-th may be the last: half of it
 /// arrives, and nothing after it, as when the process is killed or the disk is full.
-class TestStorage final : public CacheStorage {
+class TestStorage final : public test::LaterStorage {
  public:
   explicit TestStorage(int last_write = 1 << 30) : last_write_(last_write) {}
-  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
   Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
     const int write = writes_.fetch_add(1);
     if (write < last_write_) return CacheStorage::write(file, offset, bytes);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/test_folder.h"
+#include "feed/cache/later_storage_for_test.h"
 #include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/source/list_source.h"
@@ -18,12 +19,6 @@ using testing::HasSubstr;
 
 constexpr std::uint8_t kUntouched = 171;
 constexpr std::size_t kMargin = 256;
-
-/// Files that were made just now count as old.
-class LaterStorage final : public CacheStorage {
- public:
-  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
-};
 
 class SampleLoaderTest : public testing::Test {
  protected:
@@ -99,7 +94,7 @@ TEST_F(SampleLoaderTest, AFailureNamesTheFileAndTheNextImageIsSound) {
 TEST_F(SampleLoaderTest, KeepsCopiesOfTheSamplesOfAList) {
   constexpr std::size_t kListed = 5;
   LoaderParts parts = parts_;
-  parts.cache_storage = std::make_shared<LaterStorage>();
+  parts.cache_storage = std::make_shared<test::LaterStorage>();
   ListSource::List files;
   std::vector<std::vector<std::uint8_t>> expected;
   const auto plain = open(folder_.options());
