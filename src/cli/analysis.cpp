@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/files.h"
+#include "base/shell_word.h"
+#include "cli/recorded/run_signals.h"
 #include "cli/remedies.h"
-#include "cli/run_signals.h"
 #include "cli/terminal.h"
 #include "observe/import/kineto.h"
 #include "report/text/live.h"
@@ -23,6 +23,8 @@ namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
 constexpr double kMicrosecondsPerSecond = 1e6;
+// Of a command that is shown: a few lines of a terminal.
+constexpr std::size_t kCommandBytesMax = 400;
 
 std::int64_t integer(const std::string& text) {
   std::int64_t value = 0;
@@ -30,26 +32,7 @@ std::int64_t integer(const std::string& text) {
   return value;
 }
 
-/// What the hook says of the training process, as JSON; null where it says nothing.
-nlohmann::json hook_text(const trace::RunReader& run) {
-  nlohmann::json best;
-  const auto processes = run.processes();
-  if (!processes) return best;
-  for (const trace::ProcessRecord& process : *processes) {
-    nlohmann::json text = nlohmann::json::parse(process.text, nullptr, false);
-    if (!text.is_object()) continue;
-    // A job may have several Python processes; the one with a loader is the training process.
-    if (best.is_null() || text.contains("loader_place")) best = std::move(text);
-  }
-  return best;
-}
-
-std::string text_at(const nlohmann::json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
+/// The command as it was typed; of a long one the beginning, since it is only shown.
 std::string shown_command(const std::string& json_array) {
   const nlohmann::json words = nlohmann::json::parse(json_array, nullptr, false);
   std::string line;
@@ -59,7 +42,12 @@ std::string shown_command(const std::string& json_array) {
     if (!line.empty()) line += ' ';
     line += shell_word(word.get<std::string>());
   }
-  return line;
+  if (line.size() <= kCommandBytesMax) return line;
+  const std::size_t whole = line.size();
+  line.resize(kCommandBytesMax);
+  while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0) == 0x80) line.pop_back();
+  if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0xC0) line.pop_back();
+  return line + fmt::format("... ({} bytes in all)", whole);
 }
 
 std::string shown_time(std::int64_t wall_ns) {
@@ -121,13 +109,6 @@ void drop_native_loader(diagnose::Diagnosis& diagnosis) {
   diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
 }
 
-/// Why the hook left a loader as it was, for the first that it did.
-std::string first_reason(const nlohmann::json& text) {
-  if (!text.is_object() || !text.contains("fix_refused")) return {};
-  const nlohmann::json& refused = text["fix_refused"];
-  return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
-}
-
 void fill_measurement(Analysis& analysis) {
   auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
   if (!measured) {
@@ -163,19 +144,19 @@ Result<Analysis> analyse_run(const std::string& path) {
   analysis.facts = run_facts(*reader, analysis.host);
   analysis.own_cost = watching_cost(*reader, span);
 
-  const nlohmann::json text = hook_text(*reader);
-  const nlohmann::json dataset =
-      text.is_object() && text.contains("dataset") ? text["dataset"] : nlohmann::json();
-  analysis.dataset_root = text_at(dataset, "root");
-  analysis.dataset_class = text_at(dataset, "class");
-  analysis.fix_applied = text.is_object() && text.contains("fix_applied");
-  analysis.fix_refused = first_reason(text);
+  HookText hook = read_hook_text(*reader);
+  if (hook.dataset_left_out) {
+    analysis.remarks.emplace_back(
+        "the path of the job's data is too long to be recorded: unstarve's loader was not "
+        "measured on them");
+  }
   diagnose::DiagnoseOptions options;
   options.run_id = reader->info("run_id");
-  options.loader_place = text_at(text, "loader_place");
-  if (is_image_folder(analysis)) options.image_folder = analysis.dataset_root;
+  options.loader_place = hook.loader_place;
+  analysis.hook = std::move(hook);
+  if (is_image_folder(analysis)) options.image_folder = analysis.hook.dataset_root;
   analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, options);
-  const bool other_data = !analysis.dataset_class.empty() && !is_image_folder(analysis);
+  const bool other_data = !analysis.hook.dataset_class.empty() && !is_image_folder(analysis);
   if (other_data) drop_native_loader(analysis.diagnosis);
   return analysis;
 }
@@ -215,8 +196,8 @@ Result<Analysis> analyse(const std::string& path, bool show_progress) {
 }
 
 bool is_image_folder(const Analysis& analysis) {
-  return analysis.dataset_class == "torchvision.datasets.folder.ImageFolder" &&
-         !analysis.dataset_root.empty();
+  return analysis.hook.dataset_class == "torchvision.datasets.folder.ImageFolder" &&
+         !analysis.hook.dataset_root.empty();
 }
 
 report::Report to_report(const Analysis& analysis) {

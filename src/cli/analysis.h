@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/recorded/hook_text.h"
 #include "diagnose/diagnose.h"
 #include "predict/verification.h"
 #include "report/report_model.h"
@@ -24,10 +25,7 @@ struct Analysis {
   report::RunFacts facts;
   std::vector<report::Fact> own_cost;
   std::vector<std::string> remarks;  // what could not be read
-  std::string dataset_root;          // of the job's data set, when it has one; else empty
-  std::string dataset_class;         // with its module; empty when unknown
-  bool fix_applied = false;          // the hook changed a loader as UNSTARVE_FIX asked
-  std::string fix_refused;           // why it left one alone; empty when it did not
+  HookText hook;
 };
 
 /// The first step holds imports, start-up and the first fill of the queues, as in MLPerf's AU.

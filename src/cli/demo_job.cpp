@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/files.h"
+#include "base/shell_word.h"
 
 namespace unstarve::cli {
 

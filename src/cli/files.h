@@ -11,7 +11,4 @@ namespace unstarve::cli {
 /// "-" is standard output.
 Status write_file(const std::string& path, std::string_view text);
 
-/// `text` as one word of a shell command, quoted only where it has to be.
-std::string shell_word(std::string_view text);
-
 }  // namespace unstarve::cli

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "cli/files.h"
+#include "base/shell_word.h"
 #include "device/gpu_monitor.h"
 #include "host/host_files.h"
 #include "observe/outside/observation.h"

@@ -103,6 +103,14 @@ TEST(Diagnose, AFolderOfImagesCanBePackedAndIsNamedOnlyForAClearGain) {
   EXPECT_TRUE(contains(found.verdict, "unstarve pack /i /i-shards")) << found.verdict;
 }
 
+TEST(Diagnose, AFolderOfImagesIsOneWordOfTheCommandThatIsAdvised) {
+  Signals signals;
+  signals.image_folder = "/my data/it's";
+  EXPECT_TRUE(contains(native_loading(signals).back().how,
+                       R"(unstarve pack '/my data/it'\''s' '/my data/it'\''s-shards'`)"))
+      << native_loading(signals).back().how;
+}
+
 TEST(Diagnose, ACacheIsAdvisedBetweenLoaderAndShards) {
   Signals signals;
   EXPECT_EQ(native_loading(signals).size(), 1U) << "nobody knows what data it is";

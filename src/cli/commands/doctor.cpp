@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/files.h"
 #include "cli/installation.h"
 #include "cli/terminal.h"
 #include "device/gpu_monitor.h"

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/files.h"
 #include "cli/shard_text.h"
 #include "cli/terminal.h"
 #include "feed/pack/pack_job.h"

@@ -51,7 +51,7 @@ std::string what_the_first_epoch_costs(const Calibration& calibration) {
 void add_predictions(Analysis& analysis) {
   Calibration calibration;
   if (is_image_folder(analysis) && find_remedy(analysis.diagnosis, kUnstarveLoader) != nullptr) {
-    calibration = calibrate(analysis.dataset_root, NativeOutput::kFloat32);
+    calibration = calibrate(analysis.hook.dataset_root, NativeOutput::kFloat32);
     for (const std::string& remark : calibration.remarks) analysis.remarks.push_back(remark);
     if (calibration.cache) analysis.remarks.push_back(what_the_first_epoch_costs(calibration));
   }
@@ -171,9 +171,9 @@ class Trials {
                                   {"UNSTARVE_CACHE_DIR", ""},  // no first epoch of it
                                   {"PYTHONPATH", python_path(parts_)}});
     if (!after) return forward_error(after);
-    if (!after->fix_applied) {
+    if (!after->hook.fix_applied) {
       say("unstarve_loader does not take this job's loader: " +
-          (after->fix_refused.empty() ? "the hook saw none" : after->fix_refused));
+          (after->hook.fix_refused.empty() ? "the hook saw none" : after->hook.fix_refused));
       return {};
     }
     keep(verify(before, *after, kUnstarveLoader,

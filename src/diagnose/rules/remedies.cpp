@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/shell_word.h"
 #include "diagnose/rules/native/stages.h"
 #include "diagnose/rules/wording.h"
 
@@ -92,7 +93,8 @@ std::optional<Remedy> unstarve_shards(const Signals& signals) {
                 fmt::format("Pack the images once with `unstarve pack {} {}`, and load them{} with "
                             "unstarve.ImageFolderLoader(\"{}\", batch_size), which normalises "
                             "nothing: its uint8 pixels are for the device to scale.",
-                            signals.image_folder, shards, at(signals.loader_place), shards));
+                            shell_word(signals.image_folder), shell_word(shards),
+                            at(signals.loader_place), shards));
 }
 
 Remedy pack_shards(const Signals& signals) {

@@ -14,7 +14,7 @@ from typing import Any
 
 from .ring import TEXT_BYTES
 
-_LONGEST = 120  # characters of one repr or argument
+_LONGEST = 120  # characters of one repr or argument, which are only shown
 #: Whose __repr__ is known to be short, quick and without side effects.
 _PLAIN_REPR = ("torchvision.", "torch.nn.", "albumentations.", "timm.")
 
@@ -53,7 +53,9 @@ def fit(facts: dict[str, Any]) -> bytes:
         if without is not None:
             facts.pop(without, None)
             facts["left_out"] = [*facts.get("left_out", []), without]
-        text = json.dumps(facts).encode()
+        # Bytes that are no UTF-8, of a script's name for example, are surrogates in Python's text.
+        # JSON has none, and a reader would refuse all of the text for one of them.
+        text = json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) <= TEXT_BYTES:
             return text
     return b"{}"
@@ -66,10 +68,28 @@ def dataset(data: Any) -> dict[str, Any]:
         facts["length"] = len(data)
     except Exception:
         pass  # Absent is absent.
-    root = _attribute(_innermost(data), "root")
-    if root is not None and isinstance(root, (str, os.PathLike)):
-        facts["root"] = _cut(os.fspath(root))
+    facts.update(root(_attribute(_innermost(data), "root")))
     return facts
+
+
+def root(path: object) -> dict[str, str]:
+    """Where data lie, for whoever opens them: never cut, and from the root of the file system on,
+    since the job's working directory is not the reader's. `root_hex` has the bytes of a path that
+    is no UTF-8, which `root` only shows."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return {}
+    try:
+        # Not abspath(): `link/..` is not the folder that holds `link`.
+        whole = os.path.join(os.getcwd(), os.fsdecode(path))
+        octets = os.fsencode(whole)
+        shown = octets.decode("utf-8", "replace")
+        return (
+            {"root": shown}
+            if shown.encode() == octets
+            else {"root": shown, "root_hex": octets.hex()}
+        )
+    except Exception:
+        return {}  # A working directory that was removed: nobody can say where the data are.
 
 
 def transforms(data: object) -> list[str]:

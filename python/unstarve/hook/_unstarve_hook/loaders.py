@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import threading
 from types import FrameType, ModuleType
@@ -97,9 +96,7 @@ def _torch_settings(loader: Any) -> Settings:
 def _unstarve_settings(loader: Any) -> Settings:
     """Its threads stand for workers; they take their turns without a factor each."""
     dataset = {"class": describe.class_name(loader), "length": getattr(loader, "sample_count", 0)}
-    root = getattr(getattr(loader, "_options", None), "root", None)
-    if isinstance(root, str):
-        dataset["root"] = os.path.abspath(root)
+    dataset.update(describe.root(getattr(getattr(loader, "_options", None), "root", None)))
     threads = _whole(getattr(loader, "threads", None))
     return Settings(threads, ABSENT, _whole(loader.batch_size), 0, dataset, [])
 

@@ -1,4 +1,4 @@
-#include "cli/run_signals.h"
+#include "cli/recorded/run_signals.h"
 
 #include <algorithm>
 #include <limits>

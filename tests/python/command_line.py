@@ -1,0 +1,67 @@
+"""Starts the program as a user does, for the tests of the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACES = ROOT / "tests/data/traces"
+PHOTOS = ROOT / "tests/data/photos"
+BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
+UNSTARVE = BUILD / "src/cli/unstarve"
+
+needs_program = pytest.mark.skipif(
+    not UNSTARVE.exists(), reason=f"{UNSTARVE} is not built: run make build"
+)
+
+# A job with a DataLoader and the emulated GPU, as small as it gets.
+TRAINING_JOB = """
+import sys, torch
+from torch.utils.data import DataLoader, Dataset
+from unstarve import emulated
+class Slow(Dataset):
+    def __len__(self): return 10_000
+    def __getitem__(self, index):
+        torch.randn(3, 224, 224).sort()
+        return torch.zeros(3, 224, 224), 0
+torch.set_num_threads(1)
+gpu = emulated.Gpu("a100")
+model = gpu.resnet50()
+optimizer = gpu.optimizer(model)
+criterion = torch.nn.CrossEntropyLoss()
+for step, (images, labels) in enumerate(DataLoader(Slow(), batch_size=8)):
+    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
+    loss.backward()
+    optimizer.step()
+    loss.item()
+    if step == 12:
+        break
+print("trained")
+"""
+
+
+def environment() -> dict[str, str]:
+    return dict(
+        os.environ, PYTHONPATH=str(BUILD / "python"), UNSTARVE_PYTHON=sys.executable, NO_COLOR="1"
+    )
+
+
+def unstarve(
+    *arguments: str | bytes, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(UNSTARVE), *arguments],
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        env=env or environment(),
+        cwd=cwd,
+        timeout=900,
+        check=False,
+    )
