@@ -15,6 +15,7 @@ import warnings
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
+from typing_extensions import TypeVar  # torch needs it as well
 
 from unstarve import accelerate_support
 from unstarve.explanation import Explanation
@@ -24,7 +25,7 @@ from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
 from unstarve.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.workers import prefers_threads
 
-_TorchLoader: Any = torch_loader.DataLoader
+_T_co = TypeVar("_T_co", covariant=True, default=Any)
 
 _Processes: Any
 _Threads: Any
@@ -44,7 +45,21 @@ _OWN = (
 )
 
 
-class DataLoader(_TorchLoader):  # type: ignore[misc]
+class _LoaderKind(type):
+    """Where a script's `from torch.utils.data import DataLoader` was exchanged, its
+    `isinstance(x, DataLoader)` is still true of the loaders that others made with torch's class.
+    Of subclasses it means what it always means."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        kind = torch_loader.DataLoader if cls is DataLoader else cls
+        return type.__instancecheck__(kind, instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        kind = torch_loader.DataLoader if cls is DataLoader else cls
+        return type.__subclasscheck__(kind, subclass)
+
+
+class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type: ignore[misc]
     """`torch.utils.data.DataLoader` with the same arguments, meanings and errors.
 
     When an epoch begins, the loader looks at its data set. A torchvision `ImageFolder` (or
@@ -155,10 +170,15 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
 
     @property
     def _stream(self) -> IndexStream:
+        """Follows the samplers that somebody put in place of the first ones, which torch refuses
+        to do by assignment; like torch's, an iterator with persistent workers keeps its own."""
         stream: IndexStream | None = vars(self).get("_unstarve_stream")
+        sampler = super()._index_sampler
         if stream is None:
-            stream = IndexStream(super()._index_sampler, self.generator)
-            self._unstarve_stream = stream
+            stream = self._unstarve_stream = IndexStream(sampler, self.generator)
+        elif stream.sampler is not sampler and vars(self).get("_iterator") is None:
+            stream = self._unstarve_stream = stream.with_sampler(sampler)
+        stream.generator = self.generator
         return stream
 
     @property
@@ -166,8 +186,14 @@ class DataLoader(_TorchLoader):  # type: ignore[misc]
         """Where torch's iterators take the indices from."""
         return self._stream if self._is_map_style else super()._index_sampler
 
+    def __len__(self) -> int:
+        """Batches per epoch, of the sampler that the loader has now."""
+        return len(super()._index_sampler) if self._is_map_style else int(super().__len__())
+
     def _get_iterator(self) -> Any:
         lowering = self._choose()
+        if self.num_workers == 0 and self.timeout != 0:
+            return torch_loader._SingleProcessDataLoaderIter(self)  # which refuses the timeout
         if self._unstarve_explanation.engine == "native":
             assert lowering.work is not None
             engine: NativeEngine | None = vars(self).get("_unstarve_engine")

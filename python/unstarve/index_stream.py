@@ -52,6 +52,15 @@ class IndexStream:
         self._next_epoch += 1
         return self._epoch
 
+    def with_sampler(self, sampler: Any) -> IndexStream:
+        """The same place in the sequence of epochs, with the order of another sampler."""
+        other = IndexStream(sampler, self.generator)
+        other._next_epoch, other._resume = self._next_epoch, self._resume
+        other._epoch = self._epoch  # until it is over, a state is of this one
+        if other._epoch is not None:
+            other._epoch.belongs_to(other)
+        return other
+
     def taken_from(self, epoch: Epoch) -> None:
         """The consumer has something of this epoch, which a restart may have begun."""
         if epoch is self._epoch:
@@ -151,6 +160,10 @@ class Epoch:
             except StopIteration:
                 pass
         return self._exhausted
+
+    def belongs_to(self, stream: IndexStream) -> None:
+        """Another sampler gives the order of the epochs behind."""
+        self._stream = stream
 
     def draw_seed(self, fresh: int) -> int:
         """The seed of the epoch's random transforms: `fresh`, or the one before the restart."""

@@ -7,12 +7,15 @@ stays Python; where that leaves the files and the first transforms, the engine c
 
 from __future__ import annotations
 
+import operator
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from unstarve.lowering_transforms import NotLowerable, Prefix, read_prefix, read_transform
+from unstarve.originals import as_defined, is_own
 from unstarve.plan import Plan
 
 #: File names that the engine reads; the bytes decide in the end.
@@ -35,7 +38,7 @@ class Work:
     plan: Plan
     #: (path, label) of every file, in the order of the data set's indices: a copy of its list,
     #: which the data set's owner may change.
-    samples: list[tuple[str, int]]
+    samples: list[tuple[Any, int]]
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
     #: A file that is not named as a JPEG, if there is one.
@@ -48,15 +51,23 @@ class Work:
         return self.plan == other.plan and self.samples == other.samples
 
     def native_indices(self, indices: Sequence[Any]) -> list[int]:
-        """The files that a batch of the data set's indices means; IndexError as a list's."""
+        """The files that a batch of the data set's indices means; the errors are a list's."""
         count = len(self.samples)
         for subset in self.subsets:
             indices = [subset[index] for index in indices]
-        files = [int(index) for index in indices]
+        files = [_list_index(index) for index in indices]
         for index in files:
             if not -count <= index < count:
                 raise IndexError("list index out of range")
         return [index + count if index < 0 else index for index in files]
+
+
+def _list_index(index: Any) -> int:
+    try:
+        return operator.index(index)
+    except TypeError:
+        kind = type(index).__name__
+        raise TypeError(f"list indices must be integers or slices, not {kind}") from None
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     if not parts[-1].native:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
-    files = _look_at_files(dataset, last)
+    files = _look_at_files(dataset, last, _whole_numbers(loader))
     _judge(parts, "files", files.obstacle)
     _judge(parts, "labels", _obstacle_to_labels(dataset, files))
     plan, verdicts = read_transform(dataset.transform)
@@ -115,9 +126,10 @@ def prefix_of(dataset: Any) -> Prefix | None:
     return read_prefix(dataset.transform)
 
 
-def is_jpeg(path: str) -> bool:
-    """By its name."""
-    return path.lower().endswith(_JPEG_ENDINGS)
+def is_jpeg(path: Any) -> bool:
+    """By its name, which may be anything that open() takes."""
+    name: str = path if isinstance(path, str) else os.fsdecode(path)
+    return name.lower().endswith(_JPEG_ENDINGS)
 
 
 _NOTHING_GAINED = "nothing runs natively: no change of size comes before what stays Python"
@@ -140,6 +152,14 @@ def _of_prefix(parts: list[Part], transforms: int, prefix: Prefix) -> list[Part]
     return found
 
 
+def _whole_numbers(loader: Any) -> Collection[type]:
+    """Classes of labels of which a batch is a tensor of int64."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or loader.batch_sampler is None:
+        return (int,)  # a single label stays what it is
+    return (int, numpy.int64)
+
+
 def _judge(parts: list[Part], what: str, obstacle: str | None) -> None:
     parts.append(Part(what, obstacle is None, obstacle or ""))
 
@@ -148,7 +168,7 @@ def _obstacle_to_batches(loader: Any) -> str | None:
     utils = sys.modules["torch.utils.data._utils.collate"]
     batched = loader.batch_sampler is not None
     expected = utils.default_collate if batched else utils.default_convert
-    if loader.collate_fn is not expected:
+    if loader.collate_fn is not expected or not is_own(expected, utils, expected.__name__):
         return "a collate_fn of your own"
     if loader.worker_init_fn is not None:
         return "worker_init_fn runs in Python workers"
@@ -183,7 +203,7 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
     known = () if datasets is None else ("ImageFolder", "DatasetFolder", "ImageNet")
     classes = [getattr(datasets, name) for name in known if hasattr(datasets, name)]
     if type(dataset) in classes:
-        return None
+        return None if as_defined(type(dataset)) else "its class's methods have been exchanged"
     for base in type(dataset).__mro__[1:]:
         if base in classes:
             return f"a subclass of {base.__name__}, which may do something else"
@@ -199,28 +219,41 @@ class _Files:
     other_label: Any = None  # one that is not an int
 
 
-def _look_at_files(dataset: Any, last: Work | None) -> _Files:
+def _as_pairs(samples: Any) -> list[tuple[Any, Any]]:
+    """A copy; `samples` is a list of tuples, or a NumPy array of two columns."""
+    return list(samples) if type(samples) is list else [(path, label) for path, label in samples]
+
+
+def _look_at_files(dataset: Any, last: Work | None, whole: Collection[type]) -> _Files:
     obstacle = _obstacle_to_reading(dataset)
     if obstacle is not None:
         return _Files([], obstacle=obstacle)
-    if not dataset.samples:
+    if len(dataset.samples) == 0:
         return _Files([], obstacle="there are none")
-    if last is not None and last.samples == dataset.samples:
+    # Of arrays `==` is no answer.
+    if last is not None and type(dataset.samples) is list and last.samples == dataset.samples:
         samples, other, has_jpeg = last.samples, last.other_file, True
         other_label = last.other_label
     else:
-        samples = list(dataset.samples)
-        other = next((path for path, _ in samples if not is_jpeg(path)), None)
+        try:
+            samples = _as_pairs(dataset.samples)
+            other = next((path for path, _ in samples if not is_jpeg(path)), None)
+        except (TypeError, ValueError):
+            return _Files([], obstacle="not a list of (path, label)")
         has_jpeg = other is None or any(is_jpeg(path) for path, _ in samples)
-        other_label = next((label for _, label in samples if type(label) is not int), None)
+        other_label = next((label for _, label in samples if type(label) not in whole), None)
     obstacle = None if other is None else f"{other} is not a JPEG"
     return _Files(samples, other, has_jpeg, obstacle, other_label)
 
 
 def _obstacle_to_reading(dataset: Any) -> str | None:
     folder = sys.modules["torchvision.datasets.folder"]
-    if dataset.loader not in (folder.default_loader, folder.pil_loader):
+    if not is_own(dataset.loader, folder, "default_loader", "pil_loader"):
         return "a loader of your own"
+    if not is_own(folder.pil_loader, folder, "pil_loader"):
+        return "torchvision's pil_loader has been exchanged"
+    if not is_own(folder.Image.open, folder.Image, "open"):
+        return "PIL's Image.open has been exchanged"
     if sys.modules["torchvision"].get_image_backend() != "PIL":
         return "torchvision's image backend is not PIL"
     return None

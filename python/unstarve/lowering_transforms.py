@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from unstarve.originals import as_defined
 from unstarve.plan import Channels, Colour, Erasing, Geometry, NumberPair, Plan
 
 
@@ -116,12 +117,13 @@ def _containers() -> set[type]:
 
 
 def _is_plain(part: Any) -> bool:
-    """No method of the object itself and no module hook changes what its class does."""
+    """No method of the object itself, no module hook and no exchanged method of the class changes
+    what the class does."""
     own = vars(part) if hasattr(part, "__dict__") else {}
     if "forward" in own or "transform" in own or "__call__" in own:
         return False
     hooks = ("_forward_hooks", "_forward_pre_hooks")
-    return not any(own.get(name) for name in hooks)
+    return not any(own.get(name) for name in hooks) and as_defined(type(part))
 
 
 def _pair(values: Any) -> NumberPair:
@@ -154,10 +156,10 @@ class _Reader:
 
     def read(self, part: Any) -> None:
         reader = _readers().get(type(part))
+        if (reader is not None or type(part) in _containers()) and not _is_plain(part):
+            raise NotLowerable("a hook or an exchanged method changes what the class does")
         if reader is None:
             raise NotLowerable(self._unknown(part))
-        if not _is_plain(part):
-            raise NotLowerable("a hook or a method of the object changes what the class does")
         reader(self, part)
 
     @staticmethod

@@ -12,12 +12,14 @@ import sys
 import weakref
 from array import array
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import torch
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
+from unstarve.environment import size_of
 from unstarve.index_stream import Epoch
 from unstarve.lowering import Work
 from unstarve.plan import Plan
@@ -25,6 +27,8 @@ from unstarve.transfer import lent_memory, pin
 
 # More than this lies ready in vain: the engine's threads work on a batch together.
 _MOST_BATCHES_AHEAD = 8
+
+_JPEG_PIXELS_MAX = 65_535 * 65_535
 
 EPOCHS = 1 << 32  # what the engine numbers them with
 SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow are far apart
@@ -96,11 +100,19 @@ def _erasing_plan(given: Any) -> Any:
 def ask_for_cache(options: Any) -> None:
     """What the environment says: the way in for a script of which only the import was changed."""
     options.cache_dir = os.environ.get("UNSTARVE_CACHE_DIR", "")
-    if "UNSTARVE_CACHE_BYTES" in os.environ:
-        options.cache_bytes = int(os.environ["UNSTARVE_CACHE_BYTES"])
+    cache_bytes = size_of("UNSTARVE_CACHE_BYTES") if options.cache_dir else None
+    if cache_bytes is not None:
+        options.cache_bytes = cache_bytes
 
 
-def listed(samples: list[tuple[str, int]]) -> tuple[bytes, array[int]]:
+def most_pixels() -> int:
+    """Of an image that the engine reads: Pillow warns of larger ones, or refuses them, and then
+    Python has to load them."""
+    most: int | None = sys.modules["PIL.Image"].MAX_IMAGE_PIXELS
+    return _JPEG_PIXELS_MAX if most is None else int(most)
+
+
+def listed(samples: Iterable[tuple[Any, int]]) -> tuple[bytes, array[int]]:
     """Paths and labels as the compiled half takes them."""
     paths = b"".join(os.fsencode(path) + b"\0" for path, _ in samples)
     return paths, array("q", (label for _, label in samples))
@@ -126,6 +138,7 @@ class NativeEngine:
         threads, ahead = self._settings
         options.max_threads = threads
         options.prefetch_batches = ahead
+        options.max_pixels = most_pixels()
         ask_for_cache(options)
         self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
         #: Batches that the user's Python loaded, since the engine could not.
@@ -139,6 +152,7 @@ class NativeEngine:
             is_free
             and self._process == os.getpid()
             and self._settings == _settings(loader)
+            and self.options.max_pixels == most_pixels()
             and self._memory is lent_memory(loader)
             and self.work.is_same(work)
         )

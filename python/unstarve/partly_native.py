@@ -16,10 +16,11 @@ import os
 import sys
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from unstarve import errors
+from unstarve.environment import size_of
 from unstarve.index_stream import Epoch
 from unstarve.lowering import Work, is_jpeg, prefix_of
 from unstarve.lowering_transforms import Prefix
@@ -28,6 +29,7 @@ from unstarve.native_iterator import (
     SEED_STEP,
     ask_for_cache,
     listed,
+    most_pixels,
     native_plan,
     plan_obstacle,
 )
@@ -167,6 +169,7 @@ class _Images:
         options: Any = _native.LoaderOptions()
         options.transform = native_plan(plan, "nhwc" if prefix.is_pil else "nchw")
         options.accept_damaged = True  # PIL takes what libjpeg makes of it
+        options.max_pixels = most_pixels()
         if files is not None:
             ask_for_cache(options)
         self._native = _native.SampleLoader(options, files)
@@ -204,10 +207,11 @@ class _Images:
         return image
 
 
-def file_list(samples: list[tuple[str, int]]) -> Any:
+def file_list(samples: Iterable[tuple[Any, Any]]) -> Any:
     """A FileList where the environment asks for a cache, else None."""
     if not os.environ.get("UNSTARVE_CACHE_DIR"):
         return None
+    size_of("UNSTARVE_CACHE_BYTES")  # rather refused here than in a worker
     from unstarve import _native
 
     try:

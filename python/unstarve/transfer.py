@@ -382,7 +382,8 @@ _LENT = "_unstarve_slot_memory"
 
 def _takes_memory(loader: Any) -> bool:
     dataloader = sys.modules.get("unstarve.dataloader")
-    return dataloader is not None and isinstance(loader, dataloader.DataLoader)
+    # Not isinstance(): that is true of torch's loaders too.
+    return dataloader is not None and dataloader.DataLoader in type(loader).__mro__
 
 
 @contextlib.contextmanager
