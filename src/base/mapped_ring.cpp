@@ -93,6 +93,12 @@ Status check_header(const Header& header, const std::string& path) {
 
 }  // namespace
 
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return std::nullopt;
+  return FileIdentity{file.st_dev, file.st_ino};
+}
+
 struct RingWriter::Impl {
   Header* header = nullptr;
   std::byte* records = nullptr;
@@ -168,6 +174,7 @@ Status RingWriter::set_text(std::string_view json) {
 struct RingReader::Impl {
   FileDescriptor fd;
   std::string path;
+  FileIdentity identity;
   Header header{};
   std::uint64_t seen = 0;
   std::uint64_t lost = 0;
@@ -196,6 +203,8 @@ Result<RingReader> RingReader::open(const std::string& path) {
   impl->path = path;
   impl->fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!impl->fd) return fail_errno(errno, fmt::format("cannot open ring {}", path));
+  struct stat file {};
+  if (::fstat(impl->fd.get(), &file) == 0) impl->identity = {file.st_dev, file.st_ino};
   const Result<Header> header = read_header(impl->fd.get(), path);
   if (!header) return forward_error(header);
   if (const Status ok = check_header(*header, path); !ok) return forward_error(ok);
@@ -208,6 +217,7 @@ std::uint32_t RingReader::record_size() const { return impl_->header.record_size
 std::uint64_t RingReader::writer_pid() const { return impl_->header.writer_pid; }
 std::int64_t RingReader::created_ns() const { return impl_->header.created_ns; }
 std::string RingReader::path() const { return impl_->path; }
+FileIdentity RingReader::identity() const { return impl_->identity; }
 std::uint64_t RingReader::position() const { return impl_->seen; }
 void RingReader::skip_to(std::uint64_t position) { impl_->seen = position; }
 std::uint64_t RingReader::lost() const { return impl_->lost; }

@@ -92,12 +92,12 @@ TEST(HookEvent, TimesThatRunBackwardsAreDamage) {
   RecordedRows rows;
   std::int64_t words[8] = {2, 30, 20, 0, 0, 0, 0, 0};
   const auto bytes = std::as_bytes(std::span(words));
-  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kDamaged);
+  EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kDamaged);
   words[2] = 31;
-  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kTaken);
-  EXPECT_EQ(decode_hook_event(bytes.first(63), 1, rows), HookRecord::kDamaged);
+  EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kTaken);
+  EXPECT_EQ(decode_hook_event(bytes.first(63), {1}, rows), HookRecord::kDamaged);
   words[0] = 6;
-  EXPECT_EQ(decode_hook_event(bytes, 1, rows), HookRecord::kEnd);
+  EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kEnd);
   EXPECT_EQ(rows.steps.size(), 1U);
   ASSERT_EQ(rows.ends.size(), 1U);
   EXPECT_EQ(rows.ends[0].ended_ns, 31);

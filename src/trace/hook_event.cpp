@@ -39,9 +39,9 @@ Reading<std::int64_t> count(std::int64_t number) {
   return number;
 }
 
-void add_process(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
+void add_process(const RawHookEvent& raw, const ProcessId& id, RunSink& sink) {
   ProcessRow row;
-  row.pid = pid;
+  row.id = id;
   row.ppid = count(raw.numbers[1]);
   const std::int64_t role = raw.numbers[2];
   row.role = role == 0   ? ProcessRole::kMain
@@ -118,18 +118,20 @@ bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
 
 }  // namespace
 
-HookRecord decode_hook_event(std::span<const std::byte> record, std::int64_t pid, RunSink& sink) {
+HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id,
+                             RunSink& sink) {
+  const std::int64_t pid = id.pid;
   RawHookEvent raw;
   if (record.size() != sizeof(raw)) return HookRecord::kDamaged;
   std::memcpy(&raw, record.data(), sizeof(raw));
   if (raw.start_ns < 0 || raw.end_ns < raw.start_ns) return HookRecord::kDamaged;
   switch (raw.event) {
-    case kProcess: add_process(raw, pid, sink); break;
+    case kProcess: add_process(raw, id, sink); break;
     case kStep: add_step(raw, pid, sink); break;
     case kLoader: add_loader(raw, pid, sink); break;
     case kWait: add_wait(raw, pid, sink); break;
     case kFetch: add_fetch(raw, pid, sink); break;
-    case kProcessEnd: sink.add(ProcessEnd{pid, raw.end_ns}); return HookRecord::kEnd;
+    case kProcessEnd: sink.add(ProcessEnd{id, raw.end_ns}); return HookRecord::kEnd;
     case kSync: sink.add(SyncRow{pid, raw.thread_id, {raw.start_ns, raw.end_ns}}); break;
     case kStage:
       if (!add_stage(raw, pid, sink)) return HookRecord::kDamaged;

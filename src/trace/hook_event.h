@@ -10,9 +10,9 @@ namespace unstarve::trace {
 
 enum class HookRecord : std::uint8_t { kTaken, kEnd, kDamaged };
 
-/// Hands one hook event (64 bytes, docs/formats/run.md) of process `pid` to `sink` as a row.
+/// Hands one hook event (64 bytes, docs/formats/run.md) of process `id` to `sink` as a row.
 /// kEnd: it was the last one of the process. kDamaged: nothing was handed out; the bytes may come
 /// from anywhere.
-HookRecord decode_hook_event(std::span<const std::byte> record, std::int64_t pid, RunSink& sink);
+HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id, RunSink& sink);
 
 }  // namespace unstarve::trace

@@ -26,8 +26,8 @@ class RecordedRows final : public RunSink {
     operations.emplace_back(operation, name);
   }
   void add(const HostCall& call, std::string_view name) override { calls.emplace_back(call, name); }
-  void set_process_text(std::int64_t pid, std::string_view text) override {
-    texts.emplace_back(pid, text);
+  void set_process_text(const ProcessId& id, std::string_view text) override {
+    texts.emplace_back(id.pid, text);
   }
   void set_mark(const RingMark& mark, bool) override { marks.push_back(mark); }
 

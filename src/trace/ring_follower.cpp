@@ -19,6 +19,10 @@ Result<RingFollower> RingFollower::open(const std::string& path) {
   return RingFollower(std::move(*reader), std::filesystem::path(path).filename().string());
 }
 
+ProcessId RingFollower::process() const {
+  return {static_cast<std::int64_t>(reader_.writer_pid()), reader_.created_ns()};
+}
+
 void RingFollower::skip_to(const RingMark& mark) {
   reader_.skip_to(mark.position);
   lost_before_ = mark.lost;
@@ -39,18 +43,18 @@ Status RingFollower::read_text(RunSink& sink) {
     kernel_names_ = std::move(parsed->names);
     sink.add(parsed->device);
   } else {
-    sink.set_process_text(static_cast<std::int64_t>(reader_.writer_pid()), *text);
+    sink.set_process_text(process(), *text);
   }
   text_ = std::move(*text);
   return {};
 }
 
 Status RingFollower::drain(RunSink& sink) {
-  const auto pid = static_cast<std::int64_t>(reader_.writer_pid());
+  const ProcessId id = process();
   if (!announced_ && !is_device_ring()) {
     // Also where the process's own first record is already overwritten.
     ProcessRow row;
-    row.pid = pid;
+    row.id = id;
     row.started_ns = reader_.created_ns();
     sink.add(row);
   }
@@ -58,12 +62,12 @@ Status RingFollower::drain(RunSink& sink) {
   // The text before the records: it holds the names that they refer to.
   if (const Status read = read_text(sink); !read) return read;
   const Result<std::uint64_t> drained =
-      reader_.drain([this, pid, &sink](std::span<const std::byte> record) {
+      reader_.drain([this, &id, &sink](std::span<const std::byte> record) {
         bool whole = true;
         if (is_device_ring()) {
           whole = decode_device_activity(record, kernel_names_, sink);
         } else {
-          const HookRecord taken = decode_hook_event(record, pid, sink);
+          const HookRecord taken = decode_hook_event(record, id, sink);
           if (taken == HookRecord::kEnd) writer_ended_ = true;
           whole = taken != HookRecord::kDamaged;
         }

@@ -30,10 +30,13 @@ class RingFollower {
   bool writer_ended() const { return writer_ended_; }
   /// Position, lost and damaged records so far.
   const RingMark& mark() const { return mark_; }
+  /// Which file it is, whatever has its name by now.
+  FileIdentity identity() const { return reader_.identity(); }
 
  private:
   RingFollower(RingReader reader, std::string file);
   Status read_text(RunSink& sink);
+  ProcessId process() const;
 
   RingReader reader_;
   RingMark mark_;

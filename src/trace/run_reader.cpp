@@ -214,10 +214,11 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
 
 Result<std::vector<ProcessRecord>> RunReader::processes() const {
   return collect<ProcessRecord>(
-      database_, "SELECT pid, ppid, role, started_ns, ended_ns, text FROM process ORDER BY pid",
+      database_,
+      "SELECT pid, ppid, role, started_ns, ended_ns, text FROM process ORDER BY pid, started_ns",
       [](const Statement& row) {
         ProcessRecord process;
-        process.row.pid = row.integer(0);
+        process.row.id.pid = row.integer(0);
         process.row.ppid = row.reading(1);
         process.row.role = parse_role(row.text(2));
         process.row.started_ns = row.integer(3);
@@ -289,8 +290,8 @@ Status RunReader::read_rows(RunSink& sink) const {
   if (!known) return forward_error(known);
   for (const ProcessRecord& process : *known) {
     sink.add(process.row);
-    if (process.ended_ns) sink.add(ProcessEnd{process.row.pid, *process.ended_ns});
-    if (!process.text.empty()) sink.set_process_text(process.row.pid, process.text);
+    if (process.ended_ns) sink.add(ProcessEnd{process.row.id, *process.ended_ns});
+    if (!process.text.empty()) sink.set_process_text(process.row.id, process.text);
   }
   const Result<std::vector<DeviceRow>> devices_known = devices();
   if (!devices_known) return forward_error(devices_known);

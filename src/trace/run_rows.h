@@ -16,15 +16,22 @@ namespace unstarve::trace {
 enum class ProcessRole : std::uint8_t { kMain = 0, kLoaderWorker = 1, kOther = 2 };
 std::string_view to_string(ProcessRole role);
 
-struct ProcessRow {
+/// One process of the job. Process ids are used again, and `exec` keeps them: what tells two of the
+/// same number apart is when each made its ring.
+struct ProcessId {
   std::int64_t pid = 0;
+  std::int64_t born_ns = 0;
+};
+
+struct ProcessRow {
+  ProcessId id;
   Reading<std::int64_t> ppid;
   ProcessRole role = ProcessRole::kOther;
   std::int64_t started_ns = 0;
 };
 
 struct ProcessEnd {
-  std::int64_t pid = 0;
+  ProcessId id;
   std::int64_t ended_ns = 0;
 };
 
@@ -158,7 +165,7 @@ class RunSink {
   virtual void add(const DeviceOp& operation, std::string_view name) = 0;
   virtual void add(const HostCall& call, std::string_view name) = 0;
   /// The JSON text of a process's ring, again whenever it changed.
-  virtual void set_process_text(std::int64_t pid, std::string_view text) = 0;
+  virtual void set_process_text(const ProcessId& id, std::string_view text) = 0;
   virtual void set_mark(const RingMark& mark, bool device_ring) = 0;
 };
 

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kTables = R"sql(
 BEGIN;
 CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE process (pid INTEGER PRIMARY KEY, ppid INTEGER, role TEXT, started_ns INTEGER,
-                      ended_ns INTEGER, text TEXT);
+CREATE TABLE process (pid INTEGER, ppid INTEGER, role TEXT, started_ns INTEGER,
+                      ended_ns INTEGER, text TEXT, born_ns INTEGER, PRIMARY KEY (pid, born_ns));
 CREATE TABLE step (pid INTEGER, tid INTEGER, idx INTEGER, start_ns INTEGER, end_ns INTEGER,
                    samples INTEGER, source INTEGER);
 CREATE TABLE loader (pid INTEGER, loader_id INTEGER, num_workers INTEGER, prefetch_factor INTEGER,
@@ -41,10 +41,12 @@ constexpr const char* kLaterTables =
     "start_ns INTEGER, end_ns INTEGER, spent_ns INTEGER, amount INTEGER, threads INTEGER)";
 
 constexpr const char* kProcessInsert =
-    "INSERT INTO process (pid, ppid, role, started_ns) VALUES (?1, ?2, ?3, ?4) "
-    "ON CONFLICT (pid) DO UPDATE SET ppid = coalesce(?2, ppid), role = ?3, started_ns = ?4";
+    "INSERT INTO process (pid, ppid, role, started_ns, born_ns) VALUES (?1, ?2, ?3, ?4, ?5) "
+    "ON CONFLICT (pid, born_ns) DO UPDATE SET ppid = coalesce(?2, ppid), role = ?3, started_ns = "
+    "?4";
 constexpr const char* kProcessText =
-    "INSERT INTO process (pid, text) VALUES (?1, ?2) ON CONFLICT (pid) DO UPDATE SET text = ?2";
+    "INSERT INTO process (pid, text, born_ns) VALUES (?1, ?2, ?3) "
+    "ON CONFLICT (pid, born_ns) DO UPDATE SET text = ?2";
 // A device may be described twice: by its ring, and by what watches it from outside.
 constexpr const char* kDeviceInsert =
     "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (idx) DO UPDATE SET name = ?2, "
@@ -84,7 +86,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
   const std::pair<Statement*, const char*> wanted[] = {
       {&out.put, "INSERT OR REPLACE INTO run VALUES (?, ?)"},
       {&out.process, kProcessInsert},
-      {&out.process_end, "UPDATE process SET ended_ns = ?2 WHERE pid = ?1"},
+      {&out.process_end, "UPDATE process SET ended_ns = ?2 WHERE pid = ?1 AND born_ns = ?3"},
       {&out.process_text, kProcessText},
       {&out.step, "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)"},
       {&out.loader, "INSERT INTO loader VALUES (?, ?, ?, ?, ?, ?, ?)"},

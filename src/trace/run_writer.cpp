@@ -159,13 +159,13 @@ void RunWriter::put(std::string_view key, std::string_view value) {
 
 void RunWriter::add(const ProcessRow& row) {
   impl_->insert(impl_->statements.process,
-                {row.pid, row.ppid, to_string(row.role), row.started_ns});
+                {row.id.pid, row.ppid, to_string(row.role), row.started_ns, row.id.born_ns});
 }
 void RunWriter::add(const ProcessEnd& row) {
-  impl_->insert(impl_->statements.process_end, {row.pid, row.ended_ns});
+  impl_->insert(impl_->statements.process_end, {row.id.pid, row.ended_ns, row.id.born_ns});
 }
-void RunWriter::set_process_text(std::int64_t pid, std::string_view text) {
-  impl_->insert(impl_->statements.process_text, {pid, text});
+void RunWriter::set_process_text(const ProcessId& id, std::string_view text) {
+  impl_->insert(impl_->statements.process_text, {id.pid, text, id.born_ns});
 }
 void RunWriter::add(const StepRow& row) {
   impl_->insert(impl_->statements.step, {row.pid, row.thread, row.index, row.when.start_ns,

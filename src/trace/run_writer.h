@@ -73,7 +73,7 @@ class RunWriter final : public RunSink {
   void add(const DeviceRow& row) override;
   void add(const DeviceOp& operation, std::string_view name) override;
   void add(const HostCall& call, std::string_view name) override;
-  void set_process_text(std::int64_t pid, std::string_view text) override;
+  void set_process_text(const ProcessId& id, std::string_view text) override;
   void set_mark(const RingMark& mark, bool device_ring) override;
 
   /// The id that samples of the metric carry; its `id` is ignored.

@@ -14,7 +14,7 @@ class TimelineBuilder final : public RunSink {
 
   void add(const ProcessRow&) override {}
   void add(const ProcessEnd&) override {}
-  void set_process_text(std::int64_t, std::string_view) override {}
+  void set_process_text(const ProcessId&, std::string_view) override {}
   void add(const StepRow& row) override;
   void add(const LoaderRow& row) override;
   void add(const WaitRow& row) override;

@@ -72,8 +72,25 @@ def test_exec_keeps_the_first_ring(tmp_path: Path) -> None:
     second = RECORD + again.format(2)
     code = again.format(1) + f"os.execv(sys.executable, [sys.executable, '-c', {second!r}])\n"
     job = job_of(tmp_path, code)
-    assert [ring.of("wait")[0]["loader"] for ring in job.rings] == [2, 1]
+    assert [ring.of("wait")[0]["loader"] for ring in job.rings] == [1, 2]
     assert len({ring.pid for ring in job.rings}) == 1
+
+
+def test_a_process_id_that_is_used_again_gets_a_name_of_its_own(tmp_path: Path) -> None:
+    """Its first ring is gone by then: read, and removed by whoever watches."""
+    code = """
+import os
+R.record(WAIT, 0, 0, 1)
+rings = os.path.join(os.environ["UNSTARVE_RUN_DIR"], "rings")
+(first,) = os.listdir(rings)
+os.rename(os.path.join(rings, first), os.path.join(rings, "taken"))
+R.start_afresh()
+R.record(WAIT, 0, 0, 2)
+assert first not in os.listdir(rings), first
+"""
+    job = job_of(tmp_path, code)
+    assert (job.process.returncode, job.process.stderr) == (0, "")
+    assert [ring.of("wait")[0]["loader"] for ring in job.rings] == [2]
 
 
 def missing(run_dir: Path) -> str:

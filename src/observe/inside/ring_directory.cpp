@@ -1,6 +1,7 @@
 #include "observe/inside/ring_directory.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 namespace unstarve::observe {
@@ -11,17 +12,29 @@ namespace {
 /// what is no ring after that many looks (five seconds of them) will not become one.
 constexpr int kTries = 50;
 
+/// False when the file is still there. One that took its name meanwhile is left alone.
+bool remove_file(const std::string& path, const FileIdentity& file) {
+  if (identity_of(path) != file) return true;
+  std::error_code failed;
+  std::filesystem::remove(path, failed);
+  return !failed;
+}
+
 }  // namespace
 
 void RingDirectory::discover() {
   for (const std::string& path : trace::list_rings(dir_)) {
-    if (rings_.count(path) != 0) continue;
-    int& tries = tries_left_.try_emplace(path, kTries).first->second;
+    const std::optional<FileIdentity> file = identity_of(path);
+    if (!file) continue;
+    const Key key(path, *file);
+    if (rings_.count(key) != 0 || left_behind_.count(key) != 0) continue;
+    int& tries = tries_left_.try_emplace(key, kTries).first->second;
     if (tries == 0) continue;
     Result<trace::RingFollower> follower = trace::RingFollower::open(path);
     if (follower) {
-      rings_.emplace(path, Ring{std::move(*follower)});
-      tries_left_.erase(path);
+      const FileIdentity opened = follower->identity();
+      rings_.try_emplace({path, opened}, Ring{std::move(*follower)});
+      tries_left_.erase(key);
     } else if (--tries == 0) {
       remarks_.push_back(follower.error().message);
     }
@@ -29,7 +42,7 @@ void RingDirectory::discover() {
 }
 
 void RingDirectory::drain(trace::RunSink& sink) {
-  for (auto& [path, ring] : rings_) {
+  for (auto& [key, ring] : rings_) {
     if (ring.failed) continue;
     const Status drained = ring.follower.drain(sink);
     if (!drained) {
@@ -42,35 +55,30 @@ void RingDirectory::drain(trace::RunSink& sink) {
   }
 }
 
-void RingDirectory::remove(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
-}
-
 void RingDirectory::remove_finished() {
   for (auto entry = rings_.begin(); entry != rings_.end();) {
-    if (!entry->second.finished || entry->second.failed) {
+    const auto& [key, ring] = *entry;
+    if (!ring.finished || ring.failed) {
       ++entry;
       continue;
     }
-    const trace::RingMark& mark = entry->second.follower.mark();
+    const trace::RingMark& mark = ring.follower.mark();
     lost_by_removed_ += mark.lost + mark.damaged;
-    remove(entry->first);
     // A file that could not be removed must not be read again from its beginning.
-    tries_left_[entry->first] = 0;
+    if (!remove_file(key.first, key.second)) left_behind_.insert(key);
     entry = rings_.erase(entry);
   }
 }
 
 void RingDirectory::remove_all() {
-  for (const auto& [path, ring] : rings_) {
-    if (!ring.failed) remove(path);
+  for (const auto& [key, ring] : rings_) {
+    if (!ring.failed) remove_file(key.first, key.second);
   }
 }
 
 std::uint64_t RingDirectory::lost() const {
   std::uint64_t lost = lost_by_removed_;
-  for (const auto& [path, ring] : rings_) {
+  for (const auto& [key, ring] : rings_) {
     lost += ring.follower.mark().lost + ring.follower.mark().damaged;
   }
   return lost;

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/mapped_ring.h"
 #include "trace/ring_follower.h"
 #include "trace/run_rows.h"
 
@@ -42,11 +45,13 @@ class RingDirectory {
     bool ended_before = false;  // when it was last drained, it had ended already
     bool finished = false;      // drained once more after its end
   };
-  void remove(const std::string& path);
+  /// A ring's path and the file that it names: process ids, and with them names, are used again.
+  using Key = std::pair<std::string, FileIdentity>;
 
   std::string dir_;
-  std::map<std::string, Ring> rings_;
-  std::map<std::string, int> tries_left_;
+  std::map<Key, Ring> rings_;
+  std::map<Key, int> tries_left_;
+  std::set<Key> left_behind_;  // read whole, and could not be removed
   std::uint64_t lost_by_removed_ = 0;
   std::vector<std::string> remarks_;
 };

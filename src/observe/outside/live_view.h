@@ -56,8 +56,8 @@ class CountingSink final : public trace::RunSink {
     next_.add(operation, name);
   }
   void add(const trace::HostCall& call, std::string_view name) override { next_.add(call, name); }
-  void set_process_text(std::int64_t pid, std::string_view text) override {
-    next_.set_process_text(pid, text);
+  void set_process_text(const trace::ProcessId& id, std::string_view text) override {
+    next_.set_process_text(id, text);
   }
   void set_mark(const trace::RingMark& mark, bool device_ring) override {
     next_.set_mark(mark, device_ring);

@@ -70,10 +70,11 @@ class SamplerTest : public testing::Test {
     parts_ = {&clock_, &files_, &gpu_, writer_.get()};
   }
 
-  RingWriter make_ring(const std::string& name, std::uint64_t capacity = 64) {
+  RingWriter make_ring(const std::string& name, std::uint64_t capacity = 64,
+                       std::int64_t born_ns = 1) {
     RingOptions options;
     options.capacity = capacity;
-    options.created_ns = 1;
+    options.created_ns = born_ns;
     auto ring = RingWriter::create(dir_ + "/rings/" + name, options);
     EXPECT_TRUE(ring);
     return std::move(*ring);
@@ -183,6 +184,52 @@ TEST_F(SamplerTest, RingsOfEndedProcessesAreRemovedOnceTheyAreInTheRun) {
   append(ring, HookEvent{.event = 6, .start_ns = 10, .end_ns = 10, .numbers = {0}});
   for (int i = 0; i < 13; ++i) tick(sampler);
   EXPECT_TRUE(trace::list_rings(dir_ + "/rings").empty());
+}
+
+TEST_F(SamplerTest, AProcessIdThatIsUsedAgainIsAnotherProcess) {
+  Sampler sampler(parts_, {}, ::getpid());
+  for (const std::int64_t born_ns : {100, 200}) {
+    RingWriter ring = make_ring("hook-9.ring", 64, born_ns);
+    const std::string text = fmt::format(R"({{"argv": ["{}"]}})", born_ns);
+    ASSERT_TRUE(ring.set_text(text));
+    append(ring, HookEvent{.event = 1, .start_ns = born_ns, .end_ns = born_ns, .numbers = {9}});
+    append(ring, HookEvent{.event = 2, .start_ns = born_ns, .end_ns = born_ns + 10});
+    append(ring, HookEvent{.event = 6, .start_ns = born_ns + 10, .end_ns = born_ns + 10});
+    for (int i = 0; i < 13; ++i) tick(sampler);
+    EXPECT_TRUE(trace::list_rings(dir_ + "/rings").empty());
+  }
+  EXPECT_EQ(sampler.live().steps, 2);
+  EXPECT_THAT(sampler.finish().remarks, testing::IsEmpty());
+
+  const Result<RunReader> run = RunReader::open(dir_);
+  ASSERT_TRUE(run);
+  const auto processes = run->processes();
+  ASSERT_TRUE(processes);
+  ASSERT_EQ(processes->size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const trace::ProcessRecord& process = (*processes)[i];
+    const auto born_ns = static_cast<std::int64_t>(100 * (i + 1));
+    EXPECT_EQ(process.row.id.pid, ::getpid());
+    EXPECT_EQ(process.row.started_ns, born_ns);
+    EXPECT_EQ(*process.ended_ns, born_ns + 10);
+    EXPECT_EQ(process.text, fmt::format(R"({{"argv": ["{}"]}})", born_ns));
+  }
+}
+
+TEST_F(SamplerTest, ARingThatTakesTheNameOfAnotherIsFollowedBesideIt) {
+  Sampler sampler(parts_, {}, ::getpid());
+  RingWriter first = make_ring("hook-9.ring");
+  tick(sampler);
+  // As the hook does it: a whole file, then its name.
+  RingWriter second = make_ring("hook-9.new", 64, 2);
+  std::filesystem::rename(dir_ + "/rings/hook-9.new", dir_ + "/rings/hook-9.ring");
+  append(first, HookEvent{.event = 2, .start_ns = 0, .end_ns = 10});
+  append(second, HookEvent{.event = 2, .start_ns = 20, .end_ns = 30});
+  tick(sampler);
+  EXPECT_EQ(sampler.live().steps, 2);
+  append(first, HookEvent{.event = 6, .start_ns = 40, .end_ns = 40});
+  for (int i = 0; i < 13; ++i) tick(sampler);
+  EXPECT_EQ(trace::list_rings(dir_ + "/rings").size(), 1U) << "the other one's file";
 }
 
 TEST_F(SamplerTest, OverwrittenRecordsAreCounted) {

@@ -30,16 +30,18 @@ class Ring:
     """
 
     def __init__(self, directory: str) -> None:
-        pid = os.getpid()
-        hidden = os.path.join(directory, f".hook-{pid}.new")
+        # A process id is used again, and `exec` keeps it; with the time it is one ring's name.
+        pid, now = os.getpid(), time.monotonic_ns()
+        name = f"hook-{pid}-{now}"
+        hidden = os.path.join(directory, f".{name}.new")
         size = HEADER_BYTES + CAPACITY * RECORD_BYTES
         descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
             os.posix_fallocate(descriptor, 0, size)
             self._map = mmap.mmap(descriptor, size)
             header = (b"UNSTRING", 1, HOOK_EVENTS, RECORD_BYTES, 0, CAPACITY, 0, pid)
-            _HEADER.pack_into(self._map, 0, *header, time.monotonic_ns(), 0, 0)
-            self.path = _free_name(directory, pid)
+            _HEADER.pack_into(self._map, 0, *header, now, 0, 0)
+            self.path = os.path.join(directory, name + ".ring")
             os.rename(hidden, self.path)
         except BaseException:
             os.unlink(hidden)
@@ -66,13 +68,3 @@ class Ring:
         self._text_size[0] = 0
         self._map[TEXT_AT : TEXT_AT + len(text)] = text
         self._text_size[0] = len(text)
-
-
-def _free_name(directory: str, pid: int) -> str:
-    """A process that replaced itself by exec keeps its pid; its earlier ring is not overwritten."""
-    path = os.path.join(directory, f"hook-{pid}.ring")
-    again = 1
-    while os.path.exists(path):
-        again += 1
-        path = os.path.join(directory, f"hook-{pid}-{again}.ring")
-    return path
