@@ -1,7 +1,7 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
 .PHONY: help demo test check build gpu-test bench format clean fuzz \
-	packages check-packages python-demo python-test release
+	packages test-packages check-packages python-demo python-test release
 
 VENV := .venv/bin
 UNSTARVE := build/release/src/cli/unstarve
@@ -15,12 +15,12 @@ help:  ## show this list
 demo: release  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
 	@$(UNSTARVE) demo $(ARGS)
 
-test: packages python-test  ## every test (C++ and Python)
+test: test-packages python-test  ## every test (C++, Python, the pages in a browser)
 	@scripts/build.sh release
 	@scripts/link_build.sh
 	@ctest --preset release
 	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python \
-	    $(VENV)/python -m pytest -q tests/python
+	    $(VENV)/python -m pytest -q tests/python tests/browser
 
 check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))
@@ -53,6 +53,9 @@ release: packages python-demo
 
 packages:
 	@scripts/install_packages.sh build
+
+test-packages: packages
+	@scripts/install_packages.sh test
 
 check-packages:
 	@scripts/install_packages.sh check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages of one or more sets, and only those that are missing.
-#   usage: scripts/install_packages.sh build|check...
+#   usage: scripts/install_packages.sh build|test|check...
 # Touches no network, and needs no root, when nothing is missing.
 # UNSTARVE_SKIP_PACKAGES=1 skips it, for systems whose packages somebody else manages.
 set -euo pipefail
@@ -75,14 +75,24 @@ need_check_set() {
   for package in $(clang_runtime_packages); do need_package "$package"; done
 }
 
+# Ubuntu's chromium-browser only fetches a snap, which a container cannot run.
+need_test_set() {
+  local browser
+  for browser in chromium chromium-browser google-chrome google-chrome-stable; do
+    if command -v "$browser" >/dev/null; then return; fi
+  done
+  missing+=(chromium)
+}
+
 collect() {
   missing=()
   local set
   for set in "$@"; do
     case "$set" in
       build) need_build_set ;;
+      test) need_test_set ;;
       check) need_check_set ;;
-      *) die "unknown set '$set'; use build or check" ;;
+      *) die "unknown set '$set'; use build, test or check" ;;
     esac
   done
 }
@@ -92,7 +102,7 @@ as_root() {
 }
 
 main() {
-  [[ $# -gt 0 ]] || die "usage: scripts/install_packages.sh build|check..."
+  [[ $# -gt 0 ]] || die "usage: scripts/install_packages.sh build|test|check..."
   [[ "${UNSTARVE_SKIP_PACKAGES:-}" != 1 ]] || exit 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     die "this needs apt (Debian 12 or Ubuntu 24.04 and later). Elsewhere, install the libraries" \

@@ -26,6 +26,8 @@ FOLDER_README_LINES_MAX = 30
 ROOT_README_LINES_MAX = 120
 # Built from halves, so that this file does not break its own rule.
 LEFT_OVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
+# What the project's own tests need is in requirements/ and scripts/install_packages.sh.
+HIDDEN_TEST = re.compile(r"\bimportor" + r"skip\(")
 BANNER = re.compile(r"^\s*(//|#|/\*)\s*([-=*#~/])\2{4,}")
 
 
@@ -59,6 +61,8 @@ def check_lines(file: File) -> Iterator[str]:
             yield f"{where}: do it, or write it down in docs/known_gaps.md"
         if BANNER.match(line):
             yield f"{where}: a section banner; split the file instead"
+        if HIDDEN_TEST.search(line):
+            yield f"{where}: a test that hides where a package is missing; install it instead"
 
 
 def check_size(file: File) -> Iterator[str]:

@@ -40,7 +40,7 @@ def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
 
 
 def python_commands() -> list[list[str]]:
-    folders = ["python", "examples", "tools", "tests/python", "bench"]
+    folders = ["python", "examples", "tools", "tests/python", "tests/browser", "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [
         [PYTHON, "-m", "ruff", "check", "."],

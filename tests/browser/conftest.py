@@ -1,7 +1,7 @@
 """The report's pages, written by the C++ tests' own sample, in a real Chromium.
 
-Not a part of `make test`: Chromium is large. What is missing is said by the reason of the skip.
-Debian and Ubuntu: apt-get install chromium; then pip install playwright into the environment.
+Playwright drives the Chromium of the system (scripts/install_packages.sh test), none of its own.
+What is missing is an error, not a reason to skip.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright import sync_api
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -23,24 +24,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs Chromium and Playwright")
 
 
-def report_test() -> Path | None:
+def report_test() -> Path:
     """The newest build of the module's tests, or the one that is named."""
     named = os.environ.get("UNSTARVE_REPORT_TEST")
     if named:
         return Path(named)
-    built = ROOT.glob("build/*/src/report/report_test")
-    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+    built = list(ROOT.glob("build/*/src/report/report_test"))
+    if not built:
+        pytest.fail("there is no build/*/src/report/report_test: run `make build`")
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one HTML file per sample report."""
-    program = report_test()
-    if program is None:
-        pytest.skip("no build/*/src/report/report_test: run `make build`")
     folder = tmp_path_factory.mktemp("pages")
     subprocess.run(
-        [program, "--gtest_filter=Page.IsWrittenForTheBrowserTests", "--gtest_brief=1"],
+        [report_test(), "--gtest_filter=Page.IsWrittenForTheBrowserTests", "--gtest_brief=1"],
         env={**os.environ, "UNSTARVE_WRITE_PAGES": str(folder)},
         check=True,
         timeout=60,
@@ -50,13 +50,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
-    )
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
-        pytest.skip("no Chromium found: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
+        pytest.fail("there is no Chromium: run scripts/install_packages.sh test")
+    with sync_api.sync_playwright() as driver:
         chromium = driver.chromium.launch(
             executable_path=program,
             headless=True,

@@ -8,17 +8,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests/data/traces"
 PHOTOS = ROOT / "tests/data/photos"
 BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
 UNSTARVE = BUILD / "src/cli/unstarve"
 
-needs_program = pytest.mark.skipif(
-    not UNSTARVE.exists(), reason=f"{UNSTARVE} is not built: run make build"
-)
+if not UNSTARVE.exists():
+    raise FileNotFoundError(f"{UNSTARVE} is not built: run `make build`")
 
 # A job with a DataLoader and the emulated GPU, as small as it gets.
 TRAINING_JOB = """

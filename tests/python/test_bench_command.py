@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
-# `make` links the built program beside the Python that runs the tests.
-PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-UNSTARVE = shutil.which("unstarve", path=PATH)
-
-pytestmark = pytest.mark.skipif(UNSTARVE is None, reason="the unstarve program is not on PATH")
+from command_line import PHOTOS, UNSTARVE
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    assert UNSTARVE is not None
     return subprocess.run(
-        [UNSTARVE, "bench", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [str(UNSTARVE), "bench", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 

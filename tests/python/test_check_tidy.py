@@ -26,6 +26,7 @@ def test_a_tidy_tree_passes(tree: Path) -> None:
 
 
 LEFT_OVER = "TO" + "DO"
+HIDING = "importor" + "skip"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ LEFT_OVER = "TO" + "DO"
         ("src/base/a.cpp", f"// {LEFT_OVER}: later\n", "docs/known_gaps.md"),
         ("src/base/a.cpp", "// -----------\n", "section banner"),
         ("tools/a.py", "# ======= part =======\n", "section banner"),
+        ("tests/a_test.py", f"pytest.{HIDING}('torch')\n", "install it instead"),
         ("src/base/README.md", "\n" * 31, "31 lines; at most 30"),
         ("README.md", "\n" * 121, "121 lines; at most 120"),
         ("src/host/a.cpp", "int a;\n", "no README.md"),

@@ -21,11 +21,9 @@ from command_line import (
     TRAINING_JOB,
     UNSTARVE,
     environment,
-    needs_program,
     unstarve,
 )
-
-pytestmark = needs_program
+from PIL import Image
 
 SHARES = {
     "gpu_compute",
@@ -161,13 +159,11 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
 
 
 def test_the_slow_stage_of_our_own_loader_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("torchvision")
-    pillow = pytest.importorskip("PIL.Image")
     out = tmp_path / "r"
     folder = tmp_path / "data" / "photo"
     folder.mkdir(parents=True)
     # So large that one thread cannot keep up, however fast the machine.
-    photo = pillow.open(min(PHOTOS.glob("*.jpg"))).resize((1600, 1200))
+    photo = Image.open(min(PHOTOS.glob("*.jpg"))).resize((1600, 1200))
     photo.save(tmp_path / "large.jpg", quality=95)
     for number in range(400):
         (folder / f"{number}.jpg").symlink_to(tmp_path / "large.jpg")
@@ -194,7 +190,6 @@ def test_the_slow_stage_of_our_own_loader_is_named(tmp_path: Path) -> None:
 
 
 def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) -> None:
-    pytest.importorskip("torchvision")
     photos = sorted(PHOTOS.glob("*.jpg"))
     folder = tmp_path / "data" / "photo"
     folder.mkdir(parents=True)

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import PHOTOS, environment, needs_program, unstarve
+from command_line import PHOTOS, environment, unstarve
 from hook_jobs import run_job
-
-pytest.importorskip("torchvision")
-pytestmark = needs_program
+from unstarve import _native as native
 
 JOB = """
 import os, sys, torch
@@ -90,7 +88,6 @@ def test_a_relative_folder_is_one_of_the_jobs_working_directory(tmp_path: Path) 
 
 
 def test_a_folder_of_the_native_loader_is_not_cut_either(tmp_path: Path) -> None:
-    native = pytest.importorskip("unstarve._native")
     root = make_images(tmp_path / NAMES["words"])
     script = tmp_path / "train.py"
     script.write_text(

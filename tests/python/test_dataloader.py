@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-torch = pytest.importorskip("torch")
-
-from torch.utils import data  # noqa: E402
-from torch.utils.data.distributed import DistributedSampler  # noqa: E402
-from unstarve import DataLoader  # noqa: E402
+import torch
+from torch.utils import data
+from torch.utils.data.distributed import DistributedSampler
+from unstarve import DataLoader
 
 
 class Squares(data.Dataset):  # type: ignore[misc]

@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
-
-torch = pytest.importorskip("torch")
-datasets = pytest.importorskip("torchvision.datasets")
-_native = pytest.importorskip("unstarve._native")
-
-from torch.utils import data  # noqa: E402
-from torch.utils.data.distributed import DistributedSampler  # noqa: E402
-from torchvision import transforms  # noqa: E402
-from torchvision.transforms import v2  # noqa: E402
-from torchvision.transforms.v2 import functional  # noqa: E402
-from unstarve import DataLoader  # noqa: E402
+from torch.utils import data
+from torch.utils.data.distributed import DistributedSampler
+from torchvision import datasets, transforms
+from torchvision.transforms import v2
+from torchvision.transforms.v2 import functional
+from unstarve import DataLoader, _native
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]

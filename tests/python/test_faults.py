@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-pytest.importorskip("unstarve.loader")
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
-UNSTARVE = BUILD / "src/cli/unstarve"
-
-pytestmark = pytest.mark.skipif(
-    not UNSTARVE.exists(), reason=f"{UNSTARVE} is not built: run make build"
-)
+from command_line import ROOT, UNSTARVE
 
 
 @pytest.mark.parametrize(

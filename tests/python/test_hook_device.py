@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from hook_jobs import environment, run_job, run_python
 
-pytest.importorskip("torchvision")
-
 JOB = """
 import io, sys, torch, torchvision
 from PIL import Image

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from hook_jobs import environment, run_job, run_python
+from PIL import Image
+from unstarve import _native as native
 
-pytest.importorskip("torch")
 two_cpus = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="workers are limited to the CPUs at hand"
 )
@@ -107,13 +108,10 @@ print(list(slow), type(slow).__module__)
 
 
 def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    pytest.importorskip("torchvision")
-    native = pytest.importorskip("unstarve._native")
     for number in range(5):
         folder = tmp_path / "data" / "ab"[number % 2]
         folder.mkdir(parents=True, exist_ok=True)
-        image.new("RGB", (60 + number, 50), (number * 40, 90, 20)).save(folder / f"{number}.jpg")
+        Image.new("RGB", (60 + number, 50), (number * 40, 90, 20)).save(folder / f"{number}.jpg")
     script = tmp_path / "train.py"
     script.write_text(SWAP)
     package = Path(native.__file__).parent.parent

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from hook_jobs import Job, Ring, environment, run_job, run_python
 
-pytest.importorskip("torch")
-
 JOB = """
 import os, sys, torch
 from torch.utils.data import DataLoader, Dataset

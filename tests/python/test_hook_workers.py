@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 from hook_jobs import run_job
-
-pytest.importorskip("torch")
-native = pytest.importorskip("unstarve._native")
+from unstarve import _native as native
 
 JOB = """
 import sys, torch

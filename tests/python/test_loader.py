@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import unstarve
 from PIL import Image
-
-torch = pytest.importorskip("torch")
-loader_module = pytest.importorskip("unstarve.loader")
-
-import unstarve  # noqa: E402
-from unstarve import errors  # noqa: E402
+from torchvision import datasets
+from torchvision.transforms import v2 as transforms
+from torchvision.transforms.v2 import functional
+from unstarve import errors
 
 torch.set_num_threads(1)  # spinning threads would make the references many times slower
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
@@ -31,7 +31,6 @@ def photos() -> list[Path]:
 
 
 def expected_by_torchvision(path: Path, crop: Any, size: int) -> Any:
-    functional = pytest.importorskip("torchvision.transforms.v2.functional")
     whole = functional.pil_to_tensor(Image.open(path).convert("RGB"))
     result = functional.resized_crop(
         whole, crop.y, crop.x, crop.height, crop.width, [size, size], antialias=True
@@ -59,8 +58,6 @@ def test_train_pixels_are_within_one_of_torchvision() -> None:
 
 
 def test_eval_pixels_are_within_one_of_torchvision() -> None:
-    transforms = pytest.importorskip("torchvision.transforms.v2")
-    functional = pytest.importorskip("torchvision.transforms.v2.functional")
     reference = transforms.Compose(
         [transforms.Resize(256, antialias=True), transforms.CenterCrop(224)]
     )
@@ -78,7 +75,6 @@ def test_grey_and_cmyk_become_rgb_as_pil_makes_it(tmp_path: Path, mode: str) -> 
     photo.save(tmp_path / "photo.jpg", quality=95)
     loader = unstarve.ImageFolderLoader(tmp_path, 1, train=False, size=128, resize=128)
     ((images, _),) = loader
-    transforms = pytest.importorskip("torchvision.transforms.v2")
     reference = transforms.Compose(
         [
             transforms.PILToTensor(),
@@ -91,7 +87,6 @@ def test_grey_and_cmyk_become_rgb_as_pil_makes_it(tmp_path: Path, mode: str) -> 
 
 
 def test_labels_are_those_of_torchvision(folder: Path) -> None:
-    datasets = pytest.importorskip("torchvision.datasets")
     reference = datasets.ImageFolder(str(folder))
     loader = unstarve.ImageFolderLoader(folder, 12, shuffle=False)
     ((_, labels),) = loader

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("unstarve.loader")
-
+import torch
 import unstarve
+from torchvision import datasets, transforms
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 KILLS = int(os.environ.get("UNSTARVE_TEST_KILLS", "6"))
@@ -112,9 +111,6 @@ def test_a_kill_at_any_moment_changes_no_data(tmp_path: Path) -> None:
 def test_the_environment_gives_the_drop_in_a_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = pytest.importorskip("torch")
-    transforms = pytest.importorskip("torchvision.transforms")
-    datasets = pytest.importorskip("torchvision.datasets")
     for photo in sorted(PHOTOS.glob("*.jpg"))[:12]:
         (tmp_path / "train" / "one").mkdir(exist_ok=True, parents=True)
         (tmp_path / "train" / "one" / photo.name).symlink_to(photo)

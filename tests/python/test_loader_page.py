@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torchvision")
-pytest.importorskip("unstarve._native")
-
 TESTS = Path(__file__).resolve().parents[1]
 
 

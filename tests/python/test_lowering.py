@@ -6,18 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from PIL import Image
-
-torch = pytest.importorskip("torch")
-torchvision = pytest.importorskip("torchvision")
-
-from torch.utils.data import DataLoader, Subset  # noqa: E402
-from torchvision import datasets  # noqa: E402
-from torchvision import transforms as v1  # noqa: E402
-from torchvision.transforms import v2  # noqa: E402
-from unstarve.lowering import lower  # noqa: E402
-from unstarve.lowering_transforms import read_transform  # noqa: E402
-from unstarve.plan import Colour, Erasing, Geometry, Plan  # noqa: E402
+from torch.utils.data import DataLoader, Subset
+from torchvision import datasets
+from torchvision import transforms as v1
+from torchvision.transforms import v2
+from unstarve.lowering import lower
+from unstarve.lowering_transforms import read_transform
+from unstarve.plan import Colour, Erasing, Geometry, Plan
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BICUBIC = v1.InterpolationMode.BICUBIC

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
-import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
-# `make` links the built program beside the Python that runs the tests.
-PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-UNSTARVE = shutil.which("unstarve", path=PATH)
-
-pytestmark = pytest.mark.skipif(UNSTARVE is None, reason="the unstarve program is not on PATH")
+from command_line import PHOTOS, UNSTARVE
+from PIL import Image
 
 
 def command(*arguments: str | Path) -> list[str]:
-    assert UNSTARVE is not None
-    return [UNSTARVE, *map(str, arguments)]
+    return [str(UNSTARVE), *map(str, arguments)]
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -110,13 +101,12 @@ def test_unpack_gives_identical_files_where_they_were_kept(source: Path, tmp_pat
 
 
 def test_unpack_gives_jpegs_with_the_same_pixels(source: Path, tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
     assert run("pack", source, tmp_path / "shards").returncode == 0
     done = run("unpack", tmp_path / "shards", tmp_path / "back")
     assert done.returncode == 0, done.stderr
     for path in sorted(source.rglob("*.jpg"))[::30]:
-        packed = image.open(tmp_path / "back" / path.relative_to(source))
-        assert packed.tobytes() == image.open(path).tobytes(), path
+        packed = Image.open(tmp_path / "back" / path.relative_to(source))
+        assert packed.tobytes() == Image.open(path).tobytes(), path
 
 
 def test_errors_name_the_object_and_exit_with_2(source: Path, tmp_path: Path) -> None:

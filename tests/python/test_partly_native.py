@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("torchvision")
-pytest.importorskip("unstarve._native")
-
-from torch.utils import data  # noqa: E402
-from torchvision import datasets, transforms, tv_tensors  # noqa: E402
-from torchvision.transforms import v2  # noqa: E402
-from unstarve import DataLoader  # noqa: E402
+from torch.utils import data
+from torchvision import datasets, transforms, tv_tensors
+from torchvision.transforms import v2
+from unstarve import DataLoader
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]

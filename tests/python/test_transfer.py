@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-torch = pytest.importorskip("torch")
-datasets = pytest.importorskip("torchvision.datasets")
-native = pytest.importorskip("unstarve._native")
-
-import unstarve  # noqa: E402
-from unstarve import emulated, errors, transfer  # noqa: E402
+import torch
+import unstarve
+from torchvision import datasets, transforms
+from torchvision.transforms.v2 import functional
+from unstarve import _native as native
+from unstarve import emulated, errors, transfer
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -200,7 +199,6 @@ def image_folder_loader(folder: Path, device: Any) -> Any:
 
 
 def data_loader(folder: Path, device: Any) -> Any:
-    transforms = pytest.importorskip("torchvision.transforms")
     steps = [transforms.RandomResizedCrop(32), transforms.ToTensor()]
     data = datasets.ImageFolder(str(folder), transforms.Compose(steps))
     loader = unstarve.DataLoader(data, batch_size=2, num_workers=2)
@@ -262,8 +260,7 @@ def test_ordinary_tensors_are_pageable_for_the_emulated_gpu() -> None:
 def test_pin_memory_pins_for_the_emulated_gpu(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if torch.cuda.is_available():
-        pytest.skip("pins for CUDA here")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(emulated.Gpu, "_opened", 1)
     batches = list(unstarve.ImageFolderLoader(folder, 4, size=32, pin_memory=True))
     assert all(emulated.is_pinned(tensor) for batch in batches for tensor in batch)
@@ -275,8 +272,7 @@ def test_pin_memory_pins_for_the_emulated_gpu(
 
 
 def test_pin_memory_without_a_gpu_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if torch.cuda.is_available():
-        pytest.skip("there is one")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(emulated.Gpu, "_opened", 0)
     with pytest.warns(UserWarning, match="there is no GPU"):
         loader = unstarve.ImageFolderLoader(folder, 4, size=32, pin_memory=True)
@@ -299,7 +295,6 @@ def test_a_missing_driver_is_named() -> None:
 
 
 def test_normalising_is_torchvisions() -> None:
-    functional = pytest.importorskip("torchvision.transforms.v2.functional")
     images = torch.randint(0, 256, (2, 5, 7, 3), dtype=torch.uint8).permute(0, 3, 1, 2)
     mean, std = (255 * torch.tensor(values).view(3, 1, 1) for values in (MEAN, STD))
     floats = transfer.normalise(images, mean, std)
@@ -412,5 +407,6 @@ def test_slots_are_pinned_for_torch() -> None:
     options.root = str(PHOTOS)
     loader = native.Loader(options, memory)
     loader.begin_epoch(0)
-    images, _ = loader.next()
-    assert torch.from_dlpack(images).is_pinned()
+    batch = loader.next()
+    assert batch is not None
+    assert torch.from_dlpack(batch[0]).is_pinned()

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
-
-torch = pytest.importorskip("torch")
-functional = pytest.importorskip("torchvision.transforms.v2.functional")
-transforms = pytest.importorskip("torchvision.transforms.v2")
-_native = pytest.importorskip("unstarve._native")
+from torchvision.transforms import v2 as transforms
+from torchvision.transforms.v2 import functional
+from unstarve import _native
 
 torch.set_num_threads(1)  # spinning threads would make the references many times slower
 
@@ -69,7 +68,9 @@ def run(folder: Path, plan: Any, epoch: int) -> tuple[Any, list[dict[str, Any]]]
     options = options_of(folder, plan)
     loader = _native.Loader(options)
     loader.begin_epoch(epoch)
-    images = torch.from_dlpack(loader.next()[0])
+    batch = loader.next()
+    assert batch is not None
+    images = torch.from_dlpack(batch[0])
     if plan.output.layout == Layout.nhwc:
         images = images.permute(0, 3, 1, 2)
     draws = [_native.sample_draws(options, epoch, i, size) for i, size in enumerate(SIZES)]

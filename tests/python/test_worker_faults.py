@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("unstarve._native")
-
-from torch.utils.data import DataLoader  # noqa: E402
-from unstarve.workers import make_iterator  # noqa: E402
-from worker_data import Failing, Returning, as_list  # noqa: E402
+import torch
+from torch.utils.data import DataLoader
+from unstarve.workers import make_iterator
+from worker_data import Failing, Returning, as_list
 
 warnings.filterwarnings("ignore", message="This DataLoader will create", category=UserWarning)
 

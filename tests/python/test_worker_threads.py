@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("unstarve._native")
-
-import unstarve  # noqa: E402
-from torch.utils.data import DataLoader, IterableDataset, MapDataPipe, get_worker_info  # noqa: E402
-from unstarve.workers import make_iterator, prefers_threads  # noqa: E402
-from worker_data import Failing, Returning, as_list, same  # noqa: E402
+import torch
+import unstarve
+from torch.utils.data import DataLoader, IterableDataset, MapDataPipe, get_worker_info
+from unstarve.workers import make_iterator, prefers_threads
+from worker_data import Failing, Returning, as_list, same
 
 warnings.filterwarnings("ignore", message="This DataLoader will create", category=UserWarning)
 

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("unstarve._native")
-
-from torch.utils.data import BatchSampler, DataLoader, SequentialSampler  # noqa: E402
-from unstarve.workers import make_iterator  # noqa: E402
-from worker_data import (  # noqa: E402
+import torch
+from torch.utils.data import BatchSampler, DataLoader, SequentialSampler
+from torchvision import tv_tensors
+from unstarve.workers import make_iterator
+from worker_data import (
     Faults,
     Mixed,
     Pair,
@@ -193,7 +191,6 @@ def test_values_that_torch_changes_on_the_way() -> None:
 
 
 def test_subclasses_keep_their_class() -> None:
-    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
     boxes = tv_tensors.BoundingBoxes(torch.ones(4), format="XYXY", canvas_size=(5, 6))
     image = tv_tensors.Image(torch.ones(3, 100, 100))
     for batch in epochs(
