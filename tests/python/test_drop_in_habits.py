@@ -8,17 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-np = pytest.importorskip("numpy")
-datasets = pytest.importorskip("torchvision.datasets")
-transforms = pytest.importorskip("torchvision.transforms")
-
-from PIL import Image  # noqa: E402
-from torch.utils import data  # noqa: E402
-from unstarve import DataLoader  # noqa: E402
-from unstarve.errors import InvalidArgumentError  # noqa: E402
+import torch
+from PIL import Image
+from torch.utils import data
+from torchvision import datasets, transforms
+from unstarve import DataLoader
+from unstarve.errors import InvalidArgumentError
 
 TORCH = data.DataLoader
 CENTRE = transforms.Compose(
