@@ -160,13 +160,27 @@ void submit_batch(Loader& loader, const IndexList& indices) {
   if (!status) raise(status.error());
 }
 
+/// A resumed epoch may skip millions.
 void skip_batch(Loader& loader, const IndexList& indices) {
-  const Status status = loader.skip_batch({indices.data(), indices.size()});
+  const std::span<const std::uint64_t> skipped(indices.data(), indices.size());
+  const Status status = [&] {
+    const nb::gil_scoped_release released;
+    return loader.skip_batch(skipped);
+  }();
   if (!status) raise(status.error());
 }
 
 void finish_submitting(Loader& loader) {
   if (Status status = loader.finish_submitting(); !status) raise(status.error());
+}
+
+/// (batch, row, whether the sample would fail at any time) of each row that the consumer must fill.
+nb::list take_failed(Loader& loader) {
+  nb::list rows;
+  for (const feed::FailedRow& failed : loader.take_failed()) {
+    rows.append(nb::make_tuple(failed.batch, failed.row, feed::is_of_the_sample(failed.code)));
+  }
+  return rows;
 }
 
 void add_cache_stats(const feed::CacheStats& stats, nb::dict& result) {
@@ -287,7 +301,8 @@ void bind_options(nb::module_& module) {
   nb::enum_<feed::OnError>(module, "OnError")
       .value("raise_", feed::OnError::kRaise)
       .value("skip", feed::OnError::kSkip)
-      .value("replace", feed::OnError::kReplace);
+      .value("replace", feed::OnError::kReplace)
+      .value("report", feed::OnError::kReport);
   nb::enum_<feed::RankRemainder>(module, "RankRemainder")
       .value("pad", feed::RankRemainder::kPad)
       .value("drop", feed::RankRemainder::kDrop);
@@ -335,6 +350,7 @@ void bind_loader(nb::module_& module) {
       .def("finish_submitting", &finish_submitting, nb::lock_self())
       .def("wanted_batches", &Loader::wanted_batches)
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0, nb::lock_self())
+      .def("take_failed", &take_failed)
       .def("next_if_ready", &batch_if_ready, nb::lock_self())
       .def("stats", &stats)
       .def("failures", &failures)

@@ -13,6 +13,7 @@ enum class OnError {
   kRaise,    // the batch that it belongs to is an Error that names the file
   kSkip,     // its batch has one image less
   kReplace,  // another sample, chosen by (seed, epoch, index), takes its place
+  kReport,   // its row is left as it is; Loader::take_failed() tells the consumer to fill it
 };
 
 /// What happens when the samples of an epoch do not divide by the number of ranks. Either way all

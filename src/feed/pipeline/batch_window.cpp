@@ -26,6 +26,7 @@ void close_gaps(HostBatch& batch, const std::vector<bool>& left_out) {
 BatchWindow::BatchWindow(Setup setup)
     : pool_(std::move(setup.pool)),
       clock_(setup.clock),
+      reports_(setup.reports),
       order_(std::move(setup.order)),
       position_(setup.start),
       epoch_(setup.start.epoch),
@@ -44,22 +45,28 @@ bool BatchWindow::rows_left() const {
   return opened_ > 0 && next_row_ < pending_of(opened_ - 1).plan.samples.size();
 }
 
-std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
-  MutexLock lock(mutex_);
+/// Opens batches until there is a row to load. False: none will come, or whoever asks shall stop.
+bool BatchWindow::wait_for_rows(const std::stop_token& stop) {
   const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
     return cancelled_ || failed_ || rows_left() || order_->ended() ||
            (order_->ready() && opened_ - delivered_ < ahead_);
   };
-  if (!ready()) {
-    const std::int64_t blocked_from_ns = clock_.now_ns();
-    may_claim_.wait(mutex_, stop, ready);
-    waits_.claim_blocked_ns += clock_.now_ns() - blocked_from_ns;
+  for (;;) {
+    if (!ready()) {
+      const std::int64_t blocked_from_ns = clock_.now_ns();
+      may_claim_.wait(mutex_, stop, ready);
+      waits_.claim_blocked_ns += clock_.now_ns() - blocked_from_ns;
+    }
+    if (cancelled_ || stop.stop_requested()) return false;
+    if (rows_left()) return true;
+    if (failed_ || !order_->ready()) return false;
+    if (!open_batch() && !reports_) return false;
   }
-  if (cancelled_ || stop.stop_requested()) return std::nullopt;
-  if (!rows_left()) {
-    if (failed_ || !order_->ready() || !open_batch()) return std::nullopt;
-  }
+}
 
+std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
+  MutexLock lock(mutex_);
+  if (!wait_for_rows(stop)) return std::nullopt;
   const Pending& pending = pending_of(opened_ - 1);
   Ticket ticket;
   ticket.batch = opened_ - 1;
@@ -76,15 +83,25 @@ std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
   return ticket;
 }
 
+/// A thread that has failed to load a sample should not need memory to say so.
+void BatchWindow::make_room_for_failures(std::size_t rows) {
+  std::size_t most = untold_.size() + rows;
+  for (std::uint64_t batch = delivered_; batch < opened_; ++batch) {
+    most += static_cast<std::size_t>(pending_of(batch).unfinished);
+  }
+  untold_.reserve(most);
+}
+
 bool BatchWindow::open_batch() {
   Pending& pending = pending_of(opened_);
   order_->take(pending.plan);
+  if (reports_) make_room_for_failures(pending.plan.samples.size());
   ++opened_;
   next_row_ = 0;
   const auto count = static_cast<int>(pending.plan.samples.size());
   Result<HostBatch> slot = pool_->acquire(count);
   if (!slot) {
-    failed_ = true;
+    failed_ = !reports_;
     pending.error = slot.error();
     pending.unfinished = 0;
     pending.plan.samples.clear();  // nothing of it can be claimed
@@ -94,6 +111,7 @@ bool BatchWindow::open_batch() {
   }
   slot->batch = pending.plan.number;
   slot->count = count;
+  pending.error.reset();
   pending.unfinished = count;
   pending.left_out.assign(pending.plan.samples.size(), false);
   pending.has_gaps = false;
@@ -117,6 +135,10 @@ void BatchWindow::finish(const Ticket& ticket, Outcome outcome) {
 void BatchWindow::finish(const Ticket& ticket, Error error) {
   MutexLock lock(mutex_);
   if (cancelled_) return;
+  if (reports_) {
+    untold_.push_back({ticket.batch, ticket.row, error.code});
+    return settle(ticket);
+  }
   Pending& pending = pending_of(ticket.batch);
   if (!pending.error || ticket.row < pending.failed_row) {
     pending.error = std::move(error);
@@ -148,6 +170,7 @@ bool BatchWindow::epoch_is_over() {
 Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
   for (;;) {
     std::optional<HostBatch> batch;
+    std::optional<Error> error;
     std::vector<bool> gaps;
     {
       MutexLock lock(mutex_);
@@ -165,21 +188,30 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
       if (epoch_is_over()) return NextBatch{NextState::kEnd, std::nullopt};
       if (!head_is_done()) return NextBatch{NextState::kTimeout, std::nullopt};
       Pending& head = pending_of(delivered_);
-      if (head.error) {
+      if (head.error && !reports_) {
         delivered_error_ = head.error;
         return tl::unexpected<Error>(*delivered_error_);
       }
       batch.swap(head.batch);
+      error.swap(head.error);
       if (head.has_gaps) gaps = head.left_out;
       position_ = head.plan.after;
       epoch_over_ = head.plan.last;
       ++delivered_;
-      --waits_.ready;
+      if (!error) --waits_.ready;
     }
     may_claim_.notify_all();
+    if (error) return tl::unexpected<Error>(*std::move(error));
     if (!gaps.empty()) close_gaps(*batch, gaps);
     if (batch->count > 0) return NextBatch{NextState::kBatch, std::move(batch)};
   }
+}
+
+std::vector<FailedRow> BatchWindow::take_failed() {
+  MutexLock lock(mutex_);
+  std::vector<FailedRow> failed(untold_);  // a copy: the memory stays where it was reserved
+  untold_.clear();
+  return failed;
 }
 
 bool BatchWindow::advance_to(std::uint32_t epoch) {

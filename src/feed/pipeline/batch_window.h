@@ -37,6 +37,13 @@ enum class NextState {
   kTimeout,  // nothing yet: ask again
 };
 
+/// A row of a batch that the loading threads could not fill.
+struct FailedRow {
+  std::uint64_t batch = 0;  // of those submitted, from 0
+  int row = 0;
+  ErrorCode code = ErrorCode::kCorruptData;
+};
+
 struct NextBatch {
   NextState state = NextState::kEnd;
   std::optional<HostBatch> batch;  // only with kBatch
@@ -57,19 +64,25 @@ class BatchWindow {
     int most_ahead = 1;  // that set_ahead() will ask for
     std::shared_ptr<BatchPool> pool;
     const Clock& clock;
+    bool reports = false;  // a failure is told by take_failed(), and ends nothing
   };
   explicit BatchWindow(Setup setup);
 
   /// Waits while the window is full. Nothing: all is claimed, cancelled, failed or stopped.
   std::optional<Ticket> claim(const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex_);
-  /// The claimed sample is written; or left out of its batch; or makes its batch an error.
+  /// The claimed sample is written; or left out of its batch; or makes its batch an error that ends
+  /// the epoch; or, in a window that reports, leaves its row to the consumer.
   enum class Outcome { kLoaded, kLeftOut };
   void finish(const Ticket& ticket, Outcome outcome) UNSTARVE_EXCLUDES(mutex_);
   void finish(const Ticket& ticket, Error error) UNSTARVE_EXCLUDES(mutex_);
 
   /// The next batch in order; waits for it up to `at_most`. After an error every further call
-  /// returns it again. Batches of which all samples were left out are passed over.
+  /// returns it again; a window that reports goes on with the next batch. Batches of which all
+  /// samples were left out are passed over.
   Result<NextBatch> next(std::chrono::nanoseconds at_most) UNSTARVE_EXCLUDES(mutex_);
+  /// Rows that failed since the last call, of a batch that next() has returned or will return: all
+  /// of the former are among them.
+  std::vector<FailedRow> take_failed() UNSTARVE_EXCLUDES(mutex_);
   /// Makes `epoch` the consumer's, if it is the next one and the threads go on into it.
   bool advance_to(std::uint32_t epoch) UNSTARVE_EXCLUDES(mutex_);
   /// Where the consumer is; batches that lie ready do not count.
@@ -110,13 +123,16 @@ class BatchWindow {
   Pending& pending_of(std::uint64_t batch) UNSTARVE_REQUIRES(mutex_);
   const Pending& pending_of(std::uint64_t batch) const UNSTARVE_REQUIRES(mutex_);
   bool rows_left() const UNSTARVE_REQUIRES(mutex_);
+  bool wait_for_rows(const std::stop_token& stop) UNSTARVE_REQUIRES(mutex_);
   bool open_batch() UNSTARVE_REQUIRES(mutex_);
+  void make_room_for_failures(std::size_t rows) UNSTARVE_REQUIRES(mutex_);
   void settle(const Ticket& ticket) UNSTARVE_REQUIRES(mutex_);
   bool head_is_done() const UNSTARVE_REQUIRES(mutex_);
   bool epoch_is_over() UNSTARVE_REQUIRES(mutex_);
 
   const std::shared_ptr<BatchPool> pool_;
   const Clock& clock_;
+  const bool reports_;
 
   mutable Mutex mutex_;
   CondVar may_claim_;
@@ -133,6 +149,7 @@ class BatchWindow {
   bool failed_ UNSTARVE_GUARDED_BY(mutex_) = false;  // open no further batch
   bool cancelled_ UNSTARVE_GUARDED_BY(mutex_) = false;
   std::optional<Error> delivered_error_ UNSTARVE_GUARDED_BY(mutex_);
+  std::vector<FailedRow> untold_ UNSTARVE_GUARDED_BY(mutex_);
   Waits waits_ UNSTARVE_GUARDED_BY(mutex_);
   std::int64_t next_blocked_from_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // 0: it does not wait
 };

@@ -122,8 +122,9 @@ EpochPosition Loader::Impl::start_of(std::uint32_t epoch, LoaderState::Order ord
 
 Status Loader::Impl::begin(std::unique_ptr<BatchOrder> order, const EpochPosition& start,
                            LoaderState::Order kind) {
-  const auto next = std::make_shared<BatchWindow>(
-      BatchWindow::Setup{std::move(order), start, most_ahead, most_ahead, pool, *parts.clock});
+  const bool reports = options.on_error == OnError::kReport;
+  const auto next = std::make_shared<BatchWindow>(BatchWindow::Setup{
+      std::move(order), start, most_ahead, most_ahead, pool, *parts.clock, reports});
   replace_window(nullptr);
   if (Status status = start_threads(gate->open()); !status) return status;
   replace_window(next);
@@ -200,6 +201,11 @@ Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   Result<NextBatch> next = impl_->next(*window, at_most);
   impl_->control_when_due();
   return next;
+}
+
+std::vector<FailedRow> Loader::take_failed() {
+  const std::shared_ptr<BatchWindow> window = impl_->current_window();
+  return window == nullptr ? std::vector<FailedRow>() : window->take_failed();
 }
 
 LoaderState Loader::state() const {

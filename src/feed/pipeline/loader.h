@@ -73,12 +73,15 @@ class Loader {
   /// One more batch, of any size. It never waits: submit as many as wanted_batches() says before
   /// each next(). Indices may repeat; see SubmittedOrder.
   Status submit_batch(std::span<const std::uint64_t> indices);
-  /// A batch that was consumed before the state was saved, so that repeats are counted as then.
+  /// What was consumed before the state was saved, of any length, so that repeats are counted as
+  /// then.
   Status skip_batch(std::span<const std::uint64_t> indices);
   Status finish_submitting();
   std::uint64_t wanted_batches() const;
   /// See BatchWindow::next().
   Result<NextBatch> next(std::chrono::nanoseconds at_most);
+  /// With OnError::kReport: see BatchWindow::take_failed().
+  std::vector<FailedRow> take_failed();
 
   /// Where the consumer is: of what lies ready nothing counts. After the last batch of an epoch it
   /// is the begin of the next. Any thread, any time.

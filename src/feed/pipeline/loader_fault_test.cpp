@@ -176,6 +176,37 @@ INSTANTIATE_TEST_SUITE_P(Calls, LoaderFault,
                                          Case{Target::kThread, OnError::kRaise, false},
                                          Case{Target::kThread, OnError::kRaise, true}));
 
+TEST(LoaderFaults, ABatchWithoutMemoryEndsNothingWhereFailuresAreReported) {
+  const test::JpegFolder folder;
+  Fault second(2, false);
+  std::atomic<int> slots_alive{0};
+  LoaderParts parts = LoaderParts::real();
+  parts.memory = std::make_shared<FaultyMemory>(second, slots_alive);
+  LoaderOptions options = folder.options();
+  options.on_error = OnError::kReport;
+  const auto loader = *Loader::open(options, parts);
+  ASSERT_TRUE(loader->begin_submitted_epoch(0));
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(loader->submit_batch(std::vector<std::uint64_t>{i, i + 1}));
+  }
+  ASSERT_TRUE(loader->finish_submitting());
+  std::vector<HostBatch> kept;  // so that each takes a slot of its own
+  int failures = 0;
+  for (;;) {
+    Result<NextBatch> next = loader->next(std::chrono::minutes(1));
+    if (!next) {
+      EXPECT_EQ(next.error().code, ErrorCode::kOutOfMemory);
+      ++failures;
+      continue;
+    }
+    ASSERT_NE(next->state, NextState::kTimeout) << "a hang";
+    if (next->state == NextState::kEnd) break;
+    kept.push_back(std::move(*next->batch));
+  }
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(kept.size(), 3U);
+}
+
 /// An array of eight images of 32x32.
 std::string write_array(const std::string& folder) {
   std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 32, 32, 3)}";

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "feed/pipeline/jpeg_folder_for_test.h"
@@ -237,6 +238,35 @@ TEST_F(LoaderResume, BatchesMayBeSubmitted) {
   EXPECT_EQ(loader->next(60s)->state, NextState::kEnd);
   EXPECT_EQ(loader->state().position.epoch, 1U);
   EXPECT_FALSE(loader->submit_batch(std::vector<std::uint64_t>{1}));
+}
+
+TEST_F(LoaderResume, ReportedRowsEndNothing) {
+  folder_.truncate(2);
+  folder_.truncate(9);
+  LoaderOptions options = folder_.options();
+  options.on_error = OnError::kReport;
+  const auto loader = open(options);
+  for (std::uint32_t epoch = 0; epoch < 2; ++epoch) {
+    ASSERT_TRUE(loader->begin_submitted_epoch(epoch));
+    ASSERT_TRUE(loader->submit_batch(std::vector<std::uint64_t>{1, 2, 3}));
+    ASSERT_TRUE(loader->submit_batch(std::vector<std::uint64_t>{2, 9, 2, 4}));
+    ASSERT_TRUE(loader->submit_batch(std::vector<std::uint64_t>{5}));
+    ASSERT_TRUE(loader->finish_submitting());
+    std::set<std::pair<std::uint64_t, int>> failed;
+    for (const std::uint64_t batch : {0U, 1U, 2U}) {
+      const Result<NextBatch> next = loader->next(60s);
+      ASSERT_TRUE(next);
+      ASSERT_EQ(next->state, NextState::kBatch);
+      for (const FailedRow& row : loader->take_failed()) {
+        EXPECT_TRUE(failed.insert({row.batch, row.row}).second) << "each is told once";
+        EXPECT_EQ(row.code, ErrorCode::kCorruptData);
+      }
+      EXPECT_TRUE(failed.contains({0, 1}));
+      EXPECT_GE(failed.size(), batch >= 1 ? 4U : 1U) << "those of a delivered batch are told";
+    }
+    EXPECT_EQ(loader->next(60s)->state, NextState::kEnd);
+    EXPECT_EQ(loader->stats().failed, 2U) << "what is known to be broken is not read again";
+  }
 }
 
 TEST_F(LoaderResume, SubmittedBatchesGoOnWhereTheStateSays) {

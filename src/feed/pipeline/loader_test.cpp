@@ -143,6 +143,23 @@ TEST_F(LoaderTest, ReplaceFillsTheirPlacesDeterministically) {
   EXPECT_EQ(hashes.size(), 1U);
 }
 
+TEST_F(LoaderTest, ReplaceFindsTheOnlySoundSample) {
+  for (int i = 0; i < kImages; ++i) {
+    if (i != 17) truncate(i);
+  }
+  LoaderOptions settings = options();
+  settings.on_error = OnError::kReplace;
+  std::set<std::uint64_t> hashes;
+  for (const int threads : {1, 4}) {
+    settings.threads = threads;
+    const EpochResult result = run_epoch(**Loader::open(settings), 0);
+    ASSERT_FALSE(result.error) << result.error->message;
+    EXPECT_THAT(result.counts, testing::ElementsAre(4, 4, 4, 4, 4, 2));
+    hashes.insert(result.hash);
+  }
+  EXPECT_EQ(hashes.size(), 1U);
+}
+
 TEST_F(LoaderTest, ReplaceGivesUpWhenNothingIsSound) {
   for (int i = 0; i < kImages; ++i) truncate(i);
   LoaderOptions settings = options();

@@ -7,6 +7,12 @@
 namespace unstarve::feed {
 namespace {
 constexpr std::size_t kListed = 1000;
+constexpr std::size_t kMostKept = 1 << 17;  // some megabytes
+}  // namespace
+
+bool is_of_the_sample(ErrorCode code) {
+  return code == ErrorCode::kCorruptData || code == ErrorCode::kNotSupported ||
+         code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound;
 }
 
 void Quarantine::add_failure(SampleFailure failure) {
@@ -22,7 +28,7 @@ void Quarantine::add_failure(SampleFailure failure) {
 
 void Quarantine::lock_away(std::uint32_t index) {
   MutexLock lock(mutex_);
-  if (bad_.size() >= kMostBad) return;
+  if (bad_.size() >= kMostKept) return;
   try {
     bad_.insert(index);
   } catch (const std::bad_alloc&) {
@@ -49,6 +55,7 @@ std::vector<std::uint32_t> Quarantine::bad() const {
   MutexLock lock(mutex_);
   std::vector<std::uint32_t> sorted(bad_.begin(), bad_.end());
   std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() > kMostBad) sorted.resize(kMostBad);
   return sorted;
 }
 

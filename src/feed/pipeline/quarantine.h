@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/result.h"
 
 namespace unstarve::feed {
 
@@ -15,6 +16,9 @@ struct SampleFailure {
   std::uint32_t epoch = 0;
   std::string message;  // names the file
 };
+
+/// Whether the sample itself is at fault, so that it would fail at any time.
+bool is_of_the_sample(ErrorCode code);
 
 /// The samples that could not be loaded. All are counted, the first thousand listed with their
 /// messages; those that are known to be bad are not tried again.
@@ -26,14 +30,14 @@ class Quarantine {
 
   /// Counts and lists a failure.
   void add_failure(SampleFailure failure) UNSTARVE_EXCLUDES(mutex_);
-  /// Says that a sample is not to be tried again. No more than kMostBad are kept: further ones are
-  /// tried each time, with the same end.
+  /// Says that a sample is not to be tried again. There is an end to how many are kept: further
+  /// ones are tried each time, with the same result.
   void lock_away(std::uint32_t index) UNSTARVE_EXCLUDES(mutex_);
   bool holds(std::uint32_t index) const UNSTARVE_EXCLUDES(mutex_);
 
   std::uint64_t failures() const UNSTARVE_EXCLUDES(mutex_);
   std::vector<SampleFailure> list() const UNSTARVE_EXCLUDES(mutex_);
-  /// Sorted.
+  /// Sorted, no more than kMostBad.
   std::vector<std::uint32_t> bad() const UNSTARVE_EXCLUDES(mutex_);
   void restore(const std::vector<std::uint32_t>& bad) UNSTARVE_EXCLUDES(mutex_);
 

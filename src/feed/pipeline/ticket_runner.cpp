@@ -8,9 +8,9 @@
 namespace unstarve::feed {
 namespace {
 
-// A broken sample's replacement may be broken as well; after so many the data set is at fault.
-constexpr std::uint32_t kMaxAttempts = 16;
-static_assert(kMaxAttempts <= 1U << kRepeatShift);
+// The sample itself and others that are drawn in its place.
+constexpr std::uint32_t kRandomAttempts = 16;
+static_assert(kRandomAttempts <= 1U << kRepeatShift);
 
 // The first wait before a read is tried again; each further one is four times as long.
 constexpr std::int64_t kFirstWaitNs = 20'000'000;
@@ -22,12 +22,6 @@ bool may_pass(int os_errno) {
                                    ENETRESET, EHOSTUNREACH, EHOSTDOWN,    EREMOTEIO, EMFILE,
                                    ENFILE,    ENOBUFS};
   return std::find(kPassing.begin(), kPassing.end(), os_errno) != kPassing.end();
-}
-
-/// Whether the sample itself is at fault, so that it would fail at any time.
-bool is_of_the_sample(ErrorCode code) {
-  return code == ErrorCode::kCorruptData || code == ErrorCode::kNotSupported ||
-         code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound;
 }
 
 }  // namespace
@@ -82,27 +76,42 @@ void TicketRunner::announce(const Ticket& ticket) {
   if (hint != ReadHint::kNone) LoaderCounters::increment(parts_.counters.hints);
 }
 
+/// A broken sample's replacement may be broken as well, and in a small data set most may be: after
+/// some at random, each one behind the last is tried, until one is sound or none was.
+Status TicketRunner::replace(const Ticket& ticket, Status status, DrawKey& key,
+                             const std::stop_token& stop) {
+  const auto count = static_cast<std::uint32_t>(parts_.source.size());
+  const std::uint32_t repeat = key.attempt;
+  for (std::uint32_t attempt = 1; !status && attempt < kRandomAttempts; ++attempt) {
+    key.index = replacement_index({key.seed, key.epoch, ticket.sample.index, key.attempt}, count);
+    key.attempt = repeat + attempt;
+    status = load(key, ticket.image, stop);
+  }
+  for (std::uint32_t step = 0; !status && step < count; ++step) {
+    // Where a device fails, all samples would, each after its retries.
+    if (!is_of_the_sample(status.error().code) || stop.stop_requested()) break;
+    key.index = (key.index + 1) % count;
+    status = load(key, ticket.image, stop);
+  }
+  if (status) LoaderCounters::increment(parts_.counters.replaced);
+  return status;
+}
+
 void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window,
                                    const std::stop_token& stop) {
   const LoaderOptions& options = parts_.options;
-  const std::uint32_t repeat = ticket.sample.repeat << kRepeatShift;
-  DrawKey key{options.seed, ticket.epoch, ticket.sample.index, repeat};
-  for (std::uint32_t attempt = 0;; ++attempt) {
-    key.attempt = repeat + attempt;
-    const Status status = load(key, ticket.image, stop);
-    if (status) break;
-    if (options.on_error == OnError::kSkip) {
-      LoaderCounters::increment(parts_.counters.left_out);
-      return window.finish(ticket, BatchWindow::Outcome::kLeftOut);
-    }
-    if (options.on_error == OnError::kRaise || attempt + 1 == kMaxAttempts) {
-      return window.finish(ticket, status.error());
-    }
-    key.index = replacement_index({options.seed, ticket.epoch, ticket.sample.index, key.attempt},
-                                  static_cast<std::uint32_t>(parts_.source.size()));
+  DrawKey key{options.seed, ticket.epoch, ticket.sample.index,
+              ticket.sample.repeat << kRepeatShift};
+  Status status = load(key, ticket.image, stop);
+  if (!status && options.on_error == OnError::kSkip) {
+    LoaderCounters::increment(parts_.counters.left_out);
+    return window.finish(ticket, BatchWindow::Outcome::kLeftOut);
   }
+  if (!status && options.on_error == OnError::kReplace) {
+    status = replace(ticket, std::move(status), key, stop);
+  }
+  if (!status) return window.finish(ticket, status.error());
   *ticket.label = parts_.source.label(key.index);
-  if (key.attempt > repeat) LoaderCounters::increment(parts_.counters.replaced);
   LoaderCounters::increment(parts_.counters.images);
   window.finish(ticket, BatchWindow::Outcome::kLoaded);
 }

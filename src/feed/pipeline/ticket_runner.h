@@ -33,6 +33,8 @@ class TicketRunner {
 
  private:
   void load_and_finish(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
+  /// Loads another sample in the place of one that failed with `status`; `key` is then that one's.
+  Status replace(const Ticket& ticket, Status status, DrawKey& key, const std::stop_token& stop);
   Status load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop);
   void note_failure(const DrawKey& key, const Error& error);
 

@@ -48,7 +48,7 @@ class BatchOrder {
 
   /// Adds a batch at the end. kNotSupported where the order is generated.
   virtual Status submit(std::span<const std::uint64_t> indices) = 0;
-  /// Counts a batch as taken and delivered long ago.
+  /// Counts samples, of any number of batches, as taken and delivered long ago.
   virtual Status skip(std::span<const std::uint64_t> indices) = 0;
   virtual Status finish() = 0;
   /// Batches submitted and not taken.

@@ -266,6 +266,24 @@ TEST(SubmittedOrder, SaysWhatComesLater) {
   EXPECT_EQ(order.later(3), std::nullopt);
 }
 
+TEST(SubmittedOrder, SkipsAnyNumberOfSamplesAtOnce) {
+  constexpr std::uint64_t kSamples = 1'200'000;
+  SubmittedOrder order(kSamples, {});
+  std::vector<std::uint64_t> behind(kSamples);
+  std::iota(behind.begin(), behind.end(), 0U);
+  behind.back() = 7;
+  ASSERT_TRUE(order.skip(behind));
+  ASSERT_TRUE(order.skip({}));
+  ASSERT_TRUE(order.submit(std::vector<std::uint64_t>{kSamples - 1, kSamples - 2, 7}));
+  PlannedBatch batch;
+  order.take(batch);
+  EXPECT_EQ(batch.samples[0].repeat, 0U);
+  EXPECT_EQ(batch.samples[1].repeat, 1U);
+  EXPECT_EQ(batch.samples[2].repeat, 2U);
+  EXPECT_EQ(order.skip(std::vector<std::uint64_t>{kSamples}).error().code,
+            ErrorCode::kInvalidArgument);
+}
+
 TEST(SubmittedOrder, RefusesWhatTheDataSetLacks) {
   SubmittedOrder order(10, {});
   EXPECT_EQ(order.submit(std::vector<std::uint64_t>{10}).error().code, ErrorCode::kInvalidArgument);

@@ -17,10 +17,6 @@ Status SubmittedOrder::check(std::span<const std::uint64_t> indices) const {
   if (finished_) {
     return fail(ErrorCode::kInvalidArgument, "a batch was submitted after finish_submitting()");
   }
-  if (indices.empty() || indices.size() > kMaxBatch) {
-    return fail(ErrorCode::kInvalidArgument, "a batch of {} samples was submitted, 1 to {} go",
-                indices.size(), kMaxBatch);
-  }
   for (const std::uint64_t index : indices) {
     if (index >= samples_) {
       return fail(ErrorCode::kInvalidArgument,
@@ -36,6 +32,10 @@ std::uint32_t SubmittedOrder::count_repeat(std::uint64_t index) {
 }
 
 Status SubmittedOrder::submit(std::span<const std::uint64_t> indices) {
+  if (indices.empty() || indices.size() > kMaxBatch) {
+    return fail(ErrorCode::kInvalidArgument, "a batch of {} samples was submitted, 1 to {} go",
+                indices.size(), kMaxBatch);
+  }
   if (Status status = check(indices); !status) return status;
   std::vector<PlannedSample> samples;
   if (!spare_.empty()) {

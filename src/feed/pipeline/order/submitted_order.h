@@ -22,6 +22,7 @@ class SubmittedOrder final : public BatchOrder {
   std::optional<std::uint32_t> later(std::uint64_t nth) const override;
   /// kInvalidArgument: an empty batch, an index that the data set lacks, or after finish().
   Status submit(std::span<const std::uint64_t> indices) override;
+  /// Any number of indices, at some nanoseconds each.
   Status skip(std::span<const std::uint64_t> indices) override;
   Status finish() override;
   std::uint64_t waiting() const override { return waiting_.size(); }
