@@ -269,6 +269,15 @@ def _after(items: Iterator[Any], count: int, skipped: list[Any]) -> Iterator[Any
     yield from items
 
 
+def flattened(skipped: list[Any]) -> list[Any]:
+    """Of what an epoch was wound past, the samples: some samplers give batches of them."""
+    try:
+        iter(skipped[0])
+    except (IndexError, TypeError):
+        return skipped
+    return list(itertools.chain.from_iterable(skipped))
+
+
 def _length(sampler: Any) -> float:
     try:
         return len(sampler)

@@ -61,6 +61,16 @@ class Work:
                 raise IndexError("list index out of range")
         return [index + count if index < 0 else index for index in files]
 
+    def known_files(self, indices: Sequence[Any]) -> list[int]:
+        """The same, without those indices that mean no file."""
+        try:
+            return self.native_indices(indices)
+        except Exception:  # it is the data set's to say what is wrong with one
+            if len(indices) <= 1:
+                return []
+            half = len(indices) // 2
+            return self.known_files(indices[:half]) + self.known_files(indices[half:])
+
 
 def _list_index(index: Any) -> int:
     try:

@@ -9,20 +9,31 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import weakref
 from array import array
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
+from torch._utils import ExceptionWrapper
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
 from unstarve.environment import size_of
-from unstarve.index_stream import Epoch
+from unstarve.index_stream import Epoch, flattened
 from unstarve.lowering import Work
 from unstarve.plan import Plan
+from unstarve.python_samples import (
+    NoAnswerError,
+    Samples,
+    SamplesHere,
+    SamplesInWorkers,
+    Task,
+    settings_of,
+)
 from unstarve.transfer import lent_memory, pin
 
 # More than this lies ready in vain: the engine's threads work on a batch together.
@@ -135,14 +146,16 @@ class NativeEngine:
         options.batch_size = loader.batch_size or 1
         options.shuffle = False
         options.accept_damaged = True  # PIL takes what libjpeg makes of it
+        options.on_error = _native.OnError.report  # Python has the last word
         threads, ahead = self._settings
         options.max_threads = threads
         options.prefetch_batches = ahead
         options.max_pixels = most_pixels()
         ask_for_cache(options)
         self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
-        #: Batches that the user's Python loaded, since the engine could not.
-        self.given_back = 0
+        #: Files that the engine cannot read, as far as it has come across them.
+        self.unreadable: set[int] = set()
+        self.samples_by_python = 0
 
     def can_do(self, work: Work, loader: Any) -> bool:
         """Whether a further epoch of `loader` can run on it now."""
@@ -170,13 +183,13 @@ class NativeEngine:
     def moves(self) -> list[str]:
         """What the engine's controller did, and why."""
         moves = list(self._native.explain())
-        if self.given_back:
-            moves.append(f"{self.given_back} batches held a file that only Python could read")
+        if self.samples_by_python:
+            moves.append(f"{self.samples_by_python} samples were such as only Python can load")
         return moves
 
     def stats(self) -> dict[str, Any]:
         """The engine's counters."""
-        return {**self._native.stats(), "batches_by_python": self.given_back}
+        return {**self._native.stats(), "samples_by_python": self.samples_by_python}
 
 
 def _settings(loader: Any) -> tuple[int, int]:
@@ -187,49 +200,117 @@ def _settings(loader: Any) -> tuple[int, int]:
     return loader.num_workers, max(2, min(wished, _MOST_BATCHES_AHEAD))
 
 
+@dataclass(eq=False)
+class _Batch:
+    """One batch under way."""
+
+    number: int  # of the iterator's batches
+    #: The sampler gave it, whatever it is.
+    is_drawn: bool = False
+    #: What the data set would be asked for; where no batches are formed: one index.
+    indices: list[Any] = field(default_factory=list)
+    first: int = 0  # how many samples of the epoch come before it
+    #: What the engine was asked for; None where it cannot know.
+    files: array[int] | None = None
+    #: What is raised in its turn, in place of the batch.
+    failure: Exception | None = None
+    #: What the engine has made of it: images and labels.
+    loaded: tuple[Any, Any] | None = None
+    #: The rows that Python loads,
+    rows: set[int] = field(default_factory=set)
+    #: and what it has loaded of them.
+    samples: dict[int, Any] = field(default_factory=dict)
+
+
 class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
-    """One epoch, or with `persistent_workers` one after the other."""
+    """One epoch, or with `persistent_workers` one after the other.
+
+    A sample that the engine cannot load is loaded by the data set's own Python, whose answer, or
+    exception, counts; it holds up nothing but its own batch. Several threads may take batches:
+    each gets another.
+    """
 
     def __init__(self, loader: Any, engine: NativeEngine, work: Work) -> None:
         super().__init__(loader)
         self._engine = engine
         self._work = work
         self._wants_pinned = loader.pin_memory  # also where torch, without CUDA, does not
+        self._loader = settings_of(loader)
+        self._python: Samples | None = None
+        # A signal handler that asks for a batch while one is waited for must not hang.
+        self._lock = threading.RLock()
         self._begin()
 
     def _begin(self) -> None:
         self.is_over = False
         self._drawn_all = False
-        self._started = False
-        self._under_way: deque[Any] = deque()  # what the sampler gave, per batch submitted
-        self._submitted = array("Q")  # every file of the epoch, to count repeats again
-        self._engine.begin(self, self._sampler_iter.draw_seed(self._base_seed))
+        self._drawn = 0  # batches
+        self._position: int | None = None  # samples drawn and skipped; None: nothing was drawn
+        self._under_way: deque[_Batch] = deque()
+        self._submitted = 0  # batches
+        self._by_place: dict[int, _Batch] = {}  # of those submitted and not delivered
+        self._seed = self._sampler_iter.draw_seed(self._base_seed)
+        self._engine.begin(self, self._seed)
         if self._num_workers > 0:
             self._submit()  # torch draws the first batches here as well
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        super()._reset(loader, first_iter)
-        # torch draws no seed here, since its workers live on; the epoch needs one all the same.
-        self._base_seed += SEED_STEP
-        self._begin()
+        with self._lock:
+            for batch in self._under_way:
+                self._forget(batch)
+            super()._reset(loader, first_iter)
+            # torch draws no seed here, since its workers live on; the epoch needs one all the same.
+            self._base_seed += SEED_STEP
+            self._begin()
 
     def _next_data(self) -> Any:
-        epoch: Epoch = self._sampler_iter
+        with self._lock:
+            return self._next_in_turn()
+
+    def _next_in_turn(self) -> Any:
         self._submit()
         if not self._under_way:
-            self.is_over = True
-            epoch.finish()
+            self._end()
             raise StopIteration
-        data = self._load()
+        batch = self._under_way[0]
+        try:
+            data = self._load(batch)
+            if self._pin_memory:
+                pin_memory = torch_loader._utils.pin_memory.pin_memory
+                data = pin_memory(data, self._pin_memory_device)
+            elif self._wants_pinned:
+                data = pin(data)
+        except NoAnswerError:
+            # The batch may come yet: the next call waits for it again.
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
+        except errors.CancelledError:
+            raise
+        except Exception:
+            self._go_on_behind(batch)
+            raise
+        self._go_on_behind(batch)
+        return data
+
+    def _go_on_behind(self, batch: _Batch) -> None:
+        """The consumer has the batch, or has been told why not."""
+        epoch: Epoch = self._sampler_iter
         self._under_way.popleft()
+        self._forget(batch)
+        if batch.is_drawn:
+            epoch.delivered()
         self._submit()
         self.is_over = self._drawn_all and not self._under_way
-        if self._pin_memory:
-            data = torch_loader._utils.pin_memory.pin_memory(data, self._pin_memory_device)
-        elif self._wants_pinned:
-            data = pin(data)
-        epoch.delivered()
-        return data
+
+    def _forget(self, batch: _Batch) -> None:
+        if batch.rows and self._python is not None:
+            self._python.forget(batch.number)
+
+    def _end(self) -> None:
+        self.is_over = True
+        self._sampler_iter.finish()
+        if self._python is not None and not self._persistent_workers:
+            self._python.close()
+            self._python = None
 
     def _submit(self) -> None:
         """Keeps as many batches under way as the engine wants."""
@@ -238,78 +319,171 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         for _ in range(wanted):
             if self._drawn_all:
                 return
-            try:
-                drawn = self._next_index()
-            except StopIteration:
+            batch = self._draw()
+            if batch is None:
                 self._drawn_all = True
                 native.finish_submitting()
                 return
-            if not self._started:
-                self._started = True
-                self._skip(self._sampler_iter.skipped)
-            files = self._files(drawn)
-            native.submit_batch(files)
-            self._submitted.extend(files)
-            self._under_way.append(drawn)
+            self._under_way.append(batch)
+            self._hand_over(batch)
 
-    def _files(self, drawn: Any) -> array[int]:
-        batch = drawn if self._auto_collation else [drawn]
-        return array("Q", self._work.native_indices(batch))
-
-    def _skip(self, skipped: list[Any]) -> None:
-        """Of a resumed epoch: tells the engine what it had before, so that repeats count."""
-        batches = skipped if skipped and isinstance(skipped[0], list) else [skipped]
-        files = array("Q")
-        for batch in batches:
-            files.extend(self._work.native_indices(batch))
-        if files:
-            self._engine.native.skip_batch(files)
-            self._submitted.extend(files)
-
-    def _load(self) -> Any:
+    def _draw(self) -> _Batch | None:
+        """The sampler's next batch. What goes wrong here is raised when its turn comes, behind the
+        batches before it."""
+        batch = _Batch(self._drawn)
+        self._drawn += 1
         try:
-            images, labels = self._engine.native.next(self._timeout)
-        except TimeoutError:
-            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
-        except errors.CancelledError:
-            raise
-        except errors.UnstarveError as error:
-            return self._by_python(error)
-        images, labels = torch.from_dlpack(images), torch.from_dlpack(labels)
+            drawn = self._next_index()
+            batch.is_drawn = True
+            if self._position is None:
+                self._position = self._skip(self._sampler_iter.skipped)
+        except StopIteration:
+            return None
+        except Exception as error:
+            batch.failure = error
+            return batch
+        batch.first = self._position
+        try:
+            batch.indices = list(drawn) if self._auto_collation else [drawn]
+        except Exception as error:
+            batch.failure = self._as_told(error)
+        self._position += len(batch.indices)
+        return batch
+
+    def _skip(self, skipped: list[Any]) -> int:
+        """Of a resumed epoch: tells the engine what it had before, so that repeats count; and says
+        how many samples that were."""
+        samples = flattened(skipped)
+        if samples:
+            self._engine.native.skip_batch(array("Q", self._work.known_files(samples)))
+        return len(samples)
+
+    def _hand_over(self, batch: _Batch) -> None:
+        """To the engine, and to Python at once what is known to be Python's."""
+        if batch.failure is not None:
+            return
+        try:
+            files = array("Q", self._work.native_indices(batch.indices))
+            self._engine.native.submit_batch(files)
+        except Exception:
+            # Indices that the data set may take all the same, or has something to say about.
+            self._ask_python(batch, range(len(batch.indices)))
+            return
+        batch.files = files
+        self._by_place[self._submitted] = batch
+        self._submitted += 1
+        unreadable = self._engine.unreadable
+        if not unreadable.isdisjoint(files):
+            self._ask_python(batch, (row for row, file in enumerate(files) if file in unreadable))
+
+    def _ask_python(self, batch: _Batch, rows: Iterable[int]) -> None:
+        """Lets Python load these rows meanwhile, where it has a worker for that."""
+        if self._python is None:
+            here = self._num_workers == 0
+            self._python = (
+                SamplesHere(self._loader) if here else SamplesInWorkers(self._loader, self._seed)
+            )
+        for row in rows:
+            if row not in batch.rows:
+                batch.rows.add(row)
+                self._python.ask((batch.number, row), self._task(batch, row))
+
+    def _task(self, batch: _Batch, row: int) -> Task:
+        """What it draws depends on the epoch, the sample and its place: not on who loads it."""
+        file = -1 if batch.files is None else batch.files[row]
+        return Task(batch.indices[row], hash((self._seed, file, batch.first + row)))
+
+    def _sample(self, batch: _Batch, row: int) -> Any:
+        if row not in batch.samples:
+            assert self._python is not None
+            batch.samples[row] = self._python.get((batch.number, row), self._task(batch, row))
+            self._engine.samples_by_python += 1
+        return batch.samples[row]
+
+    def _load(self, batch: _Batch) -> Any:
+        if batch.failure is not None:
+            raise batch.failure
+        if batch.files is not None and batch.loaded is None:
+            self._take_from_engine(batch)
+        for row in sorted(batch.rows):
+            self._sample(batch, row)  # the first that fails speaks for the batch, as in torch
+        if batch.loaded is None:
+            return self._collate(batch, batch.samples)
+        images, labels = batch.loaded
+        if batch.rows and not self._fill(batch, images, labels):
+            return self._collate(batch, {**self._samples_of(images, labels), **batch.samples})
         if self._auto_collation:
             return [images, labels]
-        image = images[0]
-        if self._work.plan.is_tv_image:
-            image = sys.modules["torchvision.tv_tensors"].Image(image)
-        return [image, int(labels[0])]
+        return list(self._samples_of(images, labels)[0])
 
-    def _by_python(self, error: errors.UnstarveError) -> Any:
-        """The batch as the data set itself loads it: its answer, or its exception, counts."""
-        fetcher = torch_loader._DatasetKind.create_fetcher(
-            self._dataset_kind,
-            self._dataset,
-            self._auto_collation,
-            self._collate_fn,
-            self._drop_last,
-        )
-        try:
-            data = fetcher.fetch(self._under_way[0])
-        except Exception as own:
-            raise own from error
-        self._engine.given_back += 1
-        self._begin_again()
-        return data
-
-    def _begin_again(self) -> None:
-        """The engine stopped at the batch that failed; it goes on with the one behind."""
+    def _take_from_engine(self, batch: _Batch) -> None:
         native = self._engine.native
-        later = [self._files(drawn) for drawn in list(self._under_way)[1:]]
-        behind = sum(len(files) for files in later)
-        self._engine.begin(self, self._sampler_iter.draw_seed(self._base_seed))
-        done = self._submitted[: len(self._submitted) - behind]
-        if done:
-            native.skip_batch(done)
-        for files in later:
-            native.submit_batch(files)
-        if self._drawn_all:
-            native.finish_submitting()
+        try:
+            images, labels = native.next(self._timeout)
+            batch.loaded = torch.from_dlpack(images), torch.from_dlpack(labels)
+        except TimeoutError:
+            raise NoAnswerError from None
+        except errors.CancelledError:
+            raise
+        except errors.UnstarveError:
+            # The engine had no memory for it, say: then all of it is Python's.
+            batch.files = None
+            self._ask_python(batch, range(len(batch.indices)))
+        for place, row, lasting in native.take_failed():
+            failed = self._by_place[place]
+            if lasting and failed.files is not None:
+                self._engine.unreadable.add(failed.files[row])
+            self._ask_python(failed, (row,))
+        del self._by_place[next(iter(self._by_place))]
+
+    def _fill(self, batch: _Batch, images: Any, labels: Any) -> bool:
+        """Puts Python's samples among the engine's, where they are alike."""
+        samples = batch.samples
+        if not all(_fits(sample, images) for sample in samples.values()):
+            return False
+        for row, (image, label) in samples.items():
+            images[row] = image
+            labels[row] = label
+        return True
+
+    def _samples_of(self, images: Any, labels: Any) -> dict[int, Any]:
+        """The engine's rows as the data set would have given them."""
+        if self._work.plan.is_tv_image:
+            make = sys.modules["torchvision.tv_tensors"].Image
+            return {row: (make(images[row]), int(label)) for row, label in enumerate(labels)}
+        return {row: (images[row], int(label)) for row, label in enumerate(labels)}
+
+    def _collate(self, batch: _Batch, samples: dict[int, Any]) -> Any:
+        """As torch would have done with all of them: its answer, or its exception, counts."""
+        rows = [samples[row] for row in range(len(batch.indices))]
+        try:
+            return self._collate_fn(rows if self._auto_collation else rows[0])
+        except Exception as error:
+            told = self._as_told(error)
+            if told is error:
+                raise
+            raise told from None
+
+    def _as_told(self, error: Exception) -> Exception:
+        """While it is handled: an error as it reaches the job where workers form the batches."""
+        if self._num_workers == 0:
+            return error
+        try:
+            ExceptionWrapper(where="in DataLoader worker process 0").reraise()
+        except Exception as told:
+            return told
+        return error
+
+
+def _fits(sample: Any, images: Any) -> bool:
+    """Whether a sample is what the engine's rows are, so that the batch is what torch makes of
+    them."""
+    if type(sample) is not tuple or len(sample) != 2 or type(sample[1]) is not int:
+        return False
+    image = sample[0]
+    return (
+        isinstance(image, torch.Tensor)
+        and image.shape == images.shape[1:]
+        and image.dtype == images.dtype
+        and not image.requires_grad
+    )

@@ -9,7 +9,6 @@ them, random crops depend on an epoch's seed and the sample alone, not on who lo
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import multiprocessing.util
 import os
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 from unstarve import errors
 from unstarve.environment import size_of
-from unstarve.index_stream import Epoch
+from unstarve.index_stream import Epoch, flattened
 from unstarve.lowering import Work, is_jpeg, prefix_of
 from unstarve.lowering_transforms import Prefix
 from unstarve.native_iterator import (
@@ -33,6 +32,7 @@ from unstarve.native_iterator import (
     native_plan,
     plan_obstacle,
 )
+from unstarve.python_samples import WorkerStart
 
 _REPEATS = 1 << 16  # as the engine counts them
 
@@ -81,11 +81,8 @@ class TaskMaker:
         return Task(self._number, files, [self._count(file) for file in files])
 
     def _skip(self, skipped: list[Any]) -> None:
-        batches = skipped if skipped and isinstance(skipped[0], list) else [skipped]
-        for batch in batches:
-            with contextlib.suppress(Exception):  # it was the data set's to say what is wrong
-                for file in self._work.native_indices(batch):
-                    self._count(file)
+        for file in self._work.known_files(flattened(skipped)):
+            self._count(file)
 
     def _count(self, file: int) -> int:
         assert self._seen is not None
@@ -227,23 +224,7 @@ class LoaderView:
     def __init__(self, loader: Any, dataset: Any, files: Any) -> None:
         self._loader = loader
         self.dataset = PartlyNative(loader.dataset, dataset, files)
-        self.worker_init_fn = _WorkerStart(loader.worker_init_fn)
+        self.worker_init_fn = WorkerStart(loader.worker_init_fn)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
-
-
-class _WorkerStart:
-    """The user's `worker_init_fn`, which finds the user's data set in `get_worker_info()`."""
-
-    def __init__(self, function: Callable[[int], None] | None) -> None:
-        self._function = function
-
-    def __call__(self, worker: int) -> None:
-        from torch.utils.data import get_worker_info
-
-        info: Any = get_worker_info()
-        # It refuses to be changed by the usual way.
-        object.__setattr__(info, "dataset", info.dataset.outermost)
-        if self._function is not None:
-            self._function(worker)

@@ -278,8 +278,8 @@ def test_files_that_only_python_reads_and_what_nobody_reads(folder: Path) -> Non
     ours, theirs = list(loader), list(data.DataLoader(dataset, batch_size=3))
     assert labels_of(ours) == labels_of(theirs)
     assert all(apart(a[0], b[0]) <= 1 for a, b in zip(ours, theirs, strict=True))
-    assert loader.stats()["batches_by_python"] == 1
-    assert "only Python could read" in str(loader.explain())
+    assert loader.stats()["samples_by_python"] == 1
+    assert "only Python can load" in str(loader.explain())
     for content in (b"no image", next(PHOTOS.glob("*.jpg")).read_bytes()[:3000]):
         odd.write_bytes(content)
         with pytest.raises(Exception) as reference:

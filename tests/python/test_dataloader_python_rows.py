@@ -1,0 +1,278 @@
+"""unstarve.DataLoader where some files are such as only Python can load, or nobody: beside torch's
+on the same files."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+from torch.utils import data
+from torchvision import datasets, transforms
+from unstarve import DataLoader
+
+PHOTOS = sorted((Path(__file__).resolve().parents[1] / "data" / "photos").glob("*.jpg"))
+CENTRE = transforms.Compose(
+    [transforms.Resize(72), transforms.CenterCrop((64, 56)), transforms.PILToTensor()]
+)
+CROPS = transforms.Compose([transforms.RandomResizedCrop(48), transforms.PILToTensor()])
+TINY = transforms.Compose([transforms.Resize((8, 8)), transforms.PILToTensor()])
+
+
+def native(*arguments: Any, **named: Any) -> Any:
+    loader = DataLoader(*arguments, **named)
+    explanation = loader.explain()
+    assert explanation.engine == "native", explanation
+    return loader
+
+
+def apart(a: Any, b: Any) -> float:
+    return float((a.double() - b.double()).abs().max())
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    pairs = list(zip(ours, theirs, strict=True))
+    return all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
+
+
+def make_png(path: Path) -> None:
+    Image.open(PHOTOS[1]).resize((90, 80)).save(path, format="png")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(PHOTOS[0].read_bytes()[:3000])
+
+
+def outcomes(loader: Any) -> list[Any]:
+    """What a loop gets that goes on after errors."""
+    found: list[Any] = []
+    iterator = iter(loader)
+    while len(found) < 100:
+        try:
+            images, labels = next(iterator)
+        except StopIteration:
+            return found
+        except Exception as error:
+            found.append((type(error), str(error).splitlines()[-1]))
+        else:
+            found.append((images, labels.tolist() if hasattr(labels, "tolist") else labels))
+    raise AssertionError("it does not end")
+
+
+def check_same_outcomes(ours: list[Any], theirs: list[Any]) -> None:
+    assert [after for _, after in ours] == [after for _, after in theirs]
+    for (mine, _), (reference, _) in zip(ours, theirs, strict=True):
+        if isinstance(reference, torch.Tensor):
+            assert apart(mine, reference) <= 1
+        else:
+            assert mine is reference
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_each_bad_file_is_one_error_and_the_rest_is_loaded(folder: Path, workers: int) -> None:
+    make_png(folder / "class0" / "0 really a png.jpg")
+    cut(folder / "class1" / "0 cut.jpg")
+    (folder / "class1" / "1 no image.jpg").write_bytes(b"no image")
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    gone = folder / "class2" / "9 gone.jpg"
+    make_png(gone)
+    dataset.samples.append((str(gone), 2))
+    gone.unlink()
+    for size in (1, 3, 6, len(dataset)):
+        ours = native(dataset, batch_size=size, num_workers=workers)
+        theirs = data.DataLoader(dataset, batch_size=size, num_workers=workers)
+        check_same_outcomes(outcomes(ours), outcomes(theirs))
+    assert outcomes(ours)[0][0] is not None, "and a further epoch"
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_indices_that_the_data_set_lacks_are_errors_in_their_turn(
+    folder: Path, workers: int
+) -> None:
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    batches = [[0, 1], [5, 99], [2, 3], [], 7, (4, 6)]
+    ours = native(dataset, batch_sampler=batches, num_workers=workers)
+    theirs = data.DataLoader(dataset, batch_sampler=batches, num_workers=workers)
+    check_same_outcomes(outcomes(ours), outcomes(theirs))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_states_count_the_batches_that_failed(folder: Path, workers: int) -> None:
+    cut(folder / "class0" / "0 cut.jpg")
+    dataset = datasets.ImageFolder(str(folder), CROPS)
+    loader = native(dataset, batch_size=3, num_workers=workers, shuffle=True)
+    torch.manual_seed(3)
+    iterator = iter(loader)
+    seen = []
+    states = []
+    for _ in range(5):
+        try:
+            seen.append(next(iterator))
+        except OSError:
+            seen.append(None)
+        states.append(loader.state_dict())
+    assert seen.count(None) == 1
+    failed = seen.index(None)
+    torch.manual_seed(4)
+    resumed = native(dataset, batch_size=3, num_workers=2 - workers, shuffle=True)
+    resumed.load_state_dict(states[failed])
+    assert same(list(resumed), seen[failed + 1 :])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_samples_that_do_not_fit_are_collated_as_torch_does(folder: Path, workers: int) -> None:
+    make_png(folder / "class1" / "0 really a png.jpg")
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    for label in (0.5, "one"):
+        ours = native(dataset, batch_size=4, num_workers=workers)
+        iterator = iter(ours)
+        index = next(i for i, (path, _) in enumerate(dataset.samples) if "png" in path)
+        kept = dataset.samples[index]
+        dataset.samples[index] = (kept[0], label)  # behind the engine's back
+        theirs = data.DataLoader(dataset, batch_size=4, num_workers=workers)
+        check_same_outcomes(outcomes(iterator), outcomes(theirs))
+        dataset.samples[index] = kept
+
+
+def test_random_transforms_in_python_follow_from_the_seed(folder: Path) -> None:
+    for name in ("class0/0.jpg", "class1/1 png.jpg", "class2/2 png.jpg"):
+        make_png(folder / name)
+    dataset = datasets.ImageFolder(str(folder), CROPS)
+
+    def run(workers: int, seed: int = 5) -> list[Any]:
+        torch.manual_seed(seed)
+        loader = native(dataset, batch_size=4, shuffle=True, num_workers=workers)
+        batches = [[part.clone() for part in batch] for _ in range(2) for batch in loader]
+        assert loader.stats()["samples_by_python"] == 6
+        return batches
+
+    first = run(0)
+    before = torch.get_rng_state()
+    assert same(first, run(2))
+    assert not same(first, run(2, seed=6))
+    torch.set_rng_state(before)
+    torch.manual_seed(5)
+    loader = native(dataset, batch_size=4, shuffle=True, num_workers=1)
+    iterator = iter(loader)
+    next(iterator)
+    state = loader.state_dict()
+    resumed = native(dataset, batch_size=4, shuffle=True, num_workers=0)
+    resumed.load_state_dict(state)
+    assert same(list(resumed), first[1:4])
+
+
+def test_a_file_that_blocks_ends_with_the_timeout(folder: Path) -> None:
+    pipe = folder / "class1" / "0 a pipe.jpg"
+    os.mkfifo(pipe)
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    loader = native(dataset, batch_size=4, num_workers=1, timeout=0.5)
+    iterator = iter(loader)
+    assert next(iterator)[1].tolist() == [0, 0, 0, 0]
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.5 seconds"):
+            next(iterator)
+    # Now the sample is an empty file, and the worker goes on.
+    os.close(os.open(pipe, os.O_WRONLY))
+    with pytest.raises(Exception, match="cannot identify image file"):
+        while True:
+            try:
+                next(iterator)
+            except RuntimeError as error:
+                assert "timed out" in str(error)
+    assert [len(labels) for _, labels in iterator] == [4, 1]
+
+
+def test_threads_share_an_iterator(folder: Path) -> None:
+    make_png(folder / "class1" / "0 really a png.jpg")
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    loader = native(dataset, sampler=[i % 13 for i in range(400)], batch_size=2, num_workers=2)
+    for _ in range(3):
+        iterator = iter(loader)
+        found: list[Any] = []
+        ends: list[Any] = []
+
+        def consume(iterator: Any = iterator, found: Any = found, ends: Any = ends) -> None:
+            try:
+                while True:
+                    found.append(next(iterator)[1].tolist())
+            except BaseException as end:
+                ends.append(type(end))
+
+        threads = [threading.Thread(target=consume) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert ends == [StopIteration] * 6
+        expected = [
+            [dataset.targets[i % 13], dataset.targets[(i + 1) % 13]] for i in range(0, 400, 2)
+        ]
+        assert sorted(found) == sorted(expected)
+
+
+@pytest.fixture(scope="module")
+def many_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """70,000 files in 70 classes, nearly all of them links to the same few."""
+    root = tmp_path_factory.mktemp("many")
+    for kind in range(4):
+        colour = (60 * kind, 200 - 50 * kind, 90)
+        Image.new("RGB", (8, 8), colour).save(root / f"{kind}.source", format="jpeg")
+    for label in range(70):
+        folder = root / "data" / f"class{label:02}"
+        folder.mkdir(parents=True)
+        for i in range(1000):
+            os.link(root / f"{(label + i) % 4}.source", folder / f"{i:04}.jpg")
+    yield root / "data"
+
+
+def replaced(root: Path, index: int) -> Path:
+    """The file at that index, which is gone."""
+    path = root / f"class{index // 1000:02}" / f"{index % 1000:04}.jpg"
+    path.unlink()
+    return path
+
+
+def test_a_data_set_as_large_as_imagenet_has_odd_files(many_files: Path) -> None:
+    """The engine once took at most 65,536 samples at a time of those that lay behind."""
+    make_png(replaced(many_files, 66_001))
+    cmyk = Image.open(PHOTOS[0]).resize((50, 40)).convert("CMYK")
+    cmyk.save(replaced(many_files, 68_003), format="jpeg")
+    cut(replaced(many_files, 69_005))
+    dataset = datasets.ImageFolder(str(many_files), TINY)
+    assert len(dataset) == 70_000
+    loader = native(dataset, batch_size=500, num_workers=2)
+    iterator = iter(loader)
+    state: dict[str, Any] = {}
+
+    def labels_of(iterator: Any, begin: int) -> list[int]:
+        nonlocal state
+        labels: list[int] = dataset.targets[:begin]
+        errors = []
+        while len(labels) < 70_000:
+            first = len(labels)
+            try:
+                images, some = next(iterator)
+            except OSError as error:
+                errors.append(str(error))
+                labels += dataset.targets[first : first + 500]
+                continue
+            labels += some.tolist()
+            for index in (66_001, 68_003):
+                if first <= index < len(labels):
+                    assert apart(images[index - first], dataset[index][0]) <= 1
+            if len(labels) == 67_500:
+                state = loader.state_dict()
+        assert len(errors) == 1 and "truncated" in errors[0]
+        assert next(iterator, None) is None
+        return labels
+
+    assert labels_of(iterator, 0) == dataset.targets
+    assert loader.stats()["samples_by_python"] == 1, "the other one raised"
+    resumed = native(dataset, batch_size=500, num_workers=2)
+    resumed.load_state_dict(state)
+    assert labels_of(iter(resumed), 67_500) == dataset.targets
