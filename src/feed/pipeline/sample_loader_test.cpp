@@ -91,6 +91,22 @@ TEST_F(SampleLoaderTest, AFailureNamesTheFileAndTheNextImageIsSound) {
   EXPECT_EQ(pixels_, expected);
 }
 
+TEST_F(SampleLoaderTest, ACutFileIsBrokenWhateverItsCropNeeds) {
+  LoaderOptions options = folder_.options();
+  options.accept_damaged = true;
+  const std::uintmax_t size = std::filesystem::file_size(folder_.path_of(0));
+  for (const std::uintmax_t missing : {std::uintmax_t{2}, size / 20, size / 10, size / 4}) {
+    std::filesystem::resize_file(folder_.path_of(0), size - missing);
+    const auto loader = open(options);
+    for (std::uint16_t repeat = 0; repeat < 40; ++repeat) {  // 40 crops
+      const Status status = load(*loader, 0, repeat);
+      ASSERT_FALSE(status) << missing << " bytes are missing";
+      EXPECT_EQ(status.error().code, ErrorCode::kCorruptData);
+      EXPECT_THAT(status.error().message, HasSubstr("cut short"));
+    }
+  }
+}
+
 TEST_F(SampleLoaderTest, KeepsCopiesOfTheSamplesOfAList) {
   constexpr std::size_t kListed = 5;
   LoaderParts parts = parts_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "feed/coefficients/payload.h"
+#include "feed/decode/jpeg_end.h"
 
 namespace unstarve::feed {
 namespace {
@@ -120,12 +121,17 @@ Status SampleWorker::decode_coefficients(const EncodedSample& sample, const Targ
   return status;
 }
 
-/// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
+/// A file that was cut is refused whatever its crop needs of it: else it would come to light in
+/// some epoch or other.
 Status SampleWorker::decode_file(const EncodedSample& sample, const Target& target) {
+  if (!reaches_end_marker(sample.bytes)) {
+    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+  }
   if (sample.keeper != nullptr) return decode_and_keep(sample, target);
   return decode_bytes(sample.bytes, target);
 }
 
+/// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
 Status SampleWorker::decode_bytes(std::span<const std::byte> bytes, const Target& target) {
   if (decode_with(baseline_, bytes, target)) return {};
   return decode_with(jpeg_, bytes, target);
