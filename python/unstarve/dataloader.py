@@ -18,22 +18,23 @@ from torch.utils.data import dataloader as torch_loader
 from typing_extensions import TypeVar  # torch needs it as well
 
 from unstarve import accelerate_support
+from unstarve.epoch_iterators import (
+    HAS_OWN_WORKERS,
+    InProcesses,
+    InThisProcess,
+    InThreads,
+    Progress,
+)
+from unstarve.errors import InvalidArgumentError
 from unstarve.explanation import Explanation
-from unstarve.index_stream import FORMAT, Epoch, IndexStream
+from unstarve.index_stream import IndexStream
 from unstarve.lowering import Lowering, Part, Work, lower
 from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
 from unstarve.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.workers import prefers_threads
+from unstarve.workers.places import checked
 
 _T_co = TypeVar("_T_co", covariant=True, default=Any)
-
-_Processes: Any
-_Threads: Any
-try:
-    from unstarve.workers.iterator import WorkerIterator as _Processes
-    from unstarve.workers.threads import ThreadIterator as _Threads
-except ImportError:  # without the compiled module
-    _Processes = _Threads = torch_loader._MultiProcessingDataLoaderIter
 
 # Kept out of pickles and copies: they belong to one object in one process.
 _OWN = (
@@ -42,6 +43,7 @@ _OWN = (
     "_unstarve_explanation",
     "_unstarve_lowering",
     "_unstarve_files",
+    "_unstarve_progress",
 )
 
 
@@ -134,35 +136,56 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         Taken while an epoch runs, it continues behind the last batch that the loop got; taken when
         that was the epoch's last, with the next epoch.
 
-        Of an IterableDataset the place cannot be known; its own `state_dict()`, where it has one,
-        is taken when `num_workers` is 0.
+        Of worker processes it holds what their data sets answer to `state_dict()`, and, where the
+        data set has drawn from them, the global random generators: some kilobytes each.
         """
-        if self._is_map_style:
-            return self._stream.state_dict()
-        state: dict[str, Any] = {"format": FORMAT, "iterable": True}
-        if self.num_workers == 0 and hasattr(self.dataset, "state_dict"):
-            state["dataset"] = self.dataset.state_dict()
+        stream = self._stream
+        state = stream.state_dict(lives_on=self.persistent_workers)
+        if stream.resumed is not None:
+            return state
+        if not self._is_map_style:
+            state["iterable"] = True
+        progress: Progress | None = vars(self).get("_unstarve_progress")
+        if progress is None and self.num_workers == 0:
+            progress = Progress(0, None)
+        if progress is not None:
+            workers = progress.state(
+                self.dataset,
+                is_over=stream.is_over(),
+                lives_on=self.num_workers == 0 or self.persistent_workers,
+            )
+            if workers is not None:
+                state["workers"] = workers
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """The next `iter()` goes on where `state_dict` was taken. `num_workers` may differ; with
         torch's BatchSampler so may the batch size, with DistributedSampler the world size.
 
-        Warns that an IterableDataset begins anew, unless it restores itself.
+        What workers draw goes on with the same `num_workers`, which an IterableDataset needs. Of
+        one without `state_dict()`, what was read before is read again and passed over.
 
         Raises:
             InvalidArgumentError (a ValueError): not such a state, or one that this loader's
                 samplers cannot continue.
         """
-        if self._is_map_style:
-            self._stream.load_state_dict(state_dict)
-        elif "dataset" in state_dict and self.num_workers == 0:
-            self.dataset.load_state_dict(state_dict["dataset"])
-        else:
+        stream = self._stream
+        stream.load_state_dict(state_dict)
+        is_iterable = bool(state_dict.get("iterable", False))
+        if is_iterable == self._is_map_style:
+            stream.resumed = None
+            raise InvalidArgumentError(
+                "the state is of an IterableDataset, this loader's data set is none"
+                if is_iterable
+                else "the state is not of an IterableDataset, this loader's data set is one"
+            )
+        self._workers_resumed()  # raises
+        if is_iterable and state_dict["batches"] and "workers" not in state_dict:
             warnings.warn(
-                "the place in an IterableDataset is not known to its loader: it begins anew",
+                "the place in this IterableDataset was not known to its loader: it begins anew",
                 stacklevel=2,
             )
+        self._iterator = None  # workers that live on are where they are
 
     @property
     def _is_map_style(self) -> bool:
@@ -184,7 +207,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
     @property
     def _index_sampler(self) -> Any:
         """Where torch's iterators take the indices from."""
-        return self._stream if self._is_map_style else super()._index_sampler
+        return self._stream
 
     def __len__(self) -> int:
         """Batches per epoch, of the sampler that the loader has now."""
@@ -200,6 +223,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             if engine is None or not engine.can_do(lowering.work, self):
                 engine = NativeEngine(lowering.work, self)
                 self.__dict__["_unstarve_engine"] = engine
+            self._unstarve_progress = None
             return NativeIterator(self, engine, lowering.work)
         self.__dict__["_unstarve_engine"] = None
         view: Any = self
@@ -208,10 +232,21 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             assert lowering.partly is not None
             view = LoaderView(self, lowering.dataset, self._files_of(lowering.partly))
             tasks = TaskMaker(lowering.partly, self._auto_collation)
+        resumed = self._stream.resumed
+        self._unstarve_progress = progress = Progress(
+            self.num_workers,
+            self._workers_resumed(),
+            is_within_epoch=resumed is not None and resumed["draw_seed"] is not None,
+        )
         if self.num_workers == 0:
-            return _InThisProcess(view, tasks)
+            return InThisProcess(view, tasks, progress)
         self.check_worker_number_rationality()
-        return (_InThreads if _uses_threads(self) else _InProcesses)(view, tasks)
+        return (InThreads if _uses_threads(self) else InProcesses)(view, tasks, progress)
+
+    def _workers_resumed(self) -> Any:
+        """What the state that was loaded, if one was, says of each worker."""
+        resumed = self._stream.resumed or {}
+        return checked(resumed.get("workers"), self.num_workers, iterable=not self._is_map_style)
 
     def _files_of(self, work: Work) -> Any:
         """Kept from epoch to epoch: it takes a second for a million files."""
@@ -249,7 +284,7 @@ def _explanation(loader: Any, lowering: Lowering) -> Explanation:
             notes.append(f"copies are kept below {os.environ['UNSTARVE_CACHE_DIR']}")
         return Explanation("partly", lowering.obstacle, lowering.parts, notes)
     reason = obstacle or lowering.obstacle
-    is_torch = loader.num_workers == 0 or _Processes.__module__ == torch_loader.__name__
+    is_torch = loader.num_workers == 0 or not HAS_OWN_WORKERS
     return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
 
 
@@ -267,7 +302,7 @@ def _notes(loader: Any) -> list[str]:
 
 
 def _uses_threads(loader: Any) -> bool:
-    return _Threads is not _Processes and prefers_threads(loader)
+    return HAS_OWN_WORKERS and prefers_threads(loader)
 
 
 def _notes_in_python(loader: Any) -> list[str]:
@@ -279,61 +314,6 @@ def _notes_in_python(loader: Any) -> list[str]:
             "Python runs without the interpreter lock; multiprocessing_context gives processes"
         ]
     return [f"num_workers={loader.num_workers} worker processes"]
-
-
-class _Epochs:
-    """Before torch's iterators: the epoch is told what the consumer has got, and a TaskMaker, where
-    there is one, makes tasks of the sampler's indices."""
-
-    _tasks: TaskMaker | None
-    _index_sampler: Any
-    _sampler_iter: Any
-    _base_seed: int
-
-    def __init__(self, loader: Any, tasks: TaskMaker | None) -> None:
-        self._tasks = tasks
-        base: Any = super()
-        base.__init__(loader)
-        if tasks is not None:
-            tasks.begin(self._sampler_iter, self._base_seed)
-
-    def _next_index(self) -> Any:
-        base: Any = super()
-        drawn = base._next_index()
-        if self._tasks is None:
-            return drawn
-        return self._tasks.make(self._sampler_iter, self._base_seed, drawn)
-
-    def _next_data(self) -> Any:
-        base: Any = super()
-        try:
-            data = base._next_data()
-        except StopIteration:
-            if isinstance(self._sampler_iter, Epoch):
-                self._sampler_iter.finish()
-            raise
-        if isinstance(self._sampler_iter, Epoch):
-            self._sampler_iter.delivered()
-        return data
-
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        base: Any = super()
-        if first_iter and isinstance(self._index_sampler, IndexStream):
-            # torch's first `_reset()` makes the sampler's iterator a second time.
-            self._index_sampler.begin_once(self._sampler_iter)
-        base._reset(loader, first_iter)
-
-
-class _InThisProcess(_Epochs, torch_loader._SingleProcessDataLoaderIter):  # type: ignore[misc]
-    """torch's own."""
-
-
-class _InProcesses(_Epochs, _Processes):  # type: ignore[misc]
-    """With slots that are shared with worker processes."""
-
-
-class _InThreads(_Epochs, _Threads):  # type: ignore[misc]
-    """With worker threads."""
 
 
 __all__ = ["DataLoader"]

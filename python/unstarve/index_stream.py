@@ -17,6 +17,7 @@ from torch.utils.data import BatchSampler
 from torch.utils.data.distributed import DistributedSampler
 
 from unstarve import sampler_state
+from unstarve.done_ranges import Range, left_out, merged, rest_to_whole
 from unstarve.errors import InvalidArgumentError
 
 FORMAT = "unstarve.DataLoader/1"
@@ -52,6 +53,19 @@ class IndexStream:
         self._next_epoch += 1
         return self._epoch
 
+    @property
+    def resumed(self) -> dict[str, Any] | None:
+        """The state that the next `iter()` goes on from."""
+        return self._resume
+
+    @resumed.setter
+    def resumed(self, state: None) -> None:
+        self._resume = state
+
+    def is_over(self) -> bool:
+        """Whether a state would be of the next epoch's begin."""
+        return self._epoch is None or self._epoch.is_over()
+
     def with_sampler(self, sampler: Any) -> IndexStream:
         """The same place in the sequence of epochs, with the order of another sampler."""
         other = IndexStream(sampler, self.generator)
@@ -78,8 +92,11 @@ class IndexStream:
             if hasattr(sampler, "set_epoch"):
                 sampler.set_epoch(epoch)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Where the consumer is (not how far loading has got ahead of it), in plain values."""
+    def state_dict(self, *, lives_on: bool = False) -> dict[str, Any]:
+        """Where the consumer is (not how far loading has got ahead of it), in plain values.
+
+        With workers that live on, torch draws no seed for the next epoch.
+        """
         if self._resume is not None:
             return dict(self._resume)
         if self._epoch is not None and not self._epoch.is_over():
@@ -90,6 +107,7 @@ class IndexStream:
             "batches": 0,
             "samples": 0,
             "draw_seed": None,
+            "behind_seed": lives_on and self._epoch is not None,
             "start": sampler_state.capture(self.sampler, self.generator, within_epoch=False),
         }
 
@@ -124,10 +142,17 @@ class Epoch:
         #: What the stream was wound past, known once the first batch has been drawn: indices where
         #: torch forms the batches, else what the sampler gave.
         self.skipped: list[Any] = []
+        #: How many the consumer has.
         self.batches = 0 if resumed is None else int(resumed["batches"])
         self._drawn = self.batches
-        self._samples = 0 if resumed is None else int(resumed["samples"])
+        # Of the batches drawn here, counted from 0: all before `_complete`, and those `_beyond`.
+        self._complete = 0
+        self._beyond: set[int] = set()
+        self._done = [] if resumed is None else self._done_before(resumed)
         self._draw_seed: int | None = None if resumed is None else resumed["draw_seed"]
+        self._resumed_behind_seed: list[str] | None = None
+        if resumed is not None and resumed.get("behind_seed", False):
+            self._resumed_behind_seed = resumed["start"].get("generators")
         self._indices = self._draw(self._sampler, {}) if resumed is None else self._rest(resumed)
 
     def __iter__(self) -> Epoch:
@@ -147,6 +172,11 @@ class Epoch:
         if self._stateful is not None:
             self._states.append(self._stateful.state_dict())
         return batch
+
+    @property
+    def is_finished(self) -> bool:
+        """The consumer has been told so."""
+        return self._finished
 
     def is_over(self) -> bool:
         """The consumer has all of it, whether or not it has asked for more in vain."""
@@ -171,14 +201,27 @@ class Epoch:
             self._draw_seed = fresh
         return self._draw_seed
 
-    def delivered(self) -> None:
-        """The consumer has one batch more."""
+    def seed_was_drawn(self) -> None:
+        """torch has drawn the seed of its workers, maybe from a generator that the order comes from
+        as well: in a state, generators are as they are behind it. Further epochs of workers that
+        live on draw none."""
+        generators = sampler_state.generators(self._sampler, self._stream.generator)
+        if self._resumed_behind_seed is not None:
+            sampler_state.set_generators(generators, self._resumed_behind_seed)
+        if generators:
+            self._start["generators"] = sampler_state.pack_all(generators)
+
+    def delivered(self, number: int | None = None) -> None:
+        """The consumer has one batch more: the one that was drawn as the `number`th from 0 on, or
+        the first that is missing. It counts also where the consumer got its error."""
         self._stream.taken_from(self)
         self.batches += 1
-        if type(self._sampler) is BatchSampler:
-            self._samples += self._sampler.batch_size
-        if self._states:
-            self._start["sampler"] = self._states.popleft()
+        self._beyond.add(self._complete if number is None else number)
+        while self._complete in self._beyond:
+            self._beyond.remove(self._complete)
+            self._complete += 1
+            if self._states:
+                self._start["sampler"] = self._states.popleft()
 
     def finish(self) -> None:
         """The consumer has been told that the epoch is over."""
@@ -186,18 +229,48 @@ class Epoch:
         self._finished = True
 
     def state_dict(self) -> dict[str, Any]:
+        done = self._all_done()
+        whole = done[0][1] if done and done[0][0] == 0 else 0
         state = {
             "format": FORMAT,
             "epoch": self.number,
             "batches": self.batches,
-            "samples": self._samples,
+            "samples": whole if self._counts_samples else 0,
             "draw_seed": self._draw_seed,
+            "behind_seed": True,
             "start": dict(self._start),
         }
+        if done and done != [(0, whole)]:
+            state["done"] = [list(part) for part in done]
         inner = getattr(self._sampler, "sampler", None)
         if isinstance(inner, DistributedSampler):
             state["world_size"] = inner.num_replicas
         return state
+
+    @property
+    def _counts_samples(self) -> bool:
+        """What is done is counted in samples, or else in what the sampler gives."""
+        return type(self._sampler) is BatchSampler and self._stateful is None
+
+    def _all_done(self) -> list[Range]:
+        """Before the restart and since."""
+        unit = self._sampler.batch_size if self._counts_samples else 1
+        since = [(0, self._complete), *((one, one + 1) for one in self._beyond)]
+        whole = [
+            part
+            for begin, end in since
+            for part in rest_to_whole(self._done, begin * unit, end * unit)
+        ]
+        return merged([*self._done, *whole])
+
+    def _done_before(self, state: dict[str, Any]) -> list[Range]:
+        """What a state says, of this rank's share."""
+        done = [(int(begin), int(end)) for begin, end in state.get("done", [])]
+        if not self._counts_samples:
+            return done or merged([(0, int(state["batches"]))])
+        if type(self._sampler.sampler) is not DistributedSampler:
+            return done or merged([(0, int(state["samples"]))])
+        return self._done_of_share(state, done)
 
     def _draw(self, sampler: Any, start: dict[str, Any]) -> Iterator[Any]:
         """One pass over a sampler. The first draw happens with the first `next()`, as in torch."""
@@ -222,29 +295,33 @@ class Epoch:
             if key in state["start"]:
                 self._start[key] = state["start"][key]
         if self._stateful is not None:
-            return iter(self._sampler)  # it was restored to where the consumer was
+            # It was restored to where the consumer had all before.
+            first = self._done[0][1] if self._done and self._done[0][0] == 0 else 0
+            beyond = [(begin - first, end - first) for begin, end in self._done if begin >= first]
+            return left_out(iter(self._sampler), beyond, self.skipped)
         if type(self._sampler) is BatchSampler:
-            done = self._samples_done(state)
             samples = self._draw(self._sampler.sampler, state["start"])
-            rest = _Lazy(_after(samples, done, self.skipped))
+            rest = _Lazy(left_out(samples, self._done, self.skipped))
             return iter(BatchSampler(rest, self._sampler.batch_size, self._sampler.drop_last))
-        return _after(self._draw(self._sampler, state["start"]), self.batches, self.skipped)
+        return left_out(self._draw(self._sampler, state["start"]), self._done, self.skipped)
 
-    def _samples_done(self, state: dict[str, Any]) -> int:
-        """Samples of this rank's share that are behind, also if the share is another one now."""
-        inner = self._sampler.sampler
-        if type(inner) is not DistributedSampler:
-            return self._samples
-        everywhere = self._samples * int(state.get("world_size", inner.num_replicas))
-        done, uneven = divmod(everywhere, int(inner.num_replicas))
+    def _done_of_share(self, state: dict[str, Any], done: list[Range]) -> list[Range]:
+        """Of a DistributedSampler, whose share may be another one now."""
+        ranks = int(self._sampler.sampler.num_replicas)
+        ranks_before = int(state.get("world_size", ranks))
+        if done and ranks != ranks_before:
+            raise InvalidArgumentError(
+                f"batches had come out of order when the state was saved by {ranks_before} ranks: "
+                f"resume with as many, not with {ranks}"
+            )
+        everywhere = int(state["samples"]) * ranks_before
+        each, uneven = divmod(everywhere, ranks)
         if uneven:
             raise InvalidArgumentError(
                 f"all ranks together had {everywhere} samples when the state was saved, which "
-                f"{inner.num_replicas} ranks cannot have had evenly: resume with a world size that "
-                "divides them"
+                f"{ranks} ranks cannot have had evenly: resume with a world size that divides them"
             )
-        self._samples = done
-        return done
+        return done or merged([(0, each)])
 
 
 # What an epoch iterates over holds no reference to the epoch: an epoch's list of indices goes with
@@ -262,11 +339,6 @@ def _seeded(sampler: Any, start: dict[str, Any], note: dict[str, Any]) -> Iterat
 def _noting_default_generator(sampler: Any, note: dict[str, Any]) -> Iterator[Any]:
     note["torch"] = sampler_state.pack(torch.get_rng_state())
     yield from sampler
-
-
-def _after(items: Iterator[Any], count: int, skipped: list[Any]) -> Iterator[Any]:
-    skipped.extend(itertools.islice(items, count))
-    yield from items
 
 
 def flattened(skipped: list[Any]) -> list[Any]:

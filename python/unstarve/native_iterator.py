@@ -232,6 +232,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
 
     def __init__(self, loader: Any, engine: NativeEngine, work: Work) -> None:
         super().__init__(loader)
+        self._sampler_iter.seed_was_drawn()
         self._engine = engine
         self._work = work
         self._wants_pinned = loader.pin_memory  # also where torch, without CUDA, does not

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
+from torch.utils.data.dataloader import _InfiniteConstantSampler
 from torch.utils.data.distributed import DistributedSampler
 
 from unstarve.errors import InvalidArgumentError
@@ -58,7 +59,14 @@ def needs_nothing(sampler: Any) -> bool:
     """Its order follows from what it is made of (and from set_epoch)."""
     if type(sampler) is BatchSampler:
         return needs_nothing(sampler.sampler)
-    return type(sampler) in (SequentialSampler, DistributedSampler, list, tuple, range)
+    return type(sampler) in (
+        SequentialSampler,
+        DistributedSampler,
+        list,
+        tuple,
+        range,
+        _InfiniteConstantSampler,  # of an IterableDataset
+    )
 
 
 def seeded(sampler: RandomSampler, seed: int) -> RandomSampler:
@@ -82,7 +90,7 @@ def capture(sampler: Any, generator: Any, *, within_epoch: bool) -> dict[str, An
             start["sampler_epoch"] = one.epoch
     found = generators(sampler, generator)
     if found:
-        start["generators"] = [pack(one.get_state()) for one in found]
+        start["generators"] = pack_all(found)
     return start
 
 
@@ -94,8 +102,11 @@ def restore(start: dict[str, Any], sampler: Any, generator: Any) -> None:
     for one in chain(sampler):
         if isinstance(one, DistributedSampler) and "sampler_epoch" in start:
             one.set_epoch(start["sampler_epoch"])
-    saved = start.get("generators", [])
-    found = generators(sampler, generator)
+    set_generators(generators(sampler, generator), start.get("generators", []))
+
+
+def set_generators(found: list[Any], saved: list[str]) -> None:
+    """As they were when `saved` was taken of them."""
     if len(saved) != len(found):
         raise InvalidArgumentError(
             f"the state was saved with {len(saved)} generators, this loader has {len(found)}: make "
@@ -118,6 +129,11 @@ def drawing_from(state: Any, items: Iterator[Any]) -> Iterator[Any]:
             state = torch.get_rng_state()
             torch.set_rng_state(outside)
         yield item
+
+
+def pack_all(found: list[Any]) -> list[str]:
+    """The states of generators."""
+    return [pack(one.get_state()) for one in found]
 
 
 def pack(state: Any) -> str:

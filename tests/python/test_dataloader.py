@@ -307,9 +307,10 @@ def test_states_of_others_are_refused() -> None:
     plain.load_state_dict(LOADERS["generator"]().state_dict())
     with pytest.raises(ValueError, match="generators"):
         iter(plain)
-    stream = DataLoader(Stream())
-    with pytest.warns(UserWarning, match="begins anew"):
-        stream.load_state_dict(stream.state_dict())
+    with pytest.raises(ValueError, match="IterableDataset"):
+        plain.load_state_dict(DataLoader(Stream()).state_dict())
+    with pytest.raises(ValueError, match="IterableDataset"):
+        DataLoader(Stream()).load_state_dict(LOADERS["shuffled"]().state_dict())
 
 
 def test_set_epoch_reaches_the_sampler() -> None:

@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 import torch
+from torch.utils.data._utils.worker import _IterableDatasetStopIteration, _ResumeIteration
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from unstarve import _native
@@ -27,6 +28,7 @@ from unstarve.workers.channel import (
     make_pipe,
 )
 from unstarve.workers.packing import unpack
+from unstarve.workers.places import Carried, CarryingIterator, Keeper, Places
 from unstarve.workers.process import FRAME, HEADER, SLOT, Origin, ResultSender, message, run_worker
 
 # Of the memory that is available when an iteration starts, what batches that the job keeps may
@@ -37,18 +39,19 @@ _NOBODY = 0xFFFF  # the worker in messages of the main process to itself
 _READ_BYTES = 1 << 16
 
 
-class WorkerIterator(_MultiProcessingDataLoaderIter):  # type: ignore[misc]
+class WorkerIterator(CarryingIterator, _MultiProcessingDataLoaderIter):  # type: ignore[misc]
     """Order, seeds, errors, timeouts and shutdown are torch's own; only the transport is not.
 
     Batches are tensors and arrays on memory that a worker filled; it is filled again when the last
-    of them is gone. A process that is forked meanwhile keeps what it sees.
+    of them is gone. A process that is forked meanwhile keeps what it sees. `places`, where they are
+    asked for, follow how far each worker is.
     """
 
-    def __init__(self, loader: Any) -> None:
+    def __init__(self, loader: Any, places: Places | None = None) -> None:
         context = loader.multiprocessing_context
         if context is None:
             context = torch.multiprocessing
-        super().__init__(WithContext(loader, SlotContext(context)))
+        super().__init__(WithContext(loader, SlotContext(context, places)))
 
 
 class WithContext:
@@ -65,8 +68,9 @@ class WithContext:
 class SlotContext:
     """What torch's iterator uses of a multiprocessing context, for one iterator."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Any, places: Places | None) -> None:
         self._context = context
+        self._places = places
         self._results: ResultReceiver | None = None
         self._task_pipes: dict[int, Descriptor] = {}  # by id() of the TaskWriter
         self._worker_count = 0
@@ -74,7 +78,7 @@ class SlotContext:
     def Queue(self) -> Any:  # noqa: N802  (multiprocessing's name)
         """The first one is for results, all others are for a worker's tasks each."""
         if self._results is None:
-            self._results = ResultReceiver()
+            self._results = ResultReceiver(self._places)
             return self._results
         reader, writer = make_pipe()
         tasks = TaskWriter(writer)
@@ -99,7 +103,11 @@ class SlotContext:
                 own.append(argument)
         # The kernel ties "parent" to the thread that forks, and a fork server forks for us.
         origin = Origin(parent_pid, threading.current_thread() is threading.main_thread())
-        process = self._context.Process(target=run_worker, args=(target, tuple(own), origin))
+        keeper = None
+        if self._places is not None:
+            keeper = Keeper(self._places.restored(worker), with_generators=True)
+        arguments = (target, tuple(own), origin, keeper)
+        process = self._context.Process(target=run_worker, args=arguments)
         self._results.watch(process)
         return process
 
@@ -107,8 +115,9 @@ class SlotContext:
 class ResultReceiver:
     """The main process's end of all workers' results, with what it needs of a Queue's face."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places | None) -> None:
         self._reader, self._writer = make_pipe()
+        self._places = places
         self._slots: list[Any] = []  # a SlotReader per worker
         self._processes: list[Any] = []
         self._ended: set[int] = set()
@@ -185,7 +194,17 @@ class ResultReceiver:
         skeleton: Any = body[at : at + skeleton_bytes]
         if where[0] >= 0:
             skeleton = memoryview(slots[where[0]].bytes(where[1], where[2]))
-        return unpack(skeleton, slots, self._must_copy())
+        return self._noted(worker, *unpack(skeleton, slots, self._must_copy()))
+
+    def _noted(self, worker: int, task: Any, data: Any, note: bytes | None) -> Any:
+        if isinstance(task, int) and not isinstance(data, _IterableDatasetStopIteration):
+            return task, Carried(task, worker, data, note)
+        if self._places is not None:
+            if isinstance(task, _ResumeIteration):
+                self._places.begins_again(worker, note)
+            else:
+                self._places.ended(worker, note)
+        return task, data
 
     def _must_copy(self) -> bool:
         held_bytes: int = sum(reader.held_bytes for reader in self._slots)

@@ -13,6 +13,7 @@ from unstarve import _native
 from unstarve.workers.channel import Descriptor, MessageWriter
 from unstarve.workers.collate import make_batches_in
 from unstarve.workers.packing import BatchMemory, Place, pack
+from unstarve.workers.places import Keeper
 
 #: worker, number of slots, bytes of the skeleton in the message, place of the skeleton (or -1).
 HEADER = struct.Struct("<HHIiQQ")
@@ -39,6 +40,7 @@ class ResultSender:
         self._slots = slots
         self._writer = writer
         self._memory: BatchMemory | None = None
+        self._keeper: Keeper | None = None
 
     def open(self) -> BatchMemory:
         """In the worker itself, once."""
@@ -46,13 +48,19 @@ class ResultSender:
         self._slots.close()
         return self._memory
 
+    def note_with(self, keeper: Keeper) -> None:
+        """What is sent from now on says how far this worker is."""
+        self._keeper = keeper
+
     def put(self, item: Any) -> None:
+        """`item` is a task's number, or torch's word of a further epoch, and what came of it."""
         memory = self._memory if self._memory is not None else self.open()
         try:
-            packed = self._pack(memory, item)
+            note = None if self._keeper is None else self._keeper.note(is_end=_is_end(item))
+            packed = self._pack(memory, (*item, note))
         except Exception:
             memory.abandon()
-            packed = self._pack(memory, _as_error(item, self._worker))
+            packed = self._pack(memory, (*_as_error(item, self._worker), None))
         self._writer.write(packed)
 
     def _pack(self, memory: BatchMemory, item: Any) -> bytes:
@@ -72,6 +80,13 @@ class ResultSender:
 
     def close(self) -> None:
         """As multiprocessing.Queue."""
+
+
+def _is_end(item: Any) -> bool:
+    """Of an IterableDataset."""
+    from torch.utils.data._utils.worker import _IterableDatasetStopIteration
+
+    return isinstance(item[1], _IterableDatasetStopIteration)
 
 
 def _as_error(item: Any, worker: int) -> Any:
@@ -94,7 +109,12 @@ class Origin(NamedTuple):
     kill_with_it: bool
 
 
-def run_worker(loop: Callable[..., None], args: tuple[Any, ...], origin: Origin) -> None:
+def run_worker(
+    loop: Callable[..., None],
+    args: tuple[Any, ...],
+    origin: Origin,
+    keeper: Keeper | None,
+) -> None:
     """The worker's main function; `loop` is torch's, `args` are its arguments."""
     if origin.kill_with_it:
         with contextlib.suppress(OSError):
@@ -104,4 +124,7 @@ def run_worker(loop: Callable[..., None], args: tuple[Any, ...], origin: Origin)
     for argument in args:
         if isinstance(argument, ResultSender):
             make_batches_in(argument.open())
+            if keeper is not None:
+                keeper.watch()
+                argument.note_with(keeper)
     loop(*args)

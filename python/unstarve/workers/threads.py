@@ -26,9 +26,10 @@ from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 from torch.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 
 from unstarve.workers.iterator import WithContext
+from unstarve.workers.places import Carried, CarryingIterator
 
 
-class ThreadIterator(_MultiProcessingDataLoaderIter):  # type: ignore[misc]
+class ThreadIterator(CarryingIterator, _MultiProcessingDataLoaderIter):  # type: ignore[misc]
     """torch's iterator on threads; batches are handed over as they are."""
 
     def __init__(self, loader: Any) -> None:
@@ -111,6 +112,8 @@ class _Worker(threading.Thread):
                     data = ExceptionWrapper(where=where)
             except Exception:
                 data = ExceptionWrapper(where=where)
+            if not isinstance(data, torch_worker._IterableDatasetStopIteration):
+                data = Carried(index, plan["worker_id"], data)
             plan["data_queue"].put((index, data))
             del task, samples, data  # a waiting thread keeps no batch
 
