@@ -1,6 +1,6 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check build gpu-test bench format clean fuzz \
+.PHONY: help demo test check build gpu-test bench conformance format clean fuzz \
 	packages test-packages check-packages python-demo python-test release
 
 VENV := .venv/bin
@@ -35,6 +35,11 @@ gpu-test: packages python-test  ## the tests that need a GPU, where there is one
 bench: release  ## the loader's speed on a folder of JPEGs [SRC=folder ARGS='--threads 1']
 	@test -n "$(SRC)" || { echo "name a folder of JPEGs: make bench SRC=folder" >&2; exit 2; }
 	@$(UNSTARVE) bench $(SRC) $(if $(ARGS),$(ARGS),--task rrc224 --threads 1)
+
+conformance: packages python-test  ## PyTorch's own tests of DataLoader, with torch's and with unstarve's
+	@scripts/build.sh release
+	@scripts/link_build.sh
+	@scripts/conformance.sh $(ARGS)
 
 fuzz: packages check-packages python-demo  ## run every fuzz target [SECONDS_EACH=60]
 	@scripts/build.sh fuzz
