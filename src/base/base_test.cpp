@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "base/bounded_queue.h"
@@ -117,6 +120,38 @@ TEST(ManualClock, SleepAdvancesIt) {
   EXPECT_EQ(clock.now_ns(), 250);
   clock.sleep_until_ns(200);
   EXPECT_EQ(clock.now_ns(), 250);
+  EXPECT_TRUE(clock.sleep_until_ns(300, std::stop_token()));
+  EXPECT_EQ(clock.now_ns(), 300);
+}
+
+TEST(SteadyClock, AStopEndsASleep) {
+  SteadyClock clock;
+  const std::int64_t begun_ns = clock.now_ns();
+  std::stop_source stop;
+  EXPECT_TRUE(clock.sleep_until_ns(begun_ns + 1'000'000, stop.get_token()));
+  EXPECT_GE(clock.now_ns(), begun_ns + 1'000'000);
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  constexpr std::int64_t kAYearNs = 31'536'000'000'000'000;
+  EXPECT_FALSE(clock.sleep_until_ns(begun_ns + kAYearNs, stop.get_token()));
+  EXPECT_FALSE(clock.sleep_until_ns(begun_ns + kAYearNs, stop.get_token()));
+}
+
+TEST(Error, IsCopiedWithoutAnExceptionAndMadeOfOne) {
+  const Error error{ErrorCode::kNotFound, "a message that is too long to lie in a string", 2};
+  const Error copy = error;
+  EXPECT_EQ(copy.message, error.message);
+  EXPECT_EQ(copy.os_errno, 2);
+  static_assert(std::is_nothrow_copy_constructible_v<Error>);
+  const auto caught = [](const auto& exception) {
+    try {
+      throw exception;
+    } catch (...) {
+      return caught_error();
+    }
+  };
+  EXPECT_EQ(caught(std::bad_alloc()).code, ErrorCode::kOutOfMemory);
+  EXPECT_EQ(caught(std::length_error("too long")).message, "too long");
+  EXPECT_EQ(caught(1).message, "unknown failure");
 }
 
 }  // namespace

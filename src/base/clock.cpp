@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 
 namespace unstarve {
@@ -27,10 +28,24 @@ void SteadyClock::sleep_until_ns(std::int64_t deadline_ns) {
   }
 }
 
+bool SteadyClock::sleep_until_ns(std::int64_t deadline_ns, const std::stop_token& stop) {
+  // libstdc++'s steady clock is CLOCK_MONOTONIC.
+  const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds{deadline_ns}};
+  const MutexLock lock(sleeping_);
+  stopped_.wait_until(sleeping_, stop, deadline, [] { return false; });
+  return !stop.stop_requested();
+}
+
 void ManualClock::sleep_until_ns(std::int64_t deadline_ns) {
   std::int64_t now = now_ns_.load();
   while (now < deadline_ns && !now_ns_.compare_exchange_weak(now, deadline_ns)) {
   }
+}
+
+bool ManualClock::sleep_until_ns(std::int64_t deadline_ns, const std::stop_token& stop) {
+  if (stop.stop_requested()) return false;
+  sleep_until_ns(deadline_ns);
+  return true;
 }
 
 std::int64_t wall_time_ns() { return read_clock_ns(CLOCK_REALTIME); }

@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <stop_token>
+
+#include "base/mutex.h"
 
 namespace unstarve {
 
@@ -14,6 +17,8 @@ class Clock {
   virtual std::int64_t now_ns() const = 0;
   /// Returns at `deadline_ns` or soon after it. A manual clock advances itself instead of sleeping.
   virtual void sleep_until_ns(std::int64_t deadline_ns) = 0;
+  /// As above, but a request to stop ends it; then it is false. Allocates nothing.
+  virtual bool sleep_until_ns(std::int64_t deadline_ns, const std::stop_token& stop) = 0;
 };
 
 /// The real one.
@@ -21,6 +26,12 @@ class SteadyClock final : public Clock {
  public:
   std::int64_t now_ns() const override;
   void sleep_until_ns(std::int64_t deadline_ns) override;
+  bool sleep_until_ns(std::int64_t deadline_ns, const std::stop_token& stop) override;
+
+ private:
+  // Of all that sleep; nobody notifies them but who stops them.
+  Mutex sleeping_;
+  CondVar stopped_;
 };
 
 /// For tests: time moves only when somebody sleeps or calls advance_ns().
@@ -29,6 +40,7 @@ class ManualClock final : public Clock {
   explicit ManualClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}
   std::int64_t now_ns() const override { return now_ns_.load(); }
   void sleep_until_ns(std::int64_t deadline_ns) override;
+  bool sleep_until_ns(std::int64_t deadline_ns, const std::stop_token& stop) override;
   void advance_ns(std::int64_t by_ns) { now_ns_ += by_ns; }
 
  private:

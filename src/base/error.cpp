@@ -1,5 +1,8 @@
 #include "base/error.h"
 
+#include <exception>
+#include <new>
+
 namespace unstarve {
 
 const char* to_string(ErrorCode code) {
@@ -16,6 +19,34 @@ const char* to_string(ErrorCode code) {
     case ErrorCode::kJobFailed: return "job_failed";
   }
   return "unknown";
+}
+
+Error::Error(const Error& other) noexcept : code(other.code), os_errno(other.os_errno) {
+  try {
+    message = other.message;
+  } catch (...) {
+    *this = out_of_memory();
+  }
+}
+
+Error out_of_memory() noexcept {
+  return {ErrorCode::kOutOfMemory, "out of memory", 0};  // 15 characters fit
+}
+
+Error caught_error() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::exception& exception) {
+    try {
+      return {ErrorCode::kIo, exception.what(), 0};
+    } catch (...) {
+      return out_of_memory();
+    }
+  } catch (...) {
+    return {ErrorCode::kIo, "unknown failure", 0};  // 15 characters
+  }
 }
 
 }  // namespace unstarve

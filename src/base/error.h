@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace unstarve {
 
@@ -22,10 +23,30 @@ enum class ErrorCode {
 const char* to_string(ErrorCode code);
 
 /// An expected failure, as a value. `message` says what failed, on which object, and what to do.
+/// Copies throw nothing, since tl::expected ends the process where one does: where no memory is
+/// left for the message, the copy is out_of_memory().
 struct Error {
+  Error() = default;
+  Error(ErrorCode the_code, std::string the_message, int the_errno) noexcept
+      : code(the_code), message(std::move(the_message)), os_errno(the_errno) {}
+  Error(const Error& other) noexcept;
+  Error(Error&&) noexcept = default;
+  Error& operator=(const Error& other) noexcept { return *this = Error(other); }
+  Error& operator=(Error&&) noexcept = default;
+  ~Error() = default;
+
   ErrorCode code = ErrorCode::kIo;
   std::string message;
   int os_errno = 0;  // errno of the failed call, 0 where there was none
 };
+
+/// Where no memory is left: its text lies within the string itself, so that making, copying and
+/// moving it allocates nothing.
+Error out_of_memory() noexcept;
+
+/// What is being caught, as an Error; only within a `catch`. Every thread of ours ends in
+/// `catch (...)` and this: in somebody else's process an exception that leaves a thread is the end
+/// of his work.
+Error caught_error() noexcept;
 
 }  // namespace unstarve

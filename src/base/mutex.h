@@ -57,6 +57,13 @@ class CondVar {
       UNSTARVE_REQUIRES(mutex) {
     return condition_.wait_for(mutex, at_most, std::move(ready));
   }
+  /// Both.
+  template <class Ready>
+  bool wait_until(Mutex& mutex, std::stop_token stop,
+                  std::chrono::steady_clock::time_point deadline, Ready ready)
+      UNSTARVE_REQUIRES(mutex) {
+    return condition_.wait_until(mutex, std::move(stop), deadline, std::move(ready));
+  }
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <utility>
 
 #include "feed/shard/record.h"
@@ -54,7 +53,13 @@ CacheEntry entry_for(const CacheItem& item) {
 
 }  // namespace
 
+CacheWriter::CacheWriter(Settings settings) : settings_(std::move(settings)) {
+  const MutexLock lock(mutex_);
+  spare_.reserve(kSpareBuffers);
+}
+
 CacheWriter::~CacheWriter() {
+  close_by_ns_.store(settings_.clock.now_ns() + kCloseNs, std::memory_order_relaxed);
   std::jthread thread;
   {
     const MutexLock lock(mutex_);
@@ -65,50 +70,66 @@ CacheWriter::~CacheWriter() {
   if (thread.joinable()) thread.join();  // not by its destructor: there is work left
 }
 
-void CacheWriter::put(CacheItem& item) {
+void CacheWriter::put(CacheItem& item) noexcept {
   const MutexLock lock(mutex_);
   const std::size_t size = item.payload.size();
   const std::size_t queued = queued_bytes_.load(std::memory_order_relaxed);
   if (stopped_.load(std::memory_order_relaxed) || closing_ || queued + size > kQueueBytes) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
-    return;
+    return drop();
   }
-  if (!thread_.joinable()) {
-    Result<std::jthread> started = settings_.start_thread([this] { run(); });
-    if (!started) {
-      reason_ = started.error().message;
-      stopped_.store(true, std::memory_order_relaxed);
-      return;
-    }
-    thread_ = std::move(*started);
+  const bool wake = queue_.empty() || (queued < kBatchBytes && queued + size >= kBatchBytes);
+  try {
+    queue_.push_back(std::exchange(item, CacheItem{}));
+  } catch (...) {
+    return drop();  // the loading thread has its pixels, and goes on
   }
   queued_bytes_.store(queued + size, std::memory_order_relaxed);
-  const bool wake = queue_.empty() || (queued < kBatchBytes && queued + size >= kBatchBytes);
-  queue_.push_back(std::exchange(item, CacheItem{}));
   if (!spare_.empty()) {
     item.payload = std::move(spare_.back());
     spare_.pop_back();
   }
   if (wake) changed_.notify_all();
+  if (thread_.joinable()) return;
+  if (Status started = start(); !started) {
+    reason_ = std::move(started).error();
+    stopped_.store(true, std::memory_order_relaxed);
+  }
 }
 
-void CacheWriter::run() {
+Status CacheWriter::start() {
+  try {
+    Result<std::jthread> started = settings_.start_thread([this] { run(); });
+    if (!started) return forward_error(std::move(started));
+    thread_ = std::move(*started);
+    return {};
+  } catch (...) {
+    return tl::unexpected<Error>(caught_error());
+  }
+}
+
+void CacheWriter::run() noexcept {
   ::pthread_setname_np(::pthread_self(), "unstarve-cache");
   // At the loading threads' priority: what it writes is a tenth of what they do, and what it cannot
   // write in time they have encoded in vain.
-  std::deque<CacheItem> items;
-  while (take(items)) {
-    for (CacheItem& item : items) {
-      const std::size_t size = item.payload.size();
-      write(item);
-      const MutexLock lock(mutex_);
-      queued_bytes_.fetch_sub(size, std::memory_order_relaxed);
-      if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(item.payload));
-    }
-    items.clear();
+  try {
+    std::deque<CacheItem> items;
+    while (take(items)) write_all(items);
+    // The room that was not needed.
+    if (reserved_ > end_) (void)settings_.folder.storage().truncate(copies_.get(), end_);
+  } catch (...) {
+    stop(caught_error());
   }
-  // The room that was not needed.
-  if (reserved_ > end_) (void)settings_.folder.storage().truncate(copies_.get(), end_);
+}
+
+void CacheWriter::write_all(std::deque<CacheItem>& items) {
+  for (CacheItem& item : items) {
+    const std::size_t size = item.payload.size();
+    write(item);
+    const MutexLock lock(mutex_);
+    queued_bytes_.fetch_sub(size, std::memory_order_relaxed);
+    if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(item.payload));
+  }
+  items.clear();
 }
 
 bool CacheWriter::take(std::deque<CacheItem>& items) {
@@ -123,22 +144,23 @@ bool CacheWriter::take(std::deque<CacheItem>& items) {
 }
 
 void CacheWriter::write(CacheItem& item) {
-  if (stopped_.load(std::memory_order_relaxed)) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
-    return;
+  const bool late = settings_.clock.now_ns() > close_by_ns_.load(std::memory_order_relaxed);
+  if (late || stopped_.load(std::memory_order_relaxed)) return drop();
+  try {
+    if (is_there(item)) return;
+    if (Status status = append(item); !status) stop(std::move(status).error());
+  } catch (...) {
+    stop(caught_error());
   }
-  // Another rank, or this one where an order repeats samples, may have been here.
+}
+
+/// Another rank, or this one where an order repeats samples, may have been here.
+bool CacheWriter::is_there(const CacheItem& item) const {
+  if (item.replaces) return false;
   const std::optional<CacheEntry> found = settings_.folder.entry(item.index);
   const CacheEntry wanted = entry_for(item);
-  if (!item.replaces && found && is_of(*found, item.stamp) &&
-      found->head_checksum == wanted.head_checksum && found->state == wanted.state) {
-    return;
-  }
-  try {
-    if (const Status status = append(item); !status) stop(status.error().message);
-  } catch (const std::bad_alloc&) {
-    stop("no memory for a record");
-  }
+  return found && is_of(*found, item.stamp) && found->head_checksum == wanted.head_checksum &&
+         found->state == wanted.state;
 }
 
 Status CacheWriter::append(CacheItem& item) {
@@ -240,11 +262,11 @@ void CacheWriter::reserve(std::uint64_t more, std::uint64_t room) {
   reserved_ = end_ + more + kReserveBytes;
 }
 
-void CacheWriter::stop(const std::string& reason) {
+void CacheWriter::stop(Error reason) noexcept {
   const MutexLock lock(mutex_);
-  reason_ = reason;
+  reason_ = std::move(reason);
   stopped_.store(true, std::memory_order_relaxed);
-  dropped_.fetch_add(1, std::memory_order_relaxed);
+  drop();
 }
 
 void CacheWriter::add_to(CacheStats& stats) const {
@@ -254,7 +276,7 @@ void CacheWriter::add_to(CacheStats& stats) const {
   stats.waiting_bytes = queued_bytes_.load(std::memory_order_relaxed);
   stats.bytes = bytes_.load(std::memory_order_relaxed);
   const MutexLock lock(mutex_);
-  stats.stopped = reason_;
+  if (reason_) stats.stopped = reason_->message;
 }
 
 }  // namespace unstarve::feed

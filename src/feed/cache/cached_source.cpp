@@ -171,9 +171,11 @@ CachedSource::CachedSource(const Options& options, std::shared_ptr<SampleSource>
     : options_(options),
       files_(std::move(files)),
       folder_(std::move(folder)),
+      clock_(parts.clock),
       writer_({*folder_, static_cast<std::uint64_t>(options.max_bytes),
                [this](std::uint64_t index) { return files_->locate(index); },
-               [this](std::uint64_t index) { return files_->label(index); }, parts.start_thread}) {}
+               [this](std::uint64_t index) { return files_->label(index); }, parts.start_thread,
+               *clock_}) {}
 
 Result<std::unique_ptr<SampleReader>> CachedSource::open_reader() {
   Result<std::unique_ptr<SampleReader>> files = files_->open_reader();

@@ -30,6 +30,7 @@ class CachedSource final : public SampleSource {
   struct Parts {
     std::shared_ptr<CacheStorage> storage;
     CacheWriter::StartThread start_thread;
+    std::shared_ptr<const Clock> clock;  // shared with the loader
   };
   /// `files` has stamps.
   static Result<std::shared_ptr<CachedSource>> open(const Options& options,
@@ -53,6 +54,7 @@ class CachedSource final : public SampleSource {
   Options options_;
   std::shared_ptr<SampleSource> files_;  // shared with whoever gave it
   std::unique_ptr<CacheFolder> folder_;
+  std::shared_ptr<const Clock> clock_;
   std::atomic<std::uint64_t> hits_{0};
   std::atomic<std::uint64_t> damaged_{0};
   CacheWriter writer_;  // last: its thread uses the above

@@ -67,8 +67,8 @@ tl::unexpected<Error> CoefficientEncoder::Impl::refused() const {
     return fail(ErrorCode::kNotSupported,
                 "a JPEG with 12 bits per sample: only 8 bits can be decoded");
   }
-  return fail(ErrorCode::kNotSupported, "not a JPEG that can be stored as coefficients: {}",
-              trap.message());
+  return fail(trap.code_or(ErrorCode::kNotSupported),
+              "not a JPEG that can be stored as coefficients: {}", trap.message());
 }
 
 /// The markers before the first scan: those behind it do not change how the file is decoded, and

@@ -171,7 +171,7 @@ Status restore_jpeg(std::span<const std::byte> payload, std::vector<std::byte>& 
   Restorer restorer;
   jpeg_compress_struct& codec = restorer.codec;
   const auto failed = [&] {
-    return fail(ErrorCode::kCorruptData, "the coefficients make no JPEG: {}",
+    return fail(restorer.trap.code_or(ErrorCode::kCorruptData), "the coefficients make no JPEG: {}",
                 restorer.trap.message());
   };
   codec.err = restorer.trap.manager();

@@ -53,7 +53,8 @@ struct LoaderOptions {
   std::string cache_dir;  // copies of images that were read are kept below it; empty: none are
   std::int64_t cache_bytes = std::int64_t{64} << 30;  // that the copies of a data set may take
   bool read_ahead = true;  // when reads are slow, announce samples to the system before their read
-  int read_retries = 4;    // times that a read is tried again when the device fails for the moment
+  int read_retries = 4;    // times that a read is tried again when the device fails for the moment:
+                           // in 1.4 s; 16, the most, in 13.4 s
 };
 
 /// kInvalidArgument with the field's name when a value makes no sense.

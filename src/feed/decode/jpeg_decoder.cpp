@@ -44,7 +44,7 @@ struct JpegDecoder::Impl {
   }
 
   tl::unexpected<Error> corrupt() const {
-    return fail(ErrorCode::kCorruptData, "not a sound JPEG: {}", trap.message());
+    return fail(trap.code_or(ErrorCode::kCorruptData), "not a sound JPEG: {}", trap.message());
   }
 
   void read_strips(const Box& region, int first_column, RowSink& sink);

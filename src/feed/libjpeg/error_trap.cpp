@@ -30,6 +30,7 @@ JpegErrorTrap& JpegErrorTrap::of(j_common_ptr codec) {
 
 void JpegErrorTrap::on_error(j_common_ptr codec) {
   JpegErrorTrap& trap = of(codec);
+  trap.out_of_memory_ = codec->err->msg_code == JERR_OUT_OF_MEMORY;
   (*codec->err->format_message)(codec, trap.message_.data());
   std::longjmp(trap.back_, 1);
 }
@@ -51,6 +52,7 @@ void JpegScanLimit::on_progress(j_common_ptr codec) {
   const auto& limit = *reinterpret_cast<const JpegScanLimit*>(codec->progress);
   if (decompressor->input_scan_number <= limit.max_scans_) return;
   JpegErrorTrap& trap = JpegErrorTrap::of(codec);
+  trap.out_of_memory_ = false;
   std::snprintf(trap.message_.data(), trap.message_.size(), "more than %d scans", limit.max_scans_);
   std::longjmp(trap.back_, 1);
 }

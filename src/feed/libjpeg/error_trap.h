@@ -6,6 +6,8 @@
 
 #include <jpeglib.h>
 
+#include "base/error.h"
+
 namespace unstarve::feed {
 
 /// Turns libjpeg's errors into a return value. libjpeg reports an error by calling error_exit,
@@ -28,6 +30,10 @@ class JpegErrorTrap {
   jpeg_error_mgr* manager() { return &manager_; }
   void accept_damaged(bool accept) { accept_damaged_ = accept; }
   const char* message() const { return message_.data(); }
+  /// What the last error is: for want of memory, or what the caller says of the file.
+  ErrorCode code_or(ErrorCode of_the_file) const {
+    return out_of_memory_ ? ErrorCode::kOutOfMemory : of_the_file;
+  }
 
   /// Runs `body`, which calls libjpeg; false when it ended in libjpeg's error exit. Nothing in
   /// `body` that is alive during a call of libjpeg may need its destructor.
@@ -47,6 +53,7 @@ class JpegErrorTrap {
   jpeg_error_mgr manager_ = {};  // first, so that its address is the trap's
   std::jmp_buf back_ = {};
   bool accept_damaged_ = false;
+  bool out_of_memory_ = false;
   std::array<char, JMSG_LENGTH_MAX> message_ = {};
 };
 

@@ -32,6 +32,10 @@ struct CoefficientCheck::Impl {
   bool same_table(int component) const;
   Status unpack_row(int mcu_row, std::span<const std::byte> payload);
   bool same_row(int mcu_row, bool& same);
+  tl::unexpected<Error> unreadable() const {
+    return fail(trap.code_or(ErrorCode::kCorruptData), "libjpeg cannot read it: {}",
+                trap.message());
+  }
 };
 
 CoefficientCheck::CoefficientCheck(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -127,14 +131,14 @@ Status CoefficientCheck::compare(std::span<const std::byte> jpeg,
   if (!status) return status;
   bool same = true;
   if (!impl.read(jpeg)) {
-    status = fail(ErrorCode::kCorruptData, "libjpeg cannot read it: {}", impl.trap.message());
+    status = impl.unreadable();
   } else if (!impl.same_frame() || payload_size(impl.head) != payload.size()) {
     status = differs("sizes or tables");
   }
   for (int row = 0; status && same && row < impl.head.mcu_rows; ++row) {
     status = impl.unpack_row(row, payload);
     if (status && !impl.same_row(row, same)) {
-      status = fail(ErrorCode::kCorruptData, "libjpeg cannot read it: {}", impl.trap.message());
+      status = impl.unreadable();
     }
   }
   (void)impl.trap.guarded([&] { jpeg_abort_decompress(&impl.codec); });

@@ -1,9 +1,8 @@
 #include "feed/pack/run_parallel.h"
 
 #include <algorithm>
-#include <new>
+#include <exception>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,8 +21,8 @@ class SharedWork {
         const Status status = worker({index, on_calling_thread, failed_});
         if (!status) keep(status.error());
       }
-    } catch (const std::bad_alloc&) {
-      keep({ErrorCode::kOutOfMemory, "there is not enough memory", 0});
+    } catch (...) {
+      keep(caught_error());
     }
   }
 
@@ -58,7 +57,7 @@ Status run_parallel(std::uint64_t count, int threads,
     for (std::uint64_t i = 1; i < useful; ++i) {
       others.emplace_back([&work, worker = make_worker()] { work.work(worker, false); });
     }
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Those that did start are enough.
   }
   work.work(make_worker(), true);

@@ -1,6 +1,5 @@
 #include "feed/pack/sample_packer.h"
 
-#include <new>
 #include <utility>
 
 #include "feed/coefficients/payload.h"
@@ -23,9 +22,8 @@ void SamplePacker::pack(std::uint64_t index, PackedSample& packed) {
   packed.error.reset();
   try {
     if (Status status = pack_file(index, packed); !status) packed.error = status.error();
-  } catch (const std::bad_alloc&) {
-    packed.error = Error{ErrorCode::kOutOfMemory,
-                         fmt::format("{}: no memory to pack it", input_->name(index)), 0};
+  } catch (...) {
+    packed.error = caught_error();
   }
 }
 

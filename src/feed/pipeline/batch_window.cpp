@@ -64,7 +64,7 @@ bool BatchWindow::wait_for_rows(const std::stop_token& stop) {
   }
 }
 
-std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) {
+std::optional<Ticket> BatchWindow::claim(const std::stop_token& stop) noexcept {
   MutexLock lock(mutex_);
   if (!wait_for_rows(stop)) return std::nullopt;
   const Pending& pending = pending_of(opened_ - 1);
@@ -92,36 +92,47 @@ void BatchWindow::make_room_for_failures(std::size_t rows) {
   untold_.reserve(most);
 }
 
-bool BatchWindow::open_batch() {
+bool BatchWindow::open_batch() noexcept {
   Pending& pending = pending_of(opened_);
-  order_->take(pending.plan);
-  if (reports_) make_room_for_failures(pending.plan.samples.size());
-  ++opened_;
   next_row_ = 0;
-  const auto count = static_cast<int>(pending.plan.samples.size());
-  Result<HostBatch> slot = pool_->acquire(count);
-  if (!slot) {
+  pending.error.reset();
+  pending.has_gaps = false;
+  Status filled;
+  try {
+    filled = fill(pending);
+  } catch (...) {
+    filled = tl::unexpected<Error>(caught_error());
+  }
+  ++opened_;
+  if (!filled) {
     failed_ = !reports_;
-    pending.error = slot.error();
+    pending.error = std::move(filled).error();
     pending.unfinished = 0;
     pending.plan.samples.clear();  // nothing of it can be claimed
     may_claim_.notify_all();
     head_done_.notify_all();
     return false;
   }
-  slot->batch = pending.plan.number;
-  slot->count = count;
-  pending.error.reset();
-  pending.unfinished = count;
-  pending.left_out.assign(pending.plan.samples.size(), false);
-  pending.has_gaps = false;
-  pending.batch.emplace(std::move(*slot));
   // With the last batch a thread that waits for another has nothing to wait for.
   if (order_->ended()) may_claim_.notify_all();
   return true;
 }
 
-void BatchWindow::finish(const Ticket& ticket, Outcome outcome) {
+Status BatchWindow::fill(Pending& pending) {
+  order_->take(pending.plan);
+  if (reports_) make_room_for_failures(pending.plan.samples.size());
+  const auto count = static_cast<int>(pending.plan.samples.size());
+  Result<HostBatch> slot = pool_->acquire(count);
+  if (!slot) return forward_error(std::move(slot));
+  slot->batch = pending.plan.number;
+  slot->count = count;
+  pending.left_out.assign(pending.plan.samples.size(), false);
+  pending.unfinished = count;
+  pending.batch.emplace(std::move(*slot));
+  return {};
+}
+
+void BatchWindow::finish(const Ticket& ticket, Outcome outcome) noexcept {
   MutexLock lock(mutex_);
   if (cancelled_) return;
   if (outcome == Outcome::kLeftOut) {
@@ -132,7 +143,7 @@ void BatchWindow::finish(const Ticket& ticket, Outcome outcome) {
   settle(ticket);
 }
 
-void BatchWindow::finish(const Ticket& ticket, Error error) {
+void BatchWindow::finish(const Ticket& ticket, Error error) noexcept {
   MutexLock lock(mutex_);
   if (cancelled_) return;
   if (reports_) {
@@ -184,17 +195,17 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
         next_blocked_from_ns_ = 0;
       }
       if (delivered_error_) return tl::unexpected<Error>(*delivered_error_);
-      if (cancelled_) return fail(ErrorCode::kCancelled, "the epoch was cancelled");
+      if (cancelled_) return unstarve::fail(ErrorCode::kCancelled, "the epoch was cancelled");
       if (epoch_is_over()) return NextBatch{NextState::kEnd, std::nullopt};
       if (!head_is_done()) return NextBatch{NextState::kTimeout, std::nullopt};
       Pending& head = pending_of(delivered_);
       if (head.error && !reports_) {
-        delivered_error_ = head.error;
+        delivered_error_ = std::move(head.error);
         return tl::unexpected<Error>(*delivered_error_);
       }
       batch.swap(head.batch);
       error.swap(head.error);
-      if (head.has_gaps) gaps = head.left_out;
+      if (head.has_gaps) gaps.swap(head.left_out);
       position_ = head.plan.after;
       epoch_over_ = head.plan.last;
       ++delivered_;
@@ -266,6 +277,17 @@ void BatchWindow::cancel() {
   {
     MutexLock lock(mutex_);
     cancelled_ = true;
+  }
+  cancellation_.request_stop();
+  may_claim_.notify_all();
+  head_done_.notify_all();
+}
+
+void BatchWindow::fail(Error error) noexcept {
+  {
+    MutexLock lock(mutex_);
+    failed_ = true;
+    if (!delivered_error_) delivered_error_ = std::move(error);
   }
   may_claim_.notify_all();
   head_done_.notify_all();

@@ -68,13 +68,14 @@ class BatchWindow {
   };
   explicit BatchWindow(Setup setup);
 
-  /// Waits while the window is full. Nothing: all is claimed, cancelled, failed or stopped.
-  std::optional<Ticket> claim(const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex_);
+  /// Waits while the window is full. Nothing: all is claimed, cancelled, failed or stopped. Where
+  /// there is no memory for a batch, its place is taken by the error.
+  std::optional<Ticket> claim(const std::stop_token& stop) noexcept UNSTARVE_EXCLUDES(mutex_);
   /// The claimed sample is written; or left out of its batch; or makes its batch an error that ends
   /// the epoch; or, in a window that reports, leaves its row to the consumer.
   enum class Outcome { kLoaded, kLeftOut };
-  void finish(const Ticket& ticket, Outcome outcome) UNSTARVE_EXCLUDES(mutex_);
-  void finish(const Ticket& ticket, Error error) UNSTARVE_EXCLUDES(mutex_);
+  void finish(const Ticket& ticket, Outcome outcome) noexcept UNSTARVE_EXCLUDES(mutex_);
+  void finish(const Ticket& ticket, Error error) noexcept UNSTARVE_EXCLUDES(mutex_);
 
   /// The next batch in order; waits for it up to `at_most`. After an error every further call
   /// returns it again; a window that reports goes on with the next batch. Batches of which all
@@ -98,6 +99,10 @@ class BatchWindow {
   void set_ahead(int batches) UNSTARVE_EXCLUDES(mutex_);
   /// Ends all waits; next() then fails with kCancelled.
   void cancel() UNSTARVE_EXCLUDES(mutex_);
+  /// Stopped by cancel(): for whatever a thread does for a ticket that takes long.
+  std::stop_token cancellation() const { return cancellation_.get_token(); }
+  /// Makes `error` the end, ahead of all that is under way.
+  void fail(Error error) noexcept UNSTARVE_EXCLUDES(mutex_);
 
   /// Sums since the window was made, with a wait of the consumer that still lasts, and what lies
   /// ready now.
@@ -124,7 +129,8 @@ class BatchWindow {
   const Pending& pending_of(std::uint64_t batch) const UNSTARVE_REQUIRES(mutex_);
   bool rows_left() const UNSTARVE_REQUIRES(mutex_);
   bool wait_for_rows(const std::stop_token& stop) UNSTARVE_REQUIRES(mutex_);
-  bool open_batch() UNSTARVE_REQUIRES(mutex_);
+  bool open_batch() noexcept UNSTARVE_REQUIRES(mutex_);
+  Status fill(Pending& pending) UNSTARVE_REQUIRES(mutex_);
   void make_room_for_failures(std::size_t rows) UNSTARVE_REQUIRES(mutex_);
   void settle(const Ticket& ticket) UNSTARVE_REQUIRES(mutex_);
   bool head_is_done() const UNSTARVE_REQUIRES(mutex_);
@@ -133,6 +139,7 @@ class BatchWindow {
   const std::shared_ptr<BatchPool> pool_;
   const Clock& clock_;
   const bool reports_;
+  std::stop_source cancellation_;
 
   mutable Mutex mutex_;
   CondVar may_claim_;

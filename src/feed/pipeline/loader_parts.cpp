@@ -13,6 +13,8 @@ Result<std::jthread> ThreadStarter::start(std::function<void(std::stop_token)> b
     return std::jthread(std::move(body));
   } catch (const std::system_error& error) {
     return fail_errno(error.code().value(), "cannot start a loading thread");
+  } catch (...) {
+    return tl::unexpected<Error>(caught_error());
   }
 }
 

@@ -52,11 +52,15 @@ void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_
   ::pthread_setname_np(::pthread_self(), "unstarve-feed");
   std::uint64_t seen = 0;
   while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
-    while (gate->pass(number, stop)) {
-      const std::optional<Ticket> ticket = current->claim(stop);
-      if (!ticket) break;
-      runner.run(*ticket, *current, stop);
-      control_when_due();
+    try {
+      while (gate->pass(number, stop)) {
+        const std::optional<Ticket> ticket = current->claim(stop);
+        if (!ticket) break;
+        runner.run(*ticket, *current);
+        control_when_due();
+      }
+    } catch (...) {
+      current->fail(caught_error());
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 namespace unstarve::feed {
 namespace {
@@ -15,18 +14,19 @@ bool is_of_the_sample(ErrorCode code) {
          code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound;
 }
 
-void Quarantine::add_failure(SampleFailure failure) {
+void Quarantine::add_failure(std::uint32_t index, std::uint32_t epoch,
+                             const std::string& message) noexcept {
   MutexLock lock(mutex_);
   ++failures_;
   if (listed_.size() >= kListed) return;
   try {
-    listed_.push_back(std::move(failure));
+    listed_.push_back({index, epoch, message});
   } catch (const std::bad_alloc&) {
-    return;  // counted, not listed: this runs in a thread that must not throw
+    return;  // counted, not listed
   }
 }
 
-void Quarantine::lock_away(std::uint32_t index) {
+void Quarantine::lock_away(std::uint32_t index) noexcept {
   MutexLock lock(mutex_);
   if (bad_.size() >= kMostKept) return;
   try {

@@ -28,11 +28,12 @@ class Quarantine {
   /// As many as a saved state can name.
   static constexpr std::size_t kMostBad = 1000;
 
-  /// Counts and lists a failure.
-  void add_failure(SampleFailure failure) UNSTARVE_EXCLUDES(mutex_);
+  /// Counts and lists a failure; where there is no memory to list it, counts it.
+  void add_failure(std::uint32_t index, std::uint32_t epoch, const std::string& message) noexcept
+      UNSTARVE_EXCLUDES(mutex_);
   /// Says that a sample is not to be tried again. There is an end to how many are kept: further
   /// ones are tried each time, with the same result.
-  void lock_away(std::uint32_t index) UNSTARVE_EXCLUDES(mutex_);
+  void lock_away(std::uint32_t index) noexcept UNSTARVE_EXCLUDES(mutex_);
   bool holds(std::uint32_t index) const UNSTARVE_EXCLUDES(mutex_);
 
   std::uint64_t failures() const UNSTARVE_EXCLUDES(mutex_);

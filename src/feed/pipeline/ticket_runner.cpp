@@ -12,8 +12,10 @@ namespace {
 constexpr std::uint32_t kRandomAttempts = 16;
 static_assert(kRandomAttempts <= 1U << kRepeatShift);
 
-// The first wait before a read is tried again; each further one is four times as long.
+// The first wait before a read is tried again; each further one is four times as long, up to a
+// second: four retries, the usual number, take 1.4 s, the most that can be asked for 13.4 s.
 constexpr std::int64_t kFirstWaitNs = 20'000'000;
+constexpr std::int64_t kLongestWaitNs = 1'000'000'000;
 
 /// Failures of the moment, of a disk or of a file system behind a network.
 bool may_pass(int os_errno) {
@@ -42,28 +44,31 @@ Status TicketRunner::load(const DrawKey& key, std::uint8_t* image, const std::st
     parts_.counters.add(cost);
     read_ahead_.note_read(cost.read_ns);
     if (status) return status;
-    if (retry == parts_.options.read_retries || !may_pass(status.error().os_errno) ||
-        stop.stop_requested()) {
+    if (retry == parts_.options.read_retries || !may_pass(status.error().os_errno)) {
       note_failure(key, status.error());
       return status;
     }
     LoaderCounters::increment(parts_.counters.retries);
-    parts_.clock.sleep_until_ns(parts_.clock.now_ns() + wait_ns);
-    wait_ns *= 4;
+    if (!parts_.clock.sleep_until_ns(parts_.clock.now_ns() + wait_ns, stop)) return status;
+    wait_ns = std::min(4 * wait_ns, kLongestWaitNs);
   }
 }
 
 void TicketRunner::note_failure(const DrawKey& key, const Error& error) {
-  parts_.quarantine.add_failure({key.index, key.epoch, error.message});
+  parts_.quarantine.add_failure(key.index, key.epoch, error.message);
   if (parts_.options.on_error == OnError::kRaise) return;
   if (is_of_the_sample(error.code)) parts_.quarantine.lock_away(key.index);
 }
 
-void TicketRunner::run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop) {
+void TicketRunner::run(const Ticket& ticket, BatchWindow& window) noexcept {
   const std::int64_t begun_ns = parts_.clock.now_ns();
   const std::int64_t cpu_begun_ns = thread_cpu_time_ns();
-  announce(ticket);
-  load_and_finish(ticket, window, stop);
+  try {
+    announce(ticket);
+    load_and_finish(ticket, window);
+  } catch (...) {
+    window.finish(ticket, caught_error());  // it is not: finish(), which comes last, throws nothing
+  }
   LoaderCounters& counters = parts_.counters;
   counters.load_cpu_ns.fetch_add(thread_cpu_time_ns() - cpu_begun_ns, std::memory_order_relaxed);
   counters.load_ns.fetch_add(parts_.clock.now_ns() - begun_ns, std::memory_order_relaxed);
@@ -97,8 +102,8 @@ Status TicketRunner::replace(const Ticket& ticket, Status status, DrawKey& key,
   return status;
 }
 
-void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window,
-                                   const std::stop_token& stop) {
+void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window) {
+  const std::stop_token stop = window.cancellation();
   const LoaderOptions& options = parts_.options;
   DrawKey key{options.seed, ticket.epoch, ticket.sample.index,
               ticket.sample.repeat << kRepeatShift};

@@ -28,11 +28,11 @@ class TicketRunner {
   /// The parts must outlive the runner.
   TicketRunner(const Parts& parts, SampleWorker worker);
 
-  /// Loads the sample and finishes the ticket, whatever happens.
-  void run(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
+  /// Loads the sample and finishes the ticket, whatever happens. A cancelled window ends waits.
+  void run(const Ticket& ticket, BatchWindow& window) noexcept;
 
  private:
-  void load_and_finish(const Ticket& ticket, BatchWindow& window, const std::stop_token& stop);
+  void load_and_finish(const Ticket& ticket, BatchWindow& window);
   /// Loads another sample in the place of one that failed with `status`; `key` is then that one's.
   Status replace(const Ticket& ticket, Status status, DrawKey& key, const std::stop_token& stop);
   Status load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop);

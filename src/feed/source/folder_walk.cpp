@@ -10,10 +10,9 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -91,8 +90,6 @@ Status list_folder(const std::string& full_path, ListedFolder& folder) {
   return {};
 }
 
-Error no_memory() { return {ErrorCode::kOutOfMemory, "no memory to list files", 0}; }
-
 /// Folders still to be listed, and those that are.
 class Walk {
  public:
@@ -146,8 +143,8 @@ std::optional<Walk::Item> Walk::take() {
 Result<ListedFolder> Walk::visit(const Item& item) const noexcept {
   try {
     return stat_and_list(item);
-  } catch (const std::bad_alloc&) {
-    return tl::unexpected<Error>(no_memory());
+  } catch (...) {
+    return tl::unexpected<Error>(caught_error());
   }
 }
 
@@ -185,8 +182,8 @@ void Walk::finish(Result<ListedFolder> folder, int depth) noexcept {
   } else if (!error_) {
     try {
       keep(std::move(*folder), depth);
-    } catch (const std::bad_alloc&) {
-      error_ = no_memory();
+    } catch (...) {
+      error_ = caught_error();
       to_do_.clear();
     }
   }
@@ -207,7 +204,7 @@ Result<std::vector<ListedFolder>> walk_folders(const std::string& root, const Kn
     std::vector<std::jthread> threads;
     try {
       for (int i = 1; i < kThreads; ++i) threads.emplace_back([&walk] { walk.run(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       // Those that could be started do the work, this one at least.
     }
     walk.run();

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -79,7 +79,7 @@ void for_each_in_threads(std::size_t count, Body body) {
   try {
     const std::size_t wanted = std::min<std::size_t>(count, kThreads);
     for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(run);
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Those that could be started do the work, this one at least.
   }
   run();
@@ -164,9 +164,8 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
   for_each_in_threads(paths->size(), [&](std::size_t i) {
     try {
       indexed[i].emplace(index_tar((*paths)[i], options));
-    } catch (const std::bad_alloc&) {
-      indexed[i].emplace(
-          tl::unexpected<Error>(Error{ErrorCode::kOutOfMemory, "no memory to index it", 0}));
+    } catch (...) {
+      indexed[i].emplace(tl::unexpected<Error>(caught_error()));
     }
   });
   std::shared_ptr<TarSource> source(new TarSource());

@@ -40,7 +40,8 @@ class BatchOrder {
   virtual bool ready() const = 0;
   /// No batch will come any more.
   virtual bool ended() const = 0;
-  /// Takes the next batch; only when ready(). `batch` keeps its memory from call to call.
+  /// Takes the next batch; only when ready(). `batch` keeps its memory from call to call. Where
+  /// there is no memory it throws, and has taken nothing.
   virtual void take(PlannedBatch& batch) = 0;
   /// The index of the `nth` sample after those taken, where that is known; a guess that may be
   /// wrong at the end of an epoch.

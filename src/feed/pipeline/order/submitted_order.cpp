@@ -37,16 +37,20 @@ Status SubmittedOrder::submit(std::span<const std::uint64_t> indices) {
                 indices.size(), kMaxBatch);
   }
   if (Status status = check(indices); !status) return status;
+  // All memory first: what fails for want of it has changed nothing, and take() needs none.
+  const std::size_t taken_in_the_end = spare_.size() + waiting_.size() + 1;
+  if (taken_in_the_end > spare_.capacity()) spare_.reserve(2 * taken_in_the_end);
   std::vector<PlannedSample> samples;
   if (!spare_.empty()) {
     samples = std::move(spare_.back());
     spare_.pop_back();
   }
   samples.clear();
+  samples.reserve(indices.size());
+  std::vector<PlannedSample>& last = waiting_.emplace_back(std::move(samples));
   for (const std::uint64_t index : indices) {
-    samples.push_back({static_cast<std::uint32_t>(index), count_repeat(index)});
+    last.push_back({static_cast<std::uint32_t>(index), count_repeat(index)});
   }
-  waiting_.push_back(std::move(samples));
   return {};
 }
 
