@@ -21,6 +21,9 @@ namespace unstarve::observe {
 
 namespace {
 
+/// In which a job that a signal ends is surely gone, or has at least begun to die.
+constexpr std::int64_t kTimeToDieNs = 300'000'000;
+
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -84,6 +87,8 @@ struct JobProcess::Impl {
   sigset_t mask_before{};
   FileDescriptor signals;
   std::optional<GroupWitness> witness;
+  std::optional<int> told;         // the last signal that was meant to end us
+  std::int64_t look_again_ns = 0;  // whether the job has it; 0: there is no doubt
   std::optional<JobExit> ended;
 
   ~Impl() {
@@ -98,12 +103,27 @@ struct JobProcess::Impl {
     while (::read(signals.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
       const auto signal = static_cast<int>(info.ssi_signo);
       if (!pass_on || signal == SIGCHLD || ended) continue;
+      told = signal;
       // The witness is asked in any case: what it saw now must not answer for a later signal.
-      const bool group_has_it = witness && witness->saw(signal);
+      const bool group_has_it = witness && witness->saw(signal) && is_in_our_group();
       // SI_KERNEL: typed in the terminal, whose whole foreground group has it.
       const bool job_has_it = !own_group && (group_has_it || info.ssi_code == SI_KERNEL);
-      if (!job_has_it) ::kill(own_group ? -pid : pid, signal);
+      if (!job_has_it) {
+        ::kill(own_group ? -pid : pid, signal);
+      } else if (info.ssi_code != SI_KERNEL) {
+        look_again_ns = steady_ns() + kTimeToDieNs;
+      }
     }
+  }
+
+  /// A job that made a group of its own gets nothing that is sent to ours.
+  bool is_in_our_group() const { return ::getpgid(pid) == ::getpgrp(); }
+
+  /// Somebody may have sent a signal to each of us but the job; the job would have died of it.
+  void look_again() {
+    if (look_again_ns == 0 || steady_ns() < look_again_ns) return;
+    look_again_ns = 0;
+    if (never_arrived(pid, *told)) ::kill(pid, *told);
   }
 
   /// Takes the job's end if it has come.
@@ -120,6 +140,7 @@ struct JobProcess::Impl {
     } else {
       end.exit_code = WEXITSTATUS(status);
     }
+    end.told = told;
     end.user_cpu_ns = nanoseconds(usage.ru_utime);
     end.system_cpu_ns = nanoseconds(usage.ru_stime);
     ended = end;
@@ -147,7 +168,7 @@ Result<JobProcess> JobProcess::start(const JobOptions& options) {
   ::sigaction(SIGCHLD, nullptr, &children);
   if (children.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
 
-  if (!impl->own_group) impl->witness.emplace();
+  if (!impl->own_group) impl->witness.emplace(options.command);
 
   std::vector<std::string> command = options.command;
   std::vector<std::string> environment = job_environment(options, environ);
@@ -178,8 +199,11 @@ Result<std::optional<JobExit>> JobProcess::wait_for(std::int64_t timeout_ns) {
     impl_->take_signals(true);
     if (const Status reaped = impl_->reap(); !reaped) return forward_error(reaped);
     if (impl_->ended) return impl_->ended;
-    const std::int64_t left_ns = deadline_ns - steady_ns();
-    if (left_ns <= 0) return std::optional<JobExit>();
+    impl_->look_again();
+    const std::int64_t now_ns = steady_ns();
+    if (now_ns >= deadline_ns) return std::optional<JobExit>();
+    std::int64_t left_ns = deadline_ns - now_ns;
+    if (impl_->look_again_ns != 0) left_ns = std::min(left_ns, impl_->look_again_ns - now_ns);
     pollfd wanted{impl_->signals.get(), POLLIN, 0};
     const std::int64_t left_ms = std::min<std::int64_t>(left_ns / 1'000'000 + 1, 60'000);
     if (::poll(&wanted, 1, static_cast<int>(left_ms)) < 0 && errno != EINTR) {

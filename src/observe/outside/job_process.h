@@ -31,6 +31,7 @@ struct JobOptions {
 struct JobExit {
   int exit_code = 0;             // its own, or 128 + signal
   std::optional<int> signal;     // that killed it
+  std::optional<int> told;       // the last signal that was meant to end us while it ran
   std::int64_t user_cpu_ns = 0;  // of the job and of those of its children that it waited for
   std::int64_t system_cpu_ns = 0;
 };
@@ -44,7 +45,8 @@ struct JobExit {
 /// Signals: from start() until the object is gone, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD
 /// are blocked in the calling thread (threads made later inherit that) and taken by wait():
 /// what the terminal or somebody sends to the whole process group is left to the job, what is sent
-/// to us alone is sent on to it.
+/// to us alone is sent on to it. Either way the job has it: one that lives on although a signal to
+/// the group would have ended it gets it from us.
 /// Thread rule: one thread, the main one, before others are started.
 class JobProcess {
  public:
