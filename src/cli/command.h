@@ -26,6 +26,9 @@ struct CommandContext {
   std::string executable;  // absolute path of this program
 };
 
+/// What a shell says of a program that a signal ended.
+inline constexpr int kEndedBySignal = 128;
+
 /// Prints "unstarve: <message>" to stderr and sets the exit code that fits the error:
 /// kUsage for input that is wrong or unreadable, kFailed otherwise.
 void report_error(CommandContext& context, const Error& error);

@@ -4,13 +4,13 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/shell_word.h"
+#include "cli/recorded/run_folder.h"
 #include "device/gpu_monitor.h"
 #include "host/host_files.h"
 #include "observe/outside/observation.h"
@@ -40,9 +40,16 @@ Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& par
   return device::open_gpu_monitor(emulated, clock);
 }
 
+/// The folder's name; "runs/a/" is "a", as "runs/a" is.
+std::string run_name(const std::string& run_dir) {
+  const fs::path folder = fs::absolute(run_dir).lexically_normal();
+  return folder.has_filename() ? folder.filename().string()
+                               : folder.parent_path().filename().string();
+}
+
 trace::RunInfo describe_run(const ObservedJobOptions& options, const Clock& clock) {
   trace::RunInfo info;
-  info.run_id = fs::path(options.run_dir).filename().string();
+  info.run_id = run_name(options.run_dir);
   info.command = options.command;
   info.started_wall_ns = wall_time_ns();
   info.started_ns = clock.now_ns();
@@ -100,7 +107,13 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   job_options.environment = options.environment;
   job_options.own_process_group = options.own_process_group;
   auto job = observe::JobProcess::start(job_options);
-  if (!job) return forward_error(job);
+  if (!job) {
+    ObservedJob none;
+    none.not_started = job.error();
+    writer->reset();
+    remove_run_folder(options.run_dir);
+    return none;
+  }
 
   observe::SamplerParts sampler;
   sampler.clock = &clock;
@@ -132,23 +145,6 @@ bool has_real_gpu() {
   if (!monitor) return false;
   const auto devices = (*monitor)->enumerate();
   return devices && !devices->empty();
-}
-
-std::string make_run_id(const std::vector<std::string>& command) {
-  const std::time_t now = static_cast<std::time_t>(wall_time_ns() / 1'000'000'000);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  char text[32] = {};
-  std::strftime(text, sizeof(text), "%Y-%m-%d_%H-%M-%S", &local);
-  // The script if there is one, else the program: "python -u train.py --lr 1" is "train".
-  std::string name = command.empty() ? "job" : fs::path(command.front()).stem().string();
-  for (const std::string& word : command) {
-    if (fs::path(word).extension() == ".py" || fs::path(word).extension() == ".sh") {
-      name = fs::path(word).stem().string();
-      break;
-    }
-  }
-  return std::string(text) + "_" + name;
 }
 
 }  // namespace unstarve::cli

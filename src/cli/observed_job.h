@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,18 +30,18 @@ struct ObservedJob {
   observe::JobExit exit;
   observe::ObservationReport watching;
   bool stopped_by_us = false;  // on_tick asked for it
+  /// Why there was nothing to watch; no run is left then. kNotFound or kNoPermission, as shells
+  /// say by 127 and 126, where the command is not there or is no program.
+  std::optional<Error> not_started;
 };
 
 /// Runs a command to its end while watching it, and leaves a finished run in `run_dir`.
-/// Errors: the folder cannot be made, or the command cannot be started (kNotFound, kNoPermission).
-/// A job that fails is no error: see ObservedJob::exit.
+/// Errors: the folder cannot be made, and the job was not started; or it could not be watched.
+/// A job that fails, or cannot be started, is no error: see ObservedJob.
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
 
 /// Whether the driver of a real GPU answers here. Where none does, every GPU that is seen is
 /// emulated.
 bool has_real_gpu();
-
-/// A name for a run: the local time and the script's name, "2026-05-01_14-03-22_train".
-std::string make_run_id(const std::vector<std::string>& command);
 
 }  // namespace unstarve::cli

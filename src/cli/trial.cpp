@@ -1,5 +1,6 @@
 #include "cli/trial.h"
 
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -68,7 +69,8 @@ trace::FindingRow finding_row(std::int64_t index, const diagnose::Finding& findi
 
 }  // namespace
 
-Result<Analysis> run_trial(const Installation& parts, const Trial& trial) {
+Result<Analysis> run_trial(const Installation& parts, const Trial& trial,
+                           std::optional<int>& told) {
   const SteadyClock clock;
   LiveStatus status(clock, trial.label, trial.emulated);
   StopWatch watch(clock, trial.stop_after_s);
@@ -86,6 +88,12 @@ Result<Analysis> run_trial(const Installation& parts, const Trial& trial) {
   const auto observed = run_observed(parts, options);
   status.finish();
   if (!observed) return forward_error(observed);
+  if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
+  told = observed->exit.told;
+  if (told) {
+    return fail(ErrorCode::kCancelled, "ended by a signal ({}) during '{}'; its run is {}",
+                ::strsignal(*told), trial.label, trial.run_dir);
+  }
   if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {
     return fail(ErrorCode::kJobFailed, "the job ({}) exited with {}; its output is {} and ends:{}",
                 trial.label, observed->exit.exit_code, options.output_file,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +25,11 @@ struct Trial {
 
 /// Runs it, watching, with the job's output in RUN/output.log and a live line on stderr, and
 /// analyses what was recorded.
-/// Errors: kJobFailed when the job exits with anything but 0 (and was not stopped by us), with the
-/// end of its output in the message; kNotSupported when it made too few steps to be measured.
-Result<Analysis> run_trial(const Installation& parts, const Trial& trial);
+/// Errors: kCancelled when a signal told us to end, which the job then was told as well (`told` is
+/// that signal); kJobFailed when the job exits with anything but 0 (and was not stopped by us),
+/// with the end of its output in the message; kNotSupported when it made too few steps to be
+/// measured.
+Result<Analysis> run_trial(const Installation& parts, const Trial& trial, std::optional<int>& told);
 
 /// Compares a remedy's run with the run before, and says whether its prediction held.
 report::Verification verify(const Analysis& before, const Analysis& after,

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "base/test_folder.h"
 #include "trace/load_run.h"
@@ -63,6 +66,25 @@ TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
   EXPECT_EQ((*points)[1].value.why_absent(), WhyAbsent::kNoPermission);
   EXPECT_EQ(run->series("gpu.power_w", "gpu1").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(run->metrics()->at(0).unit, "W");
+}
+
+TEST_F(RunStore, OneOfSeveralWritersGetsAFolder) {
+  std::atomic<int> made = 0;
+  std::atomic<int> refused = 0;
+  std::vector<std::jthread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      const auto writer = RunWriter::create(dir_, RunInfo{}, {});
+      if (writer) {
+        ++made;
+      } else if (writer.error().code == ErrorCode::kInvalidArgument) {
+        ++refused;
+      }
+    });
+  }
+  writers.clear();  // joins
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(refused, 7);
 }
 
 TEST_F(RunStore, AFinishedRunIsOneFile) {

@@ -1,10 +1,13 @@
 #include "trace/run_writer.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/unique_handle.h"
 #include "trace/events/events_file.h"
 #include "trace/run_schema.h"
 #include "trace/sqlite.h"
@@ -15,6 +18,17 @@ namespace {
 
 /// Events in memory at which a chunk is written without waiting for the next commit: 4 MiB.
 constexpr std::size_t kChunkEvents = 65536;
+
+/// Makes the store's file, which only one of several writers can do: whose it is, whose run it is.
+Status claim_store(const std::string& dir, const std::string& store) {
+  const FileDescriptor file(::open(store.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (file) return {};
+  if (errno == EEXIST) {
+    return fail(ErrorCode::kInvalidArgument, "{} already holds a run; choose another folder", dir);
+  }
+  return fail_errno(
+      errno, fmt::format("cannot write to the run folder {} (choose another with --out)", dir));
+}
 
 Status make_folder(const std::string& path) {
   std::error_code failed;
@@ -98,11 +112,8 @@ RunWriter::~RunWriter() = default;
 Result<std::unique_ptr<RunWriter>> RunWriter::create(const std::string& dir, const RunInfo& info,
                                                      const RunWriterOptions& options) {
   const std::string store = dir + "/run.sqlite";
-  std::error_code ignored;
-  if (std::filesystem::exists(store, ignored)) {
-    return fail(ErrorCode::kInvalidArgument, "{} already holds a run; choose another folder", dir);
-  }
   if (const Status made = make_folder(dir + "/rings"); !made) return forward_error(made);
+  if (const Status claimed = claim_store(dir, store); !claimed) return forward_error(claimed);
   auto impl = std::make_unique<Impl>();
   impl->dir = dir;
   impl->options = options;

@@ -264,7 +264,7 @@ def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:
     out = str(tmp_path / "r")
     assert unstarve("run", "--out", out, "--", "true").returncode == 0
     before = (tmp_path / "r/run.sqlite").read_bytes()
-    assert unstarve("run", "--out", out, "--", "true").returncode == 1
+    assert unstarve("run", "--out", out, "--", "true").returncode == 2
     assert (tmp_path / "r/run.sqlite").read_bytes() == before
 
 

@@ -13,6 +13,7 @@
 #include "cli/files.h"
 #include "cli/image_sample.h"
 #include "cli/observed_job.h"
+#include "cli/recorded/run_folder.h"
 #include "cli/remedies.h"
 #include "cli/terminal.h"
 #include "cli/trial.h"
@@ -105,6 +106,9 @@ class Demo {
     return present(*before);
   }
 
+  /// The signal that ended it early.
+  std::optional<int> told() const { return told_; }
+
  private:
   Status prepare() {
     if (parts_.example_dir.empty()) {
@@ -112,11 +116,18 @@ class Demo {
                   "the demo needs examples/train.py, and it is not beside this program: run it "
                   "from a checkout");
     }
-    const std::string out = options_.out.empty() ? "runs/" + make_run_id({"demo"}) : options_.out;
+    if (Status writable = check_writable(options_.json); !writable) return writable;
     std::error_code failed;
-    fs::create_directories(out, failed);
-    if (failed) return fail_errno(failed.value(), fmt::format("cannot make the folder {}", out));
-    out_ = fs::absolute(out).string();
+    if (options_.out.empty()) {
+      const auto made = make_run_folder("runs", {"demo"});
+      if (!made) return forward_error(made);
+      options_.out = *made;
+    }
+    fs::create_directories(options_.out, failed);
+    if (failed) {
+      return fail_errno(failed.value(), fmt::format("cannot make the folder {}", options_.out));
+    }
+    out_ = fs::absolute(options_.out).string();
     some_images_ = out_ + "/" + kImagesName;
     // What is made there is taken away again, so nothing may be there before.
     for (const char* name : {kImagesName, kCacheName, kShardsName}) {
@@ -162,7 +173,7 @@ class Demo {
     trial.environment.emplace_back("PYTHONPATH", parts_.package_dir);
     trial.run_dir = out_ + "/" + label;
     trial.emulated = emulated_;
-    return run_trial(parts_, trial);
+    return run_trial(parts_, trial, told_);
   }
 
   Status try_more_workers(const Analysis& before) {
@@ -290,6 +301,7 @@ class Demo {
   std::string device_;
   bool emulated_ = false;
   int runs_ = 0;
+  std::optional<int> told_;
   Tried tried_;
 };
 
@@ -327,6 +339,7 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
     if (command->count("--json") > 0 && options->json.empty()) options->json = "-";
     Demo demo(*options, context);
     if (const Status done = demo.run(); !done) report_error(context, done.error());
+    if (demo.told()) context.exit_code = kEndedBySignal + *demo.told();
   });
 }
 

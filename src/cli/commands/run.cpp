@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/files.h"
 #include "cli/observed_job.h"
+#include "cli/recorded/run_folder.h"
 #include "cli/remedies.h"
 #include "cli/terminal.h"
 #include "cli/trial.h"
@@ -47,64 +50,88 @@ std::string what_the_first_epoch_costs(const Calibration& calibration) {
       1e3 * calibration.cache_fill_cpu_s, 1e3 * calibration.folder->sample_cpu_s);
 }
 
-/// Predictions where the job's data can be loaded natively are calibrated on it.
-void add_predictions(Analysis& analysis) {
+/// Predictions where the job's data can be loaded natively are calibrated on it, given time.
+void add_predictions(Analysis& analysis, bool given_time) {
   Calibration calibration;
   if (is_image_folder(analysis) && find_remedy(analysis.diagnosis, kUnstarveLoader) != nullptr) {
-    calibration = calibrate(analysis.hook.dataset_root, NativeOutput::kFloat32);
-    for (const std::string& remark : calibration.remarks) analysis.remarks.push_back(remark);
-    if (calibration.cache) analysis.remarks.push_back(what_the_first_epoch_costs(calibration));
+    if (given_time) {
+      calibration = calibrate(analysis.hook.dataset_root, NativeOutput::kFloat32);
+      for (const std::string& remark : calibration.remarks) analysis.remarks.push_back(remark);
+      if (calibration.cache) analysis.remarks.push_back(what_the_first_epoch_costs(calibration));
+    } else {
+      analysis.remarks.emplace_back(
+          "unstarve's loader was not measured on the job's images: a signal asked for the end");
+    }
   }
   diagnose::attach_predictions(analysis.diagnosis, predict_remedies(analysis, calibration));
 }
 
-/// Text on stderr (stdout is the job's), a page in `out`, JSON where it was asked for; findings go
-/// into the store of `run_dir`.
-Status present(const Options& options, const std::string& out, const std::string& run_dir,
-               const Analysis& analysis, const Tried& tried) {
+/// Everything that was asked for and could not be written is said; the first of it is returned.
+Status write_reports(const Options& options, const std::string& page, const Analysis& analysis,
+                     const Tried& tried) {
   const report::Report shown = to_report(analysis, tried);
   write_text(Stream::kErr, report::render_text(shown, text_options(Stream::kErr)));
-  const std::string html = options.html.empty() ? out + "/report.html" : options.html;
-  if (Status written = write_file(html, report::render_html(shown)); !written) return written;
-  say("the page is " + html);
-  if (Status stored = store_results(run_dir, analysis.diagnosis, tried.verification); !stored) {
-    return stored;
-  }
-  if (options.json.empty()) return {};
-  return write_file(options.json, options.fix
-                                      ? report::to_json(analysis.diagnosis, tried.verification)
-                                      : report::to_json(analysis.diagnosis));
+  Status html = write_file(page, report::render_html(shown));
+  say(html ? "the page is " + page : html.error().message);
+  if (options.html.empty()) html = {};  // nobody asked for it
+  if (options.json.empty()) return html;
+  const std::string text = options.fix ? report::to_json(analysis.diagnosis, tried.verification)
+                                       : report::to_json(analysis.diagnosis);
+  Status json = write_file(options.json, text);
+  if (!json) say(json.error().message);
+  return json ? html : json;
 }
 
-int exit_code_of(const Error& error) {
+/// Text on stderr (stdout is the job's), a page in `out`, JSON where it was asked for; findings go
+/// into the store of `run_dir`. False when something that was asked for could not be written.
+bool present(const Options& options, const std::string& out, const std::string& run_dir,
+             const Analysis& analysis, const Tried& tried) {
+  const std::string page = options.html.empty() ? out + "/report.html" : options.html;
+  const Status written = write_reports(options, page, analysis, tried);
+  const Status stored = store_results(run_dir, analysis.diagnosis, tried.verification);
+  if (!stored) say(stored.error().message);
+  return written.has_value();
+}
+
+int exit_code_of_start(const Error& error) {
   if (error.code == ErrorCode::kNotFound) return kShellNotFound;
   if (error.code == ErrorCode::kNoPermission) return kShellNotExecutable;
   return kFailed;
 }
 
-/// Watches one run; the job's exit code is passed on whatever becomes of the analysis.
+/// Whether the signal that came leaves time for more than the job's end: a scheduler's does not.
+bool leaves_time(const observe::JobExit& exit) { return !exit.told || *exit.told == SIGINT; }
+
+/// Says what the run showed. False when a report that was asked for could not be made.
+bool conclude(const Options& options, const std::string& run_dir, const ObservedJob& observed) {
+  say_remarks(observed.watching.remarks);
+  auto analysis = analyse_run(run_dir);
+  if (!analysis) {
+    say(analysis.error().message);
+    return options.json.empty() && options.html.empty();
+  }
+  add_predictions(*analysis, leaves_time(observed.exit));
+  const bool shown = present(options, run_dir, run_dir, *analysis, {});
+  say_remarks(analysis->remarks);
+  return shown;
+}
+
+/// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
+/// asked for and is missing make another of it.
 void watch(const Options& options, const std::string& run_dir, CommandContext& context) {
   ObservedJobOptions job;
   job.command = options.command;
   job.run_dir = run_dir;
   const auto observed = run_observed(find_installation(context.executable), job);
-  if (!observed) {
-    report_error(context, observed.error());
-    context.exit_code = exit_code_of(observed.error());
+  if (!observed) return report_error(context, observed.error());
+  if (observed->not_started) {
+    report_error(context, *observed->not_started);
+    context.exit_code = exit_code_of_start(*observed->not_started);
     return;
   }
   context.exit_code = observed->exit.exit_code;
-  say_remarks(observed->watching.remarks);
-  auto analysis = analyse_run(run_dir);
-  if (!analysis) {
-    say(analysis.error().message);
-    return;
-  }
-  add_predictions(*analysis);
-  if (const Status shown = present(options, run_dir, run_dir, *analysis, {}); !shown) {
-    say(shown.error().message);
-  }
-  say_remarks(analysis->remarks);
+  const bool shown = conclude(options, run_dir, *observed);
+  if (!shown && context.exit_code == kSuccess) context.exit_code = kFailed;
 }
 
 /// unstarve's package, before what the job's own variable says.
@@ -122,17 +149,18 @@ class Trials {
         run_dir_(std::move(run_dir)),
         parts_(find_installation(context.executable)) {}
 
+  /// What to exit with after a run() that succeeded, or was told to end.
+  int exit_code() const { return told_ ? kEndedBySignal + *told_ : shown_ ? kSuccess : kFailed; }
+
   Status run() {
     say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
                     options_.trial_seconds, run_dir_));
     auto before = run_one("before", {});
     if (!before) return forward_error(before);
-    add_predictions(*before);
+    add_predictions(*before, true);
     if (Status tried = try_more_workers(*before); !tried) return tried;
     if (Status tried = try_native_loader(*before); !tried) return tried;
-    if (Status shown = present(options_, run_dir_, run_dir_ + "/before", *before, tried_); !shown) {
-      return shown;
-    }
+    shown_ = present(options_, run_dir_, run_dir_ + "/before", *before, tried_);
     say_remarks(before->remarks);
     return {};
   }
@@ -140,9 +168,11 @@ class Trials {
  private:
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
-  Result<Analysis> run_one(const std::string& label, const Environment& environment) const {
-    return run_trial(parts_, {label, options_.command, environment, run_dir_ + "/" + label,
-                              !has_real_gpu(), options_.trial_seconds});
+  Result<Analysis> run_one(const std::string& label, const Environment& environment) {
+    return run_trial(parts_,
+                     {label, options_.command, environment, run_dir_ + "/" + label, !has_real_gpu(),
+                      options_.trial_seconds},
+                     told_);
   }
 
   Status try_more_workers(const Analysis& before) {
@@ -195,18 +225,30 @@ class Trials {
   std::string run_dir_;
   Installation parts_;
   Tried tried_;
+  std::optional<int> told_;
+  bool shown_ = true;
 };
 
-void run(Options& options, CommandContext& context) {
-  const std::string run_dir =
-      options.out.empty() ? "runs/" + make_run_id(options.command) : options.out;
-  if (!options.fix) {
-    watch(options, run_dir, context);
+Status check_reports(const Options& options) {
+  if (Status json = check_writable(options.json); !json) return json;
+  return check_writable(options.html);
+}
+
+void run(const Options& options, CommandContext& context) {
+  // Not at the end of a job of hours: what cannot be written then cannot be written now.
+  if (const Status writable = check_reports(options); !writable) {
+    report_error(context, writable.error());
+    context.exit_code = kUsage;
     return;
   }
-  if (const Status done = Trials(options, run_dir, context).run(); !done) {
-    report_error(context, done.error());
-  }
+  const auto run_dir = options.out.empty() ? make_run_folder("runs", options.command)
+                                           : Result<std::string>(options.out);
+  if (!run_dir) return report_error(context, run_dir.error());
+  if (!options.fix) return watch(options, *run_dir, context);
+  Trials trials(options, *run_dir, context);
+  const Status done = trials.run();
+  if (!done) report_error(context, done.error());
+  if (done || trials.exit_code() > kEndedBySignal) context.exit_code = trials.exit_code();
 }
 
 }  // namespace
