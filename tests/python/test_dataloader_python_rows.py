@@ -3,9 +3,12 @@ on the same files."""
 
 from __future__ import annotations
 
+import contextlib
 import io
+import multiprocessing
 import os
 import random
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,6 +218,66 @@ def test_threads_share_an_iterator(folder: Path) -> None:
             [dataset.targets[i % 13], dataset.targets[(i + 1) % 13]] for i in range(0, 400, 2)
         ]
         assert sorted(found) == sorted(expected)
+
+
+class AlarmError(Exception):
+    pass
+
+
+def test_a_signal_ends_the_wait_behind_another_thread(folder: Path) -> None:
+    """Whoever of the two holds the iterator."""
+    pipe = folder / "class1" / "0 a pipe.jpg"
+    os.mkfifo(pipe)
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    iterator = iter(native(dataset, batch_size=13, num_workers=1))
+    ends: list[Any] = []
+
+    def consume() -> None:
+        try:
+            next(iterator)
+        except Exception as end:
+            ends.append(str(end))
+
+    def ring(number: int, frame: Any) -> None:
+        raise AlarmError
+
+    thread = threading.Thread(target=consume)
+    thread.start()
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(AlarmError):
+            next(iterator)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    os.close(os.open(pipe, os.O_WRONLY))
+    thread.join(60)
+    assert len(ends) == 1 and "cannot identify image file" in ends[0]
+    assert next(iterator, None) is None
+
+
+def test_a_worker_that_is_killed_is_an_error_and_another_takes_over(folder: Path) -> None:
+    pipe = folder / "class1" / "0 a pipe.jpg"
+    os.mkfifo(pipe)
+    make_png(folder / "class2" / "0 really a png.jpg")
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    iterator = iter(native(dataset, batch_size=2, num_workers=1, timeout=0.5))
+    others = set(multiprocessing.active_children())
+    assert [next(iterator)[1].tolist() for _ in range(2)] == [[0, 0], [0, 0]]
+    with pytest.raises(RuntimeError, match="timed out"):
+        next(iterator)
+    pipe.unlink()
+    make_png(pipe)
+    (worker,) = set(multiprocessing.active_children()) - others
+    with contextlib.suppress(RuntimeError):  # torch's signal handler may speak at any time
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.join(60)
+    found = outcomes(iterator)
+    errors = [kind for kind, _ in found if isinstance(kind, type)]
+    assert errors in ([], [RuntimeError])
+    batches = [labels for images, labels in found if isinstance(images, torch.Tensor)]
+    assert batches == [[1, 1], [1, 1], [1, 2], [2, 2], [2, 2]][len(errors) :]
 
 
 def damaged_forms(draw: random.Random) -> Iterator[bytes]:
