@@ -67,6 +67,12 @@ def tidy_commands() -> list[list[str]]:
     ]
 
 
+def torch_commands() -> list[list[str]]:
+    # The newest is what `make test` runs with.
+    build = ["scripts/build.sh", "release", "unstarve_python"]
+    return [build, *(["scripts/test_torch_version.sh", version] for version in ("2.1", "2.8"))]
+
+
 # The quick ones first, so that a slip shows within seconds.
 CHECKS = (
     Check("layers", "no #include against the layers", lambda: [[PYTHON, "tools/check_layers.py"]]),
@@ -75,6 +81,7 @@ CHECKS = (
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
     Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
+    Check("torch-versions", "the hook and the drop-in on older PyTorch", torch_commands),
     Check(
         "gcc-debug",
         "gcc with the standard library's assertions",

@@ -294,7 +294,7 @@ def _notes(loader: Any) -> list[str]:
         notes.append(f"num_workers={loader.num_workers}: at most so many loading threads")
     else:
         notes.append("num_workers=0: as many loading threads as the process may use CPUs")
-    if not loader.in_order:
+    if not getattr(loader, "in_order", True):  # torch has it from 2.6 on
         notes.append("in_order=False: batches come in order all the same, none waits for another")
     if loader.multiprocessing_context is not None:
         notes.append("multiprocessing_context: there are no worker processes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import multiprocessing
 import shutil
 from collections.abc import Iterator
@@ -95,7 +96,7 @@ FLOATS: dict[str, Any] = {
         v2.ToDtype(torch.float32, scale=True),
         v2.Normalize(MEAN, STD),
     ],
-    "unscaled": [v2.ToImage(), v2.Resize((40, 50)), v2.ToDtype(torch.float32)],
+    "unscaled": [v2.ToImage(), v2.Resize((40, 50), antialias=True), v2.ToDtype(torch.float32)],
     "half": [
         v2.ToImage(),
         v2.CenterCrop(64),
@@ -152,6 +153,12 @@ def test_random_crops_are_those_of_torchvision_for_the_same_boxes(folder: Path) 
             assert label == dataset.samples[index][1]
 
 
+# torch's loader has had the argument since 2.6.
+ANY_ORDER = (
+    {"in_order": False} if "in_order" in inspect.signature(data.DataLoader).parameters else {}
+)
+
+
 def run(dataset: Any, seed: int = 5, epochs: int = 2, **arguments: Any) -> list[Any]:
     torch.manual_seed(seed)
     loader = native(dataset, **{"batch_size": 5, "shuffle": True, **arguments})
@@ -162,7 +169,7 @@ def test_the_seed_decides_all_and_threads_nothing(folder: Path) -> None:
     dataset = folder_of(folder)
     first = run(dataset)
     assert same(first, run(dataset, num_workers=1))
-    assert same(first, run(dataset, num_workers=3, prefetch_factor=5, in_order=False))
+    assert same(first, run(dataset, num_workers=3, prefetch_factor=5, **ANY_ORDER))
     assert not same(first, run(dataset, seed=6))
     assert not torch.equal(first[0][0], first[3][0])
     kept = run(dataset, num_workers=2, persistent_workers=True, shuffle=False)
@@ -264,7 +271,7 @@ def test_another_transform_is_seen_by_the_next_epoch(folder: Path) -> None:
 
 
 def test_single_samples_are_tv_tensors_where_torchvision_makes_them(folder: Path) -> None:
-    dataset = folder_of(folder, v2.Compose([v2.ToImage(), v2.Resize((8, 8))]))
+    dataset = folder_of(folder, v2.Compose([v2.ToImage(), v2.Resize((8, 8), antialias=True)]))
     image, label = next(iter(native(dataset, batch_size=None)))
     reference, _ = next(iter(data.DataLoader(dataset, batch_size=None)))
     assert type(image) is type(reference) and type(label) is int

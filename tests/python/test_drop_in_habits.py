@@ -265,8 +265,8 @@ def test_what_is_no_index_is_a_type_error(folder: Path, index: Any) -> None:
 
 def test_a_timeout_without_workers_is_refused_as_in_torch(folder: Path) -> None:
     dataset = datasets.ImageFolder(folder, CENTRE)
-    for kind in (TORCH, DataLoader):
-        with pytest.raises(AssertionError, match="requires timeout == 0"):
+    for kind in (TORCH, DataLoader):  # before 2.6, torch's own has no text
+        with pytest.raises(AssertionError, match=r"^$|requires timeout == 0"):
             iter(kind(dataset, timeout=5))
 
 

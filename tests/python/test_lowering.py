@@ -132,14 +132,16 @@ def test_flips_add_up_and_erasing_is_normalised() -> None:
 
 
 def test_other_floating_point_types_go_by_float32() -> None:
-    resize = [v2.ToImage(), v2.Resize((8, 8))]
+    resize = [v2.ToImage(), v2.Resize((8, 8), antialias=True)]
     to_float = v2.ToDtype(torch.float32, scale=True)
     plan = plan_of(*resize, to_float, v2.Normalize(MEAN, STD), v2.ToDtype(torch.bfloat16))
     assert (plan.dtype, plan.scale_to_unit, plan.mean) == ("bfloat16", True, MEAN)
     assert "float16" in obstacle_to(*resize, v2.ToDtype(torch.float16, scale=True))
     unscaled = plan_of(*resize, v2.ToDtype(torch.float32))
     assert (unscaled.dtype, unscaled.scale_to_unit) == ("float32", False)
-    converted = plan_of(v1.PILToTensor(), v1.Resize((8, 8)), v1.ConvertImageDtype(torch.float32))
+    converted = plan_of(
+        v1.PILToTensor(), v1.Resize((8, 8), antialias=True), v1.ConvertImageDtype(torch.float32)
+    )
     assert (converted.scale_to_unit, converted.scale_by_reciprocal) == (True, False)
 
 

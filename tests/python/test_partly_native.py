@@ -77,7 +77,12 @@ CHAINS: dict[str, Any] = {
         1 / 255 / min(STD),
     ),
     "tv_tensor": (
-        [v2.ToImage(), v2.Resize((40, 50)), untouched, v2.ToDtype(torch.float32, scale=True)],
+        [
+            v2.ToImage(),
+            v2.Resize((40, 50), antialias=True),
+            untouched,
+            v2.ToDtype(torch.float32, scale=True),
+        ],
         1 / 255,
     ),
     "nested": (

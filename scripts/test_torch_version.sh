@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Runs the hook's and the drop-in loader's tests with another PyTorch, on the wheel in
+# build/wheel/dist where there is one, else on the release build.
+#   usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]
+# .venv-torch-VERSION is made from requirements/torch-VERSION.txt when there is none, without
+# NVIDIA's 3 GB: no GPU is used.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version="${1:?usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]}"
+shift
+readonly LIST="requirements/torch-$version.txt" VENV=".venv-torch-$version"
+# What torch and torchvision import, and what runs the tests.
+readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec requests)
+readonly TESTS=(
+  tests/python/test_hook_{start,torch,device,fix,workers}.py
+  tests/python/test_{dataloader,dataloader_native,drop_in_habits,lowering,partly_native,workers}.py
+)
+
+say() { printf 'torch %s: %s\n' "$version" "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+pip_install() {
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$@" </dev/null
+}
+
+make_venv() {
+  local wanted
+  wanted="$(cat "$LIST" "$0" tools/cuda_stand_ins.py requirements/test.txt | sha256sum)"
+  if [[ "$(cat "$VENV/.stamp" 2>/dev/null)" == "$wanted" ]]; then return; fi
+  say "making $VENV (a download of up to 900 MB)"
+  python3 -m venv --clear "$VENV" || die "python3 -m venv failed; install python3-venv"
+  # Everything but torch first: pip would go on about NVIDIA's packages that torch asks for.
+  pip_install "${OTHERS[@]}" "$(grep '^pytest==' requirements/test.txt)" \
+    -r <(grep -v '^torch' "$LIST") || die "pip could not install $(xargs <"$LIST")"
+  pip_install --no-deps -r <(grep '^torch' "$LIST") 2>"$VENV/pip.log" ||
+    { cat "$VENV/pip.log" >&2; die "has PyPI a torch $version for $(python3 --version)?"; }
+  "$VENV/bin/python" tools/cuda_stand_ins.py "$("$VENV/bin/python" -c \
+    'import sysconfig; print(sysconfig.get_path("platlib"))')/torch" >&2
+  echo "$wanted" > "$VENV/.stamp"
+}
+
+# The package that is tested. The release build uses the system's libjpeg, for which an old
+# torchvision brings a namesake that lacks functions (docs/known_gaps.md): the system's goes first.
+choose_package() {
+  unset PYTHONPATH
+  local wheel
+  if wheel="$(compgen -G 'build/wheel/dist/unstarve-*.whl' | head -n 1)"; then
+    pip_install --no-deps --force-reinstall "$wheel" || die "pip could not install $wheel"
+    return
+  fi
+  local module
+  module="$(compgen -G 'build/release/python/unstarve/_native*.so')" ||
+    die "neither a wheel nor the release build is there: run scripts/build.sh release"
+  export PYTHONPATH="$PWD/build/release/python"
+  LD_PRELOAD="$(ldd "$module" | awk '/libjpeg/ { print $3 }')"
+  export LD_PRELOAD
+}
+
+main() {
+  [[ -f "$LIST" ]] || die "there is no $LIST"
+  make_venv
+  choose_package
+  "$VENV/bin/python" -c 'import torch; print("torch", torch.__version__)'
+  "$VENV/bin/python" -m pytest -q -p no:cacheprovider "$@" "${TESTS[@]}"
+}
+
+main "$@"
