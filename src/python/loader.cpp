@@ -70,9 +70,33 @@ nb::object share(HostBatch&& batch) {
   return nb::make_tuple(images_of(*slot, owner), labels);
 }
 
+/// A loader that ends without the GIL: its threads finish the samples that they are at, and copies
+/// are written, while other Python threads run.
+class PythonLoader {
+ public:
+  explicit PythonLoader(std::unique_ptr<Loader> loader) : loader_(std::move(loader)) {}
+  ~PythonLoader() {
+    const nb::gil_scoped_release released;
+    loader_.reset();
+  }
+  PythonLoader(const PythonLoader&) = delete;
+  PythonLoader& operator=(const PythonLoader&) = delete;
+
+  Loader* operator->() const { return loader_.get(); }
+
+ private:
+  std::unique_ptr<Loader> loader_;
+};
+
+/// For nanobind: a function without arguments of the loader within.
+template <auto function>
+auto method(const PythonLoader& loader) {
+  return (loader.operator->()->*function)();
+}
+
 /// The next batch if it is ready, None at the end of the epoch, False where the caller would wait.
-nb::object batch_if_ready(Loader& loader) {
-  Result<feed::NextBatch> next = loader.next(std::chrono::nanoseconds(0));
+nb::object batch_if_ready(PythonLoader& loader) {
+  Result<feed::NextBatch> next = loader->next(std::chrono::nanoseconds(0));
   if (!next) raise(next.error());
   if (next->state == feed::NextState::kEnd) return nb::none();
   if (next->state == feed::NextState::kTimeout) return nb::bool_(false);
@@ -81,13 +105,13 @@ nb::object batch_if_ready(Loader& loader) {
 
 /// Waits without the GIL, looking for Ctrl-C; None at the end of the epoch. TimeoutError after
 /// `timeout_s` seconds, unless that is 0.
-nb::object next_batch(Loader& loader, double timeout_s) {
+nb::object next_batch(PythonLoader& loader, double timeout_s) {
   using SteadyTime = std::chrono::steady_clock;
   const auto begun = SteadyTime::now();
   for (;;) {
     Result<feed::NextBatch> next = [&loader] {
       const nb::gil_scoped_release released;
-      return loader.next(kSignalInterval);
+      return loader->next(kSignalInterval);
     }();
     if (!next) raise(next.error());
     if (next->state == feed::NextState::kEnd) return nb::none();
@@ -113,17 +137,17 @@ feed::LoaderParts parts_with(const HostMemory* memory) {
   return parts;
 }
 
-std::unique_ptr<Loader> open_loader(const LoaderOptions& options, const HostMemory* memory) {
+std::unique_ptr<PythonLoader> open_loader(const LoaderOptions& options, const HostMemory* memory) {
   Result<std::unique_ptr<Loader>> loader = [&] {
     const nb::gil_scoped_release released;
     return Loader::open(options, parts_with(memory));
   }();
-  return value_or_raise(std::move(loader));
+  return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
 
 /// A loader of files that the caller has listed: see list_of().
-std::unique_ptr<Loader> open_list(const LoaderOptions& options, const nb::bytes& paths,
-                                  const LabelList& labels, const HostMemory* memory) {
+std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const nb::bytes& paths,
+                                        const LabelList& labels, const HostMemory* memory) {
   feed::ListSource::List list = list_of(paths, labels);
   list.max_file_bytes = options.max_file_bytes;
   Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
@@ -134,50 +158,50 @@ std::unique_ptr<Loader> open_list(const LoaderOptions& options, const nb::bytes&
     if (!source) return forward_error(source);
     return Loader::open(options, std::move(*source), parts);
   }();
-  return value_or_raise(std::move(loader));
+  return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
 
-void begin_epoch(Loader& loader, std::uint32_t epoch) {
+void begin_epoch(PythonLoader& loader, std::uint32_t epoch) {
   const Status status = [&] {
     const nb::gil_scoped_release released;
-    return loader.begin_epoch(epoch);
+    return loader->begin_epoch(epoch);
   }();
   if (!status) raise(status.error());
 }
 
-void begin_submitted_epoch(Loader& loader, std::uint32_t epoch) {
+void begin_submitted_epoch(PythonLoader& loader, std::uint32_t epoch) {
   const Status status = [&] {
     const nb::gil_scoped_release released;
-    return loader.begin_submitted_epoch(epoch);
+    return loader->begin_submitted_epoch(epoch);
   }();
   if (!status) raise(status.error());
 }
 
 using IndexList = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void submit_batch(Loader& loader, const IndexList& indices) {
-  const Status status = loader.submit_batch({indices.data(), indices.size()});
+void submit_batch(PythonLoader& loader, const IndexList& indices) {
+  const Status status = loader->submit_batch({indices.data(), indices.size()});
   if (!status) raise(status.error());
 }
 
 /// A resumed epoch may skip millions.
-void skip_batch(Loader& loader, const IndexList& indices) {
+void skip_batch(PythonLoader& loader, const IndexList& indices) {
   const std::span<const std::uint64_t> skipped(indices.data(), indices.size());
   const Status status = [&] {
     const nb::gil_scoped_release released;
-    return loader.skip_batch(skipped);
+    return loader->skip_batch(skipped);
   }();
   if (!status) raise(status.error());
 }
 
-void finish_submitting(Loader& loader) {
-  if (Status status = loader.finish_submitting(); !status) raise(status.error());
+void finish_submitting(PythonLoader& loader) {
+  if (Status status = loader->finish_submitting(); !status) raise(status.error());
 }
 
 /// (batch, row, whether the sample would fail at any time) of each row that the consumer must fill.
-nb::list take_failed(Loader& loader) {
+nb::list take_failed(PythonLoader& loader) {
   nb::list rows;
-  for (const feed::FailedRow& failed : loader.take_failed()) {
+  for (const feed::FailedRow& failed : loader->take_failed()) {
     rows.append(nb::make_tuple(failed.batch, failed.row, feed::is_of_the_sample(failed.code)));
   }
   return rows;
@@ -192,8 +216,8 @@ void add_cache_stats(const feed::CacheStats& stats, nb::dict& result) {
   result["cache_bytes"] = stats.bytes;
 }
 
-nb::dict stats(const Loader& loader) {
-  const feed::LoaderStats stats = loader.stats();
+nb::dict stats(const PythonLoader& loader) {
+  const feed::LoaderStats stats = loader->stats();
   nb::dict result;
   result["images"] = stats.images;
   result["batches"] = stats.batches;
@@ -211,35 +235,35 @@ nb::dict stats(const Loader& loader) {
   result["hints"] = stats.hints;
   result["slots_allocated"] = stats.slots_allocated;
   result["threads"] = stats.threads;
-  add_cache_stats(loader.cache_stats(), result);
+  add_cache_stats(loader->cache_stats(), result);
   return result;
 }
 
-nb::list failures(const Loader& loader) {
+nb::list failures(const PythonLoader& loader) {
   nb::list result;
-  for (const feed::SampleFailure& failure : loader.failures()) {
+  for (const feed::SampleFailure& failure : loader->failures()) {
     result.append(nb::make_tuple(failure.index, failure.epoch, failure.message));
   }
   return result;
 }
 
-std::string state_of(const Loader& loader) { return feed::to_json(loader.state()); }
+std::string state_of(const PythonLoader& loader) { return feed::to_json(loader->state()); }
 
-void restore(Loader& loader, const std::string& json) {
+void restore(PythonLoader& loader, const std::string& json) {
   const Status status = [&]() -> Status {
     const nb::gil_scoped_release released;
     const Result<feed::LoaderState> state = feed::parse_loader_state(json);
     if (!state) return forward_error(state);
-    return loader.restore(*state);
+    return loader->restore(*state);
   }();
   if (!status) raise(status.error());
 }
 
 /// One line for each thing that the controller changed, with its reason, and what the cache did.
-nb::list explain(const Loader& loader) {
+nb::list explain(const PythonLoader& loader) {
   nb::list lines;
-  for (const feed::ControlMove& move : loader.explain()) lines.append(feed::describe(move));
-  for (const std::string& line : feed::describe(loader.cache_stats())) {
+  for (const feed::ControlMove& move : loader->explain()) lines.append(feed::describe(move));
+  for (const std::string& line : feed::describe(loader->cache_stats())) {
     lines.append(nb::str(line.c_str()));
   }
   return lines;
@@ -341,14 +365,14 @@ void bind_loader(nb::module_& module) {
              nb::arg("memory") = nb::none());
   module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
              nb::arg("size"));
-  nb::class_<Loader>(module, "Loader")
+  nb::class_<PythonLoader>(module, "Loader")
       .def(nb::new_(&open_loader), nb::arg("options"), nb::arg("memory") = nb::none())
       .def("begin_epoch", &begin_epoch, nb::arg("epoch"), nb::lock_self())
       .def("begin_submitted_epoch", &begin_submitted_epoch, nb::arg("epoch"), nb::lock_self())
       .def("submit_batch", &submit_batch, nb::arg("indices"), nb::lock_self())
       .def("skip_batch", &skip_batch, nb::arg("indices"), nb::lock_self())
       .def("finish_submitting", &finish_submitting, nb::lock_self())
-      .def("wanted_batches", &Loader::wanted_batches)
+      .def("wanted_batches", method<&Loader::wanted_batches>)
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0, nb::lock_self())
       .def("take_failed", &take_failed)
       .def("next_if_ready", &batch_if_ready, nb::lock_self())
@@ -357,12 +381,12 @@ void bind_loader(nb::module_& module) {
       .def("state", &state_of)
       .def("restore", &restore, nb::arg("state"), nb::lock_self())
       .def("explain", &explain)
-      .def_prop_ro("classes", &Loader::classes)
-      .def_prop_ro("sample_count", &Loader::sample_count)
-      .def_prop_ro("batch_count", &Loader::batch_count)
-      .def_prop_ro("thread_count", &Loader::thread_count)
+      .def_prop_ro("classes", method<&Loader::classes>)
+      .def_prop_ro("sample_count", method<&Loader::sample_count>)
+      .def_prop_ro("batch_count", method<&Loader::batch_count>)
+      .def_prop_ro("thread_count", method<&Loader::thread_count>)
       .def_prop_ro("ready_batches",
-                   [](const Loader& loader) { return loader.stats().ready_batches; });
+                   [](const PythonLoader& loader) { return loader->stats().ready_batches; });
 }
 
 }  // namespace unstarve::python

@@ -41,6 +41,13 @@ class PythonSampleLoader {
       : loader_(value_or_raise(feed::SampleLoader::open(
             options, files == nullptr ? nullptr : files->source(), feed::LoaderParts::real()))),
         image_bytes_(loader_->image_bytes()) {}
+  ~PythonSampleLoader() {
+    // Without the mutex: in a forked child a thread that is not there may hold it.
+    const nb::gil_scoped_release released;
+    loader_.reset();
+  }
+  PythonSampleLoader(const PythonSampleLoader&) = delete;
+  PythonSampleLoader& operator=(const PythonSampleLoader&) = delete;
 
   void load(const nb::bytes& path, std::uint32_t epoch, std::uint32_t index, std::uint16_t repeat,
             const Pixels& out) {
@@ -52,6 +59,7 @@ class PythonSampleLoader {
     if (!status) raise(status.error());
   }
 
+  /// Without the GIL: copies that wait are written.
   void close() {
     const nb::gil_scoped_release released;
     const MutexLock lock(mutex_);
