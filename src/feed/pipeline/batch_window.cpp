@@ -189,10 +189,11 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
         return cancelled_ || delivered_error_ || epoch_is_over() || head_is_done();
       };
       if (!ready()) {
-        next_blocked_from_ns_ = clock_.now_ns();
+        if (waits_.consumers++ == 0) next_blocked_from_ns_ = clock_.now_ns();
         head_done_.wait_for(mutex_, at_most, ready);
-        waits_.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
-        next_blocked_from_ns_ = 0;
+        if (--waits_.consumers == 0) {
+          waits_.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
+        }
       }
       if (delivered_error_) return tl::unexpected<Error>(*delivered_error_);
       if (cancelled_) return unstarve::fail(ErrorCode::kCancelled, "the epoch was cancelled");
@@ -297,7 +298,7 @@ BatchWindow::Waits BatchWindow::waits() const {
   MutexLock lock(mutex_);
   Waits waits = waits_;
   waits.open = static_cast<int>(opened_ - delivered_);
-  if (next_blocked_from_ns_ != 0) waits.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
+  if (waits.consumers > 0) waits.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
   return waits;
 }
 

@@ -54,7 +54,7 @@ struct NextBatch {
 /// consumer. It is not a queue because samples finish out of order: a slow one holds back only its
 /// own batch, while the threads go on with those behind it. It may run on into the next epoch
 /// before the consumer has begun that.
-/// Thread rule: claim() and finish() from any thread, next() from the consumer, the rest from any.
+/// Thread rule: any thread; several consumers share the batches.
 class BatchWindow {
  public:
   struct Setup {
@@ -104,13 +104,14 @@ class BatchWindow {
   /// Makes `error` the end, ahead of all that is under way.
   void fail(Error error) noexcept UNSTARVE_EXCLUDES(mutex_);
 
-  /// Sums since the window was made, with a wait of the consumer that still lasts, and what lies
-  /// ready now.
+  /// Sums since the window was made, with a wait for a batch that still lasts, and what lies ready
+  /// now.
   struct Waits {
     std::int64_t claim_blocked_ns = 0;
-    std::int64_t next_blocked_ns = 0;
-    int open = 0;   // batches claimed from and not delivered
-    int ready = 0;  // of these: complete
+    std::int64_t next_blocked_ns = 0;  // one consumer waited, or several
+    int consumers = 0;                 // that wait now
+    int open = 0;                      // batches claimed from and not delivered
+    int ready = 0;                     // of these: complete
   };
   Waits waits() const UNSTARVE_EXCLUDES(mutex_);
 
@@ -158,7 +159,8 @@ class BatchWindow {
   std::optional<Error> delivered_error_ UNSTARVE_GUARDED_BY(mutex_);
   std::vector<FailedRow> untold_ UNSTARVE_GUARDED_BY(mutex_);
   Waits waits_ UNSTARVE_GUARDED_BY(mutex_);
-  std::int64_t next_blocked_from_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // 0: it does not wait
+  // Since when next_blocked_ns does not have the wait of waits_.consumers.
+  std::int64_t next_blocked_from_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace unstarve::feed

@@ -38,6 +38,7 @@ Loader::~Loader() {
   {
     MutexLock lock(impl_->start_mutex);
     impl_->closing = true;
+    impl_->control_thread.request_stop();
     for (std::jthread& thread : impl_->threads) thread.request_stop();
   }
   impl_->replace_window(nullptr);
@@ -127,6 +128,7 @@ Status Loader::Impl::begin(std::unique_ptr<BatchOrder> order, const EpochPositio
       std::move(order), start, most_ahead, most_ahead, pool, *parts.clock, reports});
   replace_window(nullptr);
   if (Status status = start_threads(gate->open()); !status) return status;
+  start_control();
   replace_window(next);
   {
     MutexLock lock(mutex);
@@ -199,7 +201,7 @@ Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   const std::shared_ptr<BatchWindow> window = impl_->current_window();
   if (window == nullptr) return NextBatch{NextState::kEnd, std::nullopt};
   Result<NextBatch> next = impl_->next(*window, at_most);
-  impl_->control_when_due();
+  impl_->measure_when_due();
   return next;
 }
 
@@ -281,6 +283,7 @@ LoaderStats Loader::stats() const {
   }
   stats.slots_allocated = impl_->pool->allocations();
   stats.threads = impl_->gate->open();
+  stats.control_is_due = !impl_->control->settled();
   return stats;
 }
 

@@ -31,7 +31,7 @@ struct LoaderStats {
   std::int64_t load_ns = 0;           // the three above and what lies between
   std::int64_t load_cpu_ns = 0;       // of it on a CPU
   std::int64_t threads_wait_ns = 0;   // loading threads waited for the consumer
-  std::int64_t consumer_wait_ns = 0;  // the consumer waited for a batch
+  std::int64_t consumer_wait_ns = 0;  // a consumer waited for a batch; several at a time count once
   std::uint64_t failed = 0;           // samples that could not be loaded
   std::uint64_t replaced = 0;         // of these: another took the place
   std::uint64_t left_out = 0;         // of these: skipped
@@ -40,6 +40,7 @@ struct LoaderStats {
   std::uint64_t slots_allocated = 0;
   int ready_batches = 0;  // now
   int threads = 0;
+  bool control_is_due = false;  // there is something that the controller has not looked at
 };
 
 /// Loads batches of images with its own threads, ahead of the consumer, in an order and with
@@ -49,9 +50,9 @@ struct LoaderStats {
 ///   (*loader)->begin_epoch(0);
 ///   for (;;) { Result<NextBatch> next = (*loader)->next(100ms); ... }
 ///
-/// Thread rule: one consumer. Destroying it at any time is safe; batches handed out stay valid.
-/// Threads start with the first epoch. A forked child has none of them: there, calls fail with
-/// kNotSupported.
+/// Thread rule: any thread; several consumers share the batches. Destroying it at any time is safe;
+/// batches handed out stay valid. Threads start with the first epoch. A forked child has none of
+/// them: there, calls fail with kNotSupported.
 class Loader {
  public:
   /// Reads what `options.root` names: see open_source().

@@ -19,10 +19,8 @@ struct LoaderCounters {
   std::atomic<std::uint64_t> left_out{0};
   std::atomic<std::uint64_t> retries{0};
   std::atomic<std::uint64_t> hints{0};
-  std::atomic<std::int64_t> load_ns{0};           // all that threads spent on samples
-  std::atomic<std::int64_t> load_cpu_ns{0};       // of it on a CPU
-  std::atomic<std::int64_t> consumer_busy_ns{0};  // from getting a batch to asking for the next,
-  std::atomic<std::uint64_t> consumer_images{0};  // and the images of those batches
+  std::atomic<std::int64_t> load_ns{0};      // all that threads spent on samples
+  std::atomic<std::int64_t> load_cpu_ns{0};  // of it on a CPU
 
   void add(const SampleCost& cost) {
     bytes_read.fetch_add(cost.bytes, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 #include "feed/cache/cached_source.h"
+#include "feed/pipeline/control/consumer_times.h"
 #include "feed/pipeline/control/live_control.h"
 #include "feed/pipeline/control/thread_gate.h"
 #include "feed/pipeline/epoch_post.h"
@@ -38,8 +39,7 @@ struct Loader::Impl {
   LoaderCounters counters;
   Quarantine quarantine;
   EpochPost post;
-  std::atomic<std::int64_t> delivered_ns{0};       // when the consumer got a batch; 0: it waits
-  std::atomic<std::uint64_t> delivered_images{0};  // and the images in it
+  ConsumerTimes consumers;
   std::unique_ptr<LiveControl> control;
   std::unique_ptr<ThreadGate> gate;
   std::atomic<pid_t> owner{0};  // the process that has the threads
@@ -47,11 +47,17 @@ struct Loader::Impl {
   bool closing UNSTARVE_GUARDED_BY(start_mutex) = false;
   // Last: they use all of the above.
   std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
+  // Decides for the loader and starts its threads, so that the training thread need not.
+  std::jthread control_thread UNSTARVE_GUARDED_BY(start_mutex);
 
   void set_up_control();
   /// Puts the cache that the options ask for before the source.
   Status set_up_cache();
-  Status start_threads(int count) UNSTARVE_REQUIRES(start_mutex);
+  /// Starts loading threads until there are `count`.
+  Status start_threads(int count) noexcept UNSTARVE_REQUIRES(start_mutex);
+  Status start_thread() UNSTARVE_REQUIRES(start_mutex);
+  /// Without it the loader goes on as it began, and explain() says so.
+  void start_control() noexcept UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
   LoaderState::Order generated_kind() const;
   /// Where an epoch begins: where restore() said, or at its first sample.
@@ -65,8 +71,10 @@ struct Loader::Impl {
   Result<std::shared_ptr<BatchWindow>> submitted_window() const UNSTARVE_EXCLUDES(mutex);
   void run_thread(TicketRunner& runner, int number, const std::stop_token& stop);
   Result<NextBatch> next(BatchWindow& current, std::chrono::nanoseconds at_most);
-  /// Lets the controller decide when it is time to.
-  void control_when_due() UNSTARVE_EXCLUDES(mutex, start_mutex);
+  /// Tells the controller what happened, when it is time to.
+  void measure_when_due() UNSTARVE_EXCLUDES(mutex);
+  void run_control(const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex, start_mutex);
+  void control_with(const ControlSample& sample) UNSTARVE_EXCLUDES(mutex, start_mutex);
   ControlTotals totals() const UNSTARVE_EXCLUDES(mutex);
 };
 

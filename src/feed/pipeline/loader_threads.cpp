@@ -31,21 +31,46 @@ void Loader::Impl::set_up_control() {
   ahead = settings.first_prefetch;
 }
 
-Status Loader::Impl::start_threads(int count) {
+Status Loader::Impl::start_threads(int count) noexcept {
   owner = ::getpid();
-  while (static_cast<int>(threads.size()) < count) {
-    Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
-    if (!worker) return forward_error(worker);
-    const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
-    // std::function wants a copy; the runner is handed over through a pointer.
-    const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
-    const auto number = static_cast<int>(threads.size());
-    Result<std::jthread> thread = parts.threads->start(
-        [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });
-    if (!thread) return forward_error(thread);
-    threads.push_back(std::move(*thread));
+  try {
+    threads.reserve(static_cast<std::size_t>(count));
+    while (static_cast<int>(threads.size()) < count) {
+      if (Status started = start_thread(); !started) return started;
+    }
+    return {};
+  } catch (...) {
+    return tl::unexpected<Error>(caught_error());
   }
+}
+
+Status Loader::Impl::start_thread() {
+  Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
+  if (!worker) return forward_error(worker);
+  const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
+  // std::function wants a copy; the runner is handed over through a pointer.
+  const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
+  const auto number = static_cast<int>(threads.size());
+  Result<std::jthread> thread = parts.threads->start(
+      [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });
+  if (!thread) return forward_error(thread);
+  threads.push_back(std::move(*thread));
   return {};
+}
+
+void Loader::Impl::start_control() noexcept {
+  if (control_thread.joinable() || !control->changes_anything()) return;
+  try {
+    Result<std::jthread> thread =
+        parts.threads->start([this](const std::stop_token& stop) { run_control(stop); });
+    if (thread) {
+      control_thread = std::move(*thread);
+    } else {
+      control->note_no_control(parts.clock->now_ns(), thread.error().message);
+    }
+  } catch (...) {
+    return;  // the next epoch tries again
+  }
 }
 
 void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
@@ -57,7 +82,7 @@ void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_
         const std::optional<Ticket> ticket = current->claim(stop);
         if (!ticket) break;
         runner.run(*ticket, *current);
-        control_when_due();
+        measure_when_due();
       }
     } catch (...) {
       current->fail(caught_error());
@@ -67,8 +92,9 @@ void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_
 
 ControlTotals Loader::Impl::totals() const {
   ControlTotals totals;
-  totals.consumer_busy_ns = counters.consumer_busy_ns.load(std::memory_order_relaxed);
-  totals.consumer_images = counters.consumer_images.load(std::memory_order_relaxed);
+  const ConsumerTimes::Sums consumed = consumers.sums();
+  totals.consumer_busy_ns = consumed.busy_ns;
+  totals.consumer_images = consumed.images;
   totals.loaded_images = counters.images.load(std::memory_order_relaxed);
   totals.load_ns = counters.load_ns.load(std::memory_order_relaxed);
   totals.load_cpu_ns = counters.load_cpu_ns.load(std::memory_order_relaxed);
@@ -78,10 +104,24 @@ ControlTotals Loader::Impl::totals() const {
   return totals;
 }
 
-void Loader::Impl::control_when_due() {
+void Loader::Impl::measure_when_due() {
   const std::int64_t now_ns = parts.clock->now_ns();
-  if (!control->due(now_ns)) return;
-  const std::optional<LiveControl::Targets> targets = control->step(totals(), now_ns);
+  if (control->due(now_ns)) control->post({totals(), now_ns});
+}
+
+void Loader::Impl::run_control(const std::stop_token& stop) {
+  ::pthread_setname_np(::pthread_self(), "unstarve-control");
+  while (const std::optional<ControlSample> sample = control->take(stop)) {
+    try {
+      control_with(*sample);
+    } catch (...) {
+      continue;  // no memory for a reason: the loader goes on as it is
+    }
+  }
+}
+
+void Loader::Impl::control_with(const ControlSample& sample) {
+  const std::optional<LiveControl::Targets> targets = control->step(sample.totals, sample.now_ns);
   if (!targets) return;
   ahead = targets->prefetch;
   if (const std::shared_ptr<BatchWindow> current = current_window()) {
@@ -89,27 +129,24 @@ void Loader::Impl::control_when_due() {
   }
   MutexLock lock(start_mutex);
   if (closing) return;
-  if (const Status started = start_threads(targets->threads); !started) {
-    control->note_thread_failure(static_cast<int>(threads.size()), now_ns, started.error().message);
-  }
+  const Status started = start_threads(targets->threads);
   gate->set_open(targets->threads);
+  if (started) return;
+  control->note_thread_failure(static_cast<int>(threads.size()), sample.now_ns,
+                               started.error().message);
 }
 
 Result<NextBatch> Loader::Impl::next(BatchWindow& current, std::chrono::nanoseconds at_most) {
-  const std::int64_t delivered = delivered_ns.exchange(0, std::memory_order_relaxed);
-  if (delivered != 0) {
-    counters.consumer_busy_ns.fetch_add(parts.clock->now_ns() - delivered,
-                                        std::memory_order_relaxed);
-    counters.consumer_images.fetch_add(delivered_images.load(std::memory_order_relaxed),
-                                       std::memory_order_relaxed);
+  consumers.ask(parts.clock->now_ns());
+  Result<NextBatch> next;
+  try {
+    next = current.next(at_most);
+  } catch (...) {
+    next = tl::unexpected<Error>(caught_error());
   }
-  Result<NextBatch> next = current.next(at_most);
-  if (next && next->state == NextState::kBatch) {
-    LoaderCounters::increment(counters.batches);
-    delivered_images.store(static_cast<std::uint64_t>(next->batch->count),
-                           std::memory_order_relaxed);
-    delivered_ns.store(parts.clock->now_ns(), std::memory_order_relaxed);
-  }
+  const bool got = next && next->state == NextState::kBatch;
+  if (got) LoaderCounters::increment(counters.batches);
+  consumers.answer(parts.clock->now_ns(), got ? static_cast<std::uint64_t>(next->batch->count) : 0);
   return next;
 }
 
