@@ -16,6 +16,9 @@ void bind_host_memory(nanobind::module_& module);
 }  // namespace unstarve::python
 
 NB_MODULE(_native, module) {
+  // What a job still holds when its interpreter ends, in a trainer's cycle or in torch's statics,
+  // is not a fault of these bindings, and a page about it at every exit helps nobody.
+  nanobind::set_leak_warnings(false);
   module.doc() = "The compiled half of unstarve; use it through the unstarve package.";
   module.def(
       "limit_simd",

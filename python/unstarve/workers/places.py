@@ -10,7 +10,9 @@ asks for the loader's state.
 from __future__ import annotations
 
 import base64
+import ctypes
 import itertools
+import os
 import pickle
 import random
 import struct
@@ -22,6 +24,7 @@ from typing import Any
 from unstarve.errors import InvalidArgumentError
 
 _Note = dict[str, Any]
+_NUMPY_STATE_BYTES = 625 * 4  # 624 words and the place among them
 _MERSENNE = struct.Struct("<625I")  # Python's generator: 624 words and the place among them
 
 
@@ -52,6 +55,19 @@ class CarryingIterator:
     #: Until torch says otherwise there is nothing to shut down, as where a sampler raises.
     _shutdown = True
 
+    _made_in = -1
+
+    def __init__(self, loader: Any) -> None:
+        self._made_in = os.getpid()
+        base: Any = super()
+        base.__init__(loader)
+
+    def __del__(self, here: Callable[[], int] = os.getpid) -> None:
+        # A worker of another loader may inherit this by fork; the processes are not its children.
+        if self._made_in == here():
+            base: Any = super()
+            base.__del__()
+
     def _delivered(self, carried: Carried) -> None:
         """The consumer gets this batch, or its exception, now."""
 
@@ -72,7 +88,7 @@ class Keeper:
         self._dataset: Any = None
         self._samples: _Counted | None = None
         self._iterator: Any = None
-        self._untouched: dict[str, Any] = {}
+        self._at_rest: dict[str, Any] = {}
         self._is_reading = False  # else there was an error before the first sample
 
     def watch(self) -> None:
@@ -112,7 +128,7 @@ class Keeper:
                 self._samples.skip(restored.get("samples", 0))
         if self._with_generators:
             _set_generators(restored.get("generators", {}))
-            self._untouched = {} if "generators" in restored else _generators()
+            self._at_rest = {} if "generators" in restored else _generators()
         self._is_reading = True
 
     def state(self, dataset: Any = None) -> _Note:
@@ -128,7 +144,9 @@ class Keeper:
             note["samples"] = self._samples.count
         if self._with_generators and self._is_reading:
             now = _generators()
-            moved = {name: now[name] for name in now if now[name] != self._untouched.get(name)}
+            moved = {name: state for name, state in now.items() if state != self._at_rest.get(name)}
+            if "numpy" in moved:
+                moved["numpy"] = _numpy_state()
             if moved:
                 note["generators"] = moved
         return note
@@ -239,13 +257,28 @@ class _Counted:
 
 
 def _generators() -> dict[str, Any]:
-    """The process's global generators, as values that can be compared."""
+    """The process's global generators, as values that can be compared. They are looked at for each
+    batch: NumPy's own state takes sixty microseconds, so its words are read where they lie."""
     torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
-    found = {"python": random.getstate(), "torch": bytes(torch.get_rng_state().numpy())}
+    found = {"python": random.getstate(), "torch": torch.get_rng_state().numpy().tobytes()}
     if numpy is not None:
-        name, words, *rest = numpy.random.get_state()
-        found["numpy"] = (name, words.tobytes(), *rest)
+        found["numpy"] = _numpy_words(numpy.random)
     return found
+
+
+def _numpy_words(module: Any) -> Any:
+    bits: Any = getattr(module, "get_bit_generator", lambda: None)()  # since NumPy 1.24
+    if type(bits) is not module.MT19937:
+        return _numpy_state()
+    return ctypes.string_at(bits.ctypes.state_address, _NUMPY_STATE_BYTES)
+
+
+def _numpy_state() -> Any:
+    import numpy
+
+    state: Any = numpy.random.get_state()
+    name, words, *rest = state
+    return name, words.tobytes(), *rest
 
 
 def _set_generators(states: dict[str, Any]) -> None:
