@@ -277,7 +277,7 @@ def _explanation(loader: Any, lowering: Lowering) -> Explanation:
     obstacle = None if known is None else plan_obstacle(known.plan)
     if lowering.work is not None and obstacle is None:
         why = "every part of the work is known"
-        return Explanation("native", why, lowering.parts, _notes(loader))
+        return Explanation("native", why, lowering.parts, [*_notes(loader), *lowering.notes])
     notes = [*_notes_in_python(loader), *lowering.notes]
     if lowering.partly is not None and obstacle is None:
         if "UNSTARVE_CACHE_DIR" in os.environ:

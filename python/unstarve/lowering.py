@@ -20,6 +20,8 @@ from unstarve.plan import Plan
 
 #: File names that the engine reads; the bytes decide in the end.
 _JPEG_ENDINGS = (".jpg", ".jpeg")
+#: Of so many other files, Python loads each alone while the engine does the rest.
+_OTHERS_RATIO_MAX = 0.05
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Work:
     samples: list[tuple[Any, int]]
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
-    #: A file that is not named as a JPEG, if there is one.
-    other_file: str | None = None
+    #: Indices of the files that are not named as JPEGs.
+    others: frozenset[int] = frozenset()
     #: A label that is not an int, if there is one.
     other_label: Any = None
 
@@ -114,17 +116,18 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
     for verdict in verdicts:
         _judge(parts, verdict.part, verdict.obstacle)
     obstacle = _first_obstacle(parts)
+    notes = []
+    if files.others:
+        one = files.samples[min(files.others)][0]
+        notes.append(f"JPEGs are read natively, files like {one} by Python")
     if plan is not None and not obstacle:
-        return Lowering(Work(plan, files.samples, subsets), parts)
-    if not files.has_jpeg:
+        return Lowering(Work(plan, files.samples, subsets, files.others), parts, notes=notes)
+    if len(files.others) == len(files.samples):
         return Lowering(None, parts, obstacle=obstacle)
     prefix = read_prefix(dataset.transform)
     if prefix is None:
         return Lowering(None, parts, obstacle=obstacle, notes=[_NOTHING_GAINED])
-    work = Work(prefix.plan, files.samples, subsets, files.other, files.other_label)
-    notes = []
-    if files.other is not None:
-        notes.append(f"JPEGs are read natively, files like {files.other} by Python")
+    work = Work(prefix.plan, files.samples, subsets, files.others, files.other_label)
     parts = _of_prefix(parts, len(verdicts), prefix)
     return Lowering(None, parts, work, obstacle, notes, dataset)
 
@@ -223,8 +226,7 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
 @dataclass(frozen=True)
 class _Files:
     samples: list[tuple[str, int]]
-    other: str | None = None  # one that is not a JPEG
-    has_jpeg: bool = False
+    others: frozenset[int] = frozenset()  # those that are no JPEGs
     obstacle: str | None = None
     other_label: Any = None  # one that is not an int
 
@@ -242,18 +244,18 @@ def _look_at_files(dataset: Any, last: Work | None, whole: Collection[type]) -> 
         return _Files([], obstacle="there are none")
     # Of arrays `==` is no answer.
     if last is not None and type(dataset.samples) is list and last.samples == dataset.samples:
-        samples, other, has_jpeg = last.samples, last.other_file, True
-        other_label = last.other_label
+        samples, others, other_label = last.samples, last.others, last.other_label
     else:
         try:
             samples = _as_pairs(dataset.samples)
-            other = next((path for path, _ in samples if not is_jpeg(path)), None)
+            others = frozenset(i for i, (path, _) in enumerate(samples) if not is_jpeg(path))
         except (TypeError, ValueError):
             return _Files([], obstacle="not a list of (path, label)")
-        has_jpeg = other is None or any(is_jpeg(path) for path, _ in samples)
         other_label = next((label for _, label in samples if type(label) not in whole), None)
-    obstacle = None if other is None else f"{other} is not a JPEG"
-    return _Files(samples, other, has_jpeg, obstacle, other_label)
+    if len(others) > _OTHERS_RATIO_MAX * len(samples):
+        more = "" if len(others) == 1 else f", and {len(others) - 1} more"
+        obstacle = f"{samples[min(others)][0]} is not a JPEG{more}"
+    return _Files(samples, others, obstacle, other_label)
 
 
 def _obstacle_to_reading(dataset: Any) -> str | None:

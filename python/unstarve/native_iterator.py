@@ -153,8 +153,8 @@ class NativeEngine:
         options.max_pixels = most_pixels()
         ask_for_cache(options)
         self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
-        #: Files that the engine cannot read, as far as it has come across them.
-        self.unreadable: set[int] = set()
+        #: Files that the engine cannot read, as far as their names or itself have told.
+        self.unreadable = set(work.others)
         self.samples_by_python = 0
 
     def can_do(self, work: Work, loader: Any) -> bool:

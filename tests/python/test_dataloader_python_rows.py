@@ -144,6 +144,25 @@ def test_samples_that_do_not_fit_are_collated_as_torch_does(folder: Path, worker
         dataset.samples[index] = kept
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_few_files_with_other_names_leave_the_rest_to_the_engine(
+    folder: Path, workers: int
+) -> None:
+    for i in range(30):
+        (folder / "class1" / f"{i}.jpg").symlink_to(PHOTOS[i])
+    make_png(folder / "class1" / "one.png")
+    make_png(folder / "class2" / "two.png")
+    dataset = datasets.ImageFolder(str(folder), CENTRE)
+    loader = native(dataset, batch_size=9, num_workers=workers)
+    assert "one.png by Python" in str(loader.explain())
+    for epoch in (1, 2):
+        check_same_outcomes(outcomes(loader), outcomes(data.DataLoader(dataset, batch_size=9)))
+        assert loader.stats()["samples_by_python"] == 2 * epoch
+    make_png(folder / "class2" / "three.png")
+    more = DataLoader(datasets.ImageFolder(str(folder), CENTRE), batch_size=9)
+    assert more.explain().engine == "partly" and "and 2 more" in more.explain().reason
+
+
 def test_random_transforms_in_python_follow_from_the_seed(folder: Path) -> None:
     for name in ("class0/0.jpg", "class1/1 png.jpg", "class2/2 png.jpg"):
         make_png(folder / name)
