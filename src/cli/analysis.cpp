@@ -109,10 +109,11 @@ void drop_native_loader(diagnose::Diagnosis& diagnosis) {
   diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
 }
 
-void fill_measurement(Analysis& analysis) {
+/// `explained`: the remarks say already why there are no steps.
+void fill_measurement(Analysis& analysis, bool explained) {
   auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
   if (!measured) {
-    analysis.remarks.push_back(measured.error().message);
+    if (!explained) analysis.remarks.push_back(measured.error().message);
     return;
   }
   analysis.measured = *std::move(measured);
@@ -132,7 +133,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   Analysis analysis;
   analysis.timeline = std::move(loaded->timeline);
   analysis.remarks = std::move(loaded->remarks);
-  fill_measurement(analysis);
+  fill_measurement(analysis, loaded->rings_missing);
   const trace::Interval span = observed_span(analysis, *reader);
   analysis.host = read_host_signals(*reader, span);
   analysis.measurement.cpu_cores = analysis.host.job_cpu_cores;

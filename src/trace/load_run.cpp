@@ -105,6 +105,10 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     read_rings(dir, marks, builder, out.remarks);
   }
   builder.finish();
+  for (std::string& words : missing_rings(dir + "/rings")) {
+    out.remarks.push_back(std::move(words));
+    out.rings_missing = true;
+  }
   return out;
 }
 

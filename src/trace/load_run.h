@@ -12,6 +12,7 @@ namespace unstarve::trace {
 struct LoadedRun {
   Timeline timeline;
   std::vector<std::string> remarks;
+  bool rings_missing = false;  // processes of the job could not record; the remarks say why
 };
 
 /// Reads a run directory (or its run.sqlite): the store, the events, and, where whatever watched

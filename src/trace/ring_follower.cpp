@@ -1,6 +1,7 @@
 #include "trace/ring_follower.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -81,6 +82,31 @@ Status RingFollower::drain(RunSink& sink) {
   }
   if (!drained) return forward_error(drained);
   return {};
+}
+
+std::vector<std::string> missing_rings(const std::string& dir) {
+  // hook-PID-NS.errno-N, an empty file.
+  constexpr std::string_view kPrefix = "hook-";
+  constexpr std::string_view kExtension = ".errno-";
+  std::vector<std::string> words;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(dir, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    const std::size_t extension = name.find(kExtension);
+    if (extension == std::string::npos || name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    int os_errno = 0;
+    std::from_chars(name.data() + extension + kExtension.size(), name.data() + name.size(),
+                    os_errno);
+    const std::string pid =
+        name.substr(kPrefix.size(), name.find('-', kPrefix.size()) - kPrefix.size());
+    words.push_back(fmt::format(
+        "process {} of the job could not record its steps and waits: its file of 1 MiB in {} could "
+        "not be made: {}",
+        pid, dir, std::generic_category().message(os_errno)));
+  }
+  std::sort(words.begin(), words.end());
+  return words;
 }
 
 std::vector<std::string> list_rings(const std::string& dir) {

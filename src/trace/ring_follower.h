@@ -47,6 +47,9 @@ class RingFollower {
   bool writer_ended_ = false;
 };
 
+/// In words, why processes of the job have no ring in `dir`: what the hook left there instead.
+std::vector<std::string> missing_rings(const std::string& dir);
+
 /// Full paths of the rings in `dir` (RUN/rings), in order of name. An absent folder has none.
 std::vector<std::string> list_rings(const std::string& dir);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -264,6 +265,31 @@ def test_a_report_goes_through_links_and_into_pipes(tmp_path: Path) -> None:
     done = unstarve("report", str(tmp_path / "r"), "--json", "/dev/stdout")
     assert json.loads(done.stdout)["input"]["kind"] == "run"
     assert [path.name for path in tmp_path.glob(".unstarve*")] == []
+
+
+def test_a_full_disk_is_named_as_the_reason_for_no_steps(tmp_path: Path) -> None:
+    """A limit on the size of files stands for it: the run's store fits, the job's ring does not."""
+    job = (
+        "import torch\n"
+        "from torch.utils.data import DataLoader\n"
+        "for batch in DataLoader(torch.zeros(8, 2), batch_size=2): pass\n"
+        "print('trained')\n"
+    )
+    out = str(tmp_path / "r")
+    done = subprocess.run(
+        [str(UNSTARVE), "run", "--out", out, "--", sys.executable, "-c", job],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=300,
+        check=False,
+        restore_signals=False,  # SIGXFSZ stays ignored, so that a write fails instead
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000)),
+    )
+    assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
+    (note,) = [line for line in done.stderr.splitlines() if "could not record" in line]
+    assert f"{out}/rings could not be made: File too large" in note
+    assert "let the job run longer" not in done.stderr
 
 
 def test_a_job_that_cannot_start_leaves_no_run(tmp_path: Path) -> None:

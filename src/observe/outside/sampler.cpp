@@ -94,6 +94,11 @@ ObservationReport Sampler::finish() {
   report_.ring_records_lost = rings_.lost();
   report_.write_losses = parts_.writer->losses();
   report_.remarks = rings_.remarks();
+  if (const auto& losses = report_.write_losses; losses.rows + losses.events > 0) {
+    report_.remarks.push_back(fmt::format(
+        "{} rows and {} events could not be written to the run{}{}", losses.rows, losses.events,
+        losses.first_error ? ": " : "", losses.first_error ? losses.first_error->message : ""));
+  }
   const bool whole =
       committed && report_.write_losses.rows == 0 && report_.write_losses.events == 0;
   if (whole) rings_.remove_all();

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from . import describe
 from . import started_ns as _hook_started_ns
-from .ring import ABSENT, Ring
+from .ring import ABSENT, Ring, leave_word
 
 PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
 MAIN, WORKER, OTHER = 0, 1, 2
@@ -84,7 +84,12 @@ class Recorder:
         if self._given_up:
             return None
         self._given_up = True  # One try: a directory that is gone or full stays so.
-        ring = Ring(os.path.join(self.run_dir, "rings"))
+        rings = os.path.join(self.run_dir, "rings")
+        try:
+            ring = Ring(rings)
+        except OSError as error:
+            leave_word(rings, error)
+            raise
         self._given_up = False
         role = _role(event)
         self._facts.update(describe.process(), role=_ROLES[role])
