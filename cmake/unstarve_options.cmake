@@ -12,6 +12,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 set(UNSTARVE_SANITIZE "" CACHE STRING "Value for -fsanitize=, for example address,undefined")
+option(UNSTARVE_ONLY_TESTED "Build what no C++ test runs, the command line say, only on demand" OFF)
 option(UNSTARVE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(UNSTARVE_PYTHON "Build the Python module" ON)
 option(UNSTARVE_BUILD_TESTS "Build the unit tests" ON)
