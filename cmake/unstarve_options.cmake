@@ -16,6 +16,8 @@ option(UNSTARVE_ONLY_TESTED "Build what no C++ test runs, the command line say, 
 option(UNSTARVE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(UNSTARVE_PYTHON "Build the Python module" ON)
 option(UNSTARVE_BUILD_TESTS "Build the unit tests" ON)
+option(UNSTARVE_WERROR "Warnings are errors (the presets of development say so)" OFF)
+option(UNSTARVE_STATIC_RUNTIME "Link libstdc++ and libgcc statically" OFF)
 option(UNSTARVE_CUDA_COMPILE "Also compile the CUDA kernels (needs nvcc, not a GPU)" OFF)
 
 find_program(CCACHE_PROGRAM ccache)
@@ -27,7 +29,10 @@ endif()
 add_library(unstarve_flags INTERFACE)
 target_include_directories(unstarve_flags INTERFACE "${CMAKE_SOURCE_DIR}/src")
 target_compile_options(unstarve_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
+if(UNSTARVE_WERROR)
+  target_compile_options(unstarve_flags INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(unstarve_flags INTERFACE -Wthread-safety)
 endif()
@@ -36,6 +41,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # 105329, 107852). AddressSanitizer looks for the real ones.
   target_compile_options(unstarve_flags INTERFACE
       -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+if(UNSTARVE_STATIC_RUNTIME AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A job may bring a libstdc++ of another age; what we export is listed where it is linked.
+  add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_definitions(unstarve_flags INTERFACE _GLIBCXX_ASSERTIONS)

@@ -7,9 +7,11 @@ are first used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as a type checker takes it: `typing` alone would take most of the import
 if TYPE_CHECKING:
+    from typing import Any
+
     from unstarve.dataloader import DataLoader
     from unstarve.loader import ImageFolderLoader, LoaderError
     from unstarve.transfer import to_device

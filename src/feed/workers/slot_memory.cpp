@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,7 +33,9 @@ bool is_available(std::uint64_t bytes) {
 }  // namespace
 
 Result<FileDescriptor> create_slot_memory() {
-  FileDescriptor file(::memfd_create("unstarve-slots", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // glibc has a function for this from 2.27 on; wheels are for 2.17.
+  FileDescriptor file(static_cast<int>(
+      ::syscall(SYS_memfd_create, "unstarve-slots", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (!file) return fail_errno(errno, "cannot create shared memory for workers");
   // New pages are zero, which makes every slot of the table free and of no capacity.
   if (::ftruncate(file.get(), static_cast<off_t>(kSlotTableBytes)) != 0) {
