@@ -62,6 +62,18 @@ std::vector<std::string> demo_command(const Installation& parts, const std::stri
           "--steps",      fmt::format("{}", length.steps)};
 }
 
+Status check_demo_python(const Installation& parts) {
+  const std::string question =
+      shell_word(parts.python) +
+      " -c 'from importlib.util import find_spec as f; exit(not (f(\"torch\") and "
+      "f(\"torchvision\")))' >/dev/null 2>&1";
+  if (std::system(question.c_str()) == 0) return {};
+  return fail(ErrorCode::kNotFound,
+              "the demo trains with PyTorch, which '{0}' does not have: {0} -m pip install torch "
+              "torchvision pillow, or name another Python with UNSTARVE_PYTHON",
+              parts.python);
+}
+
 std::string choose_demo_device(const Installation& parts) {
   const std::string question =
       shell_word(parts.python) +

@@ -27,6 +27,9 @@ struct DemoLength {
 std::vector<std::string> demo_command(const Installation& parts, const std::string& data_folder,
                                       const std::string& device, const DemoLength& length);
 
+/// Says what to install where the demo's Python lacks what its training script imports.
+Status check_demo_python(const Installation& parts);
+
 /// "cuda" where this Python's PyTorch has a CUDA device, else "emulated-a100".
 std::string choose_demo_device(const Installation& parts);
 

@@ -13,11 +13,19 @@ struct Installation {
   std::string emulated_nvml;  // the emulated GPU's NVML-compatible library
   std::string example_dir;    // train.py
   std::string photo_dir;      // the photographs of the demo
-  std::string python;         // interpreter for the demo: .venv's, else python3 of PATH
+  std::string python;         // interpreter for the demo: the one of this environment
+  bool installed = false;     // package_dir is an environment's, with other people's packages
 };
 
-/// Looks beside the program (build tree or installed prefix) and, for a build tree, in its sources.
-/// UNSTARVE_PYTHON names another interpreter.
+/// A program of this build takes everything from the build and its sources, any other from the
+/// package below its prefix. UNSTARVE_PYTHON names another interpreter.
 Installation find_installation(const std::string& executable);
+
+/// The same for a program that was installed as PREFIX/bin/unstarve, by pip or `make install`.
+Installation find_installed(const std::string& prefix);
+
+/// A folder that holds the package and nothing else, for PYTHONPATH; in `folder` where it has to be
+/// made. An environment's own folder would put its packages before the job's.
+Result<std::string> lone_package_dir(const Installation& parts, const std::string& folder);
 
 }  // namespace unstarve::cli

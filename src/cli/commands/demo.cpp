@@ -113,10 +113,11 @@ class Demo {
   Status prepare() {
     if (parts_.example_dir.empty()) {
       return fail(ErrorCode::kNotFound,
-                  "the demo needs examples/train.py, and it is not beside this program: run it "
-                  "from a checkout");
+                  "the demo needs its train.py, and it is not beside this program: run it from a "
+                  "checkout, or install unstarve again");
     }
     if (Status writable = check_writable(options_.json); !writable) return writable;
+    if (Status able = check_demo_python(parts_); !able) return able;
     std::error_code failed;
     if (options_.out.empty()) {
       const auto made = make_run_folder("runs", {"demo"});
@@ -128,6 +129,9 @@ class Demo {
       return fail_errno(failed.value(), fmt::format("cannot make the folder {}", options_.out));
     }
     out_ = fs::absolute(options_.out).string();
+    auto package = lone_package_dir(parts_, out_ + "/package");
+    if (!package) return forward_error(package);
+    parts_.package_dir = std::move(*package);
     some_images_ = out_ + "/" + kImagesName;
     // What is made there is taken away again, so nothing may be there before.
     for (const char* name : {kImagesName, kCacheName, kShardsName}) {

@@ -135,10 +135,11 @@ void watch(const Options& options, const std::string& run_dir, CommandContext& c
 }
 
 /// unstarve's package, before what the job's own variable says.
-std::string python_path(const Installation& parts) {
+Result<std::string> python_path(const Installation& parts, const std::string& run_dir) {
+  auto ours = lone_package_dir(parts, run_dir + "/package");
   const char* theirs = std::getenv("PYTHONPATH");
-  const bool some = theirs != nullptr && *theirs != '\0';
-  return some ? parts.package_dir + ":" + theirs : parts.package_dir;
+  if (ours && theirs != nullptr && *theirs != '\0') *ours += std::string(":") + theirs;
+  return ours;
 }
 
 /// The runs of `run --fix`: the job as it is, then with each remedy that the hook can apply.
@@ -196,10 +197,12 @@ class Trials {
       say("unstarve_loader is not tried: the diagnosis does not advise it");
       return {};
     }
+    const auto path = python_path(parts_, run_dir_);
+    if (!path) return forward_error(path);
     const auto after =
         run_one(kUnstarveLoader, {{"UNSTARVE_FIX", native_loader_variable()},
                                   {"UNSTARVE_CACHE_DIR", ""},  // no first epoch of it
-                                  {"PYTHONPATH", python_path(parts_)}});
+                                  {"PYTHONPATH", *path}});
     if (!after) return forward_error(after);
     if (!after->hook.fix_applied) {
       say("unstarve_loader does not take this job's loader: " +
