@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv from the active python3 and installs the pinned packages of a set.
-#   usage: scripts/setup_python.sh demo|test
+#   usage: scripts/setup_python.sh build|demo|test
 # A stamp per set holds what was installed from, so that a second run does nothing. A PyTorch that
 # the active Python already has is used as it is.
 set -euo pipefail
@@ -16,6 +16,11 @@ try: print(importlib.metadata.version(sys.argv[1]))
 except importlib.metadata.PackageNotFoundError: pass' "$2"
 }
 
+has_gpu() {
+  [[ -e /proc/driver/nvidia/version ]] || command -v nvidia-smi >/dev/null ||
+    ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'
+}
+
 base_identity() {
   python3 -c 'import sys; print(sys.base_prefix, sys.prefix, sys.version.split()[0])'
 }
@@ -23,6 +28,10 @@ base_identity() {
 make_venv() {
   local identity
   identity="$(base_identity)"
+  if [[ -e .venv/.torch-without-gpu ]] && has_gpu; then
+    say "there is a GPU now: .venv is made anew, with NVIDIA's libraries"
+    rm -rf .venv
+  fi
   if [[ -x .venv/bin/python && "$(cat .venv/.base 2>/dev/null)" == "$identity" ]]; then return; fi
   # Inside somebody's activated environment python3 may be our own .venv: keep that.
   if [[ -x .venv/bin/python && "$(command -v python3)" -ef .venv/bin/python ]]; then return; fi
@@ -48,11 +57,25 @@ pip_install() {
     die "pip could not install $*; is there a network?"
 }
 
+# NVIDIA's libraries, 3 GB, are left out where no GPU could use them; see scripts/cpu_torch.py.
+install_torch_without_gpu() {
+  say "there is no NVIDIA GPU here: installing $(grep -v '^#' requirements/torch.txt | xargs)" \
+    "without NVIDIA's libraries (0.5 GB instead of 3)"
+  touch .venv/.torch-without-gpu
+  pip_install --no-deps -r requirements/torch.txt
+  .venv/bin/python scripts/cpu_torch.py \
+    "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" ||
+    die "PyTorch could not be prepared for a machine without a GPU"
+  pip_install -r requirements/torch.txt
+}
+
 install_torch() {
   local torch torchvision
   torch="$(version_of .venv/bin/python torch)"
   torchvision="$(version_of .venv/bin/python torchvision)"
-  if [[ -z "$torch" ]]; then
+  if [[ -z "$torch" && "$(uname -m)" == x86_64 ]] && ! has_gpu; then
+    install_torch_without_gpu
+  elif [[ -z "$torch" ]]; then
     say "installing $(grep -v '^#' requirements/torch.txt | xargs) (about 3 GB, a minute or two)"
     pip_install -r requirements/torch.txt
   elif [[ -z "$torchvision" ]]; then
@@ -82,12 +105,13 @@ main() {
   command -v python3 >/dev/null || die "there is no python3; run scripts/install_packages.sh build"
   make_venv
   case "${1:-}" in
-    demo) install_set demo requirements/demo.txt ;;
+    build) install_set build requirements/build.txt ;;
+    demo) install_set demo requirements/build.txt requirements/demo.txt ;;
     test)
-      install_set demo requirements/demo.txt
+      install_set demo requirements/build.txt requirements/demo.txt
       install_set test requirements/test.txt
       ;;
-    *) die "usage: scripts/setup_python.sh demo|test" ;;
+    *) die "usage: scripts/setup_python.sh build|demo|test" ;;
   esac
 }
 
