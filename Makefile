@@ -1,13 +1,16 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
 .PHONY: help demo test check build gpu-test bench conformance format clean fuzz \
-	packages test-packages check-packages python-demo python-test release
+	packages test-packages check-packages python-build python-demo python-test release install \
+	wheel sdist
 
 VENV := .venv/bin
 UNSTARVE := build/release/src/cli/unstarve
 ARGS ?=
 ONLY ?=
 SECONDS_EACH ?= 60
+PREFIX ?= /usr/local
+PYTHON ?= python3
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,6 +29,17 @@ check: packages check-packages python-test  ## sanitizers, both compilers, layer
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))
 
 build: release  ## the release build in build/release
+
+install: packages python-build  ## the command and the package into a prefix [PREFIX=/usr/local DESTDIR=]
+	@scripts/build.sh release unstarve unstarve_python unstarve_emulated_nvml
+	@cmake --install build/release --prefix "$(PREFIX)" --component unstarve --strip >/dev/null
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/unstarve"
+
+wheel: packages  ## a wheel that needs nothing but Python, in build/wheel/dist [PYTHON=python3.12]
+	@scripts/build_wheel.sh $(PYTHON)
+
+sdist: packages  ## an archive of sources, libraries included, for `pip install`
+	@scripts/build_wheel.sh --sdist $(PYTHON)
 
 gpu-test: packages python-test  ## the tests that need a GPU, where there is one
 	@scripts/build.sh release
@@ -64,6 +78,9 @@ test-packages: packages
 
 check-packages:
 	@scripts/install_packages.sh check
+
+python-build: packages
+	@scripts/setup_python.sh build
 
 python-demo: packages
 	@scripts/setup_python.sh demo
