@@ -14,7 +14,8 @@ readonly LIST="requirements/torch-$version.txt" VENV=".venv-torch-$version"
 readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec requests)
 readonly TESTS=(
   tests/python/test_hook_{start,torch,device,fix,workers}.py
-  tests/python/test_{dataloader,dataloader_native,drop_in_habits,lowering,partly_native,workers}.py
+  tests/python/test_dataloader{,_native,_state}.py
+  tests/python/test_{drop_in_habits,lowering,partly_native,workers}.py
 )
 
 say() { printf 'torch %s: %s\n' "$version" "$*" >&2; }

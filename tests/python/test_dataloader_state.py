@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 import threading
@@ -17,6 +18,11 @@ from unstarve import DataLoader
 from unstarve.done_ranges import left_out, merged, rest_to_whole
 
 COUNT = 24
+
+needs_in_order = pytest.mark.skipif(
+    "in_order" not in inspect.signature(data.DataLoader).parameters,
+    reason="torch has it from 2.6 on",
+)
 
 
 def test_ranges_are_what_lists_of_positions_are() -> None:
@@ -91,6 +97,7 @@ def loader_of(order: str, gate: Any, **named: Any) -> DataLoader[Any]:
     return DataLoader(Gated(gate), **ORDERS[order](), **arguments)
 
 
+@needs_in_order
 @pytest.mark.parametrize("threads", [False, True])
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_what_came_out_of_order_does_not_come_again(
@@ -128,6 +135,7 @@ def test_what_came_out_of_order_does_not_come_again(
     assert second["done"], "what is behind is more than a beginning"
 
 
+@needs_in_order
 def test_another_batch_size_leaves_out_the_same_samples() -> None:
     gate = torch.multiprocessing.Event()
     loader = loader_of("sequential", gate)
@@ -140,6 +148,7 @@ def test_another_batch_size_leaves_out_the_same_samples() -> None:
     assert flat(other) == sorted(set(range(COUNT)) - set(had))
 
 
+@needs_in_order
 def test_ranks_cannot_be_changed_where_batches_came_out_of_order() -> None:
     gate = torch.multiprocessing.Event()
 
