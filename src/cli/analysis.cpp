@@ -190,6 +190,11 @@ Result<Analysis> analyse_trace(const std::string& path, bool show_progress) {
 Result<Analysis> analyse(const std::string& path, bool show_progress) {
   std::error_code unreadable;
   const std::filesystem::path file(path);
+  // Of a folder of trials the run that the others are compared with.
+  if (std::filesystem::exists(file / "before" / "run.sqlite", unreadable) &&
+      !std::filesystem::exists(file / "run.sqlite", unreadable)) {
+    return analyse_run((file / "before").string());
+  }
   if (std::filesystem::is_directory(file, unreadable) || file.extension() == ".sqlite") {
     return analyse_run(path);
   }

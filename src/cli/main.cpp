@@ -1,7 +1,16 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/commands/commands.h"
@@ -11,6 +20,40 @@ namespace {
 constexpr const char* kDescription =
     "Finds out why a GPU starves during training or inference, predicts what each fix would gain,\n"
     "applies it and proves it. Start with `unstarve demo`, or `unstarve run -- python train.py`.";
+
+/// How many letters must be changed, put in or left out to make one of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// What is said where the first argument is no command; empty where it is one, or an option.
+std::string wrong_command(CLI::App& app, int argc, char** argv) {
+  const std::string_view given = argc > 1 ? argv[1] : "";
+  if (given.substr(0, 1) == "-") return {};
+  std::string names;
+  std::string nearest;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const std::string& name = command->get_name();
+    if (name == given) return {};
+    names += (names.empty() ? "" : ", ") + name;
+    const std::size_t apart = distance(given, name);
+    if (apart <= 2 && (nearest.empty() || apart < distance(given, nearest))) nearest = name;
+  }
+  std::string text = given.empty() ? std::string("a command is needed")
+                                   : fmt::format("there is no command '{}'", given);
+  if (!nearest.empty()) text += fmt::format("; did you mean '{}'?", nearest);
+  return text + "\ncommands: " + names + "\n`unstarve --help` says what they do";
+}
 
 }  // namespace
 
@@ -23,6 +66,7 @@ int main(int argc, char** argv) {
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
 
   CLI::App app(kDescription, "unstarve");
+  app.set_version_flag("--version", "unstarve " UNSTARVE_VERSION, "print the version and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   cli::add_demo_command(app, context);
@@ -34,6 +78,10 @@ int main(int argc, char** argv) {
   cli::add_unpack_command(app, context);
   cli::add_doctor_command(app, context);
   cli::add_version_command(app, context);
+  if (const std::string wrong = wrong_command(app, argc, argv); !wrong.empty()) {
+    std::fprintf(stderr, "unstarve: %s\n", wrong.c_str());
+    return cli::kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,13 +11,18 @@
 #include "cli/observed_job.h"
 #include "cli/remedies.h"
 #include "predict/verification.h"
+#include "trace/run_reader.h"
 #include "trace/run_writer.h"
 
 namespace unstarve::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kShownLines = 12;
+constexpr const char* kBefore = "before";
+constexpr const char* kStore = "run.sqlite";
 
 /// The last lines of a job's output, indented, for an error message.
 std::string end_of(const std::string& path) {
@@ -65,6 +71,19 @@ trace::FindingRow finding_row(std::int64_t index, const diagnose::Finding& findi
   row.evidence_json = dump(finding.evidence);
   row.remedies_json = dump(remedies);
   return row;
+}
+
+/// Those that were made with what was measured then, which cannot be measured again.
+std::vector<diagnose::RemedyPrediction> stored_predictions(const std::string& run_dir) {
+  std::vector<diagnose::RemedyPrediction> predictions;
+  const auto reader = trace::RunReader::open(run_dir);
+  if (!reader) return predictions;
+  const auto rows = reader->predictions();
+  if (!rows) return predictions;
+  for (const trace::PredictionRow& row : *rows) {
+    predictions.push_back({row.remedy, {row.predicted_speedup, row.low, row.high}});
+  }
+  return predictions;
 }
 
 }  // namespace
@@ -135,6 +154,39 @@ report::Verification verify(const Analysis& before, const Analysis& after,
   verification.after = after.measurement;
   verification.partition_after = after.diagnosis.partition;
   return verification;
+}
+
+bool holds_trials(const std::string& folder) {
+  std::error_code unknown;
+  return !fs::exists(fs::path(folder) / kStore, unknown) &&
+         fs::exists(fs::path(folder) / kBefore / kStore, unknown);
+}
+
+Result<TriedRun> analyse_trials(const std::string& folder) {
+  const std::string before_dir = (fs::path(folder) / kBefore).string();
+  auto before = analyse_run(before_dir);
+  if (!before) return forward_error(before);
+  diagnose::attach_predictions(before->diagnosis, stored_predictions(before_dir));
+  TriedRun out;
+  // In the order in which they are tried.
+  for (const char* remedy : {kMoreWorkers, kUnstarveLoader, kUnstarveCache, kUnstarveShards}) {
+    std::error_code unknown;
+    const fs::path run_dir = fs::path(folder) / remedy;
+    if (!fs::exists(run_dir / kStore, unknown)) continue;
+    auto after = analyse_run(run_dir.string());
+    if (!after) return forward_error(after);
+    if (!before->measured || !after->measured) {
+      before->remarks.push_back(fmt::format("{} was not measured: too few steps", remedy));
+      continue;
+    }
+    const diagnose::Remedy* advised = find_remedy(before->diagnosis, remedy);
+    out.tried.verification.push_back(
+        verify(*before, *after, remedy, advised != nullptr ? advised->how : ""));
+    after->utilization.label = remedy;
+    out.tried.curves.push_back(after->utilization);
+  }
+  out.before = *std::move(before);
+  return out;
 }
 
 Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,

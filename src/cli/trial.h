@@ -48,6 +48,17 @@ struct Tried {
 /// The diagnosed run with what was tried, as text and page show it.
 report::Report to_report(const Analysis& before, const Tried& tried);
 
+/// Whether `folder` is one of `run --fix` or `demo`: one run per trial, the first of them "before".
+bool holds_trials(const std::string& folder);
+
+/// What a folder of trials says: the run before, with the predictions that were made then, and what
+/// became of each remedy.
+struct TriedRun {
+  Analysis before;
+  Tried tried;
+};
+Result<TriedRun> analyse_trials(const std::string& folder);
+
 /// Keeps findings and predictions in the run's store, for whoever queries it.
 Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,
                      const std::vector<report::Verification>& verification);

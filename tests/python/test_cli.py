@@ -212,6 +212,16 @@ def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) ->
     assert "unstarve_cache is not tried" in done.stderr
     assert "set UNSTARVE_CACHE_DIR=DIR" in done.stderr
     assert "in the first, which fills the cache, an image takes" in done.stderr
+    again = unstarve("report", str(tmp_path / "r"), "--json", "-")
+    assert again.returncode == 0, again.stderr
+    shown = json.loads(again.stdout)
+    assert shown["partition"] == found["partition"]
+    assert [entry["remedy"] for entry in shown["verification"]] == [*tried]
+    for entry in shown["verification"]:
+        for key in ("predicted", "measured", "held"):
+            assert entry[key] == tried[entry["remedy"]][key]
+    assert "unstarve_loader" in unstarve("report", str(tmp_path / "r")).stdout
+    assert unstarve("diagnose", "--json", str(tmp_path / "r")).returncode == 0
 
 
 def test_ctrl_c_belongs_to_the_job(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@
 #include "cli/analysis.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/demo_text.h"
+#include "cli/commands/numbers.h"
 #include "cli/demo_job.h"
 #include "cli/files.h"
 #include "cli/image_sample.h"
@@ -323,12 +324,12 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::IsMember({"auto", "cuda", "emulated-a100", "emulated-h100"}))
       ->capture_default_str();
   command->add_option("--seconds", options->length.seconds, "length of each run")
-      ->check(CLI::Range(3.0, 3600.0))
+      ->check(number_between(3, 3600))
       ->capture_default_str();
   command
       ->add_option("--steps", options->length.steps,
                    "end each run after so many steps (0: no limit)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_between(0, 1e9))
       ->capture_default_str();
   command->add_option("--data", options->data,
                       "your own folder of JPEGs, one folder per class (default: the project's)");

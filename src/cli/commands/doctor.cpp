@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/job_python.h"
 #include "cli/installation.h"
 #include "cli/terminal.h"
 #include "device/gpu_monitor.h"
@@ -23,6 +24,12 @@
 namespace unstarve::cli {
 
 namespace {
+
+struct Options {
+  bool json = false;
+  std::string python;
+  std::vector<std::string> command;
+};
 
 /// One thing that can or cannot be observed here.
 struct Check {
@@ -104,21 +111,30 @@ std::vector<Check> check_host(const host::HostFiles& files) {
   return checks;
 }
 
-std::vector<Check> check_python(const Installation& parts) {
+std::vector<Check> check_python(const Installation& parts, const JobPython& job) {
   std::vector<Check> checks;
   checks.push_back({"Python hook", !parts.hook_dir.empty(),
                     parts.hook_dir.empty() ? "not found beside this program" : parts.hook_dir,
                     parts.hook_dir.empty() ? "install the Python package: pip install ." : ""});
-  const std::string python = shell_word(parts.python);
+  if (job.program.empty()) {
+    checks.push_back({"Python", false, job.chosen, "activate the job's environment, or --python"});
+    return checks;
+  }
+  const std::string python = shell_word(job.program);
   const std::string version =
       output_of(python + " -c 'import platform; print(platform.python_version())'");
   checks.push_back({"Python", !version.empty(),
-                    version.empty() ? parts.python + " does not run" : parts.python + " " + version,
-                    version.empty() ? "set UNSTARVE_PYTHON to an interpreter" : ""});
+                    fmt::format("{} {} ({})", job.program,
+                                version.empty() ? "does not run" : version, job.chosen),
+                    version.empty()
+                        ? "activate the job's environment, or name an interpreter by --python"
+                        : ""});
+  if (version.empty()) return checks;
   const std::string torch =
       output_of(python + " -c 'import importlib.metadata as m; print(m.version(\"torch\"))'");
-  checks.push_back({"PyTorch", !torch.empty(), torch.empty() ? "not installed there" : torch,
-                    torch.empty() ? "the demo and jobs need it: pip install torch" : ""});
+  checks.push_back(
+      {"PyTorch", !torch.empty(), torch.empty() ? "not installed there" : torch,
+       torch.empty() ? "jobs need it; is this the Python that they run in? (--python)" : ""});
   const std::string native =
       output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
                 " -c 'import unstarve._native as n; print(n.__file__)'");
@@ -167,16 +183,17 @@ std::string render_json(const std::vector<Check>& checks) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-void run_doctor(const CommandContext& context, bool json) {
+void run_doctor(const CommandContext& context, const Options& options) {
   const host::HostFiles files;
   std::vector<Check> checks = check_gpu();
   const auto add = [&checks](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
   };
   add(check_host(files));
-  add(check_python(find_installation(context.executable)));
+  add(check_python(find_installation(context.executable),
+                   find_job_python(options.python, options.command)));
   checks.push_back(check_folder());
-  write_text(Stream::kOut, json ? render_json(checks) : render(checks));
+  write_text(Stream::kOut, options.json ? render_json(checks) : render(checks));
 }
 
 }  // namespace
@@ -184,9 +201,13 @@ void run_doctor(const CommandContext& context, bool json) {
 void add_doctor_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "doctor", "say what can be observed on this machine, what not, why, and what to do");
-  auto json = std::make_shared<bool>(false);  // lives as long as the parser's callback
-  command->add_flag("--json", *json, "print one JSON object");
-  command->callback([&context, json] { run_doctor(context, *json); });
+  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->add_option("--python", options->python,
+                      "the job's interpreter (default: the command's, else the first on PATH)");
+  command->add_option("COMMAND", options->command, "the job, after --: it is not started");
+  command->positionals_at_end();
+  command->callback([&context, options] { run_doctor(context, *options); });
 }
 
 }  // namespace unstarve::cli

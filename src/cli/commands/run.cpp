@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/analysis.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/numbers.h"
 #include "cli/files.h"
 #include "cli/observed_job.h"
 #include "cli/recorded/run_folder.h"
@@ -26,6 +27,7 @@ namespace {
 // What a shell answers when a command is not there, or is no program.
 constexpr int kShellNotFound = 127;
 constexpr int kShellNotExecutable = 126;
+constexpr double kLongestTrialS = 86'400;
 
 struct Options {
   std::vector<std::string> command;
@@ -271,7 +273,7 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--trial-seconds", options->trial_seconds,
                    "length of a trial after its first step (with --fix; 0: to the job's end)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_between(0, kLongestTrialS))
       ->capture_default_str();
   command->add_option("COMMAND", options->command, "the job, after --")->required();
   command->positionals_at_end();

@@ -1,0 +1,78 @@
+"""What a newcomer types: versions, misspelt commands, odd numbers, another Python."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import environment, unstarve
+
+
+def test_the_version_is_told_to_whoever_asks() -> None:
+    asked, command = unstarve("--version"), unstarve("version")
+    assert (asked.returncode, asked.stdout) == (0, command.stdout)
+    assert asked.stdout.startswith("unstarve ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["reprot", "x"], "there is no command 'reprot'; did you mean 'report'?"),
+        (["frobnicate"], "there is no command 'frobnicate'\n"),
+        ([], "a command is needed"),
+    ],
+)
+def test_a_wrong_command_is_named_and_the_right_ones_are_listed(
+    typed: list[str], says: str
+) -> None:
+    done = unstarve(*typed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert "commands: demo, run, diagnose, report" in done.stderr
+
+
+@pytest.mark.parametrize("number", ["abc", "1e400", "-5", "nan", "inf", "", "1e9", "3x"])
+def test_a_number_out_of_bounds_gets_one_line_with_the_bounds(tmp_path: Path, number: str) -> None:
+    done = unstarve("run", "--fix", "--trial-seconds", number, "--", "true", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = [line for line in done.stderr.splitlines() if "--trial-seconds" in line]
+    assert line.endswith(f"takes a number from 0 to 86400, not '{number}'")
+    assert list(tmp_path.iterdir()) == []
+
+
+def python_that_doctor_looks_at(*arguments: str, path: str) -> dict[str, Any]:
+    done = unstarve("doctor", "--json", *arguments, env={**environment(), "PATH": path})
+    assert done.returncode == 0
+    (check,) = [c for c in json.loads(done.stdout)["checks"] if c["what"] == "Python"]
+    found: dict[str, Any] = check
+    return found
+
+
+def test_doctor_looks_at_the_python_of_the_job(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, name in ((first, "python3"), (second, "python")):
+        folder.mkdir()
+        (folder / name).symlink_to(sys.executable)
+    launcher = second / "launch"
+    launcher.write_text(f"#!{second}/python\nraise SystemExit('never started')\n")
+    launcher.chmod(0o755)
+    path = f"{first}:{second}:/usr/bin:/bin"
+    for arguments, expected, why in [
+        ([], f"{first}/python3", "the first on PATH"),
+        (["--", "python", "train.py"], f"{second}/python", "the job's command"),
+        (["--", "launch", "train.py"], f"{second}/python", f"the first line of {launcher}"),
+        (["--", "sh", "train.sh"], f"{first}/python3", "is no Python"),
+        (["--python", f"{second}/python"], f"{second}/python", "named by --python"),
+    ]:
+        check = python_that_doctor_looks_at(*arguments, path=path)
+        assert check["works"], check
+        assert check["found"].startswith(expected + " 3."), check
+        assert why in check["found"], check
+    for arguments in (["--python", "none"], ["--", "none", "train.py"]):
+        check = python_that_doctor_looks_at(*arguments, path=path)
+        assert not check["works"]
+        assert "'none'" in check["found"]
+    assert "no python" in python_that_doctor_looks_at(path=str(tmp_path))["found"]
