@@ -109,11 +109,24 @@ void drop_native_loader(diagnose::Diagnosis& diagnosis) {
   diagnose::attach_predictions(diagnosis, {});  // writes the verdict anew
 }
 
+/// Why a job was not seen to train.
+std::string why_no_steps(const trace::RunReader& run) {
+  const auto processes = run.processes();
+  if (processes && processes->empty()) {
+    return "no training was seen: no Python of the job imported torch, or it was started with -I, "
+           "-E or -S, which keep the hook out";
+  }
+  return "no training step was seen: no optimizer of torch stepped in the job";
+}
+
 /// `explained`: the remarks say already why there are no steps.
-void fill_measurement(Analysis& analysis, bool explained) {
+void fill_measurement(Analysis& analysis, const trace::RunReader& run, bool explained) {
   auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
   if (!measured) {
-    if (!explained) analysis.remarks.push_back(measured.error().message);
+    if (!explained) {
+      analysis.remarks.push_back(analysis.timeline.steps.empty() ? why_no_steps(run)
+                                                                 : measured.error().message);
+    }
     return;
   }
   analysis.measured = *std::move(measured);
@@ -133,7 +146,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   Analysis analysis;
   analysis.timeline = std::move(loaded->timeline);
   analysis.remarks = std::move(loaded->remarks);
-  fill_measurement(analysis, loaded->rings_missing);
+  fill_measurement(analysis, *reader, loaded->rings_missing);
   const trace::Interval span = observed_span(analysis, *reader);
   analysis.host = read_host_signals(*reader, span);
   analysis.measurement.cpu_cores = analysis.host.job_cpu_cores;

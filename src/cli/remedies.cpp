@@ -84,6 +84,10 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
   }
   const auto pipeline = predict::measure_pipeline(analysis.timeline, measure);
   if (!pipeline) {
+    // Why a run has no steps was said already.
+    if (analysis.timeline.input == trace::InputKind::kRun && analysis.timeline.steps.empty()) {
+      return predictions;
+    }
     analysis.remarks.push_back(pipeline.error().message);
     return predictions;
   }
