@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the hook's and the drop-in loader's tests with another PyTorch, on the wheel in
-# build/wheel/dist where there is one, else on the release build.
+# Runs the hook's and the drop-in loader's tests with another PyTorch, on the release build, or on
+# the wheel that UNSTARVE_WHEEL names.
 #   usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]
 # .venv-torch-VERSION is made from requirements/torch-VERSION.txt when there is none, without
 # NVIDIA's 3 GB: no GPU is used.
@@ -27,7 +27,7 @@ pip_install() {
 
 make_venv() {
   local wanted
-  wanted="$(cat "$LIST" "$0" tools/cuda_stand_ins.py requirements/test.txt | sha256sum)"
+  wanted="$(cat "$LIST" "$0" scripts/cpu_torch.py requirements/test.txt | sha256sum)"
   if [[ "$(cat "$VENV/.stamp" 2>/dev/null)" == "$wanted" ]]; then return; fi
   say "making $VENV (a download of up to 900 MB)"
   python3 -m venv --clear "$VENV" || die "python3 -m venv failed; install python3-venv"
@@ -36,8 +36,8 @@ make_venv() {
     -r <(grep -v '^torch' "$LIST") || die "pip could not install $(xargs <"$LIST")"
   pip_install --no-deps -r <(grep '^torch' "$LIST") 2>"$VENV/pip.log" ||
     { cat "$VENV/pip.log" >&2; die "has PyPI a torch $version for $(python3 --version)?"; }
-  "$VENV/bin/python" tools/cuda_stand_ins.py "$("$VENV/bin/python" -c \
-    'import sysconfig; print(sysconfig.get_path("platlib"))')/torch" >&2
+  "$VENV/bin/python" scripts/cpu_torch.py "$("$VENV/bin/python" -c \
+    'import sysconfig; print(sysconfig.get_path("purelib"))')" || die "torch could not be prepared"
   echo "$wanted" > "$VENV/.stamp"
 }
 
@@ -45,14 +45,13 @@ make_venv() {
 # torchvision brings a namesake that lacks functions (docs/known_gaps.md): the system's goes first.
 choose_package() {
   unset PYTHONPATH
-  local wheel
-  if wheel="$(compgen -G 'build/wheel/dist/unstarve-*.whl' | head -n 1)"; then
-    pip_install --no-deps --force-reinstall "$wheel" || die "pip could not install $wheel"
+  if [[ -n "${UNSTARVE_WHEEL:-}" ]]; then
+    pip_install --no-deps --force-reinstall "$UNSTARVE_WHEEL" || die "is there $UNSTARVE_WHEEL?"
     return
   fi
   local module
   module="$(compgen -G 'build/release/python/unstarve/_native*.so')" ||
-    die "neither a wheel nor the release build is there: run scripts/build.sh release"
+    die "there is no release build: run scripts/build.sh release"
   export PYTHONPATH="$PWD/build/release/python"
   LD_PRELOAD="$(ldd "$module" | awk '/libjpeg/ { print $3 }')"
   export LD_PRELOAD
