@@ -74,7 +74,7 @@ class CacheWriter {
   /// Waits for work and takes all of it; false when there will be no more.
   bool take(std::deque<CacheItem>& items);
   void write_all(std::deque<CacheItem>& items);
-  Status start();
+  Status start() UNSTARVE_REQUIRES(mutex_);
   void write(CacheItem& item);
   void drop() { dropped_.fetch_add(1, std::memory_order_relaxed); }
   bool is_there(const CacheItem& item) const;
