@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <string>
 
 #include "base/test_folder.h"
 #include "observe/outside/process_tree.h"
@@ -19,7 +21,10 @@ class FailingFiles final : public host::HostFiles {
   using HostFiles::HostFiles;
 
   Result<std::string> read(const std::string& path, std::size_t bytes_max) const override {
-    if (fails()) return fail(ErrorCode::kIo, "cannot read {}: made to fail", path);
+    if (fails()) {
+      if (throws) throw std::bad_alloc();
+      return fail(ErrorCode::kIo, "cannot read {}: made to fail", path);
+    }
     return HostFiles::read(path, bytes_max);
   }
   Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const override {
@@ -29,6 +34,7 @@ class FailingFiles final : public host::HostFiles {
 
   std::int64_t fail_at = -1;
   bool for_ever = false;
+  bool throws = false;  // as where no memory is left
   mutable std::int64_t reads = 0;
 
  private:
@@ -105,6 +111,24 @@ class HostFaults : public testing::Test {
   ManualClock clock_{kSecondNs};
   std::unique_ptr<trace::RunWriter> writer_;
 };
+
+TEST_F(HostFaults, WantOfMemoryCostsAReadingAndIsTold) {
+  FailingFiles sound(root_);
+  (void)sample(sound);
+  FailingFiles files(root_);
+  files.throws = true;
+  files.fail_at = sound.reads - 1;  // in the last reading of three
+  Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {.period_ns = kSecondNs}, kJob);
+  for (int tick = 0; tick < 4; ++tick) {
+    clock_.sleep_until_ns(sampler.next_deadline_ns());
+    sampler.tick();
+  }
+  const ObservationReport report = sampler.finish();
+  EXPECT_EQ(report.ticks, 4);
+  EXPECT_EQ(report.ticks_failed, 1);
+  ASSERT_EQ(report.remarks.size(), 1U);
+  EXPECT_NE(report.remarks[0].find("1 of 4 readings"), std::string::npos) << report.remarks[0];
+}
 
 TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
   const LiveView view = sample(FailingFiles(root_));

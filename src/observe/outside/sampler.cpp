@@ -52,12 +52,11 @@ void Sampler::tick() {
   const std::int64_t cpu_before_ns = thread_cpu_time_ns();
   const std::int64_t deadline_ns = next_deadline_ns_;
   const Tick tick = begin_tick();
-  book_.set_time(tick.now_ns);
-  for (const std::unique_ptr<Source>& source : sources_) source->sample(tick, book_);
-  remember_utilization();
-  drain_rings();
-  commit_if_due(tick.now_ns);
-
+  try {
+    read_everything(tick);
+  } catch (...) {
+    ++report_.ticks_failed;  // no memory: what is not read now may be read by the next
+  }
   const std::int64_t periods = (parts_.clock->now_ns() - deadline_ns) / options_.period_ns + 1;
   next_deadline_ns_ = deadline_ns + std::max<std::int64_t>(1, periods) * options_.period_ns;
   report_.ticks_skipped += std::max<std::int64_t>(0, periods - 1);
@@ -66,6 +65,14 @@ void Sampler::tick() {
   own_->note({tick.now_ns - deadline_ns, cpu_ns});
   const trace::WriteLosses losses = parts_.writer->losses();
   own_->note_losses(losses.rows + losses.events, rings_.lost());
+}
+
+void Sampler::read_everything(const Tick& tick) {
+  book_.set_time(tick.now_ns);
+  for (const std::unique_ptr<Source>& source : sources_) source->sample(tick, book_);
+  remember_utilization();
+  drain_rings();
+  commit_if_due(tick.now_ns);
 }
 
 void Sampler::drain_rings() {
@@ -94,6 +101,11 @@ ObservationReport Sampler::finish() {
   report_.ring_records_lost = rings_.lost();
   report_.write_losses = parts_.writer->losses();
   report_.remarks = rings_.remarks();
+  if (report_.ticks_failed > 0) {
+    report_.remarks.push_back(fmt::format(
+        "{} of {} readings ended early, most likely for want of memory: parts of them are missing",
+        report_.ticks_failed, report_.ticks));
+  }
   if (const auto& losses = report_.write_losses; losses.rows + losses.events > 0) {
     report_.remarks.push_back(fmt::format(
         "{} rows and {} events could not be written to the run{}{}", losses.rows, losses.events,

@@ -38,6 +38,7 @@ struct SamplerParts {
 /// How watching went, for the end of a run.
 struct ObservationReport {
   std::int64_t ticks = 0;
+  std::int64_t ticks_failed = 0;   // ended early, by an exception
   std::int64_t ticks_skipped = 0;  // because an earlier one took longer than a period
   std::int64_t late_ns_max = 0;
   std::int64_t cpu_ns = 0;  // of the sampling thread, all ticks
@@ -64,6 +65,7 @@ class Sampler {
 
  private:
   Tick begin_tick();
+  void read_everything(const Tick& tick);
   void drain_rings();
   void commit_if_due(std::int64_t now_ns);
   void remember_utilization();
