@@ -2,8 +2,8 @@
 # Builds a wheel that needs nothing but a C library, or an archive of sources to build one from.
 #   usage: scripts/build_wheel.sh [--sdist] [PYTHON]
 # The wheel is for PYTHON (python3), from 3.12 on for every later one as well. It lies in
-# build/wheel/dist. Compiled by Zig's clang against an older glibc, so that it runs on older systems
-# than this one; UNSTARVE_WHEEL_COMPILER=gcc takes this system's compiler and glibc instead.
+# build/wheel/dist, and is for systems with this one's glibc or a later. UNSTARVE_WHEEL_COMPILER=zig
+# compiles with Zig's clang against an older glibc instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,13 +12,16 @@ say() { printf 'wheel: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 make_tools() {
-  local wanted
-  wanted="$("$python" --version) $(sha256sum < requirements/wheel.txt)"
+  local wanted list="$FOLDER/tools.txt"
+  # A compiler of 450 MB is installed only where it is used.
+  grep -v "^ziglang" requirements/wheel.txt > "$list"
+  if [[ $compiler == zig ]]; then grep "^ziglang" requirements/wheel.txt >> "$list"; fi
+  wanted="$("$python" --version) $(sha256sum < "$list")"
   if [[ "$(cat "$tools/.stamp" 2>/dev/null)" == "$wanted" ]]; then return; fi
-  say "installing $(grep -v '^#' requirements/wheel.txt | xargs) for $("$python" --version)"
+  say "installing $(grep -v '^#' "$list" | xargs) for $("$python" --version)"
   "$python" -m venv --clear "$tools" || die "python -m venv failed; install python3-venv"
   "$tools/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -r requirements/wheel.txt </dev/null || die "pip could not install requirements/wheel.txt"
+    -r "$list" </dev/null || die "pip could not install what $list names"
   echo "$wanted" > "$tools/.stamp"
 }
 
@@ -67,12 +70,12 @@ main() {
   local what=build
   if [[ "${1:-}" == --sdist ]]; then what=sdist; shift; fi
   python="${1:-python3}"
-  compiler="${UNSTARVE_WHEEL_COMPILER:-zig}"
+  compiler="${UNSTARVE_WHEEL_COMPILER:-gcc}"
   # Zig's wrappers are for one processor; elsewhere the system's compiler does.
   [[ "$(uname -m)" == x86_64 ]] || compiler=gcc
   [[ $compiler == zig || $compiler == gcc ]] || die "UNSTARVE_WHEEL_COMPILER is zig or gcc"
   command -v "$python" >/dev/null || die "there is no $python"
-  tools="$FOLDER/tools-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
+  tools="$FOLDER/tools-$compiler-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
   mkdir -p "$FOLDER"
   scripts/fetch_dependencies.sh
   make_tools

@@ -57,15 +57,18 @@ pip_install() {
     die "pip could not install $*; is there a network?"
 }
 
-# NVIDIA's libraries, 3 GB, are left out where no GPU could use them; see scripts/cpu_torch.py.
+# NVIDIA's libraries, 3 GB, are left out where no GPU could use them. PyTorch's list of requirements
+# is shortened by them and Triton, so that pip does not bring them for the next package after all.
 install_torch_without_gpu() {
+  local site
+  site="$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
   say "there is no NVIDIA GPU here: installing $(grep -v '^#' requirements/torch.txt | xargs)" \
     "without NVIDIA's libraries (0.5 GB instead of 3)"
   touch .venv/.torch-without-gpu
   pip_install --no-deps -r requirements/torch.txt
-  .venv/bin/python scripts/cpu_torch.py \
-    "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" ||
+  .venv/bin/python tools/cuda_stand_ins.py "$site/torch" >/dev/null ||
     die "PyTorch could not be prepared for a machine without a GPU"
+  sed -i -E '/^Requires-Dist: (nvidia|cuda|triton)/d' "$site"/torch-*.dist-info/METADATA
   pip_install -r requirements/torch.txt
 }
 

@@ -40,7 +40,8 @@ def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
 
 
 def python_commands() -> list[list[str]]:
-    folders = ["python", "examples", "tools", "tests/python", "tests/browser", "bench"]
+    tests = ["tests/python", "tests/browser", "tests/installed"]
+    folders = ["python", "examples", "tools", *tests, "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [
         [PYTHON, "-m", "ruff", "check", "."],
@@ -73,6 +74,11 @@ def torch_commands() -> list[list[str]]:
     return [build, *(["scripts/test_torch_version.sh", version] for version in ("2.1", "2.8"))]
 
 
+def wheel_commands() -> list[list[str]]:
+    tests = [PYTHON, "-m", "pytest", "-q", "tests/installed"]
+    return [["scripts/build_wheel.sh", PYTHON], tests]
+
+
 # The quick ones first, so that a slip shows within seconds.
 CHECKS = (
     Check("layers", "no #include against the layers", lambda: [[PYTHON, "tools/check_layers.py"]]),
@@ -81,6 +87,8 @@ CHECKS = (
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
     Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
+    Check("wheel", "what pip installs, away from the checkout", wheel_commands),
+    # These take the wheel that the check before has made.
     Check("torch-versions", "the hook and the drop-in on older PyTorch", torch_commands),
     Check(
         "gcc-debug",
