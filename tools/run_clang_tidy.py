@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the sources below src/, several at a time, remembering what was clean.
 
-A source is looked at again only when it, a header of ours that it reaches, its compile command or
-the configuration has changed: the memory is one empty file per clean state in build/tidy-cache.
+A source is looked at again only when it, a header of ours that it reaches, its compile command,
+the configuration or an installed library has changed: the memory is one empty file per clean state
+below ~/.cache (or XDG_CACHE_HOME), which every checkout on the machine shares.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+FORGOTTEN_AFTER_S = 60 * 24 * 3600
 # clang-tidy counts the warnings that it did not show; nobody needs to know.
 NOISE = re.compile(r"^(\d+ warnings? (generated|treated)|Suppressed \d+|Use -header-filter)")
 
@@ -59,10 +62,34 @@ def reached(path: Path, source_root: Path) -> list[Path]:
 
 
 def key_of(source: Source, source_root: Path, common: bytes) -> str:
-    digest = hashlib.sha256(common + source.command.encode())
+    """Of everything that the answer depends on, but not of where the checkout lies."""
+    root = source_root.parent
+    digest = hashlib.sha256(common + source.command.replace(str(root), ".").encode())
     for path in reached(source.path, source_root):
-        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+        name = path.relative_to(root).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def installed_libraries() -> bytes:
+    """The versions of the packages with headers, where packages can be asked for."""
+    try:
+        done = subprocess.run(["dpkg-query", "-W", "*-dev"], capture_output=True)
+    except OSError:
+        return b""
+    return done.stdout
+
+
+def open_memory() -> Path:
+    """The folder of clean states; those that nobody asked for in two months go."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    memory = cache / "unstarve" / "clang-tidy"
+    memory.mkdir(parents=True, exist_ok=True)
+    oldest = time.time() - FORGOTTEN_AFTER_S
+    for state in memory.iterdir():
+        if state.stat().st_mtime < oldest:
+            state.unlink(missing_ok=True)
+    return memory
 
 
 def run_one(source: Source, build: Path) -> str:
@@ -86,13 +113,16 @@ def main() -> int:
     root = Path(__file__).resolve().parent.parent
     build = (root / options.build).resolve()
     source_root = root / "src"
-    memory = root / "build" / "tidy-cache"
-    memory.mkdir(parents=True, exist_ok=True)
+    memory = open_memory()
 
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
-    common = version + (root / ".clang-tidy").read_bytes()
+    # nanobind's headers come with the pinned package.
+    settings = [root / ".clang-tidy", root / "requirements" / "build.txt"]
+    common = version + b"".join(path.read_bytes() for path in settings) + installed_libraries()
     keys = {s: key_of(s, source_root, common) for s in sources_of(build, source_root)}
     waiting = [source for source, key in keys.items() if not (memory / key).exists()]
+    for source in keys.keys() - set(waiting):
+        (memory / keys[source]).touch()
     # The largest first, so that no long one is left for the end.
     waiting.sort(key=lambda source: -source.path.stat().st_size)
 
