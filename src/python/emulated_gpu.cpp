@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "device/emulated/resnet50.h"
+#include "python/released.h"
 
 namespace nb = nanobind;
 
@@ -59,7 +60,7 @@ class PythonGpu {
     const Stream stream = overlap ? Stream::kUpload : Stream::kCompute;
     Status copied;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       copied = gpu_->copy({.bytes = bytes,
                            .host_memory = pinned ? HostMemory::kPinned : HostMemory::kPageable,
                            .direction = Direction::kHostToDevice,
@@ -72,7 +73,7 @@ class PythonGpu {
   void download(std::int64_t bytes) {
     Status copied;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       copied = gpu_->copy({.bytes = bytes, .direction = Direction::kDeviceToHost});
     }
     check(copied);
@@ -87,7 +88,7 @@ class PythonGpu {
   void backward(double samples) {
     Status launched;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       launched = gpu_->launch(model_.backward, samples, Stream::kCompute);
     }
     check(launched);
@@ -98,7 +99,7 @@ class PythonGpu {
   void synchronize(bool whole_device) {
     Status waited;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       waited = whole_device ? gpu_->synchronize_device() : gpu_->synchronize(Stream::kCompute);
     }
     check(waited);

@@ -16,6 +16,7 @@
 #include "python/errors.h"
 #include "python/file_list.h"
 #include "python/host_memory.h"
+#include "python/released.h"
 
 namespace nb = nanobind;
 
@@ -76,7 +77,7 @@ class PythonLoader {
  public:
   explicit PythonLoader(std::unique_ptr<Loader> loader) : loader_(std::move(loader)) {}
   ~PythonLoader() {
-    const nb::gil_scoped_release released;
+    const Released released;
     loader_.reset();
   }
   PythonLoader(const PythonLoader&) = delete;
@@ -110,7 +111,7 @@ nb::object next_batch(PythonLoader& loader, double timeout_s) {
   const auto begun = SteadyTime::now();
   for (;;) {
     Result<feed::NextBatch> next = [&loader] {
-      const nb::gil_scoped_release released;
+      const Released released;
       return loader->next(kSignalInterval);
     }();
     if (!next) raise(next.error());
@@ -139,7 +140,7 @@ feed::LoaderParts parts_with(const HostMemory* memory) {
 
 std::unique_ptr<PythonLoader> open_loader(const LoaderOptions& options, const HostMemory* memory) {
   Result<std::unique_ptr<Loader>> loader = [&] {
-    const nb::gil_scoped_release released;
+    const Released released;
     return Loader::open(options, parts_with(memory));
   }();
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
@@ -151,7 +152,7 @@ std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const nb::
   feed::ListSource::List list = list_of(paths, labels);
   list.max_file_bytes = options.max_file_bytes;
   Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
-    const nb::gil_scoped_release released;
+    const Released released;
     const feed::LoaderParts parts = parts_with(memory);
     Result<std::shared_ptr<feed::ListSource>> source =
         feed::ListSource::open(std::move(list), parts.reader);
@@ -163,7 +164,7 @@ std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const nb::
 
 void begin_epoch(PythonLoader& loader, std::uint32_t epoch) {
   const Status status = [&] {
-    const nb::gil_scoped_release released;
+    const Released released;
     return loader->begin_epoch(epoch);
   }();
   if (!status) raise(status.error());
@@ -171,7 +172,7 @@ void begin_epoch(PythonLoader& loader, std::uint32_t epoch) {
 
 void begin_submitted_epoch(PythonLoader& loader, std::uint32_t epoch) {
   const Status status = [&] {
-    const nb::gil_scoped_release released;
+    const Released released;
     return loader->begin_submitted_epoch(epoch);
   }();
   if (!status) raise(status.error());
@@ -188,7 +189,7 @@ void submit_batch(PythonLoader& loader, const IndexList& indices) {
 void skip_batch(PythonLoader& loader, const IndexList& indices) {
   const std::span<const std::uint64_t> skipped(indices.data(), indices.size());
   const Status status = [&] {
-    const nb::gil_scoped_release released;
+    const Released released;
     return loader->skip_batch(skipped);
   }();
   if (!status) raise(status.error());
@@ -251,7 +252,7 @@ std::string state_of(const PythonLoader& loader) { return feed::to_json(loader->
 
 void restore(PythonLoader& loader, const std::string& json) {
   const Status status = [&]() -> Status {
-    const nb::gil_scoped_release released;
+    const Released released;
     const Result<feed::LoaderState> state = feed::parse_loader_state(json);
     if (!state) return forward_error(state);
     return loader->restore(*state);

@@ -13,6 +13,7 @@
 #include "feed/pipeline/loader_parts.h"
 #include "python/errors.h"
 #include "python/file_list.h"
+#include "python/released.h"
 
 namespace nb = nanobind;
 
@@ -43,7 +44,7 @@ class PythonSampleLoader {
         image_bytes_(loader_->image_bytes()) {}
   ~PythonSampleLoader() {
     // Without the mutex: in a forked child a thread that is not there may hold it.
-    const nb::gil_scoped_release released;
+    const Released released;
     loader_.reset();
   }
   PythonSampleLoader(const PythonSampleLoader&) = delete;
@@ -53,7 +54,7 @@ class PythonSampleLoader {
             const Pixels& out) {
     const std::string file(path.c_str(), path.size());
     const Status status = [&] {
-      const nb::gil_scoped_release released;
+      const Released released;
       return load_locked({file, epoch, index, repeat}, {out.data(), out.size()});
     }();
     if (!status) raise(status.error());
@@ -61,7 +62,7 @@ class PythonSampleLoader {
 
   /// Without the GIL: copies that wait are written.
   void close() {
-    const nb::gil_scoped_release released;
+    const Released released;
     const MutexLock lock(mutex_);
     loader_.reset();
   }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,3 +76,34 @@ def test_other_threads_run_while_a_loader_ends(folder_of_one_large_file: Path) -
         over.set()
         ticker.join()
     assert after > before
+
+
+def test_a_process_ends_while_a_daemon_thread_loads(tmp_path: Path) -> None:
+    """The thread wants the interpreter back while that is taken down."""
+    for number in range(8):
+        picture: Any = np.full((64, 64, 3), number, np.uint8)
+        Image.fromarray(picture).save(tmp_path / f"{number}.jpg")
+    script = """
+        import sys, threading
+        import unstarve
+
+        begun = threading.Event()
+
+        def consume():
+            loader = unstarve.ImageFolderLoader(sys.argv[1], 2, output="numpy", threads=1)
+            while True:
+                for batch in loader:
+                    begun.set()
+
+        threading.Thread(target=consume, daemon=True).start()
+        begun.wait()
+    """
+    for _ in range(5):
+        ended = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
