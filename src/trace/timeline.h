@@ -80,6 +80,7 @@ struct LoaderWait {
   Interval when = {};
   std::int64_t thread = 0;
   std::int64_t process = 0;
+  Reading<std::int64_t> loader_id = {};      // absent where the source names no loaders
   Reading<std::int64_t> ready_batches = {};  // batches in the queue when it was entered
   Reading<std::int64_t> samples = {};        // in the batch it returned
 };
@@ -98,6 +99,7 @@ struct Fetch {
   Interval when = {};
   std::int64_t process = 0;
   std::int64_t thread = 0;
+  Reading<std::int64_t> loader_id = {};  // of the training process
   Reading<std::int64_t> samples = {};
   Reading<std::int64_t> cpu_ns = {};      // CPU time of the fetching thread
   Reading<std::int64_t> decode_ns = {};   // wall time inside image decoding
@@ -126,8 +128,10 @@ struct StageTime {
   Reading<std::int64_t> threads = {};  // that may work, at the end of it
 };
 
-/// What the job asked its loader for.
+/// What the job asked one of its loaders for, each time that it was iterated.
 struct LoaderConfig {
+  std::int64_t process = 0;       // 0: not recorded
+  Reading<std::int64_t> id = {};  // unique in its process; absent where the source names no loaders
   std::int64_t num_workers = 0;  // native: threads that may work at first
   bool native = false;           // unstarve's engine: threads, no worker processes
   Reading<std::int64_t> prefetch_factor = {};

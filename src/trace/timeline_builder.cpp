@@ -16,6 +16,8 @@ void TimelineBuilder::add(const StepRow& row) {
 
 void TimelineBuilder::add(const LoaderRow& row) {
   LoaderConfig loader;
+  loader.process = row.pid;
+  loader.id = row.loader_id;
   loader.num_workers = row.num_workers;
   loader.prefetch_factor = row.prefetch_factor;
   loader.batch_size = row.batch_size;
@@ -31,6 +33,7 @@ void TimelineBuilder::add(const WaitRow& row) {
   wait.when = row.when;
   wait.thread = row.thread;
   wait.process = row.pid;
+  wait.loader_id = row.loader_id;
   wait.ready_batches = row.ready_batches;
   wait.samples = row.samples;
   timeline_.loader_waits.push_back(wait);
@@ -41,6 +44,7 @@ void TimelineBuilder::add(const FetchRow& row) {
   fetch.when = row.when;
   fetch.process = row.pid;
   fetch.thread = row.thread;
+  fetch.loader_id = row.loader_id;
   fetch.samples = row.samples;
   fetch.cpu_ns = row.cpu_ns;
   fetch.decode_ns = row.decode_ns;

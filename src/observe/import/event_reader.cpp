@@ -59,6 +59,8 @@ simdjson::error_code read_args(json::value value, EventFields& fields) {
       fields.stream = number_of(item);
     } else if (key == "correlation") {
       fields.correlation = number_of(item);
+    } else if (key == "External id" || key == "external id") {
+      fields.external_id = number_of(item);
     } else if (key == "bytes" || key == "size") {
       fields.bytes = number_of(item);
     } else if (key == "memory bandwidth (GB/s)") {

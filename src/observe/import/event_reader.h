@@ -27,6 +27,7 @@ struct EventFields {
   std::optional<std::int64_t> device;
   std::optional<std::int64_t> stream;
   std::optional<std::int64_t> correlation;
+  std::optional<std::int64_t> external_id;  // of the framework's operation
   std::optional<std::int64_t> bytes;
   std::optional<double> gigabytes_per_s;
   std::string_view copy_kind;  // "HtoD", where the name does not say it

@@ -112,6 +112,44 @@ TEST(Kineto, CopiesSayWhichMemory) {
   EXPECT_EQ(copy_named("Memcpy").direction, CopyDirection::kUnknown);
 }
 
+// Three launches below one operation of the framework, and a copy with the wait for it below
+// another.
+TEST(Kineto, OldProfilersLinkByTheFrameworksOperation) {
+  const std::string events = R"json(
+    {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":1,"dur":1,
+     "args":{"external id":7}},
+    {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":3,"dur":1,
+     "args":{"external id":7}},
+    {"ph":"X","cat":"Runtime","name":"cudaMemcpyAsync","pid":9,"tid":9,"ts":5,"dur":1,
+     "args":{"external id":8}},
+    {"ph":"X","cat":"Runtime","name":"cudaStreamSynchronize","pid":9,"tid":9,"ts":6,"dur":90,
+     "args":{"external id":8}},
+    {"ph":"X","cat":"Kernel","name":"one","pid":0,"tid":7,"ts":10,"dur":1,
+     "args":{"external id":7}},
+    {"ph":"X","cat":"Kernel","name":"two","pid":0,"tid":7,"ts":20,"dur":1,
+     "args":{"external id":7}},
+    {"ph":"X","cat":"Memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":0,"tid":7,"ts":90,
+     "dur":1,"args":{"external id":8}},
+    {"ph":"X","cat":"Kernel","name":"of nobody","pid":0,"tid":7,"ts":95,"dur":1,
+     "args":{"external id":0}})json";
+  const Timeline timeline = read_events(events);
+  ASSERT_EQ(timeline.host_calls.size(), 4U);
+  ASSERT_EQ(timeline.device_ops.size(), 4U);
+  const auto& calls = timeline.host_calls;
+  EXPECT_NE(calls[0].correlation, calls[1].correlation);
+  EXPECT_EQ(timeline.device_ops[0].correlation, calls[0].correlation);
+  EXPECT_EQ(timeline.device_ops[1].correlation, calls[1].correlation);
+  EXPECT_EQ(timeline.device_ops[2].correlation, calls[2].correlation);
+  EXPECT_EQ(calls[3].correlation, trace::kNoCorrelation) << "a wait launches nothing";
+  EXPECT_EQ(timeline.device_ops[3].correlation, trace::kNoCorrelation);
+
+  // Where there are correlation numbers, they alone count.
+  const Timeline newer = read_events(events + R"json(,
+    {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":99,"dur":1,
+     "args":{"external id":9,"correlation":3}})json");
+  EXPECT_EQ(newer.device_ops[0].correlation, trace::kNoCorrelation);
+}
+
 TEST(Kineto, RocmGivesACopysSizeWithItsCall) {
   const Timeline timeline = read_events(R"json(
     {"ph":"X","cat":"cuda_runtime","name":"hipMemcpyWithStream","pid":5,"tid":5,"ts":1,"dur":1,

@@ -173,6 +173,10 @@ void TimelineBuilder::add_device_op(const EventFields& event, Stretch when, trac
   op.end_ns = when.end;
   op.name = name;
   op.correlation = event.correlation.value_or(trace::kNoCorrelation);
+  has_correlations_ = has_correlations_ || event.correlation.has_value();
+  if (!has_correlations_ && event.external_id.value_or(0) != 0) {
+    external_ids_.note_op(timeline_.device_ops.size() - 1, *event.external_id);
+  }
   op.bytes = std::max<std::int64_t>(event.bytes.value_or(0), 0);
   // Without these arguments, profilers put the device into pid and the stream into tid.
   op.device = small_number(event.device, event.process);
@@ -203,6 +207,10 @@ void TimelineBuilder::add_host_call(const EventFields& event, Stretch when, trac
   call.end_ns = when.end;
   call.name = name;
   call.correlation = event.correlation.value_or(trace::kNoCorrelation);
+  has_correlations_ = has_correlations_ || event.correlation.has_value();
+  if (!has_correlations_ && event.external_id.value_or(0) != 0) {
+    external_ids_.note_call(timeline_.host_calls.size() - 1, *event.external_id);
+  }
   call.process = identity_of(event.process);
   call.thread = identity_of(event.thread);
   call.kind = facts_of(name).call_kind;
@@ -217,7 +225,7 @@ void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {
     wait.when = interval;
     wait.process = identity_of(event.process);
     wait.thread = identity_of(event.thread);
-    if (timeline_.loaders.empty()) note_loader(event.name);
+    wait.loader_id = loader_of(event.name, wait.process);
     return;
   }
   trace::Step& step = timeline_.steps.emplace_back();
@@ -228,9 +236,20 @@ void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {
       number_in(event.name).value_or(static_cast<std::int64_t>(timeline_.steps.size()) - 1);
 }
 
-void TimelineBuilder::note_loader(std::string_view wait_name) {
-  if (wait_name.find("SingleProcess") == std::string_view::npos) return;
-  timeline_.loaders.emplace_back().num_workers = 0;
+// A trace names the kind of iterator and no loader, so that those with workers are told from those
+// without: the number of a loader without workers is 0, that of all with workers 1.
+std::int64_t TimelineBuilder::loader_of(std::string_view wait_name, std::int64_t process) {
+  if (wait_name.find("SingleProcess") == std::string_view::npos) return 1;
+  const auto same = [process](const trace::LoaderConfig& loader) {
+    return loader.process == process;
+  };
+  if (std::none_of(timeline_.loaders.begin(), timeline_.loaders.end(), same)) {
+    trace::LoaderConfig& loader = timeline_.loaders.emplace_back();
+    loader.process = process;
+    loader.id = 0;
+    loader.num_workers = 0;
+  }
+  return 0;
 }
 
 trace::NameId TimelineBuilder::intern(std::string_view name) {
@@ -305,6 +324,7 @@ trace::Timeline TimelineBuilder::finish() {
   timeline_.events_lost += static_cast<std::int64_t>(open_events_);
   fill_missing_bytes();
   convert_times();
+  if (!has_correlations_) external_ids_.link(timeline_);
   trace::sort_by_start(timeline_);
   drop_duplicates(timeline_.steps);
   drop_duplicates(timeline_.loader_waits);

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "observe/import/copy_name.h"
 #include "observe/import/event_reader.h"
+#include "observe/import/external_ids.h"
 #include "observe/import/trace_clock.h"
 #include "trace/timeline.h"
 
@@ -61,7 +62,7 @@ class TimelineBuilder {
   void add_host_call(const EventFields& event, Stretch when, trace::NameId name);
   void add_annotation(const EventFields& event, Stretch when);
   /// The name of a wait says that a loader has no workers; how many there are it does not say.
-  void note_loader(std::string_view wait_name);
+  std::int64_t loader_of(std::string_view wait_name, std::int64_t process);
   trace::NameId intern(std::string_view name);
   const NameFacts& facts_of(trace::NameId name);
   void fill_missing_bytes();
@@ -81,6 +82,8 @@ class TimelineBuilder {
   std::size_t open_events_ = 0;
   std::vector<std::size_t> copies_without_bytes_;
   std::unordered_map<std::int64_t, std::int64_t> bytes_of_call_;  // by correlation
+  ExternalIds external_ids_;
+  bool has_correlations_ = false;  // then nobody needs the ids above
 };
 
 }  // namespace unstarve::observe
