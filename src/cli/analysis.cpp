@@ -121,11 +121,13 @@ std::string why_no_steps(const trace::RunReader& run) {
 
 /// `explained`: the remarks say already why there are no steps.
 void fill_measurement(Analysis& analysis, const trace::RunReader& run, bool explained) {
-  auto measured = predict::measure_run(analysis.timeline, kWarmUpSteps);
+  const diagnose::PartitionedJob& job = analysis.recording->partitioned;
+  auto measured = predict::measure_run(job.job, job.rank_index());
   if (!measured) {
     if (!explained) {
-      analysis.remarks.push_back(analysis.timeline.steps.empty() ? why_no_steps(run)
-                                                                 : measured.error().message);
+      analysis.remarks.push_back(analysis.recording->timeline.steps.empty()
+                                     ? why_no_steps(run)
+                                     : measured.error().message);
     }
     return;
   }
@@ -143,8 +145,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   auto loaded = trace::load_run_with_remarks(path);
   if (!loaded) return forward_error(loaded);
 
-  Analysis analysis;
-  analysis.timeline = std::move(loaded->timeline);
+  Analysis analysis(std::move(loaded->timeline));
   analysis.remarks = std::move(loaded->remarks);
   fill_measurement(analysis, *reader, loaded->rings_missing);
   const trace::Interval span = observed_span(analysis, *reader);
@@ -169,7 +170,7 @@ Result<Analysis> analyse_run(const std::string& path) {
   options.loader_place = hook.loader_place;
   analysis.hook = std::move(hook);
   if (is_image_folder(analysis)) options.image_folder = analysis.hook.dataset_root;
-  analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, options);
+  analysis.diagnosis = diagnose::diagnose(analysis.recording->partitioned, analysis.host, options);
   const bool other_data = !analysis.hook.dataset_class.empty() && !is_image_folder(analysis);
   if (other_data) drop_native_loader(analysis.diagnosis);
   return analysis;
@@ -190,13 +191,11 @@ Result<Analysis> analyse_trace(const std::string& path, bool show_progress) {
   auto timeline = observe::import_kineto(path, options);
   line.finish("");
   if (!timeline) return forward_error(timeline);
-  Analysis analysis;
-  analysis.timeline = *std::move(timeline);
+  Analysis analysis(*std::move(timeline));
   analysis.facts.command = path;
-  if (!analysis.timeline.devices.empty()) {
-    analysis.facts.device = analysis.timeline.devices.front().name;
-  }
-  analysis.diagnosis = diagnose::diagnose(analysis.timeline, analysis.host, {});
+  const std::vector<trace::DeviceInfo>& devices = analysis.recording->timeline.devices;
+  if (!devices.empty()) analysis.facts.device = devices.front().name;
+  analysis.diagnosis = diagnose::diagnose(analysis.recording->partitioned, analysis.host, {});
   return analysis;
 }
 

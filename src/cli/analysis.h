@@ -1,12 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/recorded/hook_text.h"
 #include "diagnose/diagnose.h"
+#include "job/job_view.h"
 #include "predict/verification.h"
 #include "report/report_model.h"
 #include "trace/run_reader.h"
@@ -14,9 +17,24 @@
 
 namespace unstarve::cli {
 
+/// A timeline and the views of it, which hold on to each other.
+struct Recording {
+  explicit Recording(trace::Timeline recorded)
+      : timeline(std::move(recorded)), job(timeline), partitioned(job) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  trace::Timeline timeline;
+  job::JobView job;
+  diagnose::PartitionedJob partitioned;
+};
+
 /// Everything that is known of one run or trace.
 struct Analysis {
-  trace::Timeline timeline;
+  explicit Analysis(trace::Timeline timeline)
+      : recording(std::make_unique<const Recording>(std::move(timeline))) {}
+
+  std::unique_ptr<const Recording> recording;
   diagnose::HostSignals host;
   diagnose::Diagnosis diagnosis;
   std::optional<predict::RunMeasurement> measured;  // none: too few steps
@@ -27,9 +45,6 @@ struct Analysis {
   std::vector<std::string> remarks;  // what could not be read
   HookText hook;
 };
-
-/// The first step holds imports, start-up and the first fill of the queues, as in MLPerf's AU.
-inline constexpr std::size_t kWarmUpSteps = 1;
 
 /// Reads a run directory and diagnoses it.
 Result<Analysis> analyse_run(const std::string& path);

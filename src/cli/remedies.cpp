@@ -77,15 +77,17 @@ std::optional<WorkerPlan> plan_workers(const Analysis& analysis) {
 std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
                                                          const Calibration& calibration) {
   std::vector<diagnose::RemedyPrediction> predictions;
+  const trace::Timeline& timeline = analysis.recording->timeline;
+  const diagnose::PartitionedJob& job = analysis.recording->partitioned;
   predict::MeasureOptions measure;
-  measure.warm_up_steps = analysis.timeline.input == trace::InputKind::kRun ? kWarmUpSteps : 0;
-  if (analysis.timeline.device_ops.empty()) {
+  if (timeline.device_ops.empty()) {
     measure.device_busy_ratio = analysis.measurement.gpu_utilization_mean;
   }
-  const auto pipeline = predict::measure_pipeline(analysis.timeline, measure);
+  const auto pipeline = predict::measure_pipeline(job.job, job.rank_index(), measure);
   if (!pipeline) {
     // Why a run has no steps was said already.
-    if (analysis.timeline.input == trace::InputKind::kRun && analysis.timeline.steps.empty()) {
+    if (analysis.recording->timeline.input == trace::InputKind::kRun &&
+        analysis.recording->timeline.steps.empty()) {
       return predictions;
     }
     analysis.remarks.push_back(pipeline.error().message);
@@ -106,7 +108,7 @@ std::vector<diagnose::RemedyPrediction> predict_remedies(Analysis& analysis,
                                                     bytes_per_step(analysis)));
   }
   const predict::Range freeing_s =
-      calibration.folder ? freeing_of(analysis.timeline, *pipeline) : predict::Range{0, 0};
+      calibration.folder ? freeing_of(timeline, *pipeline) : predict::Range{0, 0};
   const auto predict_native = [&](const char* id, const LoaderCost& cost) {
     const double old_bytes = bytes_per_step(analysis);
     const double new_bytes = pipeline->mean_samples() * cost.sample_bytes;

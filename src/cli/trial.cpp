@@ -167,7 +167,7 @@ Result<TriedRun> analyse_trials(const std::string& folder) {
   auto before = analyse_run(before_dir);
   if (!before) return forward_error(before);
   diagnose::attach_predictions(before->diagnosis, stored_predictions(before_dir));
-  TriedRun out;
+  Tried tried;
   // In the order in which they are tried.
   for (const char* remedy : {kMoreWorkers, kUnstarveLoader, kUnstarveCache, kUnstarveShards}) {
     std::error_code unknown;
@@ -180,13 +180,12 @@ Result<TriedRun> analyse_trials(const std::string& folder) {
       continue;
     }
     const diagnose::Remedy* advised = find_remedy(before->diagnosis, remedy);
-    out.tried.verification.push_back(
+    tried.verification.push_back(
         verify(*before, *after, remedy, advised != nullptr ? advised->how : ""));
     after->utilization.label = remedy;
-    out.tried.curves.push_back(after->utilization);
+    tried.curves.push_back(after->utilization);
   }
-  out.before = *std::move(before);
-  return out;
+  return TriedRun{*std::move(before), std::move(tried)};
 }
 
 Status store_results(const std::string& run_dir, const diagnose::Diagnosis& diagnosis,

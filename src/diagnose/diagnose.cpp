@@ -14,21 +14,6 @@ namespace {
 
 constexpr double kNsPerUs = 1e3;
 
-/// A Timeline with everything that is worked out once from it.
-struct Analysis {
-  explicit Analysis(const trace::Timeline& timeline)
-      : index(timeline),
-        partitions(partition_devices(
-            timeline, index, {.leave_out_first_step = timeline.input == trace::InputKind::kRun})) {}
-
-  const DevicePartition* worst() const {
-    return partitions.empty() ? nullptr : &partitions[worst_device(partitions)];
-  }
-
-  HostIndex index;
-  std::vector<DevicePartition> partitions;
-};
-
 Partition shares_of(const DevicePartition& partition) {
   Partition shares;
   shares.gpu_compute = partition.share(Cause::kGpuCompute);
@@ -50,20 +35,17 @@ DeviceDiagnosis describe(const trace::Timeline& timeline, const DevicePartition&
   }
   const double span_ns = static_cast<double>(partition.span.duration_ns());
   device.span_us = span_ns / kNsPerUs;
-  device.gpu_busy_ratio = static_cast<double>(partition.busy_ns) / span_ns;
+  device.gpu_busy_ratio = static_cast<double>(partition.time.busy_ns()) / span_ns;
   device.partition = shares_of(partition);
   return device;
 }
 
-StepSummary summarise_steps(const trace::Timeline& timeline, const SignalSources& sources) {
+StepSummary summarise_steps(const SignalSources& sources) {
   std::vector<double> durations;
-  const std::vector<trace::Interval> steps =
-      sources.worst != nullptr ? sources.worst->job.steps
-                               : find_job_threads(timeline, sources.index, {}).steps;
   const trace::Interval window = signal_window(sources);
-  for (const trace::Interval& step : steps) {
-    if (step.start_ns < window.start_ns) continue;  // warm-up
-    durations.push_back(static_cast<double>(step.duration_ns()) / kNsPerUs);
+  for (const trace::Step& step : sources.rank.steps) {
+    if (step.when.start_ns < window.start_ns) continue;  // warm-up
+    durations.push_back(static_cast<double>(step.when.duration_ns()) / kNsPerUs);
   }
   StepSummary summary;
   summary.count = static_cast<std::int64_t>(durations.size());
@@ -88,10 +70,10 @@ CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& sig
 
 }  // namespace
 
-Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
+Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host,
                    const DiagnoseOptions& options) {
-  const Analysis analysis(timeline);
-  const SignalSources sources = {timeline, analysis.index, analysis.worst(), host};
+  const trace::Timeline& timeline = partitioned.job.timeline();
+  const SignalSources sources(partitioned, host);
   Signals signals = derive_signals(sources);
   signals.loader_place = options.loader_place;
   signals.image_folder = options.image_folder;
@@ -101,20 +83,27 @@ Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
   diagnosis.file = timeline.file;
   diagnosis.run_id = options.run_id;
   diagnosis.loader_place = options.loader_place;
-  for (const DevicePartition& partition : analysis.partitions) {
+  for (const DevicePartition& partition : partitioned.devices) {
     diagnosis.devices.push_back(describe(timeline, partition));
   }
-  diagnosis.steps = summarise_steps(timeline, sources);
+  diagnosis.steps = summarise_steps(sources);
   if (sources.worst != nullptr) diagnosis.partition = shares_of(*sources.worst);
+  diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
   diagnosis.verdict = write_verdict(diagnosis);
   return diagnosis;
 }
 
+Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
+                   const DiagnoseOptions& options) {
+  const job::JobView job(timeline);
+  return diagnose(PartitionedJob(job), host, options);
+}
+
 Signals derive_signals_of(const trace::Timeline& timeline, const HostSignals& host) {
-  const Analysis analysis(timeline);
-  return derive_signals({timeline, analysis.index, analysis.worst(), host});
+  const job::JobView job(timeline);
+  return derive_signals({PartitionedJob(job), host});
 }
 
 void attach_predictions(Diagnosis& diagnosis, const std::vector<RemedyPrediction>& predictions) {

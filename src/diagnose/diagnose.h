@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/partition/partition.h"
 #include "diagnose/signals/host_signals.h"
 #include "diagnose/signals/signals.h"
 #include "predict/speedup.h"
@@ -24,6 +25,9 @@ struct DiagnoseOptions {
 ///
 /// A remedy's `predicted` is absent until attach_predictions() fills it. The Timeline is sorted by
 /// start. Pure: the same input gives the same answer.
+Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host,
+                   const DiagnoseOptions& options);
+/// The same of a Timeline that nothing else looks at.
 Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
                    const DiagnoseOptions& options);
 

@@ -84,7 +84,8 @@ struct Diagnosis {
   std::vector<DeviceDiagnosis> devices;
   StepSummary steps;
   Reading<Partition> partition =
-      {};  // of the worst device; absent when no GPU activity was recorded
+      {};                       // of the worst device; absent when no GPU activity was recorded
+  double edge_other_ratio = 0;  // of the span, of `other`: at the edges of the recording
   CopySummary copies;
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Hint> hints;

@@ -1,8 +1,11 @@
 #include "predict/measurements.h"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <unordered_map>
+
+#include "job/device_time.h"
+#include "job/step_phase.h"
 
 namespace unstarve::predict {
 
@@ -21,44 +24,43 @@ double overlap_s(const Interval& a, const Interval& b) {
   return ns > 0 ? seconds(ns) : 0;
 }
 
-/// Index of the step that `t_ns` lies in, or -1. `steps` are sorted and do not overlap.
-std::ptrdiff_t step_at(const std::vector<trace::Step>& steps, std::int64_t t_ns) {
-  const auto after = std::upper_bound(
-      steps.begin(), steps.end(), t_ns,
-      [](std::int64_t t, const trace::Step& step) { return t < step.when.start_ns; });
-  if (after == steps.begin()) return -1;
-  const auto found = std::prev(after);
-  return t_ns < found->when.end_ns ? found - steps.begin() : -1;
-}
-
-/// Length of the union of all device operations, seconds.
-double busy_union_s(const std::vector<DeviceOp>& ops) {
-  std::int64_t busy_ns = 0;
-  std::int64_t covered_to_ns = 0;
-  bool any = false;
-  for (const DeviceOp& op : ops) {  // sorted by start
-    const std::int64_t from_ns = any ? std::max(op.start_ns, covered_to_ns) : op.start_ns;
-    if (op.end_ns > from_ns) busy_ns += op.end_ns - from_ns;
-    covered_to_ns = any ? std::max(covered_to_ns, op.end_ns) : op.end_ns;
-    any = true;
+/// Time in which a device runs something, of the sum of its operations' durations: streams overlap.
+double overlap_of(const trace::Timeline& timeline, const std::vector<std::uint32_t>& ops) {
+  std::int64_t summed_ns = 0;
+  Interval everything = {std::numeric_limits<std::int64_t>::max(),
+                         std::numeric_limits<std::int64_t>::min()};
+  for (const std::uint32_t i : ops) {
+    const DeviceOp& op = timeline.device_ops[i];
+    summed_ns += op.end_ns - op.start_ns;
+    everything.start_ns = std::min(everything.start_ns, op.start_ns);
+    everything.end_ns = std::max(everything.end_ns, op.end_ns);
   }
-  return seconds(busy_ns);
+  if (summed_ns <= 0) return 0;
+  job::DeviceTimeSweep sweep(everything);
+  for (const std::uint32_t i : ops) sweep.add(timeline.device_ops[i]);
+  return static_cast<double>(sweep.time().busy_ns()) / static_cast<double>(summed_ns);
 }
 
-/// Fills what the device records say: device time, blocking, staging.
-void add_device_side(const trace::Timeline& timeline, const std::vector<trace::Step>& steps,
-                     std::vector<MeasuredStep>& measured) {
+/// Operations of the rank's devices, by start.
+std::vector<std::uint32_t> ops_of(const job::JobView& job, std::size_t rank) {
+  std::vector<std::uint32_t> ops;
+  for (const job::DeviceWork& work : job.devices()) {
+    if (work.rank == rank) ops.insert(ops.end(), work.ops.begin(), work.ops.end());
+  }
+  std::sort(ops.begin(), ops.end());  // the Timeline's own order
+  return ops;
+}
+
+/// Adds what the training thread did in calls of the device's library: blocking, staging.
+void add_calls(const trace::Timeline& timeline, const std::vector<std::uint32_t>& ops,
+               const std::vector<trace::Step>& steps, std::vector<MeasuredStep>& measured) {
   std::unordered_map<std::int64_t, const DeviceOp*> op_of_launch;
-  std::unordered_map<std::int64_t, std::int64_t> launched_at;
-  double summed_s = 0;
-  for (const DeviceOp& op : timeline.device_ops) {
-    summed_s += seconds(op.end_ns - op.start_ns);
+  for (const std::uint32_t i : ops) {
+    const DeviceOp& op = timeline.device_ops[i];
     if (op.correlation != trace::kNoCorrelation) op_of_launch.emplace(op.correlation, &op);
   }
   for (const HostCall& call : timeline.host_calls) {
-    if (call.correlation != trace::kNoCorrelation)
-      launched_at.emplace(call.correlation, call.start_ns);
-    const std::ptrdiff_t at = step_at(steps, call.start_ns);
+    const std::ptrdiff_t at = job::step_at(steps, call.start_ns);
     const auto index = static_cast<std::size_t>(at);
     if (at < 0 || call.process != steps[index].process) continue;
     // Only the training thread's own blocking holds the loop up; backward has a thread of its own.
@@ -72,12 +74,18 @@ void add_device_side(const trace::Timeline& timeline, const std::vector<trace::S
       measured[index].sync_s += call_s;
     }
   }
-  // Streams overlap: the sum of durations is scaled to the time that at least one was running.
-  const double overlap = summed_s > 0 ? busy_union_s(timeline.device_ops) / summed_s : 0;
-  for (const DeviceOp& op : timeline.device_ops) {
-    const auto launch = launched_at.find(op.correlation);
+}
+
+/// Adds the device's time to the steps that launched its work.
+void add_device_time(const job::JobView& job, const std::vector<std::uint32_t>& ops,
+                     const std::vector<trace::Step>& steps, std::vector<MeasuredStep>& measured) {
+  const trace::Timeline& timeline = job.timeline();
+  const double overlap = overlap_of(timeline, ops);
+  for (const std::uint32_t i : ops) {
+    const DeviceOp& op = timeline.device_ops[i];
+    const HostCall* launch = job.host().launch_of(op);
     const std::ptrdiff_t at =
-        step_at(steps, launch == launched_at.end() ? op.start_ns : launch->second);
+        job::step_at(steps, launch == nullptr ? op.start_ns : launch->start_ns);
     if (at < 0) continue;
     MeasuredStep& step = measured[static_cast<std::size_t>(at)];
     const double op_s = seconds(op.end_ns - op.start_ns) * overlap;
@@ -88,25 +96,26 @@ void add_device_side(const trace::Timeline& timeline, const std::vector<trace::S
   }
 }
 
-void add_waits(const trace::Timeline& timeline, const std::vector<trace::Step>& steps,
+void add_waits(const job::LoaderUse& loader, const std::vector<trace::Step>& steps,
                std::vector<MeasuredStep>& measured) {
-  for (const trace::LoaderWait& wait : timeline.loader_waits) {
-    for (std::ptrdiff_t at = std::max<std::ptrdiff_t>(step_at(steps, wait.when.start_ns), 0);
-         at < static_cast<std::ptrdiff_t>(steps.size()); ++at) {
-      const auto index = static_cast<std::size_t>(at);
-      if (steps[index].when.start_ns >= wait.when.end_ns) break;
-      if (wait.process != steps[index].process) continue;
-      measured[index].wait_s += overlap_s(wait.when, steps[index].when);
-      if (wait.samples) measured[index].samples = static_cast<double>(*wait.samples);
+  for (const trace::LoaderWait& wait : loader.waits) {
+    const auto reached = std::partition_point(
+        steps.begin(), steps.end(),
+        [&wait](const trace::Step& step) { return step.when.end_ns <= wait.when.start_ns; });
+    for (auto step = reached; step != steps.end(); ++step) {
+      if (step->when.start_ns >= wait.when.end_ns) break;
+      MeasuredStep& into = measured[static_cast<std::size_t>(step - steps.begin())];
+      into.wait_s += overlap_s(wait.when, step->when);
+      if (wait.samples) into.samples = static_cast<double>(*wait.samples);
     }
   }
 }
 
 /// Gives each step the cost of one batch: recorded fetches in order, or what the training thread
 /// itself spent in a loader without workers.
-void add_fetches(const trace::Timeline& timeline, PipelineMeasurements& pipeline) {
+void add_fetches(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   std::vector<trace::Fetch> fetches;
-  for (const trace::Fetch& fetch : timeline.fetches) {
+  for (const trace::Fetch& fetch : loader.fetches) {
     if (fetch.cpu_ns) fetches.push_back(fetch);
   }
   pipeline.fetches_seen = !fetches.empty();
@@ -124,25 +133,17 @@ void add_fetches(const trace::Timeline& timeline, PipelineMeasurements& pipeline
   }
 }
 
-}  // namespace
-
-std::vector<trace::Step> training_steps(const trace::Timeline& timeline) {
-  std::unordered_map<std::int64_t, std::size_t> per_process;
-  for (const trace::Step& step : timeline.steps) ++per_process[step.process];
-  std::int64_t process = 0;
-  std::size_t most = 0;
-  for (const trace::Step& step : timeline.steps) {
-    if (per_process[step.process] > most) {
-      most = per_process[step.process];
-      process = step.process;
-    }
-  }
-  std::vector<trace::Step> steps;
-  for (const trace::Step& step : timeline.steps) {
-    if (step.process == process) steps.push_back(step);
-  }
-  return steps;
+void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
+  pipeline.loader_known = loader.config.has_value();
+  if (!pipeline.loader_known) return;
+  const trace::LoaderConfig& config = *loader.config;
+  pipeline.workers = static_cast<int>(std::clamp<std::int64_t>(config.num_workers, 0, 1024));
+  const std::int64_t prefetch =
+      std::clamp<std::int64_t>(config.prefetch_factor.value_or(2), 1, 1024);
+  pipeline.batches_ahead = pipeline.workers * static_cast<int>(prefetch);
 }
+
+}  // namespace
 
 double PipelineMeasurements::mean_step_s() const {
   double sum = 0;
@@ -156,15 +157,19 @@ double PipelineMeasurements::mean_samples() const {
   return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
 }
 
-Result<PipelineMeasurements> measure_pipeline(const trace::Timeline& timeline,
+Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size_t rank,
                                               const MeasureOptions& options) {
-  const std::vector<trace::Step> all_steps = training_steps(timeline);
-  if (all_steps.size() <= options.warm_up_steps) {
+  const trace::Timeline& timeline = job.timeline();
+  const job::Rank& measured = job.ranks()[rank];
+  const std::vector<trace::Step> steps = measured.training_steps();
+  if (steps.empty()) {
     return fail(ErrorCode::kNotSupported,
-                "a prediction needs steps: {} has {} and the first {} are warm-up", timeline.file,
-                all_steps.size(), options.warm_up_steps);
+                "a prediction needs steps in which the job trains: {} has {} in all, and they are "
+                "warm-up or hold an evaluation",
+                timeline.file, measured.steps.size());
   }
-  if (timeline.loader_waits.empty()) {
+  const job::LoaderUse* loader = measured.training_loader();
+  if (loader == nullptr || loader->waits.empty()) {
     return fail(ErrorCode::kNotSupported,
                 "a prediction needs the loader's waits, and {} records none", timeline.file);
   }
@@ -172,32 +177,26 @@ Result<PipelineMeasurements> measure_pipeline(const trace::Timeline& timeline,
     return fail(ErrorCode::kNotSupported,
                 "a prediction needs the device's busy time, and {} records none", timeline.file);
   }
-  const std::vector<trace::Step> steps(
-      all_steps.begin() + static_cast<std::ptrdiff_t>(options.warm_up_steps), all_steps.end());
-
   PipelineMeasurements pipeline;
   pipeline.steps.resize(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     pipeline.steps[i].step_s = seconds(steps[i].when.duration_ns());
     if (steps[i].samples) pipeline.steps[i].samples = static_cast<double>(*steps[i].samples);
   }
-  add_waits(timeline, steps, pipeline.steps);
+  for (auto use = measured.loaders.rbegin(); use != measured.loaders.rend(); ++use) {
+    if (use->feeds_training) add_waits(*use, steps, pipeline.steps);
+  }
   if (!timeline.device_ops.empty()) {
-    add_device_side(timeline, steps, pipeline.steps);
+    const std::vector<std::uint32_t> ops = ops_of(job, rank);
+    add_calls(timeline, ops, steps, pipeline.steps);
+    add_device_time(job, ops, steps, pipeline.steps);
   } else {
     for (MeasuredStep& step : pipeline.steps) {
       step.device_s = step.step_s * *options.device_busy_ratio;
     }
   }
-  pipeline.loader_known = !timeline.loaders.empty();
-  if (pipeline.loader_known) {
-    const trace::LoaderConfig& loader = timeline.loaders.back();
-    pipeline.workers = static_cast<int>(std::clamp<std::int64_t>(loader.num_workers, 0, 1024));
-    const std::int64_t prefetch =
-        std::clamp<std::int64_t>(loader.prefetch_factor.value_or(2), 1, 1024);
-    pipeline.batches_ahead = pipeline.workers * static_cast<int>(prefetch);
-  }
-  add_fetches(timeline, pipeline);
+  add_config(*loader, pipeline);
+  add_fetches(*loader, pipeline);
   return pipeline;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/reading.h"
 #include "base/result.h"
-#include "trace/timeline.h"
+#include "job/job_view.h"
 
 namespace unstarve::predict {
 
@@ -25,29 +25,25 @@ struct MeasuredStep {
 
 /// What the pipeline model needs to know of a run or a trace.
 struct PipelineMeasurements {
-  std::vector<MeasuredStep> steps;  // warm-up left out
+  std::vector<MeasuredStep> steps;  // in which the job trains: no warm-up, no evaluation
   bool loader_known = false;        // the number of workers was recorded
-  int workers = 0;                  // of the job's loader; 0: fetches in the training thread
-  int batches_ahead = 0;            // workers x prefetch_factor
-  bool fetches_seen = false;        // fetch times were recorded, not derived from waits
+  int workers = 0;  // of the loader that feeds the training; 0: fetches in the training thread
+  int batches_ahead = 0;      // workers x prefetch_factor
+  bool fetches_seen = false;  // fetch times were recorded, not derived from waits
 
   double mean_step_s() const;
   double mean_samples() const;
 };
 
 struct MeasureOptions {
-  std::size_t warm_up_steps = 0;  // left out at the start
-  /// Device busy share of the wall time from a monitor, for timelines without device records.
+  /// Device busy share of the wall time from a monitor, for recordings without device records.
   Reading<double> device_busy_ratio = {};
 };
 
-/// The steps of the training process: the one with the most steps, in order.
-std::vector<trace::Step> training_steps(const trace::Timeline& timeline);
-
-/// Splits every step of `timeline` into the parts above.
-/// Errors: kNotSupported when it has no steps left after the warm-up, no loader waits, or says
-/// nothing about the device (the message names the missing signal).
-Result<PipelineMeasurements> measure_pipeline(const trace::Timeline& timeline,
+/// Splits every training step of a rank (an index into job.ranks()) into the parts above.
+/// Errors: kNotSupported when it has no such step, no loader waits, or says nothing about the
+/// device (the message names the missing signal).
+Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size_t rank,
                                               const MeasureOptions& options);
 
 }  // namespace unstarve::predict

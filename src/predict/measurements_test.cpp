@@ -49,7 +49,9 @@ trace::Timeline three_steps() {
 }
 
 TEST(MeasurePipeline, SplitsAStep) {
-  const auto pipeline = measure_pipeline(three_steps(), {.warm_up_steps = 1});
+  trace::Timeline live = three_steps();
+  live.input = trace::InputKind::kRun;  // its first step is warm-up
+  const auto pipeline = measure_pipeline(job::JobView(live), 0, {});
   ASSERT_TRUE(pipeline.has_value());
   ASSERT_EQ(pipeline->steps.size(), 2U);
   const MeasuredStep& step = pipeline->steps[0];
@@ -67,14 +69,16 @@ TEST(MeasurePipeline, SplitsAStep) {
 
 TEST(MeasurePipeline, NamesTheMissingSignal) {
   trace::Timeline timeline = three_steps();
-  EXPECT_FALSE(measure_pipeline(timeline, {.warm_up_steps = 3}).has_value());
+  timeline.steps.clear();
+  EXPECT_FALSE(measure_pipeline(job::JobView(timeline), 0, {}).has_value());
+  timeline = three_steps();
   timeline.device_ops.clear();
-  EXPECT_FALSE(measure_pipeline(timeline, {}).has_value());
-  const auto from_monitor = measure_pipeline(timeline, {.device_busy_ratio = 0.3});
+  EXPECT_FALSE(measure_pipeline(job::JobView(timeline), 0, {}).has_value());
+  const auto from_monitor = measure_pipeline(job::JobView(timeline), 0, {.device_busy_ratio = 0.3});
   ASSERT_TRUE(from_monitor.has_value());
   EXPECT_NEAR(from_monitor->steps[0].device_s, 0.03, 1e-9);
   timeline.loader_waits.clear();
-  EXPECT_FALSE(measure_pipeline(timeline, {.device_busy_ratio = 0.3}).has_value());
+  EXPECT_FALSE(measure_pipeline(job::JobView(timeline), 0, {.device_busy_ratio = 0.3}).has_value());
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "predict/measurements.h"
+#include "job/device_time.h"
 #include "predict/resampling.h"
 
 namespace unstarve::predict {
@@ -12,46 +12,67 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 constexpr int kResamples = 500;
 
-/// The part of `span` in which at least one kernel or memset ran, as a share of it.
-double compute_ratio(const trace::Timeline& timeline, const trace::Interval& span) {
-  std::int64_t busy_ns = 0;
-  std::int64_t covered_to_ns = span.start_ns;
-  for (const trace::DeviceOp& op : timeline.device_ops) {  // sorted by start
-    const bool computes =
-        op.kind == trace::DeviceOpKind::kCompute || op.kind == trace::DeviceOpKind::kMemset;
-    if (!computes) continue;
+/// The part of the steps' time in which a kernel or memset runs. One pass: what operations add to
+/// each other are disjoint pieces in the order of time, as the steps are.
+double compute_ratio(const trace::Timeline& timeline, const job::DeviceWork& work,
+                     const std::vector<trace::Step>& steps) {
+  std::int64_t computed_ns = 0;
+  std::int64_t all_ns = 0;
+  for (const trace::Step& step : steps) all_ns += step.when.duration_ns();
+  std::int64_t covered_to_ns = steps.front().when.start_ns;
+  auto next = steps.begin();  // that a piece may reach
+  for (const std::uint32_t i : work.ops) {
+    const trace::DeviceOp& op = timeline.device_ops[i];
+    if (!job::is_compute(op.kind)) continue;
     const std::int64_t from_ns = std::max(op.start_ns, covered_to_ns);
-    const std::int64_t to_ns = std::min(op.end_ns, span.end_ns);
-    if (to_ns > from_ns) busy_ns += to_ns - from_ns;
-    covered_to_ns = std::max(covered_to_ns, to_ns);
+    covered_to_ns = std::max(covered_to_ns, op.end_ns);
+    while (next != steps.end() && next->when.end_ns <= from_ns) ++next;
+    for (auto step = next; step != steps.end() && step->when.start_ns < op.end_ns; ++step) {
+      const std::int64_t start_ns = std::max(from_ns, step->when.start_ns);
+      computed_ns += std::max<std::int64_t>(0, std::min(op.end_ns, step->when.end_ns) - start_ns);
+    }
   }
-  return static_cast<double>(busy_ns) / static_cast<double>(span.duration_ns());
+  return all_ns > 0 ? static_cast<double>(computed_ns) / static_cast<double>(all_ns) : 0;
+}
+
+/// Of the rank's devices, the one that computes least: the share of the steps' time in which at
+/// least one kernel or memset runs.
+Reading<double> least_compute_ratio(const job::JobView& job, std::size_t rank,
+                                    const std::vector<trace::Step>& steps) {
+  Reading<double> least = WhyAbsent::kNotObserved;
+  for (const job::DeviceWork& work : job.devices()) {
+    if (work.rank != rank) continue;
+    const double ratio = compute_ratio(job.timeline(), work, steps);
+    if (!least || ratio < *least) least = ratio;
+  }
+  return least;
 }
 
 }  // namespace
 
-Result<RunMeasurement> measure_run(const trace::Timeline& timeline, std::size_t warm_up_steps) {
-  const std::vector<trace::Step> steps = training_steps(timeline);
-  if (steps.size() < warm_up_steps + 2) {
+Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
+  const job::Rank& measured = job.ranks()[rank];
+  const std::vector<trace::Step> steps = measured.training_steps();
+  if (steps.size() < 2) {
     return fail(ErrorCode::kNotSupported,
-                "{} has {} steps; measuring needs two after {} of warm-up: let the job run longer",
-                timeline.file, steps.size(), warm_up_steps);
+                "{} has {} steps, {} of them behind the warm-up and without an evaluation; "
+                "measuring needs two: let the job run longer",
+                job.timeline().file, measured.steps.size(), steps.size());
   }
   RunMeasurement run;
   double samples = 0;
+  double all_s = 0;
   bool samples_known = true;
-  for (std::size_t i = warm_up_steps; i < steps.size(); ++i) {
-    run.steps_s.push_back(static_cast<double>(steps[i].when.duration_ns()) * kSecondsPerNs);
-    samples_known = samples_known && steps[i].samples.has_value();
-    samples += static_cast<double>(steps[i].samples.value_or(0));
+  for (const trace::Step& step : steps) {
+    run.steps_s.push_back(static_cast<double>(step.when.duration_ns()) * kSecondsPerNs);
+    all_s += run.steps_s.back();
+    samples_known = samples_known && step.samples.has_value();
+    samples += static_cast<double>(step.samples.value_or(0));
   }
-  run.span = {steps[warm_up_steps].when.start_ns, steps.back().when.end_ns};
-  const double span_s = static_cast<double>(run.span.duration_ns()) * kSecondsPerNs;
-  run.mean_step_s = span_s / static_cast<double>(run.steps_s.size());
-  if (samples_known && span_s > 0) run.samples_per_s = samples / span_s;
-  if (!timeline.device_ops.empty() && run.span.duration_ns() > 0) {
-    run.au = compute_ratio(timeline, run.span);
-  }
+  run.span = {steps.front().when.start_ns, steps.back().when.end_ns};
+  run.mean_step_s = all_s / static_cast<double>(steps.size());
+  if (samples_known && all_s > 0) run.samples_per_s = samples / all_s;
+  run.au = least_compute_ratio(job, rank, steps);
   return run;
 }
 

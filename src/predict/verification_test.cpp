@@ -9,6 +9,7 @@ constexpr std::int64_t kMs = 1'000'000;
 
 trace::Timeline steps_of(std::int64_t step_ms, std::int64_t kernel_ms) {
   trace::Timeline timeline;
+  timeline.input = trace::InputKind::kRun;
   timeline.file = "test";
   for (std::int64_t i = 0; i < 20; ++i) {
     const std::int64_t t = i * step_ms * kMs;
@@ -24,8 +25,12 @@ trace::Timeline steps_of(std::int64_t step_ms, std::int64_t kernel_ms) {
   return timeline;
 }
 
+Result<RunMeasurement> measure(const trace::Timeline& timeline) {
+  return measure_run(job::JobView(timeline), 0);
+}
+
 TEST(MeasureRun, GivesStepAuAndRate) {
-  const auto run = measure_run(steps_of(100, 40), 1);
+  const auto run = measure(steps_of(100, 40));
   ASSERT_TRUE(run.has_value());
   EXPECT_EQ(run->steps_s.size(), 19U);
   EXPECT_NEAR(run->mean_step_s, 0.1, 1e-9);
@@ -36,15 +41,15 @@ TEST(MeasureRun, GivesStepAuAndRate) {
 TEST(MeasureRun, NeedsTwoSteps) {
   trace::Timeline timeline = steps_of(100, 40);
   timeline.steps.resize(2);
-  EXPECT_FALSE(measure_run(timeline, 1).has_value());
+  EXPECT_FALSE(measure(timeline).has_value());
   timeline = steps_of(100, 40);
   timeline.device_ops.clear();
-  EXPECT_FALSE(measure_run(timeline, 1)->au.has_value());
+  EXPECT_FALSE(measure(timeline)->au.has_value());
 }
 
 TEST(MeasuredSpeedup, IsARatioWithAnInterval) {
-  const auto before = measure_run(steps_of(100, 40), 1);
-  const auto after = measure_run(steps_of(50, 40), 1);
+  const auto before = measure(steps_of(100, 40));
+  const auto after = measure(steps_of(50, 40));
   const Speedup speedup = measured_speedup(*before, *after);
   EXPECT_NEAR(speedup.speedup, 2.0, 1e-9);
   EXPECT_NEAR(speedup.low, 2.0, 1e-6);

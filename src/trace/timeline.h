@@ -132,8 +132,8 @@ struct StageTime {
 struct LoaderConfig {
   std::int64_t process = 0;       // 0: not recorded
   Reading<std::int64_t> id = {};  // unique in its process; absent where the source names no loaders
-  std::int64_t num_workers = 0;  // native: threads that may work at first
-  bool native = false;           // unstarve's engine: threads, no worker processes
+  std::int64_t num_workers = 0;   // native: threads that may work at first
+  bool native = false;            // unstarve's engine: threads, no worker processes
   Reading<std::int64_t> prefetch_factor = {};
   Reading<std::int64_t> batch_size = {};
   Reading<bool> pin_memory = {};

@@ -25,14 +25,15 @@ constexpr const char* kAfter = "resnet50_num_workers_4_worker0.1623212756351.jso
 // mean step went from 174.8 to 139.7 ms, its median from 176.3 to 126.6 ms.
 TEST(Prediction, HoldsOnThePublicPairOfTraces) {
   const trace::Timeline before = read_trace(kBefore);
-  const auto pipeline = predict::measure_pipeline(before, {});
+  const auto pipeline = predict::measure_pipeline(job::JobView(before), 0, {});
   ASSERT_TRUE(pipeline.has_value());
   EXPECT_NEAR(pipeline->mean_step_s(), 0.1748, 1e-4);
   const auto predicted =
       predict::predict_speedup(*pipeline, predict::more_workers(4, 2, 0), predict::WhatIfOptions());
   ASSERT_TRUE(predicted.has_value());
-  const auto run_before = predict::measure_run(before, 0);
-  const auto run_after = predict::measure_run(read_trace(kAfter), 0);
+  const auto run_before = predict::measure_run(job::JobView(before), 0);
+  const trace::Timeline after = read_trace(kAfter);
+  const auto run_after = predict::measure_run(job::JobView(after), 0);
   ASSERT_TRUE(run_before.has_value() && run_after.has_value());
   const predict::Speedup measured = predict::measured_speedup(*run_before, *run_after);
   std::cout << "predicted " << predicted->speedup << " [" << predicted->low << ".."
@@ -45,7 +46,8 @@ TEST(Prediction, HoldsOnThePublicPairOfTraces) {
 }
 
 TEST(Prediction, AbstainsWhereTheLoaderIsUnknown) {
-  const auto pipeline = predict::measure_pipeline(read_trace(kAfter), {});
+  const trace::Timeline after = read_trace(kAfter);
+  const auto pipeline = predict::measure_pipeline(job::JobView(after), 0, {});
   ASSERT_TRUE(pipeline.has_value());
   EXPECT_FALSE(
       predict::predict_speedup(*pipeline, predict::more_workers(8, 2, 0), predict::WhatIfOptions())

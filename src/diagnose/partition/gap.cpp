@@ -4,13 +4,17 @@
 
 namespace unstarve::diagnose {
 
-GapAttributor::GapAttributor(const HostIndex& index, const JobThreads& job,
+using job::ThreadKey;
+
+GapAttributor::GapAttributor(const job::HostIndex& host, const job::Rank& rank,
                              const PartitionOptions& options, DevicePartition& out)
-    : index_(index), job_(job), options_(options), out_(out) {}
+    : host_(host), rank_(rank), options_(options), out_(out) {}
 
 void GapAttributor::before(const trace::DeviceOp& op, trace::Interval gap, bool first_recorded) {
   ++out_.gaps;
+  const std::int64_t other_ns = out_.of(Cause::kOther);
   give(gap, classify(op, gap, first_recorded));
+  if (first_recorded) out_.edge_other_ns += out_.of(Cause::kOther) - other_ns;
 }
 
 void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap) {
@@ -18,21 +22,22 @@ void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap) {
   // once, so their calls are merged before the gap is cut along them.
   std::vector<trace::Interval> blocked;
   const auto collect = [&](ThreadKey thread) {
-    for (const trace::Interval& call : index_.blocking_calls(thread)) {
+    for (const trace::Interval& call : host_.blocking_calls(thread)) {
       const trace::Interval part = {std::max(call.start_ns, gap.start_ns),
                                     std::min(call.end_ns, gap.end_ns)};
       if (part.end_ns > part.start_ns) blocked.push_back(part);
     }
   };
-  for (const ThreadKey& thread : job_.training) collect(thread);
+  for (const ThreadKey& thread : rank_.training) collect(thread);
   if (last != nullptr) {
-    const trace::HostCall* launch = index_.launch_of(*last);
+    const trace::HostCall* launch = host_.launch_of(*last);
     if (launch != nullptr) collect({launch->process, launch->thread});
   }
   std::sort(blocked.begin(), blocked.end(),
             [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
 
   ++out_.gaps;
+  const std::int64_t other_ns = out_.of(Cause::kOther);
   std::int64_t at = gap.start_ns;
   for (const trace::Interval& call : blocked) {
     if (call.end_ns <= at) continue;
@@ -42,11 +47,12 @@ void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap) {
     at = call.end_ns;
   }
   if (gap.end_ns > at) give({at, gap.end_ns}, {Cause::kOther, gap.end_ns});
+  out_.edge_other_ns += out_.of(Cause::kOther) - other_ns;
 }
 
 GapAttributor::Answer GapAttributor::classify(const trace::DeviceOp& op, trace::Interval gap,
                                               bool first_recorded) const {
-  const trace::HostCall* launch = index_.launch_of(op);
+  const trace::HostCall* launch = host_.launch_of(op);
   if (launch == nullptr) return {Cause::kOther, gap.end_ns};
   if (launch->start_ns < gap.start_ns) {
     const bool is_short = gap.duration_ns() <= options_.kernel_wait_max_ns;
@@ -66,14 +72,14 @@ GapAttributor::Answer GapAttributor::classify(const trace::DeviceOp& op, trace::
 bool GapAttributor::host_was_blocked(const trace::HostCall& launch,
                                      std::int64_t gap_start_ns) const {
   const auto blocked = [&](ThreadKey thread) {
-    return blocked_over(index_.blocking_calls(thread), gap_start_ns, launch.start_ns);
+    return job::blocked_over(host_.blocking_calls(thread), gap_start_ns, launch.start_ns);
   };
   return blocked({launch.process, launch.thread}) ||
-         std::any_of(job_.training.begin(), job_.training.end(), blocked);
+         std::any_of(rank_.training.begin(), rank_.training.end(), blocked);
 }
 
 void GapAttributor::give(trace::Interval gap, Answer answer) {
-  const auto& waits = job_.waits;
+  const auto& waits = rank_.waits;
   while (next_wait_ < waits.size() && waits[next_wait_].end_ns <= gap.start_ns) ++next_wait_;
   std::int64_t at = gap.start_ns;
   for (std::size_t i = next_wait_; i < waits.size() && waits[i].start_ns < gap.end_ns; ++i) {

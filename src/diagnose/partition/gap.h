@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "diagnose/partition/host_index.h"
-#include "diagnose/partition/job_threads.h"
 #include "diagnose/partition/partition.h"
+#include "job/host_index.h"
+#include "job/rank.h"
 
 namespace unstarve::diagnose {
 
@@ -12,7 +12,7 @@ namespace unstarve::diagnose {
 class GapAttributor {
  public:
   /// Writes into `out.idle`, `out.gaps` and the idle causes of `out.ns`. All outlive this.
-  GapAttributor(const HostIndex& index, const JobThreads& job, const PartitionOptions& options,
+  GapAttributor(const job::HostIndex& host, const job::Rank& rank, const PartitionOptions& options,
                 DevicePartition& out);
 
   /// A gap that ends because `op` starts. `first_recorded`: nothing ran on the device before it.
@@ -33,8 +33,8 @@ class GapAttributor {
   void give_rest(trace::Interval piece, Answer answer);
   void add(trace::Interval when, Cause cause);
 
-  const HostIndex& index_;
-  const JobThreads& job_;
+  const job::HostIndex& host_;
+  const job::Rank& rank_;
   const PartitionOptions& options_;
   DevicePartition& out_;
   std::size_t next_wait_ = 0;  // first wait that may still reach a gap

@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "diagnose/partition/cause.h"
-#include "diagnose/partition/host_index.h"
-#include "diagnose/partition/job_threads.h"
+#include "job/device_time.h"
+#include "job/job_view.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
 
 /// Where "short" and "long" begin in the definitions of docs/partition.md.
 struct PartitionOptions {
-  /// Leaves the first step out as warm-up when there is another: for live runs.
-  bool leave_out_first_step = false;
   /// A gap before work that was launched in time is `kernel_wait` up to here, `other` beyond.
   std::int64_t kernel_wait_max_ns = 50'000;
   /// Work that starts this long after its launch returned was held up by something not recorded.
@@ -32,27 +30,44 @@ struct IdleSlice {
 /// How one device spent the span: every nanosecond is given to exactly one cause.
 struct DevicePartition {
   std::int32_t device = 0;
+  std::size_t rank = 0;  // whose device it is: an index into the view's ranks
   trace::Interval span;
   std::array<std::int64_t, kCauseCount> ns{};  // by Cause; sums to the span
-  std::int64_t busy_ns = 0;                    // union of everything that ran
   std::int64_t gaps = 0;
   std::int64_t ops = 0;                 // in the span
   std::int64_t ops_without_launch = 0;  // of those
-  JobThreads job;                       // whose steps, waits and blocking calls it is about
-  std::vector<IdleSlice> idle;          // by start; pieces of one gap lie next to each other
+  // Of `other`: before the first operation that was recorded and after the last, where a recording
+  // that began late or ended early does not hold what the device did.
+  std::int64_t edge_other_ns = 0;
+  job::DeviceTime time;         // what ran
+  std::vector<IdleSlice> idle;  // by start; pieces of one gap lie next to each other
 
   std::int64_t of(Cause cause) const { return ns[static_cast<std::size_t>(cause)]; }
   double share(Cause cause) const;
 };
 
 /// The partition of every device that ran something, by device index. Empty when none did, or
-/// when the span has no length. The Timeline is sorted by start; `index` is of it. O(n log n).
-std::vector<DevicePartition> partition_devices(const trace::Timeline& timeline,
-                                               const HostIndex& index,
+/// when the span has no length. O(n log n).
+std::vector<DevicePartition> partition_devices(const job::JobView& job,
                                                const PartitionOptions& options);
 
 /// Index of the device with the largest share that is not gpu_compute; the lowest on a tie.
 /// `partitions` is not empty.
 std::size_t worst_device(const std::vector<DevicePartition>& partitions);
+
+/// A job whose devices' time is given to causes: what a diagnosis begins with. The view outlives
+/// it.
+struct PartitionedJob {
+  explicit PartitionedJob(const job::JobView& job, const PartitionOptions& options = {});
+
+  /// The device that a diagnosis speaks of; nullptr when none ran anything.
+  const DevicePartition* worst() const;
+  /// The rank that it speaks of: that device's. An index into job.ranks().
+  std::size_t rank_index() const { return worst() == nullptr ? 0 : worst()->rank; }
+  const job::Rank& rank() const { return job.ranks()[rank_index()]; }
+
+  const job::JobView& job;
+  std::vector<DevicePartition> devices;
+};
 
 }  // namespace unstarve::diagnose

@@ -253,14 +253,12 @@ class Painter {
 };
 
 TEST(PartitionProperty, AgreesWithAPainterOfNanoseconds) {
-  const PartitionOptions options = {.leave_out_first_step = false,
-                                    .kernel_wait_max_ns = 6,
-                                    .late_start_min_ns = 8,
-                                    .head_wait_min_ns = 12};
+  const PartitionOptions options = {
+      .kernel_wait_max_ns = 6, .late_start_min_ns = 8, .head_wait_min_ns = 12};
   std::array<std::int64_t, kCauseCount> seen{};
   for (unsigned seed = 0; seed < 800; ++seed) {
     const Timeline timeline = RandomTimeline(seed).make();
-    const auto all = partition_devices(timeline, HostIndex(timeline), options);
+    const auto all = partition_devices(job::JobView(timeline), options);
     const Painter painter(timeline, options);
     if (all.empty()) {
       EXPECT_TRUE(timeline.device_ops.empty() || painter.span().duration_ns() <= 0) << seed;
@@ -303,7 +301,7 @@ TEST(PartitionProperty, MillionsOfOperationsAreASweep) {
       timeline.loader_waits.push_back(wait);
     }
   }
-  const auto all = partition_devices(timeline, HostIndex(timeline), {});
+  const auto all = partition_devices(job::JobView(timeline), {});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].of(Cause::kGpuCompute), kOps * 60);
   EXPECT_EQ(all[0].of(Cause::kInputWait), kOps / 50 * 10);

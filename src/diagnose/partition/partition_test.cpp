@@ -26,6 +26,10 @@ class Builder {
     timeline_.steps.push_back(step);
     return *this;
   }
+  Builder& live() {
+    timeline_.input = trace::InputKind::kRun;
+    return *this;
+  }
   Builder& wait(std::int64_t start, std::int64_t end, std::int64_t thread = 1) {
     trace::LoaderWait wait;
     wait.when = {start * kUs, end * kUs};
@@ -81,8 +85,7 @@ class Builder {
 };
 
 DevicePartition only(const Timeline& timeline, const PartitionOptions& options = {}) {
-  const std::vector<DevicePartition> all =
-      partition_devices(timeline, HostIndex(timeline), options);
+  const std::vector<DevicePartition> all = partition_devices(job::JobView(timeline), options);
   EXPECT_EQ(all.size(), 1U);
   const DevicePartition& one = all.front();
   EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.span.duration_ns());
@@ -104,7 +107,7 @@ TEST(Partition, GivesBusyTimeByPriorityOverStreams) {
   EXPECT_EQ(us(p, Cause::kExposedCommunication), 40);
   EXPECT_EQ(us(p, Cause::kExposedCopy), 10);
   EXPECT_EQ(us(p, Cause::kOther), 10);
-  EXPECT_EQ(p.busy_ns, 90 * kUs);
+  EXPECT_EQ(p.time.busy_ns(), 90 * kUs);
 }
 
 TEST(Partition, ClipsOperationsToTheSpanOfTheSteps) {
@@ -221,11 +224,11 @@ TEST(Partition, StepsOfAnotherProcessIdStillGiveTheSpan) {
 
 TEST(Partition, LeavesTheWarmUpStepOutWhenAnotherRemains) {
   Builder two;
-  two.step(0, 100).step(100, 150).op(0, 50).op(100, 140);
-  EXPECT_EQ(only(two.build(), {.leave_out_first_step = true}).span.duration_ns(), 50 * kUs);
+  two.live().step(0, 100).step(100, 150).op(0, 50).op(100, 140);
+  EXPECT_EQ(only(two.build()).span.duration_ns(), 50 * kUs);
   Builder one;
-  one.step(0, 100).op(0, 50);
-  EXPECT_EQ(only(one.build(), {.leave_out_first_step = true}).span.duration_ns(), 100 * kUs);
+  one.live().step(0, 100).op(0, 50);
+  EXPECT_EQ(only(one.build()).span.duration_ns(), 100 * kUs);
 }
 
 TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
@@ -235,14 +238,14 @@ TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
                                 .op(0, 30, DeviceOpKind::kCompute, 1)
                                 .op(50, 80, DeviceOpKind::kCompute, 2)
                                 .build();
-  const auto all = partition_devices(timeline, HostIndex(timeline), {});
+  const auto all = partition_devices(job::JobView(timeline), {});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[worst_device(all)].device, 1);
 }
 
 TEST(Partition, NothingRanMeansNoPartition) {
   const auto partitions = [](const Timeline& timeline) {
-    return partition_devices(timeline, HostIndex(timeline), {});
+    return partition_devices(job::JobView(timeline), {});
   };
   EXPECT_TRUE(partitions(Timeline{}).empty());
   EXPECT_TRUE(partitions(Builder().step(0, 10).build()).empty());

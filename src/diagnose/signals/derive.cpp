@@ -55,16 +55,12 @@ Reading<double> median(std::vector<double>& values) {
 
 trace::Interval signal_window(const SignalSources& sources) {
   if (sources.worst != nullptr) return sources.worst->span;
-  std::vector<trace::Interval> steps;
-  for (const trace::Step& step : sources.timeline.steps) steps.push_back(step.when);
-  const bool live = sources.timeline.input == trace::InputKind::kRun;
-  const Reading<trace::Interval> span = span_of_steps(steps, live);
-  if (span) return *span;
+  if (sources.rank.span) return *sources.rank.span;
   return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
 }
 
 void derive_partition_signals(const SignalSources& sources, Signals& out) {
-  const trace::Timeline& timeline = sources.timeline;
+  const trace::Timeline& timeline = sources.timeline();
   const double seen = static_cast<double>(timeline.device_ops.size() + timeline.host_calls.size() +
                                           timeline.loader_waits.size() + timeline.steps.size());
   const double lost = static_cast<double>(timeline.events_lost);
@@ -79,6 +75,8 @@ void derive_partition_signals(const SignalSources& sources, Signals& out) {
   share(worst, Cause::kLaunch, out.launch_ratio);
   share(worst, Cause::kKernelWait, out.kernel_wait_ratio);
   share(worst, Cause::kOther, out.other_ratio);
+  out.edge_other_ratio =
+      static_cast<double>(worst.edge_other_ns) / static_cast<double>(worst.span.duration_ns());
   if (worst.ops > 0) {
     out.ops_without_launch_ratio =
         static_cast<double>(worst.ops_without_launch) / static_cast<double>(worst.ops);

@@ -1,18 +1,22 @@
 #pragma once
 
-#include "diagnose/partition/host_index.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/signals/host_signals.h"
 #include "diagnose/signals/signals.h"
-#include "trace/timeline.h"
+#include "job/job_view.h"
 
 namespace unstarve::diagnose {
 
 /// Where signals come from. Nothing is owned; everything outlives the call.
 struct SignalSources {
-  const trace::Timeline& timeline;
-  const HostIndex& index;
-  const DevicePartition* worst = nullptr;  // nullptr when no GPU activity was recorded
+  SignalSources(const PartitionedJob& partitioned, const HostSignals& of_host)
+      : job(partitioned.job), rank(partitioned.rank()), worst(partitioned.worst()), host(of_host) {}
+
+  const trace::Timeline& timeline() const { return job.timeline(); }
+
+  const job::JobView& job;
+  const job::Rank& rank;         // that signals are about: the worst device's
+  const DevicePartition* worst;  // nullptr when no GPU activity was recorded
   const HostSignals& host;
 };
 

@@ -16,23 +16,6 @@ bool overlaps(std::int64_t start_ns, std::int64_t end_ns, const trace::Interval&
   return start_ns < window.end_ns && end_ns > window.start_ns;
 }
 
-// Length of the union of operations that arrive sorted by start, clipped to a window.
-class Union {
- public:
-  explicit Union(trace::Interval window) : window_(window), end_ns_(window.start_ns) {}
-  void add(const DeviceOp& op) {
-    const std::int64_t end = std::min(op.end_ns, window_.end_ns);
-    ns_ += std::max<std::int64_t>(0, end - std::max(op.start_ns, end_ns_));
-    end_ns_ = std::max(end_ns_, end);
-  }
-  std::int64_t ns() const { return ns_; }
-
- private:
-  trace::Interval window_;
-  std::int64_t end_ns_;
-  std::int64_t ns_ = 0;
-};
-
 Reading<double> hidden_ratio(std::int64_t all_ns, std::int64_t exposed_ns) {
   if (all_ns <= 0) return WhyAbsent::kNotObserved;
   return 1.0 - static_cast<double>(exposed_ns) / static_cast<double>(all_ns);
@@ -40,22 +23,18 @@ Reading<double> hidden_ratio(std::int64_t all_ns, std::int64_t exposed_ns) {
 
 void derive_work(const SignalSources& sources, double steps, Signals& out) {
   const DevicePartition& worst = *sources.worst;
-  Union copies(worst.span);
-  Union communication(worst.span);
   std::vector<double> kernels;
   std::vector<double> h2d_bytes;
   double ops = 0;
   double known_bytes = 0;
   double pageable_bytes = 0;
-  for (const DeviceOp& op : sources.timeline.device_ops) {
+  for (const DeviceOp& op : sources.timeline().device_ops) {
     if (op.device != worst.device || !overlaps(op.start_ns, op.end_ns, worst.span)) continue;
     ++ops;
     if (op.kind == DeviceOpKind::kCompute) {
       kernels.push_back(static_cast<double>(op.end_ns - op.start_ns));
     }
-    if (op.kind == DeviceOpKind::kCommunication) communication.add(op);
     if (op.kind != DeviceOpKind::kCopy) continue;
-    copies.add(op);
     if (op.direction != CopyDirection::kHostToDevice) continue;
     const double bytes = static_cast<double>(op.bytes);
     h2d_bytes.push_back(bytes);
@@ -69,28 +48,28 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
   }
   out.h2d_bytes_median = median(h2d_bytes);
   if (known_bytes > 0) out.pageable_ratio = pageable_bytes / known_bytes;
-  out.copy_overlap_ratio = hidden_ratio(copies.ns(), worst.of(Cause::kExposedCopy));
+  out.copy_overlap_ratio = hidden_ratio(worst.time.copy_ns, worst.of(Cause::kExposedCopy));
   out.communication_overlap_ratio =
-      hidden_ratio(communication.ns(), worst.of(Cause::kExposedCommunication));
+      hidden_ratio(worst.time.communication_ns, worst.of(Cause::kExposedCommunication));
 }
 
 // How often the training thread blocked, and in which call for longest.
 void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
   const DevicePartition& worst = *sources.worst;
-  if (sources.timeline.host_calls.empty()) return;
+  const std::vector<job::ThreadKey>& training = sources.rank.training;
+  if (sources.timeline().host_calls.empty()) return;
   double count = 0;
-  for (const ThreadKey& thread : worst.job.training) {
-    for (const trace::Interval& call : sources.index.blocking_calls(thread)) {
+  for (const job::ThreadKey& thread : training) {
+    for (const trace::Interval& call : sources.job.host().blocking_calls(thread)) {
       if (overlaps(call.start_ns, call.end_ns, worst.span)) ++count;
     }
   }
   if (steps > 0) out.syncs_per_step = count / steps;
 
   std::map<trace::NameId, std::int64_t> blocked;
-  for (const trace::HostCall& call : sources.timeline.host_calls) {
+  for (const trace::HostCall& call : sources.timeline().host_calls) {
     if (call.kind != trace::HostCallKind::kSync) continue;
-    const ThreadKey thread = {call.process, call.thread};
-    const auto& training = worst.job.training;
+    const job::ThreadKey thread = {call.process, call.thread};
     if (!std::binary_search(training.begin(), training.end(), thread)) continue;
     if (!overlaps(call.start_ns, call.end_ns, worst.span)) continue;
     blocked[call.name] += call.end_ns - call.start_ns;
@@ -99,7 +78,7 @@ void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
       std::max_element(blocked.begin(), blocked.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (longest != blocked.end()) {
-    out.blocking_call = std::string(sources.timeline.name_of(longest->first));
+    out.blocking_call = std::string(sources.timeline().name_of(longest->first));
   }
 }
 

@@ -30,11 +30,13 @@ struct Totals {
   double of(LoaderStage stage) const { return spent_ns[index_of(stage)]; }
 };
 
-Totals add_up(const trace::Timeline& timeline, const trace::Interval& window) {
+Totals add_up(const SignalSources& sources, const job::LoaderUse& loader,
+              const trace::Interval& window) {
   Totals totals;
-  const trace::StageTime& first = timeline.stages.front();
-  for (const trace::StageTime& stage : timeline.stages) {
-    if (stage.process != first.process || stage.loader_id != first.loader_id) continue;
+  for (const trace::StageTime& stage : sources.timeline().stages) {
+    if (stage.process != loader.config->process || stage.loader_id != loader.id.value_or(0)) {
+      continue;
+    }
     const double share = share_in(stage.when, window);
     totals.spent_ns[index_of(stage.stage)] += share * static_cast<double>(stage.spent_ns);
     if (stage.stage != LoaderStage::kLoad || !stage.threads) continue;
@@ -48,12 +50,9 @@ Totals add_up(const trace::Timeline& timeline, const trace::Interval& window) {
 }  // namespace
 
 void derive_stage_signals(const SignalSources& sources, Signals& out) {
-  const trace::Timeline& timeline = sources.timeline;
-  // The first loader that a job makes is the one it trains with.
-  if (timeline.stages.empty() || timeline.loaders.empty() || !timeline.loaders.front().native) {
-    return;
-  }
-  const Totals totals = add_up(timeline, signal_window(sources));
+  const job::LoaderUse* loader = sources.rank.training_loader();
+  if (loader == nullptr || !loader->config || !loader->config->native) return;
+  const Totals totals = add_up(sources, *loader, signal_window(sources));
   if (totals.thread_weight > 0) out.loader_threads = totals.threads / totals.thread_weight;
   const double load_ns = totals.of(LoaderStage::kLoad);
   const double stages_ns = totals.of(LoaderStage::kRead) + totals.of(LoaderStage::kDecode) +

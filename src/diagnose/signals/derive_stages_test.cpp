@@ -34,7 +34,8 @@ class StageSignals : public testing::Test {
     timeline_.stages.push_back(time);
   }
   Signals derive() const {
-    return derive_signals({timeline_, HostIndex(timeline_), nullptr, host_});
+    const job::JobView job(timeline_);
+    return derive_signals({PartitionedJob(job), host_});
   }
 
   trace::Timeline timeline_;

@@ -10,11 +10,6 @@ bool begins_in(const trace::Interval& when, const trace::Interval& window) {
   return when.start_ns >= window.start_ns && when.start_ns < window.end_ns;
 }
 
-JobThreads job_of(const SignalSources& sources) {
-  if (sources.worst != nullptr) return sources.worst->job;
-  return find_job_threads(sources.timeline, sources.index, {});
-}
-
 // Time of `waits` (disjoint, by start) inside `step`.
 std::int64_t waited_in(const std::vector<trace::Interval>& waits, const trace::Interval& step) {
   auto wait = std::partition_point(waits.begin(), waits.end(), [&step](const trace::Interval& w) {
@@ -27,12 +22,12 @@ std::int64_t waited_in(const std::vector<trace::Interval>& waits, const trace::I
   return waited;
 }
 
-void derive_outliers(const JobThreads& job, const trace::Interval& window, Signals& out) {
+void derive_outliers(const job::Rank& rank, const trace::Interval& window, Signals& out) {
   // A wait this many times the usual one is an event of its own: workers that start, a stall.
   constexpr double kOutlier = 5;
   std::vector<double> waits;
   double total = 0;
-  for (const trace::Interval& wait : job.waits) {
+  for (const trace::Interval& wait : rank.waits) {
     if (!begins_in(wait, window)) continue;
     waits.push_back(static_cast<double>(wait.duration_ns()));
     total += waits.back();
@@ -46,12 +41,12 @@ void derive_outliers(const JobThreads& job, const trace::Interval& window, Signa
   out.outlier_wait_ratio = outliers / total;
 }
 
-void derive_queue(const trace::Timeline& timeline, const trace::Interval& window, Signals& out) {
+void derive_queue(const job::LoaderUse& loader, const trace::Interval& window, Signals& out) {
   double known = 0;
   double empty = 0;
   double waited_ns = 0;
   double waited_ready_ns = 0;
-  for (const trace::LoaderWait& wait : timeline.loader_waits) {
+  for (const trace::LoaderWait& wait : loader.waits) {
     if (!wait.ready_batches || !begins_in(wait.when, window)) continue;
     const double duration = static_cast<double>(wait.when.duration_ns());
     ++known;
@@ -63,51 +58,52 @@ void derive_queue(const trace::Timeline& timeline, const trace::Interval& window
   if (waited_ns > 0) out.ready_wait_ratio = waited_ready_ns / waited_ns;
 }
 
+void derive_config(const trace::LoaderConfig& loader, Signals& out) {
+  if (loader.native) {
+    out.num_workers = WhyAbsent::kNotSupported;  // threads load, see derive_stage_signals()
+    out.loader_threads = static_cast<double>(loader.num_workers);
+  } else {
+    out.num_workers = static_cast<double>(loader.num_workers);
+  }
+  if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
+  if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
+  if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
+}
+
 }  // namespace
 
 void derive_step_signals(const SignalSources& sources, Signals& out) {
   const trace::Interval window = signal_window(sources);
-  const JobThreads job = job_of(sources);
+  const job::Rank& rank = sources.rank;
   std::vector<double> steps;
   std::vector<double> waits;
   double step_ns = 0;
   double wait_ns = 0;
-  for (const trace::Interval& step : job.steps) {
-    if (!begins_in(step, window)) continue;
-    steps.push_back(static_cast<double>(step.duration_ns()));
-    waits.push_back(static_cast<double>(waited_in(job.waits, step)));
+  for (const trace::Step& step : rank.steps) {
+    if (!begins_in(step.when, window)) continue;
+    steps.push_back(static_cast<double>(step.when.duration_ns()));
+    waits.push_back(static_cast<double>(waited_in(rank.waits, step.when)));
     step_ns += steps.back();
     wait_ns += waits.back();
   }
   out.step_count = static_cast<double>(steps.size());
   out.step_ns_median = median(steps);
-  if (sources.timeline.loader_waits.empty()) return;
+  if (sources.timeline().loader_waits.empty()) return;
   out.wait_ns_median = median(waits);
   if (step_ns > 0) {
     out.wait_ratio = wait_ns / step_ns;
   } else if (sources.worst != nullptr) {  // without steps: of the partition's span
-    out.wait_ratio = static_cast<double>(waited_in(job.waits, window)) /
+    out.wait_ratio = static_cast<double>(waited_in(rank.waits, window)) /
                      static_cast<double>(window.duration_ns());
   }
-  derive_outliers(job, window, out);
-  derive_queue(sources.timeline, window, out);
+  derive_outliers(rank, window, out);
+  if (rank.training_loader() != nullptr) derive_queue(*rank.training_loader(), window, out);
 }
 
 void derive_fetch_signals(const SignalSources& sources, Signals& out) {
-  const trace::Timeline& timeline = sources.timeline;
-  if (!timeline.loaders.empty()) {
-    // The first loader that a job makes is the one it trains with.
-    const trace::LoaderConfig& loader = timeline.loaders.front();
-    if (loader.native) {
-      out.num_workers = WhyAbsent::kNotSupported;  // threads load, see derive_stage_signals()
-      out.loader_threads = static_cast<double>(loader.num_workers);
-    } else {
-      out.num_workers = static_cast<double>(loader.num_workers);
-    }
-    if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
-    if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
-    if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
-  }
+  const job::LoaderUse* use = sources.rank.training_loader();
+  if (use == nullptr) return;
+  if (use->config) derive_config(*use->config, out);
 
   const trace::Interval window = signal_window(sources);
   // Parts of a fetch, each over the wall time of the fetches that recorded it.
@@ -128,7 +124,7 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
   Part decode;
   Part collate;
   std::vector<double> walls;
-  for (const trace::Fetch& fetch : timeline.fetches) {
+  for (const trace::Fetch& fetch : use->fetches) {
     if (!begins_in(fetch.when, window)) continue;
     walls.push_back(static_cast<double>(fetch.when.duration_ns()));
     cpu.add(fetch.cpu_ns, walls.back());

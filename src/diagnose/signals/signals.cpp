@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 53> kFields = {{
+constexpr std::array<SignalField, 54> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -18,6 +18,7 @@ constexpr std::array<SignalField, 53> kFields = {{
     {"launch_ratio", &Signals::launch_ratio},
     {"kernel_wait_ratio", &Signals::kernel_wait_ratio},
     {"other_ratio", &Signals::other_ratio},
+    {"edge_other_ratio", &Signals::edge_other_ratio},
     {"step_count", &Signals::step_count},
     {"ops_without_launch_ratio", &Signals::ops_without_launch_ratio},
     {"events_lost_ratio", &Signals::events_lost_ratio},

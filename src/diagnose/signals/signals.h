@@ -21,6 +21,8 @@ struct Signals {
   Reading<double> launch_ratio;
   Reading<double> kernel_wait_ratio;
   Reading<double> other_ratio;
+  Reading<double> edge_other_ratio;  // of the span: `other` before the first recorded operation and
+                                     // after the last
 
   // Quality of the recording.
   Reading<double> step_count;                // steps looked at, warm-up left out

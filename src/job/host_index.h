@@ -7,7 +7,7 @@
 
 #include "trace/timeline.h"
 
-namespace unstarve::diagnose {
+namespace unstarve::job {
 
 struct ThreadKey {
   std::int64_t process = 0;
@@ -56,4 +56,4 @@ class HostIndex {
 /// True when one of `calls` covers `instant` and has ended by `deadline`.
 bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t deadline);
 
-}  // namespace unstarve::diagnose
+}  // namespace unstarve::job

@@ -1,9 +1,9 @@
-#include "diagnose/partition/host_index.h"
+#include "job/host_index.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace unstarve::diagnose {
+namespace unstarve::job {
 
 namespace {
 
@@ -88,4 +88,4 @@ bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t
   return first != calls.end() && first->start_ns <= instant && first->end_ns <= deadline;
 }
 
-}  // namespace unstarve::diagnose
+}  // namespace unstarve::job

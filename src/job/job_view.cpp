@@ -1,0 +1,55 @@
+#include "job/job_view.h"
+
+#include <algorithm>
+#include <map>
+
+namespace unstarve::job {
+namespace {
+
+/// The thread that launched most of the operations; {0, 0} when no launch is recorded.
+ThreadKey main_launcher(const trace::Timeline& timeline, const HostIndex& host,
+                        const std::vector<std::uint32_t>& ops) {
+  std::map<ThreadKey, std::size_t> counts;
+  for (const std::uint32_t op : ops) {
+    const trace::HostCall* launch = host.launch_of(timeline.device_ops[op]);
+    if (launch != nullptr) ++counts[{launch->process, launch->thread}];
+  }
+  ThreadKey best;
+  std::size_t most = 0;
+  for (const auto& [thread, count] : counts) {
+    if (count > most) {
+      most = count;
+      best = thread;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+JobView::JobView(const trace::Timeline& timeline) : timeline_(timeline), host_(timeline) {
+  gather_devices();
+  if (ranks_.empty()) ranks_.push_back(gather_rank(timeline_, {}));
+}
+
+void JobView::gather_devices() {
+  std::map<std::int32_t, std::vector<std::uint32_t>> by_device;
+  for (std::size_t i = 0; i < timeline_.device_ops.size(); ++i) {
+    by_device[timeline_.device_ops[i].device].push_back(static_cast<std::uint32_t>(i));
+  }
+  for (auto& [device, ops] : by_device) {
+    const std::size_t rank = rank_launching(ops);
+    devices_.push_back({device, std::move(ops), rank});
+  }
+}
+
+std::size_t JobView::rank_launching(const std::vector<std::uint32_t>& ops) {
+  Rank rank = gather_rank(timeline_, main_launcher(timeline_, host_, ops));
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (ranks_[i].process == rank.process && ranks_[i].training == rank.training) return i;
+  }
+  ranks_.push_back(std::move(rank));
+  return ranks_.size() - 1;
+}
+
+}  // namespace unstarve::job

@@ -1,0 +1,176 @@
+#include "job/job_view.h"
+
+#include <gtest/gtest.h>
+
+#include "job/device_time.h"
+
+namespace unstarve::job {
+namespace {
+
+using trace::Timeline;
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kTraining = 3;
+constexpr std::int64_t kValidation = 1;
+
+// A live job of process 7: steps of 100 ms, each beginning with a wait for the training loader. A
+// step may hold a pass over the validation loader of 50 more ms.
+class Job {
+ public:
+  Job() { timeline_.input = trace::InputKind::kRun; }
+
+  Job& wait(std::int64_t loader, std::int64_t ms) {
+    trace::LoaderWait wait;
+    wait.when = {now_, now_ + ms * kMs};
+    wait.thread = 7;
+    wait.process = 7;
+    wait.loader_id = loader;
+    timeline_.loader_waits.push_back(wait);
+    trace::Fetch fetch;
+    fetch.when = wait.when;
+    fetch.process = 7;
+    fetch.loader_id = loader;
+    timeline_.fetches.push_back(fetch);
+    now_ = wait.when.end_ns;
+    return *this;
+  }
+  Job& steps(int count) {
+    for (int i = 0; i < count; ++i) wait(kTraining, 60).end_step(40);
+    return *this;
+  }
+  Job& evaluate() {
+    for (int i = 0; i < 5; ++i) wait(kValidation, 50);
+    return *this;
+  }
+  Job& loader(std::int64_t id, std::int64_t workers) {
+    trace::LoaderConfig config;
+    config.process = 7;
+    config.id = id;
+    config.num_workers = workers;
+    timeline_.loaders.push_back(config);
+    return *this;
+  }
+  Job& end_step(std::int64_t ms) {
+    now_ += ms * kMs;
+    trace::Step step;
+    step.when = {step_start_, now_};
+    step.index = static_cast<std::int64_t>(timeline_.steps.size());
+    step.thread = 7;
+    step.process = 7;
+    timeline_.steps.push_back(step);
+    step_start_ = now_;
+    return *this;
+  }
+  const Timeline& timeline() const { return timeline_; }
+
+ private:
+  Timeline timeline_;
+  std::int64_t now_ = 0;
+  std::int64_t step_start_ = 0;
+};
+
+void expect_training_loader(const Timeline& timeline, std::int64_t workers) {
+  const JobView job(timeline);
+  ASSERT_EQ(job.ranks().size(), 1U);
+  const Rank& rank = job.ranks().front();
+  ASSERT_EQ(rank.loaders.size(), 2U);
+  const LoaderUse* loader = rank.training_loader();
+  EXPECT_EQ(*loader->id, kTraining);
+  EXPECT_TRUE(loader->feeds_training);
+  EXPECT_EQ(loader->config->num_workers, workers);
+  EXPECT_EQ(loader->fetches.size(), loader->waits.size());
+  EXPECT_FALSE(rank.loaders.back().feeds_training);
+}
+
+TEST(LoaderUse, IsToldByTheStepsAndNotByTheOrder) {
+  expect_training_loader(
+      Job().loader(kTraining, 0).steps(6).loader(kValidation, 8).evaluate().steps(6).timeline(), 0);
+  // A sanity check of the validation data before the first step, as some trainers make it.
+  expect_training_loader(
+      Job().loader(kValidation, 8).evaluate().loader(kTraining, 0).steps(6).timeline(), 0);
+}
+
+TEST(LoaderUse, TheLastConfigurationCounts) {
+  const Timeline timeline =
+      Job().loader(kTraining, 0).steps(3).loader(kTraining, 4).steps(3).timeline();
+  const JobView job(timeline);
+  EXPECT_EQ(job.ranks().front().training_loader()->config->num_workers, 4);
+}
+
+TEST(LoaderUse, TwoLoadersOfEveryStepBothFeedIt) {
+  Job job;
+  for (int i = 0; i < 5; ++i) job.wait(kTraining, 10).wait(kValidation, 30).end_step(40);
+  const JobView view(job.timeline());
+  const Rank& rank = view.ranks().front();
+  ASSERT_EQ(rank.loaders.size(), 2U);
+  EXPECT_TRUE(rank.loaders[0].feeds_training && rank.loaders[1].feeds_training);
+  EXPECT_EQ(*rank.training_loader()->id, kValidation) << "the one that it waits for longest";
+  EXPECT_EQ(rank.training_steps().size(), 4U) << "all but the warm-up";
+}
+
+TEST(StepPhase, StepsWithAnEvaluationAreNoTraining) {
+  const Timeline timeline = Job().steps(4).evaluate().steps(4).timeline();
+  const JobView job(timeline);
+  const Rank& rank = job.ranks().front();
+  ASSERT_EQ(rank.steps.size(), 8U);
+  EXPECT_EQ(rank.phases[0], StepPhase::kWarmUp);
+  EXPECT_EQ(rank.phases[3], StepPhase::kTraining);
+  EXPECT_EQ(rank.phases[4], StepPhase::kEvaluation);
+  EXPECT_EQ(rank.training_steps().size(), 6U);
+  EXPECT_EQ((*rank.span).start_ns, 100 * kMs);
+}
+
+TEST(Rank, IsTheProcessThatLaunches) {
+  Timeline timeline = Job().steps(3).timeline();
+  for (std::int64_t i = 0; i < 5; ++i) {  // another rank, with more steps
+    trace::Step step;
+    step.when = {i * 10 * kMs, (i + 1) * 10 * kMs};
+    step.thread = 8;
+    step.process = 8;
+    timeline.steps.push_back(step);
+  }
+  trace::sort_by_start(timeline);
+  EXPECT_EQ(JobView(timeline).ranks().front().process, 8) << "the one with the most steps";
+
+  trace::HostCall call;
+  call.kind = trace::HostCallKind::kLaunch;
+  call.correlation = 1;
+  call.process = 7;
+  call.thread = 7;
+  timeline.host_calls.push_back(call);
+  trace::DeviceOp op;
+  op.start_ns = kMs;
+  op.end_ns = 2 * kMs;
+  op.correlation = 1;
+  timeline.device_ops.push_back(op);
+  const JobView job(timeline);
+  ASSERT_EQ(job.devices().size(), 1U);
+  EXPECT_EQ(job.rank_of(job.devices().front()).process, 7);
+  EXPECT_EQ(job.rank_of(job.devices().front()).steps.size(), 3U);
+}
+
+TEST(DeviceTime, CountsEachInstantOnceByPriority) {
+  DeviceTimeSweep sweep({0, 100});
+  const auto add = [&sweep](std::int64_t start, std::int64_t end, trace::DeviceOpKind kind) {
+    trace::DeviceOp op;
+    op.start_ns = start;
+    op.end_ns = end;
+    op.kind = kind;
+    sweep.add(op);
+  };
+  add(-10, 40, trace::DeviceOpKind::kCopy);
+  add(10, 70, trace::DeviceOpKind::kCommunication);
+  add(20, 30, trace::DeviceOpKind::kCompute);
+  EXPECT_EQ(sweep.busy_until_ns(), 70);
+  add(60, 120, trace::DeviceOpKind::kMemset);
+  const DeviceTime time = sweep.time();
+  EXPECT_EQ(time.compute_ns, 10 + 40);
+  EXPECT_EQ(time.exposed_communication_ns, 10 + 30);
+  EXPECT_EQ(time.exposed_copy_ns, 10);
+  EXPECT_EQ(time.communication_ns, 60);
+  EXPECT_EQ(time.copy_ns, 40);
+  EXPECT_EQ(time.busy_ns(), 100);
+}
+
+}  // namespace
+}  // namespace unstarve::job

@@ -1,0 +1,107 @@
+#include "job/rank.h"
+
+#include <algorithm>
+#include <map>
+
+namespace unstarve::job {
+namespace {
+
+template <class T>
+bool any_of_process(const std::vector<T>& items, std::int64_t process) {
+  return std::any_of(items.begin(), items.end(),
+                     [process](const T& item) { return item.process == process; });
+}
+
+/// The process with the most steps; the first of several.
+std::int64_t process_with_most(const std::vector<trace::Step>& steps) {
+  std::map<std::int64_t, std::size_t> counts;
+  for (const trace::Step& step : steps) ++counts[step.process];
+  std::int64_t best = 0;
+  std::size_t most = 0;
+  for (const trace::Step& step : steps) {
+    if (counts[step.process] > most) {
+      most = counts[step.process];
+      best = step.process;
+    }
+  }
+  return best;
+}
+
+void add_steps(const trace::Timeline& timeline, Rank& rank) {
+  const bool own = any_of_process(timeline.steps, rank.process);
+  const std::int64_t process = own ? rank.process : process_with_most(timeline.steps);
+  for (const trace::Step& step : timeline.steps) {
+    if (step.process != process) continue;
+    rank.steps.push_back(step);
+    rank.training.push_back({step.process, step.thread});
+  }
+  std::sort(rank.training.begin(), rank.training.end());
+  rank.training.erase(std::unique(rank.training.begin(), rank.training.end()), rank.training.end());
+}
+
+// A wait of another thread of the job (a prefetcher that calls `next` itself) does not hold the
+// training thread up, so it counts only where nobody says which thread trains.
+std::vector<trace::LoaderWait> waits_of(const trace::Timeline& timeline, const Rank& rank) {
+  const bool own = any_of_process(timeline.loader_waits, rank.process);
+  const bool known = !rank.training.empty() && rank.training.back().thread != 0;
+  std::vector<trace::LoaderWait> waits;
+  for (const trace::LoaderWait& wait : timeline.loader_waits) {
+    if (wait.when.duration_ns() <= 0) continue;
+    if (own && wait.process != rank.process) continue;
+    const ThreadKey thread = {wait.process, wait.thread};
+    if (known && !std::binary_search(rank.training.begin(), rank.training.end(), thread)) continue;
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
+std::vector<trace::Interval> merged(const std::vector<trace::LoaderWait>& waits) {
+  std::vector<trace::Interval> intervals;
+  for (const trace::LoaderWait& next : waits) {  // by start
+    if (!intervals.empty() && next.when.start_ns <= intervals.back().end_ns) {
+      intervals.back().end_ns = std::max(intervals.back().end_ns, next.when.end_ns);
+    } else {
+      intervals.push_back(next.when);
+    }
+  }
+  return intervals;
+}
+
+Reading<trace::Interval> span_behind(const std::vector<trace::Step>& steps, std::size_t warm_up) {
+  if (steps.size() <= warm_up) return WhyAbsent::kNotObserved;
+  trace::Interval span = steps[warm_up].when;
+  for (std::size_t i = warm_up; i < steps.size(); ++i) {
+    span.end_ns = std::max(span.end_ns, steps[i].when.end_ns);
+  }
+  return span;
+}
+
+}  // namespace
+
+const LoaderUse* Rank::training_loader() const {
+  return loaders.empty() ? nullptr : &loaders.front();
+}
+
+std::vector<trace::Step> Rank::training_steps() const {
+  std::vector<trace::Step> found;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (phases[i] == StepPhase::kTraining) found.push_back(steps[i]);
+  }
+  return found;
+}
+
+Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
+  Rank rank;
+  rank.process = launcher.process != 0 ? launcher.process : process_with_most(timeline.steps);
+  add_steps(timeline, rank);
+  const std::vector<trace::LoaderWait> waits = waits_of(timeline, rank);
+  rank.waits = merged(waits);
+  rank.loaders = tell_loaders_apart(timeline, rank.process, waits, rank.steps);
+  const std::size_t warm_up = warm_up_steps(timeline.input, rank.steps.size());
+  rank.phases = tell_phases(rank.steps, rank.loaders, warm_up);
+  rank.span = span_behind(rank.steps, warm_up);
+  if (rank.training.empty()) rank.training.push_back(launcher);
+  return rank;
+}
+
+}  // namespace unstarve::job

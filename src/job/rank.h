@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "job/host_index.h"
+#include "job/loader_use.h"
+#include "job/step_phase.h"
+#include "trace/timeline.h"
+
+namespace unstarve::job {
+
+/// One process that trains, with what belongs to it. A job on one GPU has one; of a distributed job
+/// that was recorded whole, each rank is one.
+struct Rank {
+  std::int64_t process = 0;            // 0: the recording does not say
+  std::vector<ThreadKey> training;     // threads that train; sorted, never empty
+  std::vector<trace::Step> steps;      // by start, the warm-up's too
+  std::vector<StepPhase> phases;       // of each step
+  std::vector<trace::Interval> waits;  // of those threads for any loader: disjoint, by start
+  std::vector<LoaderUse> loaders;  // that they waited for; the one that feeds the training first
+  Reading<trace::Interval> span = {};  // of the steps behind the warm-up; absent without steps
+
+  /// The loader that feeds the training; nullptr when none is recorded.
+  const LoaderUse* training_loader() const;
+  /// The steps in which the job trained and did nothing else.
+  std::vector<trace::Step> training_steps() const;
+};
+
+/// Gathers what belongs to the process of `launcher`, the thread that launches a device's work
+/// ({0, 0}: nobody knows). A recording whose steps carry another process id (seen in real traces)
+/// keeps those of the process that has most.
+Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher);
+
+}  // namespace unstarve::job
