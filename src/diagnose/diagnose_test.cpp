@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnose/leading.h"
+#include "diagnose/rules/all_rules.h"
 #include "diagnose/rules/remedies.h"
+#include "diagnose/verdict.h"
 
 namespace unstarve::diagnose {
 namespace {
@@ -48,6 +51,54 @@ Timeline make_run(std::int64_t steps, std::int64_t wait_ms, std::int64_t busy_ms
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+Finding finding_of(const std::string& cause, double share) {
+  Finding finding;
+  finding.cause = cause;
+  finding.share = share;
+  return finding;
+}
+
+TEST(Leading, IsWhatHasAReasonWhereThatMatters) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = Partition{.launch = 0.12, .other = 0.3};
+  diagnosis.edge_other_ratio = 0.2;
+  diagnosis.findings = {finding_of("other", 0.3), finding_of("launch", 0.12)};
+  EXPECT_EQ(leading_finding(diagnosis)->cause, "launch");
+  const std::string verdict = write_verdict(diagnosis);
+  EXPECT_TRUE(contains(verdict, "idle 12 % of the time because the host launches")) << verdict;
+  EXPECT_TRUE(contains(verdict, "For 30 % of the time it is idle for a reason that")) << verdict;
+  EXPECT_TRUE(contains(verdict, "20 % before the first or after the last GPU operation"));
+
+  diagnosis.findings = {finding_of("other", 0.3), finding_of("launch", 0.02)};
+  EXPECT_EQ(leading_finding(diagnosis)->cause, "other");
+  EXPECT_EQ(leading_finding(Diagnosis()), nullptr);
+}
+
+TEST(Diagnose, ARecordingThatEndsEarlySaysSo) {
+  Timeline timeline = make_run(11, 0, 90);
+  timeline.device_ops.resize(7);  // the first step is warm-up: six of ten have GPU work
+  const Diagnosis found = diagnose(timeline, {}, {});
+  EXPECT_NEAR(found.edge_other_ratio, 0.4, 1e-9);
+  EXPECT_NEAR((*found.partition).other, 0.4, 1e-9);
+}
+
+// A finding that has a detail says it in the sentence that most people read alone.
+TEST(Verdict, HasWordsForEveryDetail) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.kind != RuleKind::kDetail) continue;
+    Diagnosis diagnosis;
+    diagnosis.partition = Partition();
+    diagnosis.steps.count = 10;
+    Finding finding;
+    finding.cause = std::string(rule.cause);
+    finding.detail = std::string(rule.name);
+    finding.share = 0.5;
+    diagnosis.findings.push_back(finding);
+    EXPECT_TRUE(contains(write_verdict(diagnosis), ", mostly because of ")) << rule.name;
+  }
 }
 
 TEST(Diagnose, ALiveRunLeavesItsFirstStepOut) {

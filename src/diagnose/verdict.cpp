@@ -7,6 +7,8 @@
 #include <cctype>
 #include <utility>
 
+#include "diagnose/leading.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -28,7 +30,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 14> kDetailWords = {{
+constexpr std::array<Words, 17> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"storage", "slow storage"},
@@ -38,6 +40,9 @@ constexpr std::array<Words, 14> kDetailWords = {{
     {"cpu_quota", "the CPU quota"},
     {"collate_ipc", "collating and handing over batches"},
     {"loader_startup", "workers that start anew"},
+    {"slow_read", "reading files"},
+    {"slow_transform", "resizing and transforming"},
+    {"too_few_threads", "too few loading threads"},
     {"pageable", "pageable memory"},
     {"small_copies", "many small copies"},
     {"no_overlap", "copies on the computing stream"},
@@ -59,24 +64,8 @@ std::string subject(const Diagnosis& diagnosis) {
   return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
 }
 
-// A remedy that comes later takes more doing; it must gain more by this much to be named instead.
-constexpr double kClearlyMore = 1.05;
-
-// The remedy that gains most as predicted, else the first.
-const Remedy* best_remedy(const Finding& finding) {
-  const Remedy* best = nullptr;
-  for (const Remedy& remedy : finding.remedies) {
-    if (best == nullptr ||
-        (remedy.predicted && (!best->predicted || (*remedy.predicted).speedup >
-                                                      kClearlyMore * (*best->predicted).speedup))) {
-      best = &remedy;
-    }
-  }
-  return best;
-}
-
 std::string what_to_do(const Finding& finding) {
-  const Remedy* remedy = best_remedy(finding);
+  const Remedy* remedy = leading_remedy(finding);
   if (remedy == nullptr || remedy->how.empty()) return "";
   std::string how = remedy->how;
   how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
@@ -97,7 +86,7 @@ std::string without_gpu_activity(const Diagnosis& diagnosis) {
   const std::string steps =
       diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
   if (!diagnosis.findings.empty()) {
-    const Finding& first = diagnosis.findings.front();
+    const Finding& first = *leading_finding(diagnosis);
     return fmt::format(
         "No GPU activity is recorded; seen from the host alone, the training thread waits for the "
         "data loader up to {} of the time{}{}.",
@@ -112,6 +101,20 @@ std::string without_gpu_activity(const Diagnosis& diagnosis) {
       steps, how);
 }
 
+/// Of the time that has no recorded reason, beside a finding that has one.
+std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& said) {
+  const double share = (*diagnosis.partition).other;
+  if (said.cause == "other" || &said == &diagnosis.findings.front()) return "";
+  std::string sentence =
+      fmt::format(" For {} of the time it is idle for a reason that the recording does not hold",
+                  percent(share));
+  if (diagnosis.edge_other_ratio >= kSmallestShare) {
+    sentence += fmt::format(": {} before the first or after the last GPU operation in it",
+                            percent(diagnosis.edge_other_ratio));
+  }
+  return sentence + ".";
+}
+
 }  // namespace
 
 std::string write_verdict(const Diagnosis& diagnosis) {
@@ -119,7 +122,7 @@ std::string write_verdict(const Diagnosis& diagnosis) {
   if (diagnosis.findings.empty()) {
     return subject(diagnosis) + " shows no cause of idling worth a finding.";
   }
-  const Finding& first = diagnosis.findings.front();
+  const Finding& first = *leading_finding(diagnosis);
   std::string sentence =
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
@@ -127,7 +130,7 @@ std::string write_verdict(const Diagnosis& diagnosis) {
   const std::string_view detail = look_up(kDetailWords, first.detail);
   if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
   sentence += span_note(diagnosis) + what_to_do(first);
-  return sentence + ".";
+  return sentence + "." + what_is_not_known(diagnosis, first);
 }
 
 }  // namespace unstarve::diagnose

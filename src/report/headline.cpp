@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/leading.h"
 #include "report/words.h"
 
 namespace unstarve::report {
@@ -27,18 +28,18 @@ std::string proof_sentence(const Verification& tried) {
 }
 
 std::string next_sentence(const diagnose::Diagnosis& diagnosis) {
-  const auto gains_less = [](const diagnose::Remedy& a, const diagnose::Remedy& b) {
-    if (!b.predicted) return false;
-    return !a.predicted || (*a.predicted).speedup < (*b.predicted).speedup;
-  };
-  for (const diagnose::Finding& finding : diagnosis.findings) {
-    if (finding.remedies.empty()) continue;
-    const diagnose::Remedy& remedy =
-        *std::max_element(finding.remedies.begin(), finding.remedies.end(), gains_less);
-    if (!remedy.predicted) return remedy.how;
-    return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
+  const auto& findings = diagnosis.findings;
+  const diagnose::Finding* finding = diagnose::leading_finding(diagnosis);
+  if (finding != nullptr && finding->remedies.empty()) {
+    const auto other = std::find_if(
+        findings.begin(), findings.end(),
+        [](const diagnose::Finding& candidate) { return !candidate.remedies.empty(); });
+    finding = other == findings.end() ? nullptr : &*other;
   }
-  return {};
+  if (finding == nullptr) return {};
+  const diagnose::Remedy& remedy = *diagnose::leading_remedy(*finding);
+  if (!remedy.predicted) return remedy.how;
+  return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
 }
 
 std::vector<Unseen> unseen_by_reason(const diagnose::Diagnosis& diagnosis) {

@@ -13,8 +13,8 @@ const Verification* best_verified(const std::vector<Verification>& verification)
 /// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held"
 std::string proof_sentence(const Verification& tried);
 
-/// Of the first finding that has remedies, the one that is predicted to gain most, else the first,
-/// with its prediction; empty when no finding has one.
+/// The remedy that the verdict names, with its prediction; where its finding has none, that of the
+/// largest finding that has one; empty when none has.
 std::string next_sentence(const diagnose::Diagnosis& diagnosis);
 
 /// Signals that were missing for the same reason, and the rules that stayed silent for it.

@@ -126,6 +126,22 @@ TEST(PlantedCauses, SynchroniseInEveryStep) {
   EXPECT_NE(find_remedy(found.findings[0], "remove_sync"), nullptr);
 }
 
+// Old profilers number what the framework does, not the calls: the causes are the same.
+TEST(PlantedCauses, WithExternalIdsInPlaceOfCorrelations) {
+  std::string json = to_kineto_json(play([](PlantedJob& job) {
+    job.kernels(40, 500, 5);
+    job.synchronize();
+    job.host(20'000);
+  }));
+  const std::string number = "\"correlation\"";
+  for (std::size_t at = json.find(number); at != std::string::npos; at = json.find(number, at)) {
+    json.replace(at, number.size(), "\"External id\"");
+  }
+  const auto timeline = observe::import_kineto_bytes(json, "old.json");
+  ASSERT_TRUE(timeline);
+  expect_top(diagnose_it(*timeline), "sync", "", 0.48);
+}
+
 TEST(PlantedCauses, ItemInEveryStep) {
   const Diagnosis found = diagnose_it(play([](PlantedJob& job) {
     job.kernels(40, 500, 5);

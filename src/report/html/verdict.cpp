@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "diagnose/leading.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
@@ -49,9 +50,9 @@ std::vector<Tile> tiles_of_state(const diagnose::Diagnosis& diagnosis) {
   if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
     tiles.push_back({"GPU busy", "", ratio_text(device->gpu_busy_ratio)});
   }
-  if (!diagnosis.findings.empty() && diagnosis.partition) {
-    const diagnose::Finding& top = diagnosis.findings.front();
-    tiles.push_back({finding_title(top), "", ratio_text(top.share)});
+  const diagnose::Finding* lead = diagnose::leading_finding(diagnosis);
+  if (lead != nullptr && diagnosis.partition) {
+    tiles.push_back({finding_title(*lead), "", ratio_text(lead->share)});
   }
   if (diagnosis.steps.median_us) {
     tiles.push_back({"Median step", "", duration_text(*diagnosis.steps.median_us)});
@@ -60,8 +61,9 @@ std::vector<Tile> tiles_of_state(const diagnose::Diagnosis& diagnosis) {
 }
 
 std::string why_html(const diagnose::Diagnosis& diagnosis) {
-  if (diagnosis.findings.empty() || diagnosis.findings.front().evidence.empty()) return {};
-  const auto& evidence = diagnosis.findings.front().evidence;
+  const diagnose::Finding* lead = diagnose::leading_finding(diagnosis);
+  if (lead == nullptr || lead->evidence.empty()) return {};
+  const auto& evidence = lead->evidence;
   std::string text = "<dt>Why</dt><dd>";
   for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
     text += fmt::format("<p>{}</p>", escape(evidence[i]));
@@ -86,9 +88,10 @@ std::string html_verdict(const Report& report) {
        tried != nullptr ? tiles_of_change(*tried) : tiles_of_state(report.diagnosis)) {
     tiles += tile_html(tile);
   }
-  std::string text = fmt::format(
-      "<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
-      report.diagnosis.findings.empty() ? "" : escape(report.diagnosis.findings.front().cause));
+  const diagnose::Finding* lead = diagnose::leading_finding(report.diagnosis);
+  std::string text =
+      fmt::format("<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
+                  lead == nullptr ? "" : escape(lead->cause));
   text += fmt::format("<h1>{}</h1>\n", escape(report.diagnosis.verdict));
   const std::string lines = why_html(report.diagnosis) + last_line_html(report);
   if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);

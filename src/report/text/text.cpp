@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnose/leading.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/words.h"
@@ -47,8 +48,8 @@ void add_card_line(const CardLine& line, const TextOptions& options, std::string
 std::vector<CardLine> card_lines(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::vector<CardLine> lines = {{"", diagnosis.verdict, Tone::kStrong}};
-  if (!diagnosis.findings.empty()) {
-    const auto& evidence = diagnosis.findings.front().evidence;
+  if (const diagnose::Finding* lead = diagnose::leading_finding(diagnosis)) {
+    const auto& evidence = lead->evidence;
     for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
       lines.push_back({i == 0 ? "Why" : " ", evidence[i]});
     }

@@ -13,6 +13,12 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time for a reason that the recording does not hold",
       percent(claim.weight)));
+  if (signals.edge_other_ratio.value_or(0) >= kSmallestShare) {
+    claim.evidence.push_back(
+        fmt::format("{} of the time is before the first or after the last GPU operation that was "
+                    "recorded: the recording began late or ended early",
+                    percent(*signals.edge_other_ratio)));
+  }
   if (signals.ops_without_launch_ratio.value_or(0) > 0) {
     claim.evidence.push_back(fmt::format("the launch calls of {} of the GPU operations are missing",
                                          percent(*signals.ops_without_launch_ratio)));
