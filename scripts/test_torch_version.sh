@@ -27,7 +27,7 @@ pip_install() {
 
 make_venv() {
   local wanted
-  wanted="$(cat "$LIST" "$0" scripts/cpu_torch.py requirements/test.txt | sha256sum)"
+  wanted="$(cat "$LIST" "$0" tools/cuda_stand_ins.py requirements/test.txt | sha256sum)"
   if [[ "$(cat "$VENV/.stamp" 2>/dev/null)" == "$wanted" ]]; then return; fi
   say "making $VENV (a download of up to 900 MB)"
   python3 -m venv --clear "$VENV" || die "python3 -m venv failed; install python3-venv"
@@ -36,8 +36,9 @@ make_venv() {
     -r <(grep -v '^torch' "$LIST") || die "pip could not install $(xargs <"$LIST")"
   pip_install --no-deps -r <(grep '^torch' "$LIST") 2>"$VENV/pip.log" ||
     { cat "$VENV/pip.log" >&2; die "has PyPI a torch $version for $(python3 --version)?"; }
-  "$VENV/bin/python" scripts/cpu_torch.py "$("$VENV/bin/python" -c \
-    'import sysconfig; print(sysconfig.get_path("purelib"))')" || die "torch could not be prepared"
+  "$VENV/bin/python" tools/cuda_stand_ins.py "$("$VENV/bin/python" -c \
+    'import sysconfig; print(sysconfig.get_path("purelib"))')/torch" >/dev/null ||
+    die "torch could not be prepared"
   echo "$wanted" > "$VENV/.stamp"
 }
 
