@@ -64,19 +64,22 @@ install_torch_without_gpu() {
   site="$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
   say "there is no NVIDIA GPU here: installing $(grep -v '^#' requirements/torch.txt | xargs)" \
     "without NVIDIA's libraries (0.5 GB instead of 3)"
-  touch .venv/.torch-without-gpu
+  touch .venv/.torch-without-gpu .venv/.torch-unfinished
   pip_install --no-deps -r requirements/torch.txt
   .venv/bin/python tools/cuda_stand_ins.py "$site/torch" >/dev/null ||
     die "PyTorch could not be prepared for a machine without a GPU"
   sed -i -E '/^Requires-Dist: (nvidia|cuda|triton)/d' "$site"/torch-*.dist-info/METADATA
   pip_install -r requirements/torch.txt
+  rm .venv/.torch-unfinished
 }
 
 install_torch() {
   local torch torchvision
   torch="$(version_of .venv/bin/python torch)"
   torchvision="$(version_of .venv/bin/python torchvision)"
-  if [[ -z "$torch" && "$(uname -m)" == x86_64 ]] && ! has_gpu; then
+  if [[ -e .venv/.torch-unfinished ]]; then
+    install_torch_without_gpu  # the last time it was interrupted
+  elif [[ -z "$torch" && "$(uname -m)" == x86_64 ]] && ! has_gpu; then
     install_torch_without_gpu
   elif [[ -z "$torch" ]]; then
     say "installing $(grep -v '^#' requirements/torch.txt | xargs) (about 3 GB, a minute or two)"
