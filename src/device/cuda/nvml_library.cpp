@@ -152,7 +152,9 @@ NvmlLibrary::~NvmlLibrary() {
 }
 
 Result<NvmlLibrary> NvmlLibrary::open(const std::string& path) {
-  SharedLibrary library(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  // Never unloaded: what a driver's library registers for the end of the process must still be
+  // there.
+  SharedLibrary library(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
   if (!library) {
     const char* why = ::dlerror();
     return fail(ErrorCode::kNotFound, "cannot load NVML: {}", why != nullptr ? why : path);
