@@ -10,12 +10,16 @@ ARGS ?=
 ONLY ?=
 SECONDS_EACH ?= 60
 PREFIX ?= /usr/local
+# What people run, without tests and benchmarks.
+INSTALLED := unstarve unstarve_python unstarve_emulated_nvml
 PYTHON ?= python3
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: release  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
+demo: packages python-demo  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
+	@scripts/build.sh release $(INSTALLED)
+	@scripts/link_build.sh
 	@$(UNSTARVE) demo $(ARGS)
 
 test: test-packages python-test  ## every test (C++, Python, the pages in a browser)
@@ -31,7 +35,7 @@ check: packages check-packages python-test  ## sanitizers, both compilers, layer
 build: release  ## the release build in build/release
 
 install: packages python-build  ## the command and the package into a prefix [PREFIX=/usr/local DESTDIR=]
-	@scripts/build.sh release unstarve unstarve_python unstarve_emulated_nvml
+	@scripts/build.sh release $(INSTALLED)
 	@cmake --install build/release --prefix "$(PREFIX)" --component unstarve --strip >/dev/null
 	@echo "installed: $(DESTDIR)$(PREFIX)/bin/unstarve"
 
