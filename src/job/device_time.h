@@ -31,7 +31,7 @@ class DeviceTimeSweep {
   explicit DeviceTimeSweep(const trace::Interval& span);
 
   void add(const trace::DeviceOp& op);
-  /// The end of the last idle gap's beginning: no operation so far runs beyond it.
+  /// No operation so far runs beyond it.
   std::int64_t busy_until_ns() const { return all_.end_ns; }
   DeviceTime time() const;
 

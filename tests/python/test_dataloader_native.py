@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from batches import apart, same
 from PIL import Image
 from torch.utils import data
 from torch.utils.data.distributed import DistributedSampler
@@ -48,15 +49,6 @@ def native(*arguments: Any, **named: Any) -> Any:
 
 def labels_of(batches: Any) -> list[Any]:
     return [torch.as_tensor(labels).tolist() for _, labels in batches]
-
-
-def same(ours: Any, theirs: Any) -> bool:
-    pairs = list(zip(ours, theirs, strict=True))
-    return all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
-
-
-def apart(a: Any, b: Any) -> float:
-    return float((a.double() - b.double()).abs().max())
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from batches import apart, same
 from PIL import Image, ImageFile
 from torch.utils import data
 from torchvision import datasets, transforms
@@ -34,15 +35,6 @@ def native(*arguments: Any, **named: Any) -> Any:
     explanation = loader.explain()
     assert explanation.engine == "native", explanation
     return loader
-
-
-def apart(a: Any, b: Any) -> float:
-    return float((a.double() - b.double()).abs().max())
-
-
-def same(ours: Any, theirs: Any) -> bool:
-    pairs = list(zip(ours, theirs, strict=True))
-    return all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
 
 
 def make_png(path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from batches import apart, same
 from PIL import Image
 from torch.utils import data
 from torchvision import datasets, transforms, tv_tensors
@@ -46,15 +47,6 @@ def partly(*arguments: Any, **named: Any) -> Any:
     explanation = loader.explain()
     assert explanation.engine == "partly", explanation
     return loader
-
-
-def apart(a: Any, b: Any) -> float:
-    return float((a.double() - b.double()).abs().max())
-
-
-def same(ours: Any, theirs: Any) -> bool:
-    pairs = list(zip(ours, theirs, strict=True))
-    return all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
 
 
 class Seen:
