@@ -32,4 +32,9 @@ tl::unexpected<Error> fail_errno(int os_errno, std::string message) {
   return tl::unexpected<Error>(Error{code_of_errno(os_errno), std::move(message), os_errno});
 }
 
+tl::unexpected<Error> fail_again(const Error& error, std::string message) {
+  if (error.os_errno != 0) return fail_errno(error.os_errno, std::move(message));
+  return tl::unexpected<Error>(Error{error.code, message + ": " + error.message, 0});
+}
+
 }  // namespace unstarve

@@ -37,6 +37,10 @@ tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, A
 /// otherwise kIo).
 tl::unexpected<Error> fail_errno(int os_errno, std::string message);
 
+/// The same failure in other words: as fail_errno() with the errno of `error`; where it has none,
+/// its own words follow `message`.
+tl::unexpected<Error> fail_again(const Error& error, std::string message);
+
 /// Passes the error of one Result on as the error of another.
 template <class T>
 tl::unexpected<Error> forward_error(const Result<T>& result) {
