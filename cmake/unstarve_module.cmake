@@ -1,9 +1,10 @@
 # unstarve_module(NAME [DEPENDS module...] [LIBRARIES target...])
 #
-# One static library `unstarve_NAME` from every *.cpp below the calling folder that is not a
-# *_test.cpp, and one test program `NAME_test` from those that are. Folders listed in EXCLUDE are
-# left to CMakeLists.txt files of their own. Suites named ...Stress are run once more as the test
-# NAME_stress with the label `stress`, which `make check` repeats under ThreadSanitizer.
+# One static library `unstarve_NAME` from every *.cpp below the calling folder that is not for
+# tests, and one test program `NAME_test` from those that are: *_test.cpp, and the helpers in
+# folders named testing/. Folders listed in EXCLUDE are left to CMakeLists.txt files of their own.
+# Suites named ...Stress are run once more as the test NAME_stress with the label `stress`, which
+# `make check` repeats under ThreadSanitizer.
 function(unstarve_module NAME)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
@@ -11,8 +12,9 @@ function(unstarve_module NAME)
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${excluded}/")
   endforeach()
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(of_tests "(_test|/testing/[^/]+)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "${of_tests}")
+  list(FILTER tests INCLUDE REGEX "${of_tests}")
 
   list(TRANSFORM ARG_DEPENDS PREPEND unstarve_)
   if(sources)

@@ -4,6 +4,9 @@
 The table's rows are `| folder | layer | what it is | may include |`. A file belongs to the longest
 folder that holds it. A row that allows `feed` allows every `feed/...` too. What may include what
 must have no cycles, and every folder of src/ must have a row; a row may lack its folder.
+
+Headers of a folder named testing/ are for tests: a *_test.cpp and what lies in a testing/ folder
+itself may include those of any room, nothing else may.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import argparse
 import re
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from source_files import TESTING, is_test
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 HEADER_CELLS = ["folder", "layer", "what it is", "may include"]
@@ -61,7 +66,7 @@ def read_table(text: str) -> Table:
 def check_table(table: Table) -> list[str]:
     problems = []
     known = set(table.allowed)
-    parents = {folder.split("/")[0] for folder in known}
+    parents = {str(parent) for folder in known for parent in PurePosixPath(folder).parents}
     for folder, names in table.allowed.items():
         for name in sorted(names):
             if name not in known | parents:
@@ -108,7 +113,12 @@ def check_sources(source_root: Path, table: Table) -> list[str]:
             continue
         text = path.read_text(encoding="utf-8")
         for match in INCLUDE.finditer(text):
-            if problem := check_include(source_root, table, owner, match.group(1)):
+            included = match.group(1)
+            if TESTING in PurePosixPath(included).parent.parts:
+                problem = check_testing_include(source_root, relative, included)
+            else:
+                problem = check_include(source_root, table, owner, included)
+            if problem:
                 line = text.count("\n", 0, match.start(1)) + 1
                 problems.append(f"src/{relative}:{line}: {problem}")
     return problems
@@ -124,6 +134,14 @@ def check_include(source_root: Path, table: Table, owner: str, included: str) ->
         return f'#include "{included}": no such file below src/; libraries go in <>'
     if not table.allows(owner, target):
         return f'#include "{included}": {owner} may not include {target}'
+    return None
+
+
+def check_testing_include(source_root: Path, relative: str, included: str) -> str | None:
+    if not (source_root / included).exists():
+        return f'#include "{included}": no such file below src/'
+    if not is_test(PurePosixPath(relative)):
+        return f'#include "{included}": only tests may include what is for tests'
     return None
 
 

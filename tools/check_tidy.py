@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from source_files import project_files
+from source_files import is_test, project_files
 
 CODE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".py", ".pyi", ".sh", ".cmake"}
 CPP_SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
@@ -87,7 +87,7 @@ def check_readme_size(file: File) -> Iterator[str]:
 
 
 def is_library_source(file: File) -> bool:
-    return file.path.suffix in CPP_SUFFIXES and not file.path.stem.endswith("_test")
+    return file.path.suffix in CPP_SUFFIXES and not is_test(Path(file.name))
 
 
 def check_folders(files: list[File]) -> Iterator[str]:

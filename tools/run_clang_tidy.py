@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from source_files import is_test
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 FORGOTTEN_AFTER_S = 60 * 24 * 3600
 # clang-tidy counts the warnings that it did not show; nobody needs to know.
@@ -38,7 +40,7 @@ def sources_of(build: Path, source_root: Path) -> list[Source]:
     found = {}
     for entry in entries:
         path = Path(entry["file"])
-        if source_root in path.parents and not path.stem.endswith("_test"):
+        if source_root in path.parents and not is_test(path.relative_to(source_root)):
             found[path] = Source(path, entry["command"])
     return [found[path] for path in sorted(found)]
 

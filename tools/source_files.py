@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePath
+
+# A room's helpers for tests, its own and those of others, lie in a folder of this name.
+TESTING = "testing"
+
+
+def is_test(path: PurePath) -> bool:
+    """Whether a C++ source is compiled into test programs only."""
+    return path.stem.endswith("_test") or TESTING in path.parent.parts
 
 
 def project_files(root: Path) -> list[Path]:

@@ -8,8 +8,8 @@
 #include "feed/coefficients/encode_jpeg.h"
 #include "feed/coefficients/payload_layout.h"
 #include "feed/coefficients/restore_jpeg.h"
-#include "feed/data/collected_rows_for_test.h"
 #include "feed/data/sample_source.h"
+#include "feed/testing/collected_rows.h"
 
 namespace {
 

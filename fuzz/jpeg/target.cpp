@@ -9,9 +9,9 @@
 #include "feed/coefficients/baseline/baseline_decoder.h"
 #include "feed/coefficients/decoder.h"
 #include "feed/coefficients/encode_jpeg.h"
-#include "feed/data/collected_rows_for_test.h"
 #include "feed/data/sample_source.h"
 #include "feed/decode/jpeg_decoder.h"
+#include "feed/testing/collected_rows.h"
 #include "feed/transform/sample_transform.h"
 
 namespace {

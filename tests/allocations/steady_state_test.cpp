@@ -17,9 +17,9 @@
 #include "allocations/counted_allocator.h"
 #include "base/test_folder.h"
 #include "feed/pack/pack_job.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
-#include "feed/source/npy_bytes_for_test.h"
-#include "feed/source/tar_bytes_for_test.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/source/testing/npy_bytes.h"
+#include "feed/source/testing/tar_bytes.h"
 
 namespace unstarve::feed {
 namespace {

@@ -33,6 +33,9 @@ def tree(tmp_path: Path) -> Path:
         "feed/pipeline/loader.h": '#include "feed/decode/jpeg.h"\n#include "host/cpu.h"\n',
         "cli/main.cpp": '#include "cli/command.h"\n#include "feed/pipeline/loader.h"\n',
         "cli/command.h": "",
+        "feed/decode/testing/made.h": '#include "feed/data/image.h"\n',
+        "feed/pipeline/loader_test.cpp": '#include "feed/decode/testing/made.h"\n',
+        "host/testing/cpus.h": '#include "feed/decode/testing/made.h"\n',
     }
     for name, text in sources.items():
         path = tmp_path / "src" / name
@@ -63,6 +66,11 @@ def test_allowed_includes_pass(tree: Path) -> None:
         ("cli/bad.cpp", '#include "../base/result.h"', "without .."),
         ("cli/bad.cpp", '#include "base/gone/away.h"', None),
         ("cli/bad.cpp", '#include "fmt/format.h"', "libraries go in <>"),
+        ("host/bad.cpp", '#include "host/testing/cpus.h"', "only tests may include"),
+        ("host/bad_test.cpp", '#include "feed/data/image.h"', "host may not include feed/data"),
+        ("host/bad_test.cpp", '#include "host/testing/gone.h"', "no such file"),
+        ("host/testing/bad.h", '#include "cli/command.h"', "host may not include cli"),
+        ("web/testing/page.h", "", "no row in ARCHITECTURE.md"),
         ("web/server.h", "", "no row in ARCHITECTURE.md"),
         ("feed/loose.h", "", "no row in ARCHITECTURE.md"),
     ],

@@ -57,6 +57,8 @@ def test_a_crowded_folder(tree: Path) -> None:
         plant(tree, f"src/base/part_{index}.h", "#pragma once\n")
         plant(tree, f"src/base/part_{index}.cpp", "int a;\n")
         plant(tree, f"src/base/part_{index}_test.cpp", "int a;\n")
+        plant(tree, f"src/base/testing/made_{index}.h", "#pragma once\n")
+        plant(tree, f"src/base/testing/set_{index}.h", "#pragma once\n")
     assert "16 sources; at most 15" in check_tidy.check(tree)[0]
 
 

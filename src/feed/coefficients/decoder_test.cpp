@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "feed/coefficients/test_payload.h"
-#include "feed/data/collected_rows_for_test.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
+#include "feed/testing/collected_rows.h"
 #include "kernels/every_target_for_test.h"
 #include "kernels/resize.h"
 

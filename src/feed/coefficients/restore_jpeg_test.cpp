@@ -9,7 +9,7 @@
 
 #include "feed/coefficients/payload.h"
 #include "feed/coefficients/payload_layout.h"
-#include "feed/coefficients/test_payload.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "feed/data/collected_rows_for_test.h"
-#include "feed/data/test_jpeg.h"
 #include "feed/decode/cmyk.h"
+#include "feed/testing/collected_rows.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

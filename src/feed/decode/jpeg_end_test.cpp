@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "feed/data/test_jpeg.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

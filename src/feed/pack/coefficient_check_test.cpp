@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "feed/coefficients/test_payload.h"
-#include "feed/data/test_jpeg.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

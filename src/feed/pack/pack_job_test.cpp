@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "feed/coefficients/test_payload.h"
-#include "feed/data/test_jpeg.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
 #include "feed/pack/unpack_job.h"
-#include "feed/shard/shard_set_for_test.h"
+#include "feed/shard/testing/shard_set.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

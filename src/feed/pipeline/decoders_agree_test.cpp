@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "feed/coefficients/baseline/baseline_decoder.h"
-#include "feed/coefficients/test_payload.h"
-#include "feed/data/collected_rows_for_test.h"
 #include "feed/decode/jpeg_decoder.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
+#include "feed/testing/collected_rows.h"
 
 namespace unstarve::feed {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "feed/cache/later_storage_for_test.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/cache/testing/later_storage.h"
 #include "feed/pipeline/loader.h"
-#include "feed/source/tar_bytes_for_test.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/source/testing/tar_bytes.h"
 
 namespace unstarve::feed {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/test_folder.h"
-#include "feed/cache/later_storage_for_test.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/cache/testing/later_storage.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
 namespace {

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "base/test_folder.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
 namespace {

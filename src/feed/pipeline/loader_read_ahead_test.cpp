@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "feed/pipeline/jpeg_folder_for_test.h"
 #include "feed/pipeline/loader.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
 namespace {

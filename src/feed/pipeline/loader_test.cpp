@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
-#include "feed/shard/shard_set_for_test.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/shard/testing/shard_set.h"
 
 namespace unstarve::feed {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/test_folder.h"
-#include "feed/cache/later_storage_for_test.h"
-#include "feed/pipeline/jpeg_folder_for_test.h"
+#include "feed/cache/testing/later_storage.h"
 #include "feed/pipeline/loader_parts.h"
+#include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/source/list_source.h"
 
 namespace unstarve::feed {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "feed/shard/shard_set_for_test.h"
+#include "feed/shard/testing/shard_set.h"
 
 namespace unstarve::feed {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "feed/shard/shard_set_for_test.h"
+#include "feed/shard/testing/shard_set.h"
 
 namespace unstarve::feed {
 namespace {

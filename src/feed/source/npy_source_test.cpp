@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/test_folder.h"
-#include "feed/source/npy_bytes_for_test.h"
+#include "feed/source/testing/npy_bytes.h"
 
 namespace unstarve::feed {
 namespace {

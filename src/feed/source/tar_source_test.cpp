@@ -12,7 +12,7 @@
 
 #include "base/test_folder.h"
 #include "feed/source/index_cache.h"
-#include "feed/source/tar_bytes_for_test.h"
+#include "feed/source/testing/tar_bytes.h"
 
 namespace unstarve::feed {
 namespace {

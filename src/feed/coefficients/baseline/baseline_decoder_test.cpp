@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "feed/coefficients/test_payload.h"
-#include "feed/data/collected_rows_for_test.h"
-#include "feed/data/test_jpeg.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
+#include "feed/testing/collected_rows.h"
+#include "feed/testing/made_jpeg.h"
 #include "kernels/every_target_for_test.h"
 
 namespace unstarve::feed {

@@ -10,7 +10,7 @@
 
 #include <jpeglib.h>
 
-#include "feed/data/test_jpeg.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "feed/data/test_jpeg.h"
 #include "feed/pipeline/loader.h"
+#include "feed/testing/made_jpeg.h"
 
 namespace unstarve::feed::test {
 

@@ -8,7 +8,7 @@
 
 #include "feed/coefficients/encode_jpeg.h"
 #include "feed/coefficients/payload.h"
-#include "feed/coefficients/test_payload.h"
+#include "feed/jpeg/testing/sampled_jpeg.h"
 
 namespace unstarve::feed::test {
 namespace {
