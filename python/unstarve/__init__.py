@@ -13,20 +13,28 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unstarve.dataloader import DataLoader
-    from unstarve.loader import ImageFolderLoader, LoaderError
-    from unstarve.transfer import to_device
+    from unstarve.device.transfer import to_device
+    from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
 
 __version__ = "0.1.0"
 
 # Where each public name lives; loaded on first use.
 _HOME = {
     "DataLoader": "unstarve.dataloader",
-    "ImageFolderLoader": "unstarve.loader",
+    "ImageFolderLoader": "unstarve.loader",  # the earlier name of ImageLoader
+    "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
-    "to_device": "unstarve.transfer",
+    "to_device": "unstarve.device.transfer",
 }
 
-__all__ = ["DataLoader", "ImageFolderLoader", "LoaderError", "__version__", "to_device"]
+__all__ = [
+    "DataLoader",
+    "ImageFolderLoader",
+    "ImageLoader",
+    "LoaderError",
+    "__version__",
+    "to_device",
+]
 
 
 def __getattr__(name: str) -> Any:

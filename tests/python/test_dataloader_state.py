@@ -15,7 +15,7 @@ import torch
 from torch.utils import data
 from torch.utils.data.distributed import DistributedSampler
 from unstarve import DataLoader
-from unstarve.done_ranges import left_out, merged, rest_to_whole
+from unstarve.order.ranges import left_out, merged, rest_to_whole
 
 COUNT = 24
 
@@ -104,7 +104,7 @@ def test_what_came_out_of_order_does_not_come_again(
     order: str, threads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if threads:
-        monkeypatch.setattr("unstarve.dataloader.prefers_threads", lambda _loader: True)
+        monkeypatch.setattr("unstarve.dataloader.drop_in.prefers_threads", lambda _loader: True)
     make_gate: Any = threading.Event if threads else torch.multiprocessing.Event
     gate = make_gate()
     loader = loader_of(order, gate)

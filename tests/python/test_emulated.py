@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from unstarve import emulated
+from unstarve.device import emulated_gpu
 
 BATCH = 64
 KERNEL, MEMCPY, RUNTIME = 10, 1, 5
@@ -145,7 +146,7 @@ def test_step_listeners_hear_every_step_and_cannot_break_it(
     def listen(samples: int, start_ns: int, end_ns: int) -> None:
         heard.append((samples, start_ns, end_ns))
 
-    monkeypatch.setattr(emulated, "_step_listeners", [broken, listen])
+    monkeypatch.setattr(emulated_gpu, "_step_listeners", [broken, listen])
     train(emulated.Gpu("h100"), 2)
     assert [samples for samples, _, _ in heard] == [BATCH, BATCH]
     assert heard[0][2] == heard[1][1]

@@ -118,7 +118,8 @@ def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
     plain = run_python([script, tmp_path / "data"], environment())
     fix = '{"loader": "unstarve"}'
     job = run_job(tmp_path, [script, tmp_path / "data"], [package], UNSTARVE_FIX=fix)
-    expected = plain.stdout.replace("torch.utils.data.dataloader", "unstarve.dataloader", 1)
+    ours = "unstarve.dataloader.drop_in"
+    expected = plain.stdout.replace("torch.utils.data.dataloader", ours, 1)
     assert (job.process.returncode, job.process.stdout) == (0, expected), job.process.stderr
     applied = job.main.text["fix_applied"]
     assert [(fix["loader"], fix["after"]) for fix in applied] == [(0, {"loader": "unstarve"})]

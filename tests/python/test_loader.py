@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -243,11 +244,8 @@ def test_ctrl_c_ends_a_wait(tmp_path: Path) -> None:
 
 
 def test_the_package_imports_without_the_compiled_module(tmp_path: Path) -> None:
-    package = tmp_path / "unstarve"
-    package.mkdir()
     source = Path(unstarve.__file__).resolve().parent
-    for file in source.glob("*.py"):
-        (package / file.name).write_text(file.read_text())
+    shutil.copytree(source, tmp_path / "unstarve", ignore=shutil.ignore_patterns("_native*"))
     script = (
         "import unstarve\n"
         "try:\n    unstarve.ImageFolderLoader\n"

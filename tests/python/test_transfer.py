@@ -15,7 +15,8 @@ import unstarve
 from torchvision import datasets, transforms
 from torchvision.transforms.v2 import functional
 from unstarve import _native as native
-from unstarve import emulated, errors, transfer
+from unstarve import emulated, errors
+from unstarve.device import transfer
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -22,11 +22,9 @@ from torch._utils import ExceptionWrapper
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
-from unstarve.environment import size_of
-from unstarve.index_stream import Epoch, flattened
-from unstarve.lowering import Work
-from unstarve.plan import Plan
-from unstarve.python_samples import (
+from unstarve.device.transfer import lent_memory, pin
+from unstarve.engine.environment import size_of
+from unstarve.engine.python_samples import (
     NoAnswerError,
     Samples,
     SamplesHere,
@@ -34,7 +32,9 @@ from unstarve.python_samples import (
     Task,
     settings_of,
 )
-from unstarve.transfer import lent_memory, pin
+from unstarve.lowering.decision import Work
+from unstarve.lowering.plan import Plan
+from unstarve.order.stream import Epoch, flattened
 
 # More than this lies ready in vain: the engine's threads work on a batch together.
 _MOST_BATCHES_AHEAD = 8

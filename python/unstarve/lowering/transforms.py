@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unstarve.originals import as_defined
-from unstarve.plan import Channels, Colour, Erasing, Geometry, NumberPair, Plan
+from unstarve.lowering.originals import as_defined
+from unstarve.lowering.plan import Channels, Colour, Erasing, Geometry, NumberPair, Plan
 
 
 @dataclass(frozen=True)

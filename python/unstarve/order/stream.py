@@ -16,9 +16,9 @@ import torch
 from torch.utils.data import BatchSampler
 from torch.utils.data.distributed import DistributedSampler
 
-from unstarve import sampler_state
-from unstarve.done_ranges import Range, left_out, merged, rest_to_whole
 from unstarve.errors import InvalidArgumentError
+from unstarve.order import sampler_state
+from unstarve.order.ranges import Range, left_out, merged, rest_to_whole
 
 FORMAT = "unstarve.DataLoader/1"
 

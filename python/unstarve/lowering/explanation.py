@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unstarve.lowering import Part
+from unstarve.lowering.decision import Part
 
 Engine = Literal["native", "partly", "workers", "torch"]
 

@@ -17,20 +17,20 @@ from typing import Any
 from torch.utils.data import dataloader as torch_loader
 from typing_extensions import TypeVar  # torch needs it as well
 
-from unstarve import accelerate_support
-from unstarve.epoch_iterators import (
+from unstarve.dataloader import accelerate_support
+from unstarve.dataloader.epoch_iterators import (
     HAS_OWN_WORKERS,
     InProcesses,
     InThisProcess,
     InThreads,
     Progress,
 )
+from unstarve.engine.iterator import NativeEngine, NativeIterator, plan_obstacle
+from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
-from unstarve.explanation import Explanation
-from unstarve.index_stream import IndexStream
-from unstarve.lowering import Lowering, Part, Work, lower
-from unstarve.native_iterator import NativeEngine, NativeIterator, plan_obstacle
-from unstarve.partly_native import LoaderView, TaskMaker, file_list
+from unstarve.lowering.decision import Lowering, Part, Work, lower
+from unstarve.lowering.explanation import Explanation
+from unstarve.order.stream import IndexStream
 from unstarve.workers import prefers_threads
 from unstarve.workers.places import checked
 

@@ -19,11 +19,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from unstarve import errors
-from unstarve.environment import size_of
-from unstarve.index_stream import Epoch, flattened
-from unstarve.lowering import Work, is_jpeg, prefix_of
-from unstarve.lowering_transforms import Prefix
-from unstarve.native_iterator import (
+from unstarve.engine.environment import size_of
+from unstarve.engine.iterator import (
     EPOCHS,
     SEED_STEP,
     ask_for_cache,
@@ -32,7 +29,10 @@ from unstarve.native_iterator import (
     native_plan,
     plan_obstacle,
 )
-from unstarve.python_samples import WorkerStart
+from unstarve.engine.python_samples import WorkerStart
+from unstarve.lowering.decision import Work, is_jpeg, prefix_of
+from unstarve.lowering.transforms import Prefix
+from unstarve.order.stream import Epoch, flattened
 
 _REPEATS = 1 << 16  # as the engine counts them
 

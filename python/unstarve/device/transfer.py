@@ -8,7 +8,7 @@ and become normalised floats on the device.
     for images, labels in device_batches:      # float32 on the device, channels last in memory
         ...
 
-`ImageFolderLoader(..., device="cuda")` does the same with its own batches. A device is CUDA's, or
+`ImageLoader(..., device="cuda")` does the same with its own batches. A device is CUDA's, or
 an `unstarve.emulated.Gpu`.
 
 Memory that a copy reads is not written again before the copy's event has completed: the host's
@@ -429,6 +429,6 @@ def can_pin() -> bool:
 
 
 def _emulated_gpu_module() -> Any:
-    """unstarve.emulated, if this process has opened a GPU of it."""
-    emulated = sys.modules.get("unstarve.emulated")
+    """The module of the emulated GPU, if this process has opened one."""
+    emulated = sys.modules.get("unstarve.device.emulated_gpu")
     return emulated if emulated is not None and emulated.Gpu._opened > 0 else None

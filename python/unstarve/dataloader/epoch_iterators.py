@@ -11,8 +11,8 @@ from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
 
-from unstarve.index_stream import Epoch, IndexStream
-from unstarve.partly_native import TaskMaker
+from unstarve.engine.partly_native import TaskMaker
+from unstarve.order.stream import Epoch, IndexStream
 from unstarve.workers.places import Carried, Keeper, Places
 
 _Processes: Any

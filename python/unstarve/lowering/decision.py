@@ -14,9 +14,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unstarve.lowering_transforms import NotLowerable, Prefix, read_prefix, read_transform
-from unstarve.originals import as_defined, is_own
-from unstarve.plan import Plan
+from unstarve.lowering.originals import as_defined, is_own
+from unstarve.lowering.plan import Plan
+from unstarve.lowering.transforms import NotLowerable, Prefix, read_prefix, read_transform
 
 #: File names that the engine reads; the bytes decide in the end.
 _JPEG_ENDINGS = (".jpg", ".jpeg")

@@ -1,0 +1,1 @@
+"""The loader that brings its own order, crops and batches, and needs no torch."""

@@ -1,0 +1,372 @@
+"""Feeds a training loop with batches of images from a folder of JPEGs.
+
+Reading, decoding, cropping and resizing happen in native threads; a batch reaches Python as views
+of the memory it was decoded into. Order and random crops depend on (seed, epoch, index) alone, so
+the number of threads does not change the data.
+
+    loader = unstarve.ImageLoader("imagenet/train", 256, size=224)
+    for epoch in range(90):
+        loader.set_epoch(epoch)
+        for images, labels in loader:        # uint8 NCHW (channels last), int64
+            ...
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from unstarve.device import transfer
+from unstarve.errors import CancelledError, UnstarveError
+
+try:
+    from unstarve import _native
+except ImportError as missing:
+    raise ImportError(
+        "unstarve's loader needs the compiled module unstarve._native, which this installation "
+        "does not have for this Python: build it with `make build`, or point PYTHONPATH at the "
+        "build's python folder"
+    ) from missing
+
+LoaderError = UnstarveError
+
+OnErrorPolicy = Literal["raise", "skip", "replace"]
+Output = Literal["auto", "torch", "numpy"]
+
+_ON_ERROR = {
+    "raise": _native.OnError.raise_,
+    "skip": _native.OnError.skip,
+    "replace": _native.OnError.replace,
+}
+
+
+@dataclass(frozen=True)
+class Crop:
+    """The rectangle that is cut out of an image, and whether it is mirrored."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    flip: bool
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """One sample that could not be loaded."""
+
+    index: int
+    epoch: int
+    message: str  # names the file
+
+
+class ImageLoader:
+    """Batches of (images, labels) from a folder with one sub-folder of JPEGs per class.
+
+    Classes are the sorted sub-folders, as in `torchvision.datasets.ImageFolder`; a folder with
+    images and no sub-folders is one class. Only JPEG is read; a folder with PNG or WebP files is
+    refused unless `skip_other_formats`.
+
+    Images are uint8, N x 3 x size x size with channels-last memory: turn them into floats on the
+    device (`images.to(device, non_blocking=True).float()`), where it is cheap and the copy is a
+    quarter of the size. A batch's memory is reused when its last tensor is gone; a consumer that
+    keeps batches gets new memory for each further one.
+
+    Args:
+        root: the folder.
+        batch_size: images per batch.
+        size: width and height of the images that come out.
+        train: True for RandomResizedCrop(size, scale, ratio) and RandomHorizontalFlip(flip);
+            False for Resize(resize) and CenterCrop(size). Both antialiased, within 1 of 255 of
+            torchvision's results for the same box.
+        shuffle: a new order in each epoch; by default what `train` says.
+        seed: with the epoch and a sample's index, decides order, crops and flips.
+        threads: loading threads; by default a controller keeps as many at work, up to the CPUs
+            that the process may use, as the consumer needs: see `explain()`.
+        prefetch: batches that may be under way or ready before they are asked for; by default the
+            controller's choice, within `memory_bytes`.
+        drop_last: leave out the last batch if it is not full.
+        rank, world_size: this process takes every `world_size`-th sample of the order, as torch's
+            DistributedSampler does. All ranks get the same number of batches.
+        rank_remainder: where the samples do not divide by the ranks: "pad" with the first ones of
+            the order, or "drop" the last ones.
+        memory_bytes: bounds the batches that lie ready.
+        on_error: what a broken file does: "raise" with its path, "skip" it (its batch gets
+            smaller), or "replace" it by another sample, chosen by (seed, epoch, index).
+        scale, ratio, flip: as in torchvision's RandomResizedCrop and RandomHorizontalFlip.
+        resize: length of the shorter side before the centre crop; by default size * 256 / 224.
+        accept_damaged: take what libjpeg makes of broken image data, as PIL does; a file that
+            ends too early is an error all the same.
+        max_pixels: refuse larger images.
+        skip_other_formats: leave out image files that are not JPEG.
+        cache_dir: a folder on a fast local disk, below which copies of the images that were read
+            are kept, in a form that later epochs, later runs and other ranks of the node read
+            several times as fast, with the same pixels. A copy counts only while the file's size
+            and times are what they were. By default nothing is kept.
+        cache_bytes: that the copies of this data set may take; what does not fit is read from its
+            file in every epoch.
+        output: "torch", "numpy", or "auto": torch where it is installed.
+        pin_memory: copy each batch into page-locked memory, as torch's DataLoader does, for copies
+            to the device that you start. Not needed with `device`.
+        device: a CUDA device as PyTorch names it, or an `unstarve.emulated.Gpu`: batches come as
+            tensors there, each copied on a stream of its own while the one before is computed,
+            straight from page-locked memory that it was decoded into.
+        normalize: (mean, std), three numbers each in 0..1: with a CUDA `device`, images become
+            float32 (x / 255 - mean) / std there. An emulated GPU does it in its model.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        batch_size: int = 64,
+        *,
+        size: int = 224,
+        train: bool = True,
+        shuffle: bool | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        prefetch: int | None = None,
+        drop_last: bool = False,
+        rank: int = 0,
+        world_size: int = 1,
+        rank_remainder: Literal["pad", "drop"] = "pad",
+        memory_bytes: int = 1 << 30,
+        on_error: OnErrorPolicy = "raise",
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        flip: float = 0.5,
+        resize: int | None = None,
+        accept_damaged: bool = False,
+        max_pixels: int = 178_956_970,
+        skip_other_formats: bool = False,
+        cache_dir: str | os.PathLike[str] | None = None,
+        cache_bytes: int = 64 << 30,
+        output: Output = "auto",
+        pin_memory: bool = False,
+        device: Any = None,
+        normalize: transfer.Normalize | None = None,
+    ) -> None:
+        if on_error not in _ON_ERROR:
+            raise ValueError(f"on_error is {on_error!r}, must be one of {sorted(_ON_ERROR)}")
+        options = _native.LoaderOptions()
+        options.root = os.fspath(root)
+        options.batch_size = batch_size
+        options.transform = _image_plan(
+            size, train, scale, ratio, flip, size * 256 // 224 if resize is None else resize
+        )
+        options.shuffle = train if shuffle is None else shuffle
+        options.seed = seed
+        options.threads = 0 if threads is None else threads
+        options.prefetch_batches = 0 if prefetch is None else prefetch
+        options.memory_bytes = memory_bytes
+        options.drop_last = drop_last
+        options.rank = rank
+        options.world_size = world_size
+        if rank_remainder not in ("pad", "drop"):
+            raise ValueError(f"rank_remainder is {rank_remainder!r}, must be 'pad' or 'drop'")
+        options.rank_remainder = getattr(_native.RankRemainder, rank_remainder)
+        options.on_error = _ON_ERROR[on_error]
+        options.accept_damaged = accept_damaged
+        options.max_pixels = max_pixels
+        options.skip_other_formats = skip_other_formats
+        options.cache_dir = "" if cache_dir is None else os.fspath(cache_dir)
+        options.cache_bytes = cache_bytes
+        self._options = options
+        if normalize is not None and device is None:
+            raise ValueError("normalize needs a device: pixels become floats there")
+        self._lane = None if device is None else transfer.open_lane(device, normalize)
+        self._memory = None if self._lane is None else self._lane.pinned_memory()
+        self._progress: transfer.Progress | None = None
+        self._native = _native.Loader(options, self._memory)
+        self._convert = _converter(output)
+        if pin_memory and self._lane is None:
+            self._convert = _pinning(self._convert)
+        self._next_epoch = 0
+        self._iterations = 0
+        self.batch_size = batch_size
+        self.prefetch = prefetch
+        self.drop_last = drop_last
+
+    def __len__(self) -> int:
+        """Batches per epoch (an upper bound if broken files are skipped)."""
+        return self._native.batch_count
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes; a label is an index into them."""
+        return self._native.classes
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each class."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @property
+    def sample_count(self) -> int:
+        """Images in the folder."""
+        return self._native.sample_count
+
+    @property
+    def threads(self) -> int:
+        """Loading threads."""
+        return self._native.thread_count
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch that the next `iter()` runs; without it they count up from 0."""
+        self._next_epoch = epoch
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Starts an epoch, and ends the one under way if there is one."""
+        self._native.begin_epoch(self._next_epoch)
+        self._next_epoch += 1
+        self._iterations += 1
+        epoch = _EpochIterator(self, self._iterations)
+        if self._lane is None:
+            return epoch
+        ahead = transfer.DeviceIterator(
+            epoch, self._lane, memory=self._memory, take_state=self._loaded_state
+        )
+        self._progress = ahead.progress
+        return ahead
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the consumer is, in a few hundred bytes that JSON takes.
+
+        The batches that a loop has got count, those that lie ready do not; after the last one of an
+        epoch it is the begin of the next. It is the same on all ranks that have taken as many
+        batches.
+        """
+        if self._progress is not None and self._progress.state is not None:
+            return self._progress.state
+        return self._loaded_state()
+
+    def _loaded_state(self) -> dict[str, Any]:
+        """Behind the last batch that left the native loader."""
+        state: dict[str, Any] = json.loads(self._native.state())
+        return state
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next `iter()` goes on where `state` was taken, with exactly the samples that were
+        left, each with identical pixels; threads, ranks and batch size may be others.
+
+        Raises:
+            InvalidArgumentError: the state belongs to another data set, seed or order.
+            CorruptDataError: it is no such state.
+        """
+        self._native.restore(json.dumps(state))
+        self._progress = None
+        self._next_epoch = int(state["epoch"])
+
+    def explain(self) -> list[str]:
+        """What the controller has changed, and why (nothing where `threads` and `prefetch` were
+        given), and with a `cache_dir` what the cache did."""
+        return self._native.explain()
+
+    def crop_of(self, epoch: int, index: int, size: tuple[int, int]) -> Crop:
+        """What is cut out of sample `index` (width, height = `size`) in an epoch."""
+        return Crop(*_native.sample_geometry(self._options, epoch, index, size))
+
+    def stats(self) -> dict[str, int]:
+        """Sums since the loader was made: images, bytes, ns per stage, waits, failures,
+        and under `cache_` samples read from copies (hits), copies written (kept), the bytes that
+        all copies take."""
+        return self._native.stats()
+
+    def errors(self) -> list[SampleFailure]:
+        """Samples that could not be loaded (the first thousand; stats()["failed"] counts all)."""
+        return [SampleFailure(*failure) for failure in self._native.failures()]
+
+
+#: The name that it had when it read folders alone.
+ImageFolderLoader = ImageLoader
+
+
+class _EpochIterator:
+    """One epoch of a loader."""
+
+    def __init__(self, loader: ImageLoader, iteration: int) -> None:
+        self._loader = loader
+        self._iteration = iteration
+        self._over = False
+
+    def __iter__(self) -> _EpochIterator:
+        return self
+
+    def __next__(self) -> tuple[Any, Any]:
+        batch: tuple[Any, Any] = self._take(self._loader._native.next)
+        return batch
+
+    def next_if_ready(self) -> Any:
+        """The next batch, or False where `next()` would wait."""
+        return self._take(self._loader._native.next_if_ready)
+
+    def _take(self, next_batch: Callable[[], Any]) -> Any:
+        if self._over:
+            raise StopIteration
+        loader = self._loader
+        if self._iteration != loader._iterations:
+            raise CancelledError("a later iter() on the same loader ended this epoch")
+        batch = next_batch()
+        if batch is None:
+            self._over = True
+            raise StopIteration
+        return batch if batch is False else loader._convert(*batch)
+
+
+def _image_plan(
+    size: int,
+    train: bool,
+    scale: tuple[float, float],
+    ratio: tuple[float, float],
+    flip: float,
+    resize: int,
+) -> _native.TransformPlan:
+    if not train:
+        return _native.evaluation_crop(size, resize)
+    plan = _native.training_crop(size)
+    plan.geometry.scale_min, plan.geometry.scale_max = scale
+    plan.geometry.ratio_min, plan.geometry.ratio_max = ratio
+    plan.geometry.horizontal_flip_probability = flip
+    return plan
+
+
+def _converter(output: Output) -> Any:
+    """How arrays of the compiled half become what the user wants; no bytes are copied."""
+    if output == "auto":
+        output = "torch" if importlib.util.find_spec("torch") is not None else "numpy"
+    if output == "torch":
+        import torch
+
+        def to_torch(images: Any, labels: Any) -> tuple[Any, Any]:
+            return torch.from_dlpack(images).permute(0, 3, 1, 2), torch.from_dlpack(labels)
+
+        return to_torch
+    if output == "numpy":
+        import numpy
+
+        def to_numpy(images: Any, labels: Any) -> tuple[Any, Any]:
+            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), numpy.from_dlpack(labels)
+
+        return to_numpy
+    raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")
+
+
+def _pinning(convert: Any) -> Any:
+    """`convert`, and a copy into page-locked memory where there is a device to copy to."""
+
+    def to_pinned(images: Any, labels: Any) -> Any:
+        return transfer.pin(convert(images, labels))
+
+    if importlib.util.find_spec("torch") is None:
+        raise ValueError("pin_memory needs torch")
+    if not transfer.can_pin():
+        warnings.warn(
+            "pin_memory is set, but there is no GPU: batches lie in ordinary memory", stacklevel=3
+        )
+        return convert
+    return to_pinned
