@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unstarve.dataloader import DataLoader
-    from unstarve.device.transfer import to_device
+    from unstarve.device.to_device import to_device
     from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
 
 __version__ = "0.1.0"
@@ -24,7 +24,7 @@ _HOME = {
     "ImageFolderLoader": "unstarve.loader",  # the earlier name of ImageLoader
     "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
-    "to_device": "unstarve.device.transfer",
+    "to_device": "unstarve.device.to_device",
 }
 
 __all__ = [

@@ -16,7 +16,9 @@ from torchvision import datasets, transforms
 from torchvision.transforms.v2 import functional
 from unstarve import _native as native
 from unstarve import emulated, errors
-from unstarve.device import transfer
+from unstarve.device import cuda_lane
+from unstarve.device.ahead import DeviceIterator
+from unstarve.device.lane import map_tensors
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -78,7 +80,7 @@ class HastyLane(SlowLane):
 
 
 def use_lane(monkeypatch: pytest.MonkeyPatch, lane: Any) -> None:
-    monkeypatch.setattr(transfer, "open_lane", lambda *_: lane)
+    monkeypatch.setattr("unstarve.image_loader.loader.open_lane", lambda *_: lane)
 
 
 def copy_epochs(folder: Path, epochs: int) -> Any:
@@ -133,7 +135,7 @@ class Plain:
         self.batches: list[Any] = []
 
     def start(self, batch: Any) -> Any:
-        self.batches.append(transfer.map_tensors(batch, lambda tensor: tensor.clone()))
+        self.batches.append(map_tensors(batch, lambda tensor: tensor.clone()))
         copied = self.batches[-1]
 
         class Done:
@@ -155,12 +157,12 @@ def host(*items: Any) -> Iterator[Any]:
 
 
 def test_batches_come_in_order_and_an_error_in_its_turn() -> None:
-    batches = transfer.DeviceIterator(host(1, 2, KeyError("third")), Plain())
+    batches = DeviceIterator(host(1, 2, KeyError("third")), Plain())
     assert next(batches) == 1
     assert next(batches) == 2
     with pytest.raises(KeyError, match="third"):
         next(batches)
-    assert list(transfer.DeviceIterator(host(), Plain())) == []
+    assert list(DeviceIterator(host(), Plain())) == []
 
 
 def test_a_batch_that_is_not_ready_is_not_waited_for() -> None:
@@ -182,7 +184,7 @@ def test_a_batch_that_is_not_ready_is_not_waited_for() -> None:
             return False
 
     late = Late()
-    batches = transfer.DeviceIterator(late, Plain())
+    batches = DeviceIterator(late, Plain())
     assert next(batches) == 1
     assert late.asked == 1
     assert list(batches) == [2, 3]
@@ -190,7 +192,7 @@ def test_a_batch_that_is_not_ready_is_not_waited_for() -> None:
 
 def test_nested_batches_keep_their_form() -> None:
     one = torch.ones(2)
-    moved = transfer.map_tensors({"a": [one, "text"], "b": (one, 3)}, lambda tensor: tensor + 1)
+    moved = map_tensors({"a": [one, "text"], "b": (one, 3)}, lambda tensor: tensor + 1)
     assert moved["a"][0].tolist() == [2, 2] and moved["a"][1] == "text"
     assert isinstance(moved["b"], tuple) and moved["b"][1] == 3
 
@@ -298,12 +300,12 @@ def test_a_missing_driver_is_named() -> None:
 def test_normalising_is_torchvisions() -> None:
     images = torch.randint(0, 256, (2, 5, 7, 3), dtype=torch.uint8).permute(0, 3, 1, 2)
     mean, std = (255 * torch.tensor(values).view(3, 1, 1) for values in (MEAN, STD))
-    floats = transfer.normalise(images, mean, std)
+    floats = cuda_lane.normalise(images, mean, std)
     assert floats.dtype == torch.float32
     assert floats.is_contiguous(memory_format=torch.channels_last)
     expected = functional.normalize(images.float() / 255, list(MEAN), list(STD))
     assert torch.allclose(floats, expected, atol=1e-5)
-    assert transfer.normalise(images, mean, std, torch.bfloat16).dtype == torch.bfloat16
+    assert cuda_lane.normalise(images, mean, std, torch.bfloat16).dtype == torch.bfloat16
 
 
 class FakeCuda:
@@ -350,9 +352,9 @@ class FakeCuda:
 
 def test_cuda_copies_wait_and_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = FakeCuda()
-    lane = transfer._CudaLane(torch.device("cpu"), (MEAN, STD), None, cuda)
+    lane = cuda_lane.CudaLane(torch.device("cpu"), (MEAN, STD), None, cuda)
     monkeypatch.setattr(
-        transfer, "_used_by", lambda tensor, stream: cuda.log.append(f"used by {stream.name}")
+        cuda_lane, "_used_by", lambda tensor, stream: cuda.log.append(f"used by {stream.name}")
     )
     batch = (torch.zeros(1, 3, 2, 2, dtype=torch.uint8), torch.zeros(1, dtype=torch.int64))
     copy = lane.start(batch)
@@ -380,7 +382,7 @@ def test_batches_arrive_on_a_cuda_device(folder: Path) -> None:
     for (images, labels), (own, own_labels) in zip(loader, expected, strict=True):
         busy = busy @ busy / 2048  # so that copies run beside kernels
         assert images.is_cuda and images.is_contiguous(memory_format=torch.channels_last)
-        assert torch.allclose(images.cpu(), transfer.normalise(own, mean, std), atol=1e-5)
+        assert torch.allclose(images.cpu(), cuda_lane.normalise(own, mean, std), atol=1e-5)
         assert torch.equal(labels.cpu(), own_labels)
     assert loader._memory.pinned_slots > 0 and loader._memory.pageable_slots == 0
 

@@ -89,6 +89,9 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             given to the data set's own Python, whose answer, or exception, counts.
     """
 
+    #: `to_device` may have the engine's batches lie in memory of its own choice.
+    _unstarve_takes_memory = True
+
     def check_worker_number_rationality(self) -> None:
         """Ends torch's `__init__`: what depends on a complete loader comes after it."""
         super().check_worker_number_rationality()

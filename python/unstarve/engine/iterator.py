@@ -22,7 +22,8 @@ from torch._utils import ExceptionWrapper
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
-from unstarve.device.transfer import lent_memory, pin
+from unstarve.device.pinning import pin
+from unstarve.device.slot_memory import lent_memory
 from unstarve.engine.environment import size_of
 from unstarve.engine.python_samples import (
     NoAnswerError,

@@ -21,7 +21,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unstarve.device import transfer
+from unstarve.device.ahead import DeviceIterator, Progress
+from unstarve.device.lane import Normalize
+from unstarve.device.open_lane import open_lane
+from unstarve.device.pinning import can_pin, pin
 from unstarve.errors import CancelledError, UnstarveError
 
 try:
@@ -149,7 +152,7 @@ class ImageLoader:
         output: Output = "auto",
         pin_memory: bool = False,
         device: Any = None,
-        normalize: transfer.Normalize | None = None,
+        normalize: Normalize | None = None,
     ) -> None:
         if on_error not in _ON_ERROR:
             raise ValueError(f"on_error is {on_error!r}, must be one of {sorted(_ON_ERROR)}")
@@ -179,9 +182,9 @@ class ImageLoader:
         self._options = options
         if normalize is not None and device is None:
             raise ValueError("normalize needs a device: pixels become floats there")
-        self._lane = None if device is None else transfer.open_lane(device, normalize)
+        self._lane = None if device is None else open_lane(device, normalize)
         self._memory = None if self._lane is None else self._lane.pinned_memory()
-        self._progress: transfer.Progress | None = None
+        self._progress: Progress | None = None
         self._native = _native.Loader(options, self._memory)
         self._convert = _converter(output)
         if pin_memory and self._lane is None:
@@ -228,7 +231,7 @@ class ImageLoader:
         epoch = _EpochIterator(self, self._iterations)
         if self._lane is None:
             return epoch
-        ahead = transfer.DeviceIterator(
+        ahead = DeviceIterator(
             epoch, self._lane, memory=self._memory, take_state=self._loaded_state
         )
         self._progress = ahead.progress
@@ -360,11 +363,11 @@ def _pinning(convert: Any) -> Any:
     """`convert`, and a copy into page-locked memory where there is a device to copy to."""
 
     def to_pinned(images: Any, labels: Any) -> Any:
-        return transfer.pin(convert(images, labels))
+        return pin(convert(images, labels))
 
     if importlib.util.find_spec("torch") is None:
         raise ValueError("pin_memory needs torch")
-    if not transfer.can_pin():
+    if not can_pin():
         warnings.warn(
             "pin_memory is set, but there is no GPU: batches lie in ordinary memory", stacklevel=3
         )
