@@ -12,9 +12,9 @@ from torch.utils.data import DataLoader, Subset
 from torchvision import datasets
 from torchvision import transforms as v1
 from torchvision.transforms import v2
+from unstarve.lowering.composition import read_transform
 from unstarve.lowering.decision import lower
 from unstarve.lowering.plan import Colour, Erasing, Geometry, Plan
-from unstarve.lowering.transforms import read_transform
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BICUBIC = v1.InterpolationMode.BICUBIC

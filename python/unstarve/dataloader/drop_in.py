@@ -28,8 +28,9 @@ from unstarve.dataloader.epoch_iterators import (
 from unstarve.engine.iterator import NativeEngine, NativeIterator, plan_obstacle
 from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
-from unstarve.lowering.decision import Lowering, Part, Work, lower
+from unstarve.lowering.decision import Lowering, Part, lower
 from unstarve.lowering.explanation import Explanation
+from unstarve.lowering.work import Work
 from unstarve.order.stream import IndexStream
 from unstarve.workers import prefers_threads
 from unstarve.workers.places import checked

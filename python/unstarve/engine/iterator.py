@@ -33,8 +33,8 @@ from unstarve.engine.python_samples import (
     Task,
     settings_of,
 )
-from unstarve.lowering.decision import Work
 from unstarve.lowering.plan import Plan
+from unstarve.lowering.work import Work
 from unstarve.order.stream import Epoch, flattened
 
 # More than this lies ready in vain: the engine's threads work on a batch together.

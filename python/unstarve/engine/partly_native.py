@@ -30,8 +30,10 @@ from unstarve.engine.iterator import (
     plan_obstacle,
 )
 from unstarve.engine.python_samples import WorkerStart
-from unstarve.lowering.decision import Work, is_jpeg, prefix_of
-from unstarve.lowering.transforms import Prefix
+from unstarve.lowering.composition import Prefix
+from unstarve.lowering.decision import prefix_of
+from unstarve.lowering.files import is_jpeg
+from unstarve.lowering.work import Work
 from unstarve.order.stream import Epoch, flattened
 
 _REPEATS = 1 << 16  # as the engine counts them

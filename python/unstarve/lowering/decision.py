@@ -7,21 +7,15 @@ stays Python; where that leaves the files and the first transforms, the engine c
 
 from __future__ import annotations
 
-import operator
-import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from unstarve.lowering.composition import Prefix, read_prefix, read_transform
+from unstarve.lowering.files import Files, look_at_files, obstacle_to_reading
 from unstarve.lowering.originals import as_defined, is_own
-from unstarve.lowering.plan import Plan
-from unstarve.lowering.transforms import NotLowerable, Prefix, read_prefix, read_transform
-
-#: File names that the engine reads; the bytes decide in the end.
-_JPEG_ENDINGS = (".jpg", ".jpeg")
-#: Of so many other files, Python loads each alone while the engine does the rest.
-_OTHERS_RATIO_MAX = 0.05
+from unstarve.lowering.work import Work
 
 
 @dataclass(frozen=True)
@@ -31,55 +25,6 @@ class Part:
     what: str
     native: bool
     why: str = ""
-
-
-@dataclass(frozen=True)
-class Work:
-    """What the engine has to do instead of the user's data set."""
-
-    plan: Plan
-    #: (path, label) of every file, in the order of the data set's indices: a copy of its list,
-    #: which the data set's owner may change.
-    samples: list[tuple[Any, int]]
-    #: For Subsets, from the outermost in: an index is looked up in each in turn.
-    subsets: tuple[Sequence[int], ...]
-    #: Indices of the files that are not named as JPEGs.
-    others: frozenset[int] = frozenset()
-    #: A label that is not an int, if there is one.
-    other_label: Any = None
-
-    def is_same(self, other: Work) -> bool:
-        """Whether the engine that was made for this can do the other."""
-        return self.plan == other.plan and self.samples == other.samples
-
-    def native_indices(self, indices: Sequence[Any]) -> list[int]:
-        """The files that a batch of the data set's indices means; the errors are a list's."""
-        count = len(self.samples)
-        for subset in self.subsets:
-            indices = [subset[index] for index in indices]
-        files = [_list_index(index) for index in indices]
-        for index in files:
-            if not -count <= index < count:
-                raise IndexError("list index out of range")
-        return [index + count if index < 0 else index for index in files]
-
-    def known_files(self, indices: Sequence[Any]) -> list[int]:
-        """The same, without those indices that mean no file."""
-        try:
-            return self.native_indices(indices)
-        except Exception:  # it is the data set's to say what is wrong with one
-            if len(indices) <= 1:
-                return []
-            half = len(indices) // 2
-            return self.known_files(indices[:half]) + self.known_files(indices[half:])
-
-
-def _list_index(index: Any) -> int:
-    try:
-        return operator.index(index)
-    except TypeError:
-        kind = type(index).__name__
-        raise TypeError(f"list indices must be integers or slices, not {kind}") from None
 
 
 @dataclass(frozen=True)
@@ -109,7 +54,7 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     if not parts[-1].native:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
-    files = _look_at_files(dataset, last, _whole_numbers(loader))
+    files = look_at_files(dataset, last, _whole_numbers(loader))
     _judge(parts, "files", files.obstacle)
     _judge(parts, "labels", _obstacle_to_labels(dataset, files))
     plan, verdicts = read_transform(dataset.transform)
@@ -134,15 +79,9 @@ def lower(loader: Any, last: Work | None = None) -> Lowering:
 
 def prefix_of(dataset: Any) -> Prefix | None:
     """What the engine can do of each sample of a data set, Subsets aside; None: nothing."""
-    if _obstacle_to_dataset(dataset) is not None or _obstacle_to_reading(dataset) is not None:
+    if _obstacle_to_dataset(dataset) is not None or obstacle_to_reading(dataset) is not None:
         return None
     return read_prefix(dataset.transform)
-
-
-def is_jpeg(path: Any) -> bool:
-    """By its name, which may be anything that open() takes."""
-    name: str = path if isinstance(path, str) else os.fsdecode(path)
-    return name.lower().endswith(_JPEG_ENDINGS)
 
 
 _NOTHING_GAINED = "nothing runs natively: no change of size comes before what stays Python"
@@ -223,55 +162,7 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
     return "not a torchvision ImageFolder, DatasetFolder or ImageNet"
 
 
-@dataclass(frozen=True)
-class _Files:
-    samples: list[tuple[str, int]]
-    others: frozenset[int] = frozenset()  # those that are no JPEGs
-    obstacle: str | None = None
-    other_label: Any = None  # one that is not an int
-
-
-def _as_pairs(samples: Any) -> list[tuple[Any, Any]]:
-    """A copy; `samples` is a list of tuples, or a NumPy array of two columns."""
-    return list(samples) if type(samples) is list else [(path, label) for path, label in samples]
-
-
-def _look_at_files(dataset: Any, last: Work | None, whole: Collection[type]) -> _Files:
-    obstacle = _obstacle_to_reading(dataset)
-    if obstacle is not None:
-        return _Files([], obstacle=obstacle)
-    if len(dataset.samples) == 0:
-        return _Files([], obstacle="there are none")
-    # Of arrays `==` is no answer.
-    if last is not None and type(dataset.samples) is list and last.samples == dataset.samples:
-        samples, others, other_label = last.samples, last.others, last.other_label
-    else:
-        try:
-            samples = _as_pairs(dataset.samples)
-            others = frozenset(i for i, (path, _) in enumerate(samples) if not is_jpeg(path))
-        except (TypeError, ValueError):
-            return _Files([], obstacle="not a list of (path, label)")
-        other_label = next((label for _, label in samples if type(label) not in whole), None)
-    if len(others) > _OTHERS_RATIO_MAX * len(samples):
-        more = "" if len(others) == 1 else f", and {len(others) - 1} more"
-        obstacle = f"{samples[min(others)][0]} is not a JPEG{more}"
-    return _Files(samples, others, obstacle, other_label)
-
-
-def _obstacle_to_reading(dataset: Any) -> str | None:
-    folder = sys.modules["torchvision.datasets.folder"]
-    if not is_own(dataset.loader, folder, "default_loader", "pil_loader"):
-        return "a loader of your own"
-    if not is_own(folder.pil_loader, folder, "pil_loader"):
-        return "torchvision's pil_loader has been exchanged"
-    if not is_own(folder.Image.open, folder.Image, "open"):
-        return "PIL's Image.open has been exchanged"
-    if sys.modules["torchvision"].get_image_backend() != "PIL":
-        return "torchvision's image backend is not PIL"
-    return None
-
-
-def _obstacle_to_labels(dataset: Any, files: _Files) -> str | None:
+def _obstacle_to_labels(dataset: Any, files: Files) -> str | None:
     if dataset.target_transform is not None:
         return "a target_transform"
     if files.other_label is not None:
@@ -279,4 +170,4 @@ def _obstacle_to_labels(dataset: Any, files: _Files) -> str | None:
     return None
 
 
-__all__ = ["Lowering", "NotLowerable", "Part", "Work", "is_jpeg", "lower", "prefix_of"]
+__all__ = ["Lowering", "Part", "lower", "prefix_of"]

@@ -30,6 +30,16 @@ def as_defined(kind: type) -> bool:
     return all(_has_own_methods(base) for base in kind.__mro__)
 
 
+def is_plain(part: Any) -> bool:
+    """No method of the object itself, no module hook and no exchanged method of the class changes
+    what the class does."""
+    own = vars(part) if hasattr(part, "__dict__") else {}
+    if "forward" in own or "transform" in own or "__call__" in own:
+        return False
+    hooks = ("_forward_hooks", "_forward_pre_hooks")
+    return not any(own.get(name) for name in hooks) and as_defined(type(part))
+
+
 def _has_own_methods(kind: type) -> bool:
     if not kind.__module__.startswith("torchvision."):
         return True
@@ -44,4 +54,4 @@ def _has_own_methods(kind: type) -> bool:
     return True
 
 
-__all__ = ["as_defined", "is_own"]
+__all__ = ["as_defined", "is_own", "is_plain"]

@@ -1,0 +1,42 @@
+"""Transforms that change colours, behind the geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
+from unstarve.lowering.plan import Colour
+
+
+def _colour(image: PartialPlan, step: Colour) -> None:
+    if image.geometry is None:
+        raise NotLowerable("a change of colours before the image has its size")
+    if image.is_float:
+        raise NotLowerable("a change of colours on floating-point pixels")
+    image.plan.colour.append(step)
+
+
+def color_jitter(image: PartialPlan, part: Any) -> None:
+    names = ("brightness", "contrast", "saturation", "hue")
+    values = (getattr(part, name) for name in names)
+    ranges = (None if value is None else pair(value) for value in values)
+    _colour(image, Colour("jitter", 1.0, *ranges))
+
+
+def grayscale(image: PartialPlan, part: Any) -> None:
+    if part.num_output_channels != 3:
+        raise NotLowerable(f"{part.num_output_channels} channel: the engine writes three")
+    _colour(image, Colour("greyscale"))
+
+
+def random_grayscale(image: PartialPlan, part: Any) -> None:
+    _colour(image, Colour("greyscale", probability=float(part.p)))
+
+
+#: By class name, as torchvision has them.
+READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
+    "ColorJitter": color_jitter,
+    "Grayscale": grayscale,
+    "RandomGrayscale": random_grayscale,
+}

@@ -1,0 +1,132 @@
+"""Transforms that decide which pixels are kept: crops, changes of size, flips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
+from unstarve.lowering.plan import Geometry
+
+
+def _interpolation(image: PartialPlan, part: Any) -> Literal["bilinear", "bicubic"]:
+    name = getattr(part.interpolation, "value", part.interpolation)
+    if name not in ("bilinear", "bicubic"):
+        raise NotLowerable(f"interpolation {name!r}: only bilinear and bicubic run natively")
+    # On PIL images, resizing is always antialiased, whatever the argument says.
+    if image.form != "pil" and part.antialias is not True:
+        raise NotLowerable(f"antialias={part.antialias!r} on a tensor")
+    return "bicubic" if name == "bicubic" else "bilinear"
+
+
+def _before_geometry(image: PartialPlan) -> None:
+    if image.geometry is not None or image.pending_resize is not None:
+        raise NotLowerable("a second change of size")
+    if image.plan.colour:
+        raise NotLowerable("a change of size after a change of colours")
+    if image.is_float:
+        raise NotLowerable("resizing floating-point pixels")
+
+
+def random_resized_crop(image: PartialPlan, part: Any) -> None:
+    _before_geometry(image)
+    scale, ratio = pair(part.scale), pair(part.ratio)
+    if not (0 < scale[0] <= scale[1] <= 1 and 0 < ratio[0] <= ratio[1]):
+        raise NotLowerable(f"scale={scale}, ratio={ratio}: not 0 < low <= high (scale <= 1)")
+    image.geometry = Geometry(
+        "random_resized_crop",
+        (int(part.size[0]), int(part.size[1])),
+        scale=scale,
+        ratio=ratio,
+        interpolation=_interpolation(image, part),
+    )
+
+
+def resize(image: PartialPlan, part: Any) -> None:
+    _before_geometry(image)
+    if part.max_size is not None or part.size is None:
+        raise NotLowerable("max_size")
+    interpolation = _interpolation(image, part)
+    sides = [part.size] if isinstance(part.size, int) else list(part.size)
+    if len(sides) == 2:
+        image.geometry = Geometry(
+            "resize", (int(sides[0]), int(sides[1])), interpolation=interpolation
+        )
+    else:
+        image.pending_resize = (int(sides[0]), interpolation)
+
+
+def center_crop(image: PartialPlan, part: Any) -> None:
+    size = (int(part.size[0]), int(part.size[1]))
+    if image.pending_resize is None and image.geometry is not None and image.geometry.size == size:
+        return
+    if image.plan.horizontal_flip or image.plan.vertical_flip:
+        # The centre of an odd remainder lies half a pixel to one side.
+        raise NotLowerable("a flip before Resize or between it and CenterCrop")
+    if image.geometry is None and image.pending_resize is None:
+        _before_geometry(image)
+        image.geometry = Geometry("center_crop", size)
+    else:
+        _crop(image, "resize_center_crop", size)
+
+
+def random_crop(image: PartialPlan, part: Any) -> None:
+    if part.padding is not None:
+        raise NotLowerable("padding")
+    if image.geometry is None and image.pending_resize is None:
+        raise NotLowerable("RandomCrop without Resize before it: not every image is as large")
+    _crop(image, "resize_random_crop", (int(part.size[0]), int(part.size[1])))
+
+
+def _crop(
+    image: PartialPlan,
+    kind: Literal["resize_center_crop", "resize_random_crop"],
+    size: tuple[int, int],
+) -> None:
+    """Of what Resize made."""
+    if image.plan.colour or image.plan.erasing is not None:
+        raise NotLowerable("a crop after a change of colours or RandomErasing")
+    short, resized = 0, (0, 0)
+    if image.pending_resize is not None:
+        short, interpolation = image.pending_resize
+        least = (short, short)
+    elif image.geometry is not None and image.geometry.kind == "resize":
+        least = resized = image.geometry.size
+        interpolation = image.geometry.interpolation
+    else:
+        raise NotLowerable("a crop after another change of size")
+    if size[0] > least[0] or size[1] > least[1]:
+        raise NotLowerable(f"a crop of {max(size)} pixels after Resize to {max(least)}")
+    image.pending_resize = None
+    image.geometry = Geometry(kind, size, short, interpolation=interpolation, resize_to=resized)
+
+
+def _flip(image: PartialPlan) -> None:
+    if image.plan.erasing is not None:
+        raise NotLowerable("a flip after RandomErasing")
+
+
+def horizontal_flip(image: PartialPlan, part: Any) -> None:
+    _flip(image)
+    image.plan.horizontal_flip = _exactly_one(image.plan.horizontal_flip, float(part.p))
+
+
+def vertical_flip(image: PartialPlan, part: Any) -> None:
+    _flip(image)
+    image.plan.vertical_flip = _exactly_one(image.plan.vertical_flip, float(part.p))
+
+
+def _exactly_one(p: float, q: float) -> float:
+    """The probability that exactly one of two independent flips happens."""
+    return p * (1 - q) + q * (1 - p)
+
+
+#: By class name; both torchvision.transforms and torchvision.transforms.v2 have most of them.
+READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
+    "RandomResizedCrop": random_resized_crop,
+    "Resize": resize,
+    "CenterCrop": center_crop,
+    "RandomCrop": random_crop,
+    "RandomHorizontalFlip": horizontal_flip,
+    "RandomVerticalFlip": vertical_flip,
+}

@@ -1,0 +1,59 @@
+"""What the engine is to do: a plan, a list of files, and which file an index means."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unstarve.lowering.plan import Plan
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the engine has to do instead of the user's data set."""
+
+    plan: Plan
+    #: (path, label) of every file, in the order of the data set's indices: a copy of its list,
+    #: which the data set's owner may change.
+    samples: list[tuple[Any, int]]
+    #: For Subsets, from the outermost in: an index is looked up in each in turn.
+    subsets: tuple[Sequence[int], ...]
+    #: Indices of the files that are not named as JPEGs.
+    others: frozenset[int] = frozenset()
+    #: A label that is not an int, if there is one.
+    other_label: Any = None
+
+    def is_same(self, other: Work) -> bool:
+        """Whether the engine that was made for this can do the other."""
+        return self.plan == other.plan and self.samples == other.samples
+
+    def native_indices(self, indices: Sequence[Any]) -> list[int]:
+        """The files that a batch of the data set's indices means; the errors are a list's."""
+        count = len(self.samples)
+        for subset in self.subsets:
+            indices = [subset[index] for index in indices]
+        files = [_list_index(index) for index in indices]
+        for index in files:
+            if not -count <= index < count:
+                raise IndexError("list index out of range")
+        return [index + count if index < 0 else index for index in files]
+
+    def known_files(self, indices: Sequence[Any]) -> list[int]:
+        """The same, without those indices that mean no file."""
+        try:
+            return self.native_indices(indices)
+        except Exception:  # it is the data set's to say what is wrong with one
+            if len(indices) <= 1:
+                return []
+            half = len(indices) // 2
+            return self.known_files(indices[:half]) + self.known_files(indices[half:])
+
+
+def _list_index(index: Any) -> int:
+    try:
+        return operator.index(index)
+    except TypeError:
+        kind = type(index).__name__
+        raise TypeError(f"list indices must be integers or slices, not {kind}") from None
