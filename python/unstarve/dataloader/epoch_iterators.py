@@ -12,7 +12,8 @@ from typing import Any
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve.engine.partly_native import TaskMaker
-from unstarve.order.stream import Epoch, IndexStream
+from unstarve.order.epoch import Epoch
+from unstarve.order.stream import IndexStream
 from unstarve.workers.places import Carried, Keeper, Places
 
 _Processes: Any

@@ -35,7 +35,8 @@ from unstarve.engine.python_samples import (
 )
 from unstarve.lowering.plan import Plan
 from unstarve.lowering.work import Work
-from unstarve.order.stream import Epoch, flattened
+from unstarve.order.epoch import Epoch
+from unstarve.order.passes import flattened
 
 # More than this lies ready in vain: the engine's threads work on a batch together.
 _MOST_BATCHES_AHEAD = 8

@@ -34,7 +34,8 @@ from unstarve.lowering.composition import Prefix
 from unstarve.lowering.decision import prefix_of
 from unstarve.lowering.files import is_jpeg
 from unstarve.lowering.work import Work
-from unstarve.order.stream import Epoch, flattened
+from unstarve.order.epoch import Epoch
+from unstarve.order.passes import flattened
 
 _REPEATS = 1 << 16  # as the engine counts them
 
