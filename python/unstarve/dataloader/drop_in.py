@@ -25,7 +25,9 @@ from unstarve.dataloader.epoch_iterators import (
     InThreads,
     Progress,
 )
-from unstarve.engine.iterator import NativeEngine, NativeIterator, plan_obstacle
+from unstarve.engine.native_engine import NativeEngine
+from unstarve.engine.native_iterator import NativeIterator
+from unstarve.engine.native_plan import plan_obstacle
 from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
 from unstarve.lowering.decision import Lowering, Part, lower

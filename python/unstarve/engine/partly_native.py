@@ -20,16 +20,9 @@ from typing import Any, NamedTuple
 
 from unstarve import errors
 from unstarve.engine.environment import size_of
-from unstarve.engine.iterator import (
-    EPOCHS,
-    SEED_STEP,
-    ask_for_cache,
-    listed,
-    most_pixels,
-    native_plan,
-    plan_obstacle,
-)
-from unstarve.engine.python_samples import WorkerStart
+from unstarve.engine.native_options import EPOCHS, SEED_STEP, ask_for_cache, listed, most_pixels
+from unstarve.engine.native_plan import native_plan, plan_obstacle
+from unstarve.engine.sample_worker import WorkerStart
 from unstarve.lowering.composition import Prefix
 from unstarve.lowering.decision import prefix_of
 from unstarve.lowering.files import is_jpeg

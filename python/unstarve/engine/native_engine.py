@@ -1,0 +1,89 @@
+"""The compiled loader of the drop-in: made of a list of files, a plan and a loader's arguments."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from unstarve.device.slot_memory import lent_memory
+from unstarve.engine.native_options import EPOCHS, ask_for_cache, listed, most_pixels
+from unstarve.engine.native_plan import native_plan
+from unstarve.lowering.work import Work
+
+if TYPE_CHECKING:
+    from unstarve.engine.native_iterator import NativeIterator
+
+# More than this lies ready in vain: the engine's threads work on a batch together.
+_MOST_BATCHES_AHEAD = 8
+
+
+class NativeEngine:
+    """The compiled loader for one list of files and one plan; lives from epoch to epoch."""
+
+    def __init__(self, work: Work, loader: Any) -> None:
+        from unstarve import _native
+
+        self.work = work
+        self._settings = _settings(loader)
+        self._memory = lent_memory(loader)
+        self._process = os.getpid()
+        self._user: weakref.ref[NativeIterator] | None = None
+        self.options: Any = _native.LoaderOptions()
+        options = self.options
+        options.transform = native_plan(work.plan)
+        options.batch_size = loader.batch_size or 1
+        options.shuffle = False
+        options.accept_damaged = True  # PIL takes what libjpeg makes of it
+        options.on_error = _native.OnError.report  # Python has the last word
+        threads, ahead = self._settings
+        options.max_threads = threads
+        options.prefetch_batches = ahead
+        options.max_pixels = most_pixels()
+        ask_for_cache(options)
+        self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
+        #: Files that the engine cannot read, as far as their names or itself have told.
+        self.unreadable = set(work.others)
+        self.samples_by_python = 0
+
+    def can_do(self, work: Work, loader: Any) -> bool:
+        """Whether a further epoch of `loader` can run on it now."""
+        user = None if self._user is None else self._user()
+        is_free = user is None or user.is_over
+        return (
+            is_free
+            and self._process == os.getpid()
+            and self._settings == _settings(loader)
+            and self.options.max_pixels == most_pixels()
+            and self._memory is lent_memory(loader)
+            and self.work.is_same(work)
+        )
+
+    def begin(self, user: NativeIterator, draw_seed: int) -> None:
+        """Starts an epoch whose crops and flips follow from `draw_seed`."""
+        self._user = weakref.ref(user)
+        self._native.begin_submitted_epoch(draw_seed % EPOCHS)
+
+    @property
+    def native(self) -> Any:
+        """The compiled loader."""
+        return self._native
+
+    def moves(self) -> list[str]:
+        """What the engine's controller did, and why."""
+        moves = list(self._native.explain())
+        if self.samples_by_python:
+            moves.append(f"{self.samples_by_python} samples were such as only Python can load")
+        return moves
+
+    def stats(self) -> dict[str, Any]:
+        """The engine's counters."""
+        return {**self._native.stats(), "samples_by_python": self.samples_by_python}
+
+
+def _settings(loader: Any) -> tuple[int, int]:
+    """Most threads (0: as many as the process may use CPUs) and batches ahead (0: the engine's)."""
+    if loader.num_workers == 0:
+        return 0, 0
+    wished = (loader.prefetch_factor or 1) * loader.num_workers
+    return loader.num_workers, max(2, min(wished, _MOST_BATCHES_AHEAD))

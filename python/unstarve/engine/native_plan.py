@@ -1,0 +1,71 @@
+"""A plan as the compiled engine takes it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from unstarve import errors
+from unstarve.lowering.plan import Colour, Erasing, Plan
+
+
+def plan_obstacle(plan: Plan) -> str | None:
+    """Why the compiled engine cannot do it, or None."""
+    try:
+        native_plan(plan)
+    except ImportError as missing:
+        return f"the compiled module is not there ({missing})"
+    except errors.UnstarveError as error:
+        return str(error)
+    return None
+
+
+def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
+    """The engine's TransformPlan for it."""
+    from unstarve import _native
+
+    native = _native.TransformPlan()
+    geometry, given = native.geometry, plan.geometry
+    geometry.kind = getattr(_native.GeometryPlan.Kind, given.kind)
+    geometry.height, geometry.width = given.size
+    if given.resize_short:
+        geometry.resize_short = given.resize_short
+    geometry.resize_to = given.resize_to
+    geometry.scale_min, geometry.scale_max = given.scale
+    geometry.ratio_min, geometry.ratio_max = given.ratio
+    geometry.interpolation = getattr(_native.Interpolation, given.interpolation)
+    geometry.horizontal_flip_probability = plan.horizontal_flip
+    geometry.vertical_flip_probability = plan.vertical_flip
+    native.colour = [_colour_step(step) for step in plan.colour]
+    output = native.output
+    output.type = getattr(_native.OutputPlan.Type, plan.dtype)
+    output.layout = getattr(_native.OutputPlan.Layout, layout)
+    output.scale_to_unit = plan.scale_to_unit
+    output.scale_by_reciprocal = plan.scale_by_reciprocal
+    output.mean, output.deviation = plan.mean, plan.std
+    if plan.erasing is not None:
+        native.erasing = _erasing_plan(plan.erasing)
+    native.validate()
+    return native
+
+
+def _colour_step(given: Colour) -> Any:
+    from unstarve import _native
+
+    step = _native.ColourStep()
+    step.kind = getattr(_native.ColourStep.Kind, given.kind)
+    step.probability = given.probability
+    for name in ("brightness", "contrast", "saturation", "hue"):
+        setattr(step, name, getattr(given, name))
+    return step
+
+
+def _erasing_plan(given: Erasing) -> Any:
+    from unstarve import _native
+
+    erasing = _native.ErasingPlan()
+    erasing.probability = given.probability
+    erasing.scale_min, erasing.scale_max = given.scale
+    erasing.ratio_min, erasing.ratio_max = given.ratio
+    erasing.noise = given.value is None
+    erasing.value = (0.0, 0.0, 0.0) if given.value is None else given.value
+    return erasing
