@@ -14,7 +14,9 @@ from torch.utils.data import dataloader as torch_loader
 from unstarve.engine.partly_native import TaskMaker
 from unstarve.order.epoch import Epoch
 from unstarve.order.stream import IndexStream
-from unstarve.workers.places import Carried, Keeper, Places
+from unstarve.workers.carried import Carried
+from unstarve.workers.keeper import Keeper
+from unstarve.workers.places import Places
 
 _Processes: Any
 _Threads: Any

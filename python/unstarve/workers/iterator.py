@@ -19,6 +19,7 @@ from torch.utils.data._utils.worker import _IterableDatasetStopIteration, _Resum
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from unstarve import _native
+from unstarve.workers.carried import Carried, CarryingIterator
 from unstarve.workers.channel import (
     Descriptor,
     MessageWriter,
@@ -27,8 +28,9 @@ from unstarve.workers.channel import (
     TaskWriter,
     make_pipe,
 )
+from unstarve.workers.keeper import Keeper
 from unstarve.workers.packing import unpack
-from unstarve.workers.places import Carried, CarryingIterator, Keeper, Places
+from unstarve.workers.places import Places
 from unstarve.workers.process import FRAME, HEADER, SLOT, Origin, ResultSender, message, run_worker
 
 # Of the memory that is available when an iteration starts, what batches that the job keeps may

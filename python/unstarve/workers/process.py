@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from unstarve import _native
 from unstarve.workers.channel import Descriptor, MessageWriter
 from unstarve.workers.collate import make_batches_in
+from unstarve.workers.keeper import Keeper
 from unstarve.workers.packing import BatchMemory, Place, pack
-from unstarve.workers.places import Keeper
 
 #: worker, number of slots, bytes of the skeleton in the message, place of the skeleton (or -1).
 HEADER = struct.Struct("<HHIiQQ")

@@ -25,8 +25,8 @@ from torch.utils.data._utils import worker as torch_worker
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 from torch.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 
+from unstarve.workers.carried import Carried, CarryingIterator
 from unstarve.workers.iterator import WithContext
-from unstarve.workers.places import Carried, CarryingIterator
 
 
 class ThreadIterator(CarryingIterator, _MultiProcessingDataLoaderIter):  # type: ignore[misc]
