@@ -104,7 +104,9 @@ def test_what_came_out_of_order_does_not_come_again(
     order: str, threads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if threads:
-        monkeypatch.setattr("unstarve.dataloader.drop_in.prefers_threads", lambda _loader: True)
+        monkeypatch.setattr(
+            "unstarve.dataloader.epoch_iterators.prefers_threads", lambda _loader: True
+        )
     make_gate: Any = threading.Event if threads else torch.multiprocessing.Event
     gate = make_gate()
     loader = loader_of(order, gate)

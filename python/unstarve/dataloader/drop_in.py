@@ -10,7 +10,6 @@ print(loader.explain())                     # what runs natively, what stays Pyt
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
@@ -19,22 +18,21 @@ from typing_extensions import TypeVar  # torch needs it as well
 
 from unstarve.dataloader import accelerate_support
 from unstarve.dataloader.epoch_iterators import (
-    HAS_OWN_WORKERS,
     InProcesses,
     InThisProcess,
     InThreads,
     Progress,
+    uses_threads,
 )
+from unstarve.dataloader.explain import explanation_of
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_iterator import NativeIterator
-from unstarve.engine.native_plan import plan_obstacle
 from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
 from unstarve.lowering.decision import Lowering, Part, lower
 from unstarve.lowering.explanation import Explanation
 from unstarve.lowering.work import Work
 from unstarve.order.stream import IndexStream
-from unstarve.workers import prefers_threads
 from unstarve.workers.places import checked
 
 _T_co = TypeVar("_T_co", covariant=True, default=Any)
@@ -247,7 +245,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         if self.num_workers == 0:
             return InThisProcess(view, tasks, progress)
         self.check_worker_number_rationality()
-        return (InThreads if _uses_threads(self) else InProcesses)(view, tasks, progress)
+        return (InThreads if uses_threads(self) else InProcesses)(view, tasks, progress)
 
     def _workers_resumed(self) -> Any:
         """What the state that was loaded, if one was, says of each worker."""
@@ -271,55 +269,11 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             stream = Part("data set", False, "an IterableDataset")
             lowering = Lowering(None, [stream], obstacle="data set: an IterableDataset")
         self._unstarve_lowering = lowering
-        self._unstarve_explanation = _explanation(self, lowering)
+        self._unstarve_explanation = explanation_of(self, lowering)
         return lowering
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _OWN}
-
-
-def _explanation(loader: Any, lowering: Lowering) -> Explanation:
-    known = lowering.work or lowering.partly
-    obstacle = None if known is None else plan_obstacle(known.plan)
-    if lowering.work is not None and obstacle is None:
-        why = "every part of the work is known"
-        return Explanation("native", why, lowering.parts, [*_notes(loader), *lowering.notes])
-    notes = [*_notes_in_python(loader), *lowering.notes]
-    if lowering.partly is not None and obstacle is None:
-        if "UNSTARVE_CACHE_DIR" in os.environ:
-            notes.append(f"copies are kept below {os.environ['UNSTARVE_CACHE_DIR']}")
-        return Explanation("partly", lowering.obstacle, lowering.parts, notes)
-    reason = obstacle or lowering.obstacle
-    is_torch = loader.num_workers == 0 or not HAS_OWN_WORKERS
-    return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
-
-
-def _notes(loader: Any) -> list[str]:
-    notes = []
-    if loader.num_workers > 0:
-        notes.append(f"num_workers={loader.num_workers}: at most so many loading threads")
-    else:
-        notes.append("num_workers=0: as many loading threads as the process may use CPUs")
-    if not getattr(loader, "in_order", True):  # torch has it from 2.6 on
-        notes.append("in_order=False: batches come in order all the same, none waits for another")
-    if loader.multiprocessing_context is not None:
-        notes.append("multiprocessing_context: there are no worker processes")
-    return notes
-
-
-def _uses_threads(loader: Any) -> bool:
-    return HAS_OWN_WORKERS and prefers_threads(loader)
-
-
-def _notes_in_python(loader: Any) -> list[str]:
-    if loader.num_workers == 0:
-        return ["num_workers=0: samples are loaded in this process, between the steps"]
-    if _uses_threads(loader):
-        return [
-            f"num_workers={loader.num_workers} worker threads, which share the data set, since "
-            "Python runs without the interpreter lock; multiprocessing_context gives processes"
-        ]
-    return [f"num_workers={loader.num_workers} worker processes"]
 
 
 __all__ = ["DataLoader"]

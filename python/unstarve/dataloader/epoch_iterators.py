@@ -14,6 +14,7 @@ from torch.utils.data import dataloader as torch_loader
 from unstarve.engine.partly_native import TaskMaker
 from unstarve.order.epoch import Epoch
 from unstarve.order.stream import IndexStream
+from unstarve.workers import prefers_threads
 from unstarve.workers.carried import Carried
 from unstarve.workers.keeper import Keeper
 from unstarve.workers.places import Places
@@ -28,6 +29,11 @@ try:
 except ImportError:  # without the compiled module
     _Processes = _Threads = torch_loader._MultiProcessingDataLoaderIter
     HAS_OWN_WORKERS = False
+
+
+def uses_threads(loader: Any) -> bool:
+    """Whether what runs its Python are worker threads, not worker processes."""
+    return HAS_OWN_WORKERS and prefers_threads(loader)
 
 
 class Progress:
@@ -179,4 +185,11 @@ class InThreads(_FromWorkers, _Threads):  # type: ignore[misc]
     """With worker threads."""
 
 
-__all__ = ["HAS_OWN_WORKERS", "InProcesses", "InThisProcess", "InThreads", "Progress"]
+__all__ = [
+    "HAS_OWN_WORKERS",
+    "InProcesses",
+    "InThisProcess",
+    "InThreads",
+    "Progress",
+    "uses_threads",
+]

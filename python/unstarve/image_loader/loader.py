@@ -13,39 +13,26 @@ the number of threads does not change the data.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from unstarve.device.ahead import DeviceIterator, Progress
 from unstarve.device.lane import Normalize
 from unstarve.device.open_lane import open_lane
-from unstarve.device.pinning import can_pin, pin
 from unstarve.errors import CancelledError, UnstarveError
-
-try:
-    from unstarve import _native
-except ImportError as missing:
-    raise ImportError(
-        "unstarve's loader needs the compiled module unstarve._native, which this installation "
-        "does not have for this Python: build it with `make build`, or point PYTHONPATH at the "
-        "build's python folder"
-    ) from missing
+from unstarve.image_loader.compiled import _native
+from unstarve.image_loader.options import (
+    OnErrorPolicy,
+    RankRemainder,
+    image_plan,
+    native_options,
+)
+from unstarve.image_loader.output import Output, converter, pinning
 
 LoaderError = UnstarveError
-
-OnErrorPolicy = Literal["raise", "skip", "replace"]
-Output = Literal["auto", "torch", "numpy"]
-
-_ON_ERROR = {
-    "raise": _native.OnError.raise_,
-    "skip": _native.OnError.skip,
-    "replace": _native.OnError.replace,
-}
 
 
 @dataclass(frozen=True)
@@ -137,7 +124,7 @@ class ImageLoader:
         drop_last: bool = False,
         rank: int = 0,
         world_size: int = 1,
-        rank_remainder: Literal["pad", "drop"] = "pad",
+        rank_remainder: RankRemainder = "pad",
         memory_bytes: int = 1 << 30,
         on_error: OnErrorPolicy = "raise",
         scale: tuple[float, float] = (0.08, 1.0),
@@ -154,41 +141,37 @@ class ImageLoader:
         device: Any = None,
         normalize: Normalize | None = None,
     ) -> None:
-        if on_error not in _ON_ERROR:
-            raise ValueError(f"on_error is {on_error!r}, must be one of {sorted(_ON_ERROR)}")
-        options = _native.LoaderOptions()
-        options.root = os.fspath(root)
-        options.batch_size = batch_size
-        options.transform = _image_plan(
-            size, train, scale, ratio, flip, size * 256 // 224 if resize is None else resize
+        self._options = native_options(
+            root,
+            transform=image_plan(
+                size, train=train, scale=scale, ratio=ratio, flip=flip, resize=resize
+            ),
+            threads=threads,
+            prefetch=prefetch,
+            rank_remainder=rank_remainder,
+            on_error=on_error,
+            cache_dir=cache_dir,
+            batch_size=batch_size,
+            shuffle=train if shuffle is None else shuffle,
+            seed=seed,
+            memory_bytes=memory_bytes,
+            drop_last=drop_last,
+            rank=rank,
+            world_size=world_size,
+            accept_damaged=accept_damaged,
+            max_pixels=max_pixels,
+            skip_other_formats=skip_other_formats,
+            cache_bytes=cache_bytes,
         )
-        options.shuffle = train if shuffle is None else shuffle
-        options.seed = seed
-        options.threads = 0 if threads is None else threads
-        options.prefetch_batches = 0 if prefetch is None else prefetch
-        options.memory_bytes = memory_bytes
-        options.drop_last = drop_last
-        options.rank = rank
-        options.world_size = world_size
-        if rank_remainder not in ("pad", "drop"):
-            raise ValueError(f"rank_remainder is {rank_remainder!r}, must be 'pad' or 'drop'")
-        options.rank_remainder = getattr(_native.RankRemainder, rank_remainder)
-        options.on_error = _ON_ERROR[on_error]
-        options.accept_damaged = accept_damaged
-        options.max_pixels = max_pixels
-        options.skip_other_formats = skip_other_formats
-        options.cache_dir = "" if cache_dir is None else os.fspath(cache_dir)
-        options.cache_bytes = cache_bytes
-        self._options = options
         if normalize is not None and device is None:
             raise ValueError("normalize needs a device: pixels become floats there")
         self._lane = None if device is None else open_lane(device, normalize)
         self._memory = None if self._lane is None else self._lane.pinned_memory()
         self._progress: Progress | None = None
-        self._native = _native.Loader(options, self._memory)
-        self._convert = _converter(output)
+        self._native = _native.Loader(self._options, self._memory)
+        self._convert = converter(output)
         if pin_memory and self._lane is None:
-            self._convert = _pinning(self._convert)
+            self._convert = pinning(self._convert)
         self._next_epoch = 0
         self._iterations = 0
         self.batch_size = batch_size
@@ -319,57 +302,3 @@ class _EpochIterator:
             self._over = True
             raise StopIteration
         return batch if batch is False else loader._convert(*batch)
-
-
-def _image_plan(
-    size: int,
-    train: bool,
-    scale: tuple[float, float],
-    ratio: tuple[float, float],
-    flip: float,
-    resize: int,
-) -> _native.TransformPlan:
-    if not train:
-        return _native.evaluation_crop(size, resize)
-    plan = _native.training_crop(size)
-    plan.geometry.scale_min, plan.geometry.scale_max = scale
-    plan.geometry.ratio_min, plan.geometry.ratio_max = ratio
-    plan.geometry.horizontal_flip_probability = flip
-    return plan
-
-
-def _converter(output: Output) -> Any:
-    """How arrays of the compiled half become what the user wants; no bytes are copied."""
-    if output == "auto":
-        output = "torch" if importlib.util.find_spec("torch") is not None else "numpy"
-    if output == "torch":
-        import torch
-
-        def to_torch(images: Any, labels: Any) -> tuple[Any, Any]:
-            return torch.from_dlpack(images).permute(0, 3, 1, 2), torch.from_dlpack(labels)
-
-        return to_torch
-    if output == "numpy":
-        import numpy
-
-        def to_numpy(images: Any, labels: Any) -> tuple[Any, Any]:
-            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), numpy.from_dlpack(labels)
-
-        return to_numpy
-    raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")
-
-
-def _pinning(convert: Any) -> Any:
-    """`convert`, and a copy into page-locked memory where there is a device to copy to."""
-
-    def to_pinned(images: Any, labels: Any) -> Any:
-        return pin(convert(images, labels))
-
-    if importlib.util.find_spec("torch") is None:
-        raise ValueError("pin_memory needs torch")
-    if not can_pin():
-        warnings.warn(
-            "pin_memory is set, but there is no GPU: batches lie in ordinary memory", stacklevel=3
-        )
-        return convert
-    return to_pinned

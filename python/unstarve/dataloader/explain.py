@@ -1,0 +1,51 @@
+"""Which engine loads a loader's samples, and what there is to say about it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from unstarve.dataloader.epoch_iterators import HAS_OWN_WORKERS, uses_threads
+from unstarve.engine.native_plan import plan_obstacle
+from unstarve.lowering.decision import Lowering
+from unstarve.lowering.explanation import Explanation
+
+
+def explanation_of(loader: Any, lowering: Lowering) -> Explanation:
+    known = lowering.work or lowering.partly
+    obstacle = None if known is None else plan_obstacle(known.plan)
+    if lowering.work is not None and obstacle is None:
+        why = "every part of the work is known"
+        return Explanation("native", why, lowering.parts, [*_notes(loader), *lowering.notes])
+    notes = [*_notes_in_python(loader), *lowering.notes]
+    if lowering.partly is not None and obstacle is None:
+        if "UNSTARVE_CACHE_DIR" in os.environ:
+            notes.append(f"copies are kept below {os.environ['UNSTARVE_CACHE_DIR']}")
+        return Explanation("partly", lowering.obstacle, lowering.parts, notes)
+    reason = obstacle or lowering.obstacle
+    is_torch = loader.num_workers == 0 or not HAS_OWN_WORKERS
+    return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
+
+
+def _notes(loader: Any) -> list[str]:
+    notes = []
+    if loader.num_workers > 0:
+        notes.append(f"num_workers={loader.num_workers}: at most so many loading threads")
+    else:
+        notes.append("num_workers=0: as many loading threads as the process may use CPUs")
+    if not getattr(loader, "in_order", True):  # torch has it from 2.6 on
+        notes.append("in_order=False: batches come in order all the same, none waits for another")
+    if loader.multiprocessing_context is not None:
+        notes.append("multiprocessing_context: there are no worker processes")
+    return notes
+
+
+def _notes_in_python(loader: Any) -> list[str]:
+    if loader.num_workers == 0:
+        return ["num_workers=0: samples are loaded in this process, between the steps"]
+    if uses_threads(loader):
+        return [
+            f"num_workers={loader.num_workers} worker threads, which share the data set, since "
+            "Python runs without the interpreter lock; multiprocessing_context gives processes"
+        ]
+    return [f"num_workers={loader.num_workers} worker processes"]

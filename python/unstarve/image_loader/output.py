@@ -1,0 +1,48 @@
+"""What batches reach the user as: tensors or arrays on the memory that they were decoded into."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from typing import Any, Literal
+
+from unstarve.device.pinning import can_pin, pin
+
+Output = Literal["auto", "torch", "numpy"]
+
+
+def converter(output: Output) -> Any:
+    """How arrays of the compiled half become what the user wants; no bytes are copied."""
+    if output == "auto":
+        output = "torch" if importlib.util.find_spec("torch") is not None else "numpy"
+    if output == "torch":
+        import torch
+
+        def to_torch(images: Any, labels: Any) -> tuple[Any, Any]:
+            return torch.from_dlpack(images).permute(0, 3, 1, 2), torch.from_dlpack(labels)
+
+        return to_torch
+    if output == "numpy":
+        import numpy
+
+        def to_numpy(images: Any, labels: Any) -> tuple[Any, Any]:
+            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), numpy.from_dlpack(labels)
+
+        return to_numpy
+    raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")
+
+
+def pinning(convert: Any) -> Any:
+    """`convert`, and a copy into page-locked memory where there is a device to copy to."""
+
+    def to_pinned(images: Any, labels: Any) -> Any:
+        return pin(convert(images, labels))
+
+    if importlib.util.find_spec("torch") is None:
+        raise ValueError("pin_memory needs torch")
+    if not can_pin():
+        warnings.warn(
+            "pin_memory is set, but there is no GPU: batches lie in ordinary memory", stacklevel=3
+        )
+        return convert
+    return to_pinned
