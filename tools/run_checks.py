@@ -68,6 +68,10 @@ def tidy_commands() -> list[list[str]]:
     ]
 
 
+def layers_commands() -> list[list[str]]:
+    return [[PYTHON, "tools/check_layers.py"], [PYTHON, "tools/check_python_layers.py"]]
+
+
 def torch_commands() -> list[list[str]]:
     # The newest is what `make test` runs with.
     build = ["scripts/build.sh", "release", "unstarve_python"]
@@ -81,7 +85,7 @@ def wheel_commands() -> list[list[str]]:
 
 # The quick ones first, so that a slip shows within seconds.
 CHECKS = (
-    Check("layers", "no #include against the layers", lambda: [[PYTHON, "tools/check_layers.py"]]),
+    Check("layers", "no #include or import against the layers", layers_commands),
     Check("tidy", "sizes, banners, left-over notes", lambda: [[PYTHON, "tools/check_tidy.py"]]),
     Check("format", "clang-format", format_commands),
     Check("shell", "shellcheck", shell_commands),
