@@ -80,7 +80,8 @@ class HastyLane(SlowLane):
 
 
 def use_lane(monkeypatch: pytest.MonkeyPatch, lane: Any) -> None:
-    monkeypatch.setattr("unstarve.image_loader.loader.open_lane", lambda *_: lane)
+    for user in ("unstarve.image_loader.loader", "unstarve.device.to_device"):
+        monkeypatch.setattr(f"{user}.open_lane", lambda *_: lane)
 
 
 def copy_epochs(folder: Path, epochs: int) -> Any:
