@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "feed/coefficients/encode_jpeg.h"
-#include "feed/coefficients/payload.h"
+#include "feed/jpeg/payload/payload.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
 
 namespace {
 

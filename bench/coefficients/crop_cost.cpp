@@ -25,9 +25,9 @@
 #include <string>
 #include <vector>
 
-#include "feed/coefficients/decoder.h"
-#include "feed/coefficients/encode_jpeg.h"
-#include "feed/decode/jpeg_decoder.h"
+#include "feed/jpeg/libjpeg/jpeg_decoder.h"
+#include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "kernels/strip_resizer.h"
 
 namespace {

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "feed/coefficients/decoder.h"
-#include "feed/coefficients/encode_jpeg.h"
-#include "feed/coefficients/payload_layout.h"
-#include "feed/coefficients/restore_jpeg.h"
 #include "feed/data/sample_source.h"
+#include "feed/jpeg/payload/payload_layout.h"
+#include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
+#include "feed/jpeg/transcode/restore_jpeg.h"
 #include "feed/testing/collected_rows.h"
 
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "feed/coefficients/baseline/baseline_decoder.h"
-#include "feed/coefficients/decoder.h"
-#include "feed/coefficients/encode_jpeg.h"
 #include "feed/data/sample_source.h"
-#include "feed/decode/jpeg_decoder.h"
+#include "feed/jpeg/baseline/baseline_decoder.h"
+#include "feed/jpeg/libjpeg/jpeg_decoder.h"
+#include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "feed/testing/collected_rows.h"
 #include "feed/transform/sample_transform.h"
 

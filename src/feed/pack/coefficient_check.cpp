@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "feed/coefficients/payload.h"
-#include "feed/libjpeg/error_trap.h"
+#include "feed/jpeg/libjpeg/error_trap.h"
+#include "feed/jpeg/payload/payload.h"
 #include "kernels/segment/segment.h"
 
 namespace unstarve::feed {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "feed/coefficients/payload.h"
+#include "feed/jpeg/payload/payload.h"
 
 namespace unstarve::feed {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "feed/coefficients/encode_jpeg.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "feed/pack/coefficient_check.h"
 #include "feed/pack/pack_input.h"
 #include "feed/shard/record.h"

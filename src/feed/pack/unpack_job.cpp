@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "feed/coefficients/restore_jpeg.h"
+#include "feed/jpeg/transcode/restore_jpeg.h"
 #include "feed/pack/coefficient_check.h"
 #include "feed/pack/run_parallel.h"
 #include "feed/pack/usable_cpus.h"

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "feed/pipeline/batch_window.h"
 #include "feed/pipeline/control/consumer_times.h"
 #include "feed/pipeline/control/live_control.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/order/submitted_order.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/window/batch_window.h"
 
 namespace unstarve::feed {
 namespace {

@@ -3,8 +3,8 @@
 #include <random>
 #include <vector>
 
-#include "feed/coefficients/baseline/baseline_decoder.h"
-#include "feed/decode/jpeg_decoder.h"
+#include "feed/jpeg/baseline/baseline_decoder.h"
+#include "feed/jpeg/libjpeg/jpeg_decoder.h"
 #include "feed/jpeg/testing/sampled_jpeg.h"
 #include "feed/testing/collected_rows.h"
 

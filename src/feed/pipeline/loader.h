@@ -12,11 +12,11 @@
 #include "feed/cache/cache_stats.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
-#include "feed/pipeline/batch_window.h"
 #include "feed/pipeline/control/controller.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/pipeline/loader_state.h"
-#include "feed/pipeline/quarantine.h"
+#include "feed/pipeline/loading/quarantine.h"
+#include "feed/pipeline/window/batch_window.h"
 
 namespace unstarve::feed {
 

@@ -12,10 +12,10 @@
 #include "feed/pipeline/control/consumer_times.h"
 #include "feed/pipeline/control/live_control.h"
 #include "feed/pipeline/control/thread_gate.h"
-#include "feed/pipeline/epoch_post.h"
 #include "feed/pipeline/loader.h"
-#include "feed/pipeline/loader_counters.h"
-#include "feed/pipeline/ticket_runner.h"
+#include "feed/pipeline/loading/loader_counters.h"
+#include "feed/pipeline/loading/ticket_runner.h"
+#include "feed/pipeline/window/epoch_post.h"
 
 namespace unstarve::feed {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "feed/pipeline/loader_impl.h"
-#include "feed/pipeline/sample_worker.h"
+#include "feed/pipeline/loading/sample_stages.h"
 
 namespace unstarve::feed {
 namespace {

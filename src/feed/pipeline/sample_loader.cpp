@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "feed/pipeline/loader_cache.h"
-#include "feed/pipeline/sample_worker.h"
+#include "feed/pipeline/loading/sample_stages.h"
 #include "feed/source/file_reader.h"
 #include "feed/transform/random.h"
 

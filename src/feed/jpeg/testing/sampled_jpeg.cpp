@@ -6,9 +6,9 @@
 
 #include <jpeglib.h>
 
-#include "feed/coefficients/encode_jpeg.h"
-#include "feed/coefficients/payload.h"
+#include "feed/jpeg/payload/payload.h"
 #include "feed/jpeg/testing/sampled_jpeg.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
 
 namespace unstarve::feed::test {
 namespace {

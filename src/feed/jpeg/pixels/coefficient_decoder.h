@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "feed/data/encoded_sample.h"
+#include "feed/data/geometry.h"
+#include "feed/jpeg/payload/payload.h"
+#include "feed/jpeg/pixels/region_output.h"
+
+namespace unstarve::feed {
+
+/// Decodes rectangles of coefficient payloads to RGB; pixels are those that libjpeg-turbo makes of
+/// the JPEG when it decodes all of it.
+///
+///   Result<ImageSize> size = decoder.open(sample);
+///   Status status = decoder.decode(region, sink);   // after open(), any number of times
+///
+/// Reads only the MCU rows that the region touches, checks their checksums, and unpacks only the
+/// segments that it touches. Grey becomes RGB.
+/// Thread rule: one thread at a time. Keeps its memory from image to image. Throws std::bad_alloc.
+class CoefficientDecoder {
+ public:
+  /// Images of more pixels are refused by their head.
+  explicit CoefficientDecoder(std::int64_t max_pixels) : max_pixels_(max_pixels) {}
+
+  /// Reads the head. `sample`, of form kCoefficients, stays valid until the last decode().
+  Result<ImageSize> open(const EncodedSample& sample);
+  /// Hands the rows of `region`, which lies inside the image, to `sink`.
+  Status decode(const Box& region, RowSink& sink);
+
+ private:
+  std::int64_t max_pixels_ = 0;
+  SampleParts* parts_ = nullptr;
+  PayloadHead head_;
+  RegionOutput output_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace unstarve::feed

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "feed/data/loader_options.h"
+#include "feed/data/sample_source.h"
+#include "feed/jpeg/baseline/baseline_decoder.h"
+#include "feed/jpeg/libjpeg/jpeg_decoder.h"
+#include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/transcode/coefficient_encoder.h"
+#include "feed/tensor/tensor_image.h"
+#include "feed/transform/random.h"
+#include "feed/transform/sample_transform.h"
+
+namespace unstarve::feed {
+
+/// What one sample took.
+struct SampleCost {
+  std::int64_t read_ns = 0;
+  std::int64_t decode_ns = 0;
+  std::int64_t resize_ns = 0;
+  std::int64_t bytes = 0;  // that were read
+};
+
+/// Reads, decodes and transforms samples, one at a time; owns all the memory that this
+/// takes and keeps it. Each loading thread has one.
+class SampleWorker {
+ public:
+  struct Parts {
+    const LoaderOptions& options;
+    SampleSource& source;
+    const Clock& clock;
+  };
+  /// The parts must outlive the worker.
+  static Result<SampleWorker> create(const Parts& parts);
+
+  /// Writes sample `key.index` to `out`, image_bytes(options.transform) bytes. The error names
+  /// where it lies.
+  Status load(const DrawKey& key, std::uint8_t* out, SampleCost& cost);
+  /// See SampleReader::hint().
+  ReadHint hint(std::uint64_t index);
+
+ private:
+  SampleWorker(const Parts& parts, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);
+  Status decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
+                SampleCost& cost);
+
+  struct Target {
+    const DrawKey& key;
+    std::uint8_t* out;
+    SampleCost& cost;
+  };
+  Status decode_coefficients(const EncodedSample& sample, const Target& target);
+  Status decode_file(const EncodedSample& sample, const Target& target);
+  Status decode_bytes(std::span<const std::byte> bytes, const Target& target);
+  Status decode_and_keep(const EncodedSample& sample, const Target& target);
+  Status encode(std::span<const std::byte> jpeg);
+  void keep_payload(SampleKeeper& keeper);
+  template <class Decoder, class Encoded>
+  Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
+
+  Parts parts_;
+  JpegDecoder jpeg_;
+  BaselineDecoder baseline_;
+  CoefficientDecoder coefficients_;
+  TensorImage tensor_;
+  std::optional<CoefficientEncoder> encoder_;  // since the first file that baseline_ cannot read
+  std::vector<std::byte> payload_;             // for a SampleKeeper
+  std::unique_ptr<SampleTransform> transform_;
+  std::unique_ptr<SampleReader> reader_;
+};
+
+}  // namespace unstarve::feed
