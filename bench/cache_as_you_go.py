@@ -26,13 +26,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from unstarve.loader import ImageFolderLoader
+from unstarve import ImageLoader
 
 EPOCHS = 3
 
 
-def make_loader(options: argparse.Namespace, cache_dir: str | None) -> ImageFolderLoader:
-    return ImageFolderLoader(
+def make_loader(options: argparse.Namespace, cache_dir: str | None) -> ImageLoader:
+    return ImageLoader(
         options.folder,
         options.batch_size,
         threads=options.threads,
@@ -42,7 +42,7 @@ def make_loader(options: argparse.Namespace, cache_dir: str | None) -> ImageFold
     )
 
 
-def fingerprints(loader: ImageFolderLoader) -> list[str]:
+def fingerprints(loader: ImageLoader) -> list[str]:
     """One digest of all batches for each epoch."""
     digests = []
     for _ in range(EPOCHS):
@@ -64,7 +64,7 @@ def check_equal(options: argparse.Namespace) -> None:
             print(f"  {line}")
 
 
-def timed_epochs(loader: ImageFolderLoader) -> list[dict[str, float]]:
+def timed_epochs(loader: ImageLoader) -> list[dict[str, float]]:
     """Wall and CPU seconds of each epoch; CPU is that of the whole process."""
     epochs = []
     for _ in range(EPOCHS):

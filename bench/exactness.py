@@ -27,9 +27,7 @@ BATCH = 16
 
 
 def loader(source: Path, threads: int, **options: Any) -> Any:
-    return unstarve.ImageFolderLoader(
-        source, BATCH, seed=7, threads=threads, output="numpy", **options
-    )
+    return unstarve.ImageLoader(source, BATCH, seed=7, threads=threads, output="numpy", **options)
 
 
 def sample_hashes(images: Any, labels: Any) -> list[bytes]:

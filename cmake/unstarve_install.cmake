@@ -23,7 +23,7 @@ else()
   set(UNSTARVE_PYTHON_FOLDER "${python_folder}" CACHE STRING "Below the prefix: Python's packages")
   set(package_folder "${UNSTARVE_PYTHON_FOLDER}/unstarve")
   install(DIRECTORY python/unstarve/ DESTINATION "${package_folder}" COMPONENT unstarve
-          PATTERN __pycache__ EXCLUDE PATTERN ruff.toml EXCLUDE)
+          PATTERN __pycache__ EXCLUDE PATTERN ruff.toml EXCLUDE PATTERN README.md EXCLUDE)
 endif()
 
 install(TARGETS unstarve RUNTIME DESTINATION "${command_folder}" COMPONENT unstarve)

@@ -29,7 +29,7 @@ def make_loader(args: argparse.Namespace, device: Any) -> Any:
         import unstarve
 
         ahead = {"device": device, "normalize": (MEAN, STD)} if args.copy_ahead else {}
-        return unstarve.ImageFolderLoader(
+        return unstarve.ImageLoader(
             args.data,
             args.batch_size,
             shuffle=True,

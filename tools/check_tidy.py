@@ -82,7 +82,8 @@ def check_readme_size(file: File) -> Iterator[str]:
     if file.path.name != "README.md":
         return
     limit = ROOT_README_LINES_MAX if file.name == "README.md" else FOLDER_README_LINES_MAX
-    if (file.name == "README.md" or file.name.startswith("src/")) and len(file.lines) > limit:
+    is_ours = file.name == "README.md" or file.name.startswith(("src/", "python/"))
+    if is_ours and len(file.lines) > limit:
         yield f"{file.name}: {len(file.lines)} lines; at most {limit}"
 
 
@@ -91,7 +92,7 @@ def is_library_source(file: File) -> bool:
 
 
 def check_folders(files: list[File]) -> Iterator[str]:
-    """A folder of src/ can be taken in at a glance and says what it is."""
+    """A folder of src/ can be taken in at a glance; like one of the package it says what it is."""
     sources = [file for file in files if file.name.startswith("src/") and is_library_source(file)]
     # x.h and x.cpp are one thing to a reader, so a folder's size is counted in stems.
     stems = {(Path(file.name).parent, file.path.stem) for file in sources}
@@ -99,7 +100,14 @@ def check_folders(files: list[File]) -> Iterator[str]:
         if count > FOLDER_SOURCES_MAX:
             yield f"{folder}: {count} sources; at most {FOLDER_SOURCES_MAX}"
     names = {file.name for file in files}
-    for top in sorted({"/".join(file.name.split("/")[:2]) for file in sources}):
+    tops = {"/".join(file.name.split("/")[:2]) for file in sources}
+    modules = (Path(file.name) for file in files if file.path.suffix == ".py")
+    tops |= {
+        "/".join(path.parts[:3])
+        for path in modules
+        if path.is_relative_to("python/unstarve/") and len(path.parts) > 3
+    }
+    for top in sorted(tops):
         if f"{top}/README.md" not in names:
             yield f"{top}: no README.md that says what comes in and what goes out"
 

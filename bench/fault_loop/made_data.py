@@ -113,7 +113,7 @@ def open_loader(source: Path, **options: Any) -> Any:
         "size": SIZE, "resize": SIZE, "train": False, "shuffle": False, "threads": 2,
         "prefetch": 2, "on_error": "skip", "output": "numpy",
     }  # fmt: skip
-    return unstarve.ImageFolderLoader(source, BATCH, **(settings | options))
+    return unstarve.ImageLoader(source, BATCH, **(settings | options))
 
 
 def run_epoch(loader: Any) -> Epoch:

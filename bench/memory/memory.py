@@ -72,7 +72,7 @@ UNSTARVE_RUN = (
     TELL
     + f"""
 import unstarve
-run(lambda: unstarve.ImageFolderLoader(root, {BATCH}, threads=threads, seed=1))
+run(lambda: unstarve.ImageLoader(root, {BATCH}, threads=threads, seed=1))
 """
 )
 
@@ -115,8 +115,8 @@ run(lambda: unstarve.DataLoader(datasets.ImageFolder(root, work), {BATCH}, shuff
 )
 
 RUNS = {
-    "unstarve.ImageFolderLoader": UNSTARVE_RUN,
-    "unstarve.ImageFolderLoader again": UNSTARVE_RUN,  # with the list that the first has kept
+    "unstarve.ImageLoader": UNSTARVE_RUN,
+    "unstarve.ImageLoader again": UNSTARVE_RUN,  # with the list that the first has kept
     "torch DataLoader": TORCH_RUN,
     "unstarve.DataLoader over ImageFolder": DROP_IN_RUN,
 }

@@ -33,7 +33,7 @@ NATIVE_LOOP = (
     PHOTOS
     + """
 import sys
-loader = unstarve.ImageFolderLoader("images", 8, size=64, output="numpy", seed=1)
+loader = unstarve.ImageLoader("images", 8, size=64, output="numpy", seed=1)
 batches = [(images.copy(), labels.copy()) for images, labels in loader]
 assert sum(len(labels) for _, labels in batches) == 60
 assert all(images.shape[1:] == (3, 64, 64) and images.std() > 10 for images, _ in batches)
@@ -131,13 +131,14 @@ def test_is_small_and_for_known_systems(wheel: Path) -> None:
     assert named is not None and int(named[1]) <= 36, wheel.name
 
 
-def test_has_types_and_licences(unpacked: Path) -> None:
+def test_has_types_and_licences_and_no_notes_for_developers(unpacked: Path) -> None:
     package = unpacked / "unstarve"
     assert (package / "py.typed").is_file()
     assert (package / "_native.pyi").is_file()
     libraries = [path.stem for path in (package / "licenses").glob("*.txt")]
     assert {"libjpeg-turbo", "sqlite3", "fmtlib", "versions"} <= set(libraries)
     assert not list(unpacked.rglob("__pycache__"))
+    assert list(unpacked.rglob("README.md")) == [package / "demo" / "photos" / "README.md"]
 
 
 def test_needs_no_library_but_the_c_library(unpacked: Path) -> None:

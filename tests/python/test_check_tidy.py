@@ -41,8 +41,10 @@ HIDING = "importor" + "skip"
         ("tools/a.py", "# ======= part =======\n", "section banner"),
         ("tests/a_test.py", f"pytest.{HIDING}('torch')\n", "install it instead"),
         ("src/base/README.md", "\n" * 31, "31 lines; at most 30"),
+        ("python/unstarve/order/README.md", "\n" * 31, "31 lines; at most 30"),
         ("README.md", "\n" * 121, "121 lines; at most 120"),
         ("src/host/a.cpp", "int a;\n", "no README.md"),
+        ("python/unstarve/order/epoch.py", "", "python/unstarve/order: no README.md"),
     ],
 )
 def test_planted_faults(tree: Path, name: str, text: str, complaint: str) -> None:

@@ -93,7 +93,7 @@ def test_a_folder_of_the_native_loader_is_not_cut_either(tmp_path: Path) -> None
     script.write_text(
         "import os, sys, unstarve\n"
         "os.chdir(sys.argv[1])\n"
-        "for batch in unstarve.ImageFolderLoader(sys.argv[2], 8, threads=1): pass\n"
+        "for batch in unstarve.ImageLoader(sys.argv[2], 8, threads=1): pass\n"
     )
     package = Path(native.__file__).parent.parent
     job = run_job(tmp_path / "r", [script, root.parent, root.name], [package])

@@ -43,8 +43,12 @@ def apart(a: Any, b: Any) -> Any:
     return (a.to(torch.int16) - b.to(torch.int16)).abs()
 
 
+def test_its_first_name_means_the_same() -> None:
+    assert unstarve.ImageFolderLoader is unstarve.ImageLoader
+
+
 def test_train_pixels_are_within_one_of_torchvision() -> None:
-    loader = unstarve.ImageFolderLoader(PHOTOS, 60, shuffle=False, seed=3)
+    loader = unstarve.ImageLoader(PHOTOS, 60, shuffle=False, seed=3)
     flips = 0
     for epoch in range(3):
         loader.set_epoch(epoch)
@@ -62,7 +66,7 @@ def test_eval_pixels_are_within_one_of_torchvision() -> None:
     reference = transforms.Compose(
         [transforms.Resize(256, antialias=True), transforms.CenterCrop(224)]
     )
-    loader = unstarve.ImageFolderLoader(PHOTOS, 60, train=False)
+    loader = unstarve.ImageLoader(PHOTOS, 60, train=False)
     ((images, _),) = loader
     for index, path in enumerate(photos()):
         whole = functional.pil_to_tensor(Image.open(path).convert("RGB"))
@@ -74,7 +78,7 @@ def test_grey_and_cmyk_become_rgb_as_pil_makes_it(tmp_path: Path, mode: str) -> 
     photo = Image.open(photos()[20]).convert(mode)
     # Pillow writes CMYK inverted, as Adobe does, and reads it back that way.
     photo.save(tmp_path / "photo.jpg", quality=95)
-    loader = unstarve.ImageFolderLoader(tmp_path, 1, train=False, size=128, resize=128)
+    loader = unstarve.ImageLoader(tmp_path, 1, train=False, size=128, resize=128)
     ((images, _),) = loader
     reference = transforms.Compose(
         [
@@ -89,7 +93,7 @@ def test_grey_and_cmyk_become_rgb_as_pil_makes_it(tmp_path: Path, mode: str) -> 
 
 def test_labels_are_those_of_torchvision(folder: Path) -> None:
     reference = datasets.ImageFolder(str(folder))
-    loader = unstarve.ImageFolderLoader(folder, 12, shuffle=False)
+    loader = unstarve.ImageLoader(folder, 12, shuffle=False)
     ((_, labels),) = loader
     assert loader.class_to_idx == reference.class_to_idx
     assert labels.tolist() == reference.targets
@@ -98,15 +102,15 @@ def test_labels_are_those_of_torchvision(folder: Path) -> None:
 
 
 def test_batches_are_channels_last_uint8_without_a_copy(folder: Path) -> None:
-    for images, _ in unstarve.ImageFolderLoader(folder, 4):
+    for images, _ in unstarve.ImageLoader(folder, 4):
         assert images.dtype == torch.uint8
         assert images.shape == (4, 3, 224, 224)
         assert images.is_contiguous(memory_format=torch.channels_last)
 
 
 def test_numpy_output_has_the_same_bytes(folder: Path) -> None:
-    as_torch = list(unstarve.ImageFolderLoader(folder, 5, seed=9))
-    as_numpy = list(unstarve.ImageFolderLoader(folder, 5, seed=9, output="numpy", threads=1))
+    as_torch = list(unstarve.ImageLoader(folder, 5, seed=9))
+    as_numpy = list(unstarve.ImageLoader(folder, 5, seed=9, output="numpy", threads=1))
     assert len(as_torch) == len(as_numpy) == 3
     for (images, labels), (arrays, array_labels) in zip(as_torch, as_numpy, strict=True):
         assert isinstance(arrays, np.ndarray)
@@ -115,7 +119,7 @@ def test_numpy_output_has_the_same_bytes(folder: Path) -> None:
 
 
 def test_epochs_differ_and_repeat(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 12)
+    loader = unstarve.ImageLoader(folder, 12)
     first, second = (next(iter(loader))[0].clone() for _ in range(2))
     assert not torch.equal(first, second)
     loader.set_epoch(1)
@@ -125,7 +129,7 @@ def test_epochs_differ_and_repeat(folder: Path) -> None:
 
 
 def test_kept_batches_are_not_overwritten(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 2, prefetch=1)
+    loader = unstarve.ImageLoader(folder, 2, prefetch=1)
     kept = [batch for _ in range(5) for batch in loader]
     copies = [images.clone() for images, _ in kept]
     for _ in range(3):
@@ -137,7 +141,7 @@ def test_kept_batches_are_not_overwritten(folder: Path) -> None:
 
 
 def test_memory_is_reused_once_batches_are_gone(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 2, prefetch=2)
+    loader = unstarve.ImageLoader(folder, 2, prefetch=2)
     for _ in range(10):
         for _images, _ in loader:
             pass
@@ -148,7 +152,7 @@ def test_memory_is_reused_once_batches_are_gone(folder: Path) -> None:
 def test_a_broken_file_raises_with_its_path(folder: Path) -> None:
     broken = folder / "class1" / "broken.jpg"
     broken.write_bytes(photos()[0].read_bytes()[:5000])
-    loader = unstarve.ImageFolderLoader(folder, 4)
+    loader = unstarve.ImageLoader(folder, 4)
     with pytest.raises(errors.CorruptDataError, match=r"class1/broken\.jpg"):
         list(loader)
     assert [Path(e.message.split(": ")[0]).name for e in loader.errors()] == ["broken.jpg"]
@@ -158,7 +162,7 @@ def test_a_broken_file_raises_with_its_path(folder: Path) -> None:
 def test_broken_files_are_skipped_or_replaced(folder: Path, policy: Any, images: int) -> None:
     (folder / "class1" / "broken.jpg").write_bytes(photos()[0].read_bytes()[:5000])
     (folder / "class2" / "empty.jpg").write_bytes(b"")
-    loader = unstarve.ImageFolderLoader(folder, 4, on_error=policy)
+    loader = unstarve.ImageLoader(folder, 4, on_error=policy)
     assert sum(len(labels) for _, labels in loader) == images
     assert loader.stats()["failed"] >= 2
     assert {Path(e.message.split(": ")[0]).name for e in loader.errors()} == {
@@ -169,19 +173,19 @@ def test_broken_files_are_skipped_or_replaced(folder: Path, policy: Any, images:
 
 def test_errors_name_the_argument(folder: Path) -> None:
     with pytest.raises(ValueError, match="batch_size"):
-        unstarve.ImageFolderLoader(folder, 0)
+        unstarve.ImageLoader(folder, 0)
     with pytest.raises(ValueError, match="on_error"):
-        unstarve.ImageFolderLoader(folder, on_error="ignore")  # type: ignore[arg-type]
+        unstarve.ImageLoader(folder, on_error="ignore")  # type: ignore[arg-type]
     with pytest.raises(errors.NotFoundError, match="no/such"):
-        unstarve.ImageFolderLoader("/no/such")
+        unstarve.ImageLoader("/no/such")
     (folder / "class0" / "other.png").write_bytes(b"")
     with pytest.raises(errors.NotSupportedError, match=r"other\.png.*skip_other_formats"):
-        unstarve.ImageFolderLoader(folder)
-    assert unstarve.ImageFolderLoader(folder, skip_other_formats=True).sample_count == 12
+        unstarve.ImageLoader(folder)
+    assert unstarve.ImageLoader(folder, skip_other_formats=True).sample_count == 12
 
 
 def test_a_new_iterator_ends_the_old_one(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 2)
+    loader = unstarve.ImageLoader(folder, 2)
     old = iter(loader)
     next(old)
     new = iter(loader)
@@ -192,7 +196,7 @@ def test_a_new_iterator_ends_the_old_one(folder: Path) -> None:
 
 def test_leaving_early_and_dropping_the_loader_does_not_hang(folder: Path) -> None:
     for _ in range(10):
-        next(iter(unstarve.ImageFolderLoader(folder, 3)))
+        next(iter(unstarve.ImageLoader(folder, 3)))
 
 
 def _use_in_child(loader: Any, answers: Any) -> None:
@@ -204,7 +208,7 @@ def _use_in_child(loader: Any, answers: Any) -> None:
 
 
 def test_a_forked_child_gets_a_clear_error(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 3)
+    loader = unstarve.ImageLoader(folder, 3)
     next(iter(loader))
     fork = multiprocessing.get_context("fork")
     answers = fork.Queue()
@@ -223,7 +227,7 @@ def test_ctrl_c_ends_a_wait(tmp_path: Path) -> None:
         from PIL import Image
         noise = numpy.random.default_rng(0).integers(0, 256, (2000, 2000, 3), dtype=numpy.uint8)
         Image.fromarray(noise).save(sys.argv[1] + "/a.jpg", quality=95, progressive=True)
-        loader = unstarve.ImageFolderLoader(sys.argv[1], 1, threads=1, output="numpy")
+        loader = unstarve.ImageLoader(sys.argv[1], 1, threads=1, output="numpy")
         try:
             print("waiting", flush=True)
             while True:
@@ -248,7 +252,7 @@ def test_the_package_imports_without_the_compiled_module(tmp_path: Path) -> None
     shutil.copytree(source, tmp_path / "unstarve", ignore=shutil.ignore_patterns("_native*"))
     script = (
         "import unstarve\n"
-        "try:\n    unstarve.ImageFolderLoader\n"
+        "try:\n    unstarve.ImageLoader\n"
         "except ImportError as e:\n    print('ImportError', 'make build' in str(e))"
     )
     done = subprocess.run(

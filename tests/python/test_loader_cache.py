@@ -23,7 +23,7 @@ ENDLESS = """
     import sys
     import unstarve
 
-    loader = unstarve.ImageFolderLoader(
+    loader = unstarve.ImageLoader(
         sys.argv[1], 4, size=64, threads=2, output="numpy", cache_dir=sys.argv[2]
     )
     while True:
@@ -35,7 +35,7 @@ ENDLESS = """
 def digests(epochs: int = 2, **settings: Any) -> tuple[list[str], Any]:
     """One digest of all batches for each epoch, and the loader."""
     settings = {"size": 64, "threads": 2, "output": "numpy", **settings}
-    loader = unstarve.ImageFolderLoader(settings.pop("root", PHOTOS), 16, **settings)
+    loader = unstarve.ImageLoader(settings.pop("root", PHOTOS), 16, **settings)
     result = []
     for _ in range(epochs):
         digest = hashlib.blake2b()
@@ -64,14 +64,14 @@ def test_a_resumed_loader_reads_copies(tmp_path: Path) -> None:
         return [images.tobytes() for images, _ in loader]
 
     settings: dict[str, Any] = {"size": 64, "threads": 2, "output": "numpy"}
-    first = unstarve.ImageFolderLoader(PHOTOS, 4, cache_dir=tmp_path, **settings)
+    first = unstarve.ImageLoader(PHOTOS, 4, cache_dir=tmp_path, **settings)
     batches = iter(first)
     for _ in range(5):
         next(batches)
     state = first.state_dict()
     expected = rest(batches)
     del first, batches
-    again = unstarve.ImageFolderLoader(PHOTOS, 4, cache_dir=tmp_path, **settings)
+    again = unstarve.ImageLoader(PHOTOS, 4, cache_dir=tmp_path, **settings)
     again.load_state_dict(state)
     assert rest(again) == expected
     assert again.stats()["cache_hits"] > 0

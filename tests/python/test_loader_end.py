@@ -56,7 +56,7 @@ def test_other_threads_run_while_a_loader_ends(folder_of_one_large_file: Path) -
             time.sleep(0.001)  # lets go
 
     others = tasks()
-    loader = unstarve.ImageFolderLoader(
+    loader = unstarve.ImageLoader(
         folder_of_one_large_file, 1, train=False, output="numpy", threads=1
     )
     batches = iter(loader)
@@ -90,7 +90,7 @@ def test_a_process_ends_while_a_daemon_thread_loads(tmp_path: Path) -> None:
         begun = threading.Event()
 
         def consume():
-            loader = unstarve.ImageFolderLoader(sys.argv[1], 2, output="numpy", threads=1)
+            loader = unstarve.ImageLoader(sys.argv[1], 2, output="numpy", threads=1)
             while True:
                 for batch in loader:
                     begun.set()

@@ -85,7 +85,7 @@ def use_lane(monkeypatch: pytest.MonkeyPatch, lane: Any) -> None:
 
 
 def copy_epochs(folder: Path, epochs: int) -> Any:
-    loader = unstarve.ImageFolderLoader(
+    loader = unstarve.ImageLoader(
         folder, 1, size=32, threads=1, prefetch=2, device="the patched lane"
     )
     for _ in range(epochs):
@@ -121,7 +121,7 @@ def test_memory_is_kept_until_the_copies_of_an_abandoned_epoch_are_over(
 ) -> None:
     lane = SlowLane(lag=100)
     use_lane(monkeypatch, lane)
-    loader = unstarve.ImageFolderLoader(folder, 4, size=32, threads=1, device="the patched lane")
+    loader = unstarve.ImageLoader(folder, 4, size=32, threads=1, device="the patched lane")
     iterator = iter(loader)
     next(iterator)
     assert not lane.copies[0].over
@@ -199,7 +199,7 @@ def test_nested_batches_keep_their_form() -> None:
 
 
 def image_folder_loader(folder: Path, device: Any) -> Any:
-    return unstarve.ImageFolderLoader(folder, 2, size=32, threads=2, device=device)
+    return unstarve.ImageLoader(folder, 2, size=32, threads=2, device=device)
 
 
 def data_loader(folder: Path, device: Any) -> Any:
@@ -245,7 +245,7 @@ def test_data_loader_writes_into_pinned_slots_for_the_device_alone(
 
 def test_emulated_gpu_overlaps_copies_from_pinned_slots(folder: Path) -> None:
     gpu = emulated.Gpu("a100")
-    loader = unstarve.ImageFolderLoader(folder, 4, size=224, device=gpu, normalize=(MEAN, STD))
+    loader = unstarve.ImageLoader(folder, 4, size=224, device=gpu, normalize=(MEAN, STD))
     model = gpu.resnet50()
     for images, labels in loader:
         assert isinstance(images, emulated.DeviceTensor)
@@ -266,7 +266,7 @@ def test_pin_memory_pins_for_the_emulated_gpu(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(emulated.Gpu, "_opened", 1)
-    batches = list(unstarve.ImageFolderLoader(folder, 4, size=32, pin_memory=True))
+    batches = list(unstarve.ImageLoader(folder, 4, size=32, pin_memory=True))
     assert all(emulated.is_pinned(tensor) for batch in batches for tensor in batch)
     loader = data_loader(folder, None)
     loader.pin_memory = True
@@ -279,7 +279,7 @@ def test_pin_memory_without_a_gpu_says_so(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(emulated.Gpu, "_opened", 0)
     with pytest.warns(UserWarning, match="there is no GPU"):
-        loader = unstarve.ImageFolderLoader(folder, 4, size=32, pin_memory=True)
+        loader = unstarve.ImageLoader(folder, 4, size=32, pin_memory=True)
     assert not any(emulated.is_pinned(tensor) for batch in loader for tensor in batch)
 
 
@@ -287,10 +287,10 @@ def test_devices_that_are_not_there_are_refused(folder: Path) -> None:
     with pytest.raises(ValueError, match="must be a CUDA device"):
         unstarve.to_device([], "cpu")
     with pytest.raises(ValueError, match="needs a device"):
-        unstarve.ImageFolderLoader(folder, normalize=(MEAN, STD))
+        unstarve.ImageLoader(folder, normalize=(MEAN, STD))
     if not torch.cuda.is_available():
         with pytest.raises(RuntimeError, match="no CUDA device"):
-            unstarve.ImageFolderLoader(folder, device="cuda")
+            unstarve.ImageLoader(folder, device="cuda")
 
 
 def test_a_missing_driver_is_named() -> None:
@@ -373,10 +373,8 @@ def test_cuda_copies_wait_and_are_waited_for(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.gpu
 def test_batches_arrive_on_a_cuda_device(folder: Path) -> None:
     arguments: Any = {"size": 64, "threads": 2, "seed": 3}
-    expected = list(unstarve.ImageFolderLoader(folder, 2, **arguments))
-    loader = unstarve.ImageFolderLoader(
-        folder, 2, device="cuda", normalize=(MEAN, STD), **arguments
-    )
+    expected = list(unstarve.ImageLoader(folder, 2, **arguments))
+    loader = unstarve.ImageLoader(folder, 2, device="cuda", normalize=(MEAN, STD), **arguments)
     assert loader._memory is not None and loader._memory.why_pageable == ""
     mean, std = (255 * torch.tensor(values).view(3, 1, 1) for values in (MEAN, STD))
     busy = torch.randn(2048, 2048, device="cuda")
@@ -390,9 +388,9 @@ def test_batches_arrive_on_a_cuda_device(folder: Path) -> None:
 
 @pytest.mark.gpu
 def test_cuda_calls_our_slots_pinned_and_they_are_never_torn(folder: Path) -> None:
-    loader = unstarve.ImageFolderLoader(folder, 1, size=512, threads=4, prefetch=2, shuffle=False)
+    loader = unstarve.ImageLoader(folder, 1, size=512, threads=4, prefetch=2, shuffle=False)
     expected = [images for images, _ in loader]
-    loader = unstarve.ImageFolderLoader(
+    loader = unstarve.ImageLoader(
         folder, 1, size=512, threads=4, prefetch=2, shuffle=False, device="cuda"
     )
     seen = []

@@ -11,7 +11,7 @@ from loaders.task import BATCH, SHORT_SIDE, SIZE
 
 
 class Unstarve:
-    """unstarve.ImageFolderLoader on a folder of files or on shards of it."""
+    """unstarve.ImageLoader on a folder of files or on shards of it."""
 
     def __init__(self, source: Path, threads: int, simd: str = "") -> None:
         import unstarve
@@ -19,8 +19,8 @@ class Unstarve:
 
         if simd:
             _native.limit_simd(simd)
-        self._train = unstarve.ImageFolderLoader(str(source), BATCH, size=SIZE, threads=threads)
-        self._evaluate = unstarve.ImageFolderLoader(
+        self._train = unstarve.ImageLoader(str(source), BATCH, size=SIZE, threads=threads)
+        self._evaluate = unstarve.ImageLoader(
             str(source), BATCH, size=SIZE, train=False, shuffle=False, threads=threads
         )
 

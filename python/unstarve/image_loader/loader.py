@@ -1,4 +1,4 @@
-"""Feeds a training loop with batches of images from a folder of JPEGs.
+"""Feeds a training loop with batches of images, from a folder of JPEGs or what else holds them.
 
 Reading, decoding, cropping and resizing happen in native threads; a batch reaches Python as views
 of the memory it was decoded into. Order and random crops depend on (seed, epoch, index) alone, so
@@ -56,7 +56,7 @@ class SampleFailure:
 
 
 class ImageLoader:
-    """Batches of (images, labels) from a folder with one sub-folder of JPEGs per class.
+    """Batches of (images, labels) from a folder of JPEGs, from tars, an array or shards.
 
     Classes are the sorted sub-folders, as in `torchvision.datasets.ImageFolder`; a folder with
     images and no sub-folders is one class. Only JPEG is read; a folder with PNG or WebP files is
@@ -68,7 +68,9 @@ class ImageLoader:
     keeps batches gets new memory for each further one.
 
     Args:
-        root: the folder.
+        root: a folder with one sub-folder of JPEGs per class, or with JPEGs alone; a tar, a folder
+            of tars or a pattern that ends in .tar; an .npy file of images; a shard or a folder of
+            shards that `unstarve pack` made.
         batch_size: images per batch.
         size: width and height of the images that come out.
         train: True for RandomResizedCrop(size, scale, ratio) and RandomHorizontalFlip(flip);
@@ -76,8 +78,8 @@ class ImageLoader:
             torchvision's results for the same box.
         shuffle: a new order in each epoch; by default what `train` says.
         seed: with the epoch and a sample's index, decides order, crops and flips.
-        threads: loading threads; by default a controller keeps as many at work, up to the CPUs
-            that the process may use, as the consumer needs: see `explain()`.
+        threads: loading threads, which run no Python; by default a controller keeps as many at
+            work, up to the CPUs that the process may use, as the consumer needs: see `explain()`.
         prefetch: batches that may be under way or ready before they are asked for; by default the
             controller's choice, within `memory_bytes`.
         drop_last: leave out the last batch if it is not full.
