@@ -76,7 +76,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
 
     The order is torch's own: the sampler is asked as torch asks it, so the same `torch.manual_seed`
     or `generator` gives the same batches of indices. The random transforms of an epoch depend on
-    one seed, drawn where torch draws the seed of its workers, and on each sample's index.
+    one seed, drawn where torch draws the seed of its worker processes, and on each sample's index.
 
     What arguments mean when the native engine runs: `num_workers` is the most loading threads (0:
     as many as the process may use CPUs), `prefetch_factor` bounds the batches loaded ahead,

@@ -1,4 +1,5 @@
-"""torch's own iterators where Python loads the samples: in this process, in workers, in threads.
+"""torch's own iterators where Python loads the samples: in this process, in worker processes or
+in worker threads.
 
 Each tells the epoch which batches the consumer has got, also where they come out of order, and
 follows how far the workers are, so that the loader's state is that of its consumer.
@@ -37,7 +38,8 @@ def uses_threads(loader: Any) -> bool:
 
 
 class Progress:
-    """How far the workers of a loader's latest iterator are, or, without workers, its data set."""
+    """How far the worker processes or threads of a loader's latest iterator are, or, without any,
+    its data set."""
 
     def __init__(
         self, workers: int, resumed: dict[str, Any] | None, *, is_within_epoch: bool = False

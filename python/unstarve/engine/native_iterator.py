@@ -186,7 +186,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             self._ask_python(batch, (row for row, file in enumerate(files) if file in unreadable))
 
     def _ask_python(self, batch: Batch, rows: Iterable[int]) -> None:
-        """Lets Python load these rows meanwhile, where it has a worker for that."""
+        """Lets Python load these rows meanwhile, where it has a process or thread for that."""
         if self._python is None:
             here = self._num_workers == 0
             self._python = (
@@ -274,7 +274,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             raise told from None
 
     def _as_told(self, error: Exception) -> Exception:
-        """While it is handled: an error as it reaches the job where workers form the batches."""
+        """While it is handled: an error as it reaches the job where processes form the batches."""
         if self._num_workers == 0:
             return error
         try:

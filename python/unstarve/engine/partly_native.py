@@ -57,7 +57,7 @@ class TaskMaker:
         """What is made from now on is of this epoch. Once is enough."""
         if epoch is self._epoch:
             return
-        # With persistent workers torch draws no seed for a further epoch.
+        # With persistent worker processes torch draws no seed for a further epoch.
         fresh = base_seed + self._epochs_begun * SEED_STEP
         self._number = epoch.draw_seed(fresh) % EPOCHS
         self._epoch = epoch
@@ -88,7 +88,7 @@ class TaskMaker:
 
 
 class _Here(threading.local):
-    """What one worker, a process or a thread, has opened."""
+    """What one worker process or worker thread has opened."""
 
     process: int | None = None
     images: _Images | None = None
@@ -100,7 +100,7 @@ class PartlyNative:
     def __init__(self, outermost: Any, dataset: Any, files: Any) -> None:
         self.outermost = outermost
         self._dataset = dataset
-        #: A FileList where copies are kept: the memory of forked workers is shared, others make
+        #: A FileList where copies are kept: forked worker processes share its memory, others make
         #: one of their own.
         self._files = files
         self._here = _Here()
@@ -167,7 +167,7 @@ class _Images:
             ask_for_cache(options)
         self._native = _native.SampleLoader(options, files)
         if files is not None and multiprocessing.parent_process() is not None:
-            # Copies that wait are written before the worker ends.
+            # Copies that wait are written before the worker process ends.
             multiprocessing.util.Finalize(None, self._native.close, exitpriority=1)
         self.rest = prefix.rest
         self._height, self._width = plan.geometry.size
@@ -204,7 +204,7 @@ def file_list(samples: Iterable[tuple[Any, Any]]) -> Any:
     """A FileList where the environment asks for a cache, else None."""
     if not os.environ.get("UNSTARVE_CACHE_DIR"):
         return None
-    size_of("UNSTARVE_CACHE_BYTES")  # rather refused here than in a worker
+    size_of("UNSTARVE_CACHE_BYTES")  # rather refused here than in a worker process
     from unstarve import _native
 
     try:

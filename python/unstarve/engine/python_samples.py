@@ -21,9 +21,9 @@ from unstarve.engine.sample_worker import (
     draws_from,
 )
 
-# A worker that has more before it than this gets company.
+# A worker process (or thread) that has more before it than this gets company.
 _TASKS_PER_WORKER = 2
-# Samples that a worker may have before it, or may have loaded for a consumer who does not come:
+# Samples that one may have before it, or may have loaded for a consumer who does not come:
 # they take memory. Others wait for their turn here.
 _MOST_AHEAD = 128
 

@@ -1,4 +1,4 @@
-"""One worker, a process or a thread, that loads single samples of the user's data set.
+"""One worker process or worker thread, which loads single samples of the user's data set.
 
 What a sample draws from the global generators follows from the task's seed, whoever loads it.
 """
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 class SampleWorker:
-    """torch's iterator over a single worker, used as a queue of samples."""
+    """torch's iterator over a single process or thread, used as a queue of samples."""
 
     def __init__(self, loader: Any, seed: int) -> None:
         self._tasks = _Tasks()
@@ -110,7 +110,7 @@ class _OneWorker:
 
 
 class SeededSamples:
-    """The user's data set in a worker, asked with Tasks."""
+    """The user's data set in a worker process or thread, asked with Tasks."""
 
     def __init__(self, outermost: Any) -> None:
         self.outermost = outermost
