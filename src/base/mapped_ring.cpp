@@ -1,18 +1,16 @@
 #include "base/mapped_ring.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "base/check.h"
+#include "base/io/read.h"
 #include "base/unique_handle.h"
 
 namespace unstarve {
@@ -47,25 +45,19 @@ static_assert(sizeof(Header) == kHeaderBytes);
 static_assert(std::endian::native == std::endian::little, "rings are little-endian");
 
 /// Reads exactly `bytes.size()` bytes at `offset`, or says why not.
-Status read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset, const std::string& path) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got =
-        ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, fmt::format("cannot read ring {}", path));
-    if (got == 0) {
-      return fail(ErrorCode::kCorruptData, "ring {} ends at byte {}; {} more were expected", path,
-                  offset + done, bytes.size() - done);
-    }
-    done += static_cast<std::size_t>(got);
-  }
-  return {};
+Status read_ring(int fd, std::span<std::byte> bytes, std::uint64_t offset,
+                 const std::string& path) {
+  io::Files files;
+  const Result<std::size_t> got = io::read_available(files, fd, offset, bytes);
+  if (!got) return fail_again(got.error(), fmt::format("cannot read ring {}", path));
+  if (*got == bytes.size()) return {};
+  return fail(ErrorCode::kCorruptData, "ring {} ends at byte {}; {} more were expected", path,
+              offset + *got, bytes.size() - *got);
 }
 
 Result<Header> read_header(int fd, const std::string& path) {
   Header header{};
-  if (Status read = read_at(fd, std::as_writable_bytes(std::span(&header, 1)), 0, path); !read) {
+  if (Status read = read_ring(fd, std::as_writable_bytes(std::span(&header, 1)), 0, path); !read) {
     return forward_error(read);
   }
   return header;
@@ -93,21 +85,11 @@ Status check_header(const Header& header, const std::string& path) {
 
 }  // namespace
 
-std::optional<FileIdentity> identity_of(const std::string& path) {
-  struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) return std::nullopt;
-  return FileIdentity{file.st_dev, file.st_ino};
-}
-
 struct RingWriter::Impl {
-  Header* header = nullptr;
+  io::Mapping mapping;
+  Header* header = nullptr;  // within the mapping, as the records
   std::byte* records = nullptr;
-  std::size_t mapped_bytes = 0;
   std::uint64_t written = 0;
-
-  ~Impl() {
-    if (header != nullptr) ::munmap(header, mapped_bytes);
-  }
 };
 
 RingWriter::RingWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -119,22 +101,25 @@ Result<RingWriter> RingWriter::create(const std::string& path, const RingOptions
   UNSTARVE_CHECK(std::has_single_bit(options.capacity) && options.capacity <= kCapacityMax &&
                      options.record_size > 0 && options.record_size <= kRecordBytesMax,
                  "ring options are ours and must be in bounds");
-  FileDescriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd) return fail_errno(errno, fmt::format("cannot create ring {}", path));
+  io::Files files;
+  const Result<FileDescriptor> file = files.open(path, O_RDWR | O_CREAT | O_TRUNC);
+  if (!file) return fail_again(file.error(), fmt::format("cannot create ring {}", path));
   const std::size_t bytes = kHeaderBytes + options.capacity * options.record_size;
   // posix_fallocate, not ftruncate: on a full disk a store into a sparse map would be a SIGBUS in
   // the middle of somebody's training.
-  if (const int failed = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes)); failed != 0) {
-    ::unlink(path.c_str());
+  if (const int failed = ::posix_fallocate(file->get(), 0, static_cast<off_t>(bytes));
+      failed != 0) {
+    (void)files.remove(path);
     return fail_errno(failed, fmt::format("cannot reserve {} bytes for ring {}", bytes, path));
   }
-  void* map = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (map == MAP_FAILED) return fail_errno(errno, fmt::format("cannot map ring {}", path));
+  Result<io::Mapping> mapping = files.map(file->get(), bytes, io::MapAccess::kReadAndWrite);
+  if (!mapping) return fail_again(mapping.error(), fmt::format("cannot map ring {}", path));
 
   auto impl = std::make_unique<Impl>();
-  impl->header = static_cast<Header*>(map);
-  impl->records = static_cast<std::byte*>(map) + kHeaderBytes;
-  impl->mapped_bytes = bytes;
+  impl->mapping = std::move(*mapping);
+  std::byte* start = impl->mapping.writable_bytes().data();
+  impl->header = reinterpret_cast<Header*>(start);
+  impl->records = start + kHeaderBytes;
   Header& header = *impl->header;
   header.version = kVersion;
   header.kind = static_cast<std::uint32_t>(options.kind);
@@ -174,7 +159,7 @@ Status RingWriter::set_text(std::string_view json) {
 struct RingReader::Impl {
   FileDescriptor fd;
   std::string path;
-  FileIdentity identity;
+  io::FileIdentity identity;
   Header header{};
   std::uint64_t seen = 0;
   std::uint64_t lost = 0;
@@ -186,10 +171,10 @@ struct RingReader::Impl {
     const std::uint64_t slot = from & (header.capacity - 1);
     const std::uint64_t first_count = std::min(count, header.capacity - slot);
     const auto bytes = std::span(buffer);
-    Status first = read_at(fd.get(), bytes.first(first_count * header.record_size),
-                           kHeaderBytes + slot * header.record_size, path);
+    Status first = read_ring(fd.get(), bytes.first(first_count * header.record_size),
+                             kHeaderBytes + slot * header.record_size, path);
     if (!first || first_count == count) return first;
-    return read_at(fd.get(), bytes.subspan(first_count * header.record_size), kHeaderBytes, path);
+    return read_ring(fd.get(), bytes.subspan(first_count * header.record_size), kHeaderBytes, path);
   }
 };
 
@@ -201,10 +186,11 @@ RingReader::~RingReader() = default;
 Result<RingReader> RingReader::open(const std::string& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  impl->fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!impl->fd) return fail_errno(errno, fmt::format("cannot open ring {}", path));
-  struct stat file {};
-  if (::fstat(impl->fd.get(), &file) == 0) impl->identity = {file.st_dev, file.st_ino};
+  io::Files files;
+  Result<FileDescriptor> file = files.open(path, O_RDONLY);
+  if (!file) return fail_again(file.error(), fmt::format("cannot open ring {}", path));
+  impl->fd = std::move(*file);
+  if (const auto state = files.state(impl->fd.get()); state) impl->identity = state->identity;
   const Result<Header> header = read_header(impl->fd.get(), path);
   if (!header) return forward_error(header);
   if (const Status ok = check_header(*header, path); !ok) return forward_error(ok);
@@ -217,7 +203,7 @@ std::uint32_t RingReader::record_size() const { return impl_->header.record_size
 std::uint64_t RingReader::writer_pid() const { return impl_->header.writer_pid; }
 std::int64_t RingReader::created_ns() const { return impl_->header.created_ns; }
 std::string RingReader::path() const { return impl_->path; }
-FileIdentity RingReader::identity() const { return impl_->identity; }
+io::FileIdentity RingReader::identity() const { return impl_->identity; }
 std::uint64_t RingReader::position() const { return impl_->seen; }
 void RingReader::skip_to(std::uint64_t position) { impl_->seen = position; }
 std::uint64_t RingReader::lost() const { return impl_->lost; }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/io/files.h"
 #include "base/result.h"
 
 namespace unstarve {
@@ -22,16 +22,6 @@ struct RingOptions {
   std::uint64_t capacity = 16384;  // records, a power of two
   std::int64_t created_ns = 0;     // CLOCK_MONOTONIC
 };
-
-/// What tells two files of the same name apart while one of them is open.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  auto operator<=>(const FileIdentity&) const = default;
-};
-
-/// Of the file that `path` names now; nothing where it names none.
-std::optional<FileIdentity> identity_of(const std::string& path);
 
 /// Writes records into a memory-mapped file that outlives the process (format:
 /// docs/formats/run.md). Never blocks: old records are overwritten when nobody reads them in time.
@@ -70,7 +60,7 @@ class RingReader {
   std::int64_t created_ns() const;
   std::string path() const;
   /// Of the file that was opened.
-  FileIdentity identity() const;
+  io::FileIdentity identity() const;
 
   /// Hands every record not seen yet to `each`, oldest first; returns how many. The span is valid
   /// only during the call.

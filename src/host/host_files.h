@@ -2,10 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 
 namespace unstarve::host {
@@ -16,24 +17,24 @@ namespace unstarve::host {
 ///   HostFiles recorded("testdata/v2");     // a folder with proc/ and sys/ in it
 ///   Result<std::string> text = files.read("/proc/meminfo");
 ///
-/// Thread rule: any thread. Subclasses in tests make single reads fail.
+/// Thread rule: any thread.
 class HostFiles {
  public:
-  explicit HostFiles(std::string root = "");
-  virtual ~HostFiles() = default;
+  /// `files` may be such as fail.
+  explicit HostFiles(std::string root = "", std::shared_ptr<io::Files> files = io::plain_files());
 
   /// The whole file at `path` (absolute, without the root). Files of /proc have no size of their
   /// own, so what is longer than `bytes_max` is an error, not a cut.
-  virtual Result<std::string> read(const std::string& path,
-                                   std::size_t bytes_max = kFileBytesMax) const;
+  Result<std::string> read(const std::string& path, std::size_t bytes_max = kFileBytesMax) const;
   /// Entries of a folder that are numbers: the processes of /proc, the threads of a task folder.
-  virtual Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const;
-  virtual bool exists(const std::string& path) const;
+  Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const;
+  bool exists(const std::string& path) const;
 
   static constexpr std::size_t kFileBytesMax = 1U << 20;
 
  private:
   std::string root_;
+  std::shared_ptr<io::Files> files_;  // shared with the test that makes them fail
 };
 
 }  // namespace unstarve::host

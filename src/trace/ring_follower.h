@@ -31,7 +31,7 @@ class RingFollower {
   /// Position, lost and damaged records so far.
   const RingMark& mark() const { return mark_; }
   /// Which file it is, whatever has its name by now.
-  FileIdentity identity() const { return reader_.identity(); }
+  io::FileIdentity identity() const { return reader_.identity(); }
 
  private:
   RingFollower(RingReader reader, std::string file);

@@ -1,15 +1,14 @@
 #include "observe/import/byte_source.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/io/read.h"
 #include "base/unique_handle.h"
 #include "observe/import/gzip_source.h"
 
@@ -23,21 +22,18 @@ class FileSource final : public ByteSource {
       : file_(std::move(file)), path_(std::move(path)), total_(total) {}
 
   Result<std::size_t> read(std::span<char> target) override {
-    for (;;) {
-      const ssize_t got = ::read(file_.get(), target.data(), target.size());
-      if (got >= 0) {
-        done_ += static_cast<std::uint64_t>(got);
-        return static_cast<std::size_t>(got);
-      }
-      if (errno != EINTR) {
-        return fail_errno(errno, fmt::format("cannot read {} at byte {}", path_, done_));
-      }
-    }
+    const Result<std::size_t> got =
+        io::read_available(files_, file_.get(), done_, std::as_writable_bytes(target));
+    if (!got)
+      return fail_again(got.error(), fmt::format("cannot read {} at byte {}", path_, done_));
+    done_ += *got;
+    return got;
   }
   std::uint64_t done_bytes() const override { return done_; }
   std::uint64_t total_bytes() const override { return total_; }
 
  private:
+  io::Files files_;
   FileDescriptor file_;
   std::string path_;
   std::uint64_t done_ = 0;
@@ -78,25 +74,24 @@ Result<std::unique_ptr<ByteSource>> decompressed(std::unique_ptr<ByteSource> sou
 
 Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path) {
   // O_NONBLOCK so that opening a pipe without a writer returns and can be refused below.
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return fail_errno(errno, fmt::format("cannot open {}", path));
-  struct stat info = {};
-  if (::fstat(file.get(), &info) != 0) {
-    return fail_errno(errno, fmt::format("cannot look at {}", path));
-  }
-  if (S_ISDIR(info.st_mode)) {
+  io::Files files;
+  Result<FileDescriptor> file = files.open(path, O_RDONLY | O_NONBLOCK);
+  if (!file) return fail_again(file.error(), fmt::format("cannot open {}", path));
+  const Result<io::FileState> state = files.state(file->get());
+  if (!state) return fail_again(state.error(), fmt::format("cannot look at {}", path));
+  if (state->is_folder) {
     return fail(ErrorCode::kInvalidArgument, "{} is a directory; name the trace file in it", path);
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (!state->is_regular) {
     return fail(ErrorCode::kInvalidArgument, "{} is not a regular file; save the trace first",
                 path);
   }
-  char head[4] = {};
-  const ssize_t got = ::pread(file.get(), head, sizeof head, 0);
-  if (got < 0) return fail_errno(errno, fmt::format("cannot read {}", path));
-  auto source =
-      std::make_unique<FileSource>(std::move(file), path, static_cast<std::uint64_t>(info.st_size));
-  return decompressed(std::move(source), {head, static_cast<std::size_t>(got)}, path);
+  std::array<char, 4> head = {};
+  const Result<std::size_t> got =
+      io::read_available(files, file->get(), 0, std::as_writable_bytes(std::span(head)));
+  if (!got) return fail_again(got.error(), fmt::format("cannot read {}", path));
+  auto source = std::make_unique<FileSource>(std::move(*file), path, state->size);
+  return decompressed(std::move(source), {head.data(), *got}, path);
 }
 
 Result<std::unique_ptr<ByteSource>> make_memory_source(std::span<const char> bytes,

@@ -12,8 +12,14 @@ namespace {
 /// what is no ring after that many looks (five seconds of them) will not become one.
 constexpr int kTries = 50;
 
+/// Of the file that `path` names now; nothing where it names none.
+std::optional<io::FileIdentity> identity_of(const std::string& path) {
+  const Result<io::FileState> state = io::Files().state_at(path);
+  return state ? std::optional(state->identity) : std::nullopt;
+}
+
 /// False when the file is still there. One that took its name meanwhile is left alone.
-bool remove_file(const std::string& path, const FileIdentity& file) {
+bool remove_file(const std::string& path, const io::FileIdentity& file) {
   if (identity_of(path) != file) return true;
   std::error_code failed;
   std::filesystem::remove(path, failed);
@@ -24,7 +30,7 @@ bool remove_file(const std::string& path, const FileIdentity& file) {
 
 void RingDirectory::discover() {
   for (const std::string& path : trace::list_rings(dir_)) {
-    const std::optional<FileIdentity> file = identity_of(path);
+    const std::optional<io::FileIdentity> file = identity_of(path);
     if (!file) continue;
     const Key key(path, *file);
     if (rings_.count(key) != 0 || left_behind_.count(key) != 0) continue;
@@ -32,7 +38,7 @@ void RingDirectory::discover() {
     if (tries == 0) continue;
     Result<trace::RingFollower> follower = trace::RingFollower::open(path);
     if (follower) {
-      const FileIdentity opened = follower->identity();
+      const io::FileIdentity opened = follower->identity();
       rings_.try_emplace({path, opened}, Ring{std::move(*follower)});
       tries_left_.erase(key);
     } else if (--tries == 0) {

@@ -46,7 +46,7 @@ class RingDirectory {
     bool finished = false;      // drained once more after its end
   };
   /// A ring's path and the file that it names: process ids, and with them names, are used again.
-  using Key = std::pair<std::string, FileIdentity>;
+  using Key = std::pair<std::string, io::FileIdentity>;
 
   std::string dir_;
   std::map<Key, Ring> rings_;

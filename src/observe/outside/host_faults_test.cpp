@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -15,32 +16,35 @@ namespace {
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr pid_t kJob = 100;
 
-/// Fails the read of number `fail_at`, and those after it if `for_ever`.
-class FailingFiles final : public host::HostFiles {
+/// Fails the call of number `fail_at`, and those after it if `for_ever`.
+class FailingFiles final : public io::Files {
  public:
-  using HostFiles::HostFiles;
-
-  Result<std::string> read(const std::string& path, std::size_t bytes_max) const override {
-    if (fails()) {
-      if (throws) throw std::bad_alloc();
-      return fail(ErrorCode::kIo, "cannot read {}: made to fail", path);
-    }
-    return HostFiles::read(path, bytes_max);
+  Result<FileDescriptor> open(const std::string& path, int flags, unsigned mode) override {
+    if (fails()) return fail(ErrorCode::kIo, "made to fail");
+    return Files::open(path, flags, mode);
   }
-  Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const override {
-    if (fails()) return fail(ErrorCode::kIo, "cannot list {}: made to fail", path);
-    return HostFiles::list_numbers(path);
+  Result<std::size_t> read_at(int file, std::uint64_t offset,
+                              std::span<std::byte> target) override {
+    if (fails()) return fail(ErrorCode::kIo, "made to fail");
+    return Files::read_at(file, offset, target);
+  }
+  Status list(const std::string& path,
+              const std::function<void(std::string_view)>& visit) override {
+    if (fails()) return fail(ErrorCode::kIo, "made to fail");
+    return Files::list(path, visit);
   }
 
   std::int64_t fail_at = -1;
   bool for_ever = false;
   bool throws = false;  // as where no memory is left
-  mutable std::int64_t reads = 0;
+  std::int64_t calls = 0;
 
  private:
-  bool fails() const {
-    const std::int64_t number = reads++;
-    return fail_at >= 0 && (number == fail_at || (for_ever && number > fail_at));
+  bool fails() {
+    const std::int64_t number = calls++;
+    const bool now = fail_at >= 0 && (number == fail_at || (for_ever && number > fail_at));
+    if (now && throws) throw std::bad_alloc();
+    return now;
   }
 };
 
@@ -89,7 +93,8 @@ class HostFaults : public testing::Test {
   }
 
   /// Three seconds of sampling, with everything read every second.
-  LiveView sample(const FailingFiles& files) {
+  LiveView sample(std::shared_ptr<io::Files> failing) {
+    const host::HostFiles files(root_, std::move(failing));
     Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {.period_ns = kSecondNs}, kJob);
     for (int tick = 0; tick < 3; ++tick) {
       clock_.sleep_until_ns(sampler.next_deadline_ns());
@@ -113,11 +118,12 @@ class HostFaults : public testing::Test {
 };
 
 TEST_F(HostFaults, WantOfMemoryCostsAReadingAndIsTold) {
-  FailingFiles sound(root_);
+  const auto sound = std::make_shared<FailingFiles>();
   (void)sample(sound);
-  FailingFiles files(root_);
-  files.throws = true;
-  files.fail_at = sound.reads - 1;  // in the last reading of three
+  const auto failing = std::make_shared<FailingFiles>();
+  failing->throws = true;
+  failing->fail_at = sound->calls - 1;  // in the last reading of three
+  const host::HostFiles files(root_, failing);
   Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {.period_ns = kSecondNs}, kJob);
   for (int tick = 0; tick < 4; ++tick) {
     clock_.sleep_until_ns(sampler.next_deadline_ns());
@@ -131,7 +137,7 @@ TEST_F(HostFaults, WantOfMemoryCostsAReadingAndIsTold) {
 }
 
 TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
-  const LiveView view = sample(FailingFiles(root_));
+  const LiveView view = sample(std::make_shared<FailingFiles>());
   EXPECT_DOUBLE_EQ(*find(view, "job.processes"), 2.0);
   EXPECT_DOUBLE_EQ(*find(view, "job.cpu_cores"), 0.0);
   EXPECT_DOUBLE_EQ(*find(view, "job.effective_cores"), 1.5);
@@ -140,14 +146,14 @@ TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
 }
 
 TEST_F(HostFaults, EachReadMayFailOnceOrForEver) {
-  FailingFiles counting(root_);
+  const auto counting = std::make_shared<FailingFiles>();
   sample(counting);
-  ASSERT_GT(counting.reads, 30);
-  for (std::int64_t at = 0; at < counting.reads; ++at) {
+  ASSERT_GT(counting->calls, 90);
+  for (std::int64_t at = 0; at < counting->calls; ++at) {
     for (const bool for_ever : {false, true}) {
-      FailingFiles files(root_);
-      files.fail_at = at;
-      files.for_ever = for_ever;
+      const auto files = std::make_shared<FailingFiles>();
+      files->fail_at = at;
+      files->for_ever = for_ever;
       const LiveView view = sample(files);
       EXPECT_EQ(view.ticks, 3);
       // A reading that failed is absent, not zero.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "trace/run_rows.h"
@@ -43,7 +44,8 @@ static_assert(sizeof(StoredEvent) == 64 && std::is_trivially_copyable_v<StoredEv
 /// that a kill between two of them costs only what was not flushed. Thread rule: one at a time.
 class EventsWriter {
  public:
-  static Result<EventsWriter> create(const std::string& path, std::uint64_t bytes_max);
+  static Result<EventsWriter> create(const std::string& path, std::uint64_t bytes_max,
+                                     std::shared_ptr<io::Files> files = io::plain_files());
 
   void add(const DeviceOp& operation, std::string_view name);
   void add(const HostCall& call, std::string_view name);
@@ -61,8 +63,10 @@ class EventsWriter {
   std::uint32_t intern(std::string_view name);
   std::vector<std::byte> encode() const;
   Status write_chunk(const std::vector<std::byte>& raw);
+  Status write(std::string_view bytes);
   void forget_pending();
 
+  std::shared_ptr<io::Files> files_;  // shared with the test that makes them fail
   FileDescriptor file_;
   std::string path_;
   std::uint64_t bytes_max_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -136,6 +137,64 @@ TEST_F(EventsFile, AtItsBoundEventsAreCountedAndTheFileStaysWhole) {
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->damage);
   EXPECT_EQ(rows.operations.size(), 20U - refused);
+}
+
+/// Of its writes the n-th, and for ever those after it, take half of the bytes and fail.
+class FullDisk final : public io::Files {
+ public:
+  FullDisk(int nth, bool for_ever, bool can_cut)
+      : nth_(nth), for_ever_(for_ever), can_cut_(can_cut) {}
+  Result<std::size_t> write_at(int file, std::uint64_t offset,
+                               std::span<const std::byte> bytes) override {
+    ++writes_;
+    if (writes_ < nth_ || (writes_ > nth_ && !for_ever_)) {
+      return io::Files::write_at(file, offset, bytes);
+    }
+    (void)io::Files::write_at(file, offset, bytes.first(bytes.size() / 2));
+    return fail_errno(ENOSPC, "cannot write");
+  }
+  Status truncate(int file, std::uint64_t size) override {
+    if (!can_cut_) return fail_errno(EIO, "cannot cut the file");
+    return io::Files::truncate(file, size);
+  }
+
+ private:
+  const int nth_;
+  const bool for_ever_;
+  const bool can_cut_;
+  int writes_ = 0;
+};
+
+TEST_F(EventsFile, AWriteThatFailsCostsItsEventsAlone) {
+  for (const bool for_ever : {false, true}) {
+    for (const bool can_cut : {true, false}) {
+      for (int nth = 2; nth <= 5; ++nth) {
+        auto writer = EventsWriter::create(path_, 1 << 20,
+                                           std::make_shared<FullDisk>(nth, for_ever, can_cut));
+        ASSERT_TRUE(writer);
+        std::uint64_t refused = 0;
+        for (int chunk = 0; chunk < 5; ++chunk) {
+          writer->add(kernel_at(chunk), "kernel " + std::to_string(chunk % 2));
+          const Status flushed = writer->flush();
+          if (!flushed) ++refused;
+        }
+        // Behind half a chunk that could not be cut off nothing is written any more.
+        EXPECT_EQ(refused, for_ever || !can_cut ? 7U - nth : 1U);
+        EXPECT_EQ(writer->dropped(), refused);
+        RecordedRows rows;
+        const auto report = read_events(path_, rows);
+        ASSERT_TRUE(report);
+        EXPECT_EQ(report->damage.has_value(), !can_cut);
+        ASSERT_EQ(rows.operations.size(), 5U - refused);
+        for (const auto& [operation, name] : rows.operations) {
+          EXPECT_EQ(name, "kernel " + std::to_string(operation.start_ns % 2));
+        }
+      }
+    }
+  }
+  const auto none = EventsWriter::create(path_, 1 << 20, std::make_shared<FullDisk>(1, true, true));
+  EXPECT_EQ(none.error().message,
+            "cannot write device events to " + path_ + ": No space left on device");
 }
 
 TEST_F(EventsFile, ANameWhoseChunkWasRefusedIsWrittenAgain) {

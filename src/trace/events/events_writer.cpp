@@ -1,12 +1,11 @@
 #include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
+#include "base/io/write.h"
 #include "trace/events/events_file.h"
 #include "trace/events/events_layout.h"
 
@@ -33,29 +32,20 @@ void append_text(std::vector<std::byte>& out, std::string_view text) {
   append(out, text.data(), text.size());
 }
 
-Status write_all(int fd, std::string_view bytes, const std::string& path) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t wrote = ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return fail_errno(errno, fmt::format("cannot write device events to {}", path));
-    done += static_cast<std::size_t>(wrote);
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<EventsWriter> EventsWriter::create(const std::string& path, std::uint64_t bytes_max) {
+Result<EventsWriter> EventsWriter::create(const std::string& path, std::uint64_t bytes_max,
+                                          std::shared_ptr<io::Files> files) {
   EventsWriter writer;
+  writer.files_ = std::move(files);
   writer.path_ = path;
   writer.bytes_max_ = bytes_max;
-  writer.file_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!writer.file_) return fail_errno(errno, fmt::format("cannot create {}", path));
-  const Status header =
-      write_all(writer.file_.get(), std::string_view(kEventsMagic, sizeof(kEventsMagic)), path);
-  if (!header) return forward_error(header);
-  writer.bytes_written_ = sizeof(kEventsMagic);
+  Result<FileDescriptor> file = writer.files_->open(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file) return fail_again(file.error(), fmt::format("cannot create {}", path));
+  writer.file_ = std::move(*file);
+  if (const Status header = writer.write({kEventsMagic, sizeof(kEventsMagic)}); !header) {
+    return forward_error(header);
+  }
   writer.name_ids_.emplace("", 0);
   return writer;
 }
@@ -146,14 +136,18 @@ Status EventsWriter::write_chunk(const std::vector<std::byte>& raw) {
   header.record_count = static_cast<std::uint32_t>(events_.size());
   header.checksum = XXH3_64bits(chunk.data() + sizeof(ChunkHeader), stored);
   std::memcpy(chunk.data(), &header, sizeof(header));
-  if (const Status written = write_all(file_.get(), chunk, path_); !written) {
+  return write(chunk);
+}
+
+Status EventsWriter::write(std::string_view bytes) {
+  const Status written = io::write_all_at(*files_, file_.get(), bytes_written_,
+                                          std::as_bytes(std::span(bytes.data(), bytes.size())));
+  if (!written) {
     // Half a chunk would hide every later one from readers.
-    const bool cut = ::ftruncate(file_.get(), static_cast<off_t>(bytes_written_)) == 0 &&
-                     ::lseek(file_.get(), static_cast<off_t>(bytes_written_), SEEK_SET) >= 0;
-    if (!cut) bytes_max_ = bytes_written_;
-    return written;
+    if (!files_->truncate(file_.get(), bytes_written_)) bytes_max_ = bytes_written_;
+    return fail_again(written.error(), fmt::format("cannot write device events to {}", path_));
   }
-  bytes_written_ += chunk.size();
+  bytes_written_ += bytes.size();
   return {};
 }
 
