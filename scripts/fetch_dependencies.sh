@@ -98,7 +98,6 @@ keep() {
 
 keep_all() {
   keep fmtlib "$work"/fmtlib/{include,src}
-  keep spdlog "$work/spdlog/include"
   keep simdjson "$work"/simdjson/singleheader/simdjson.{h,cpp}
   keep zlib "$work"/zlib/*.[ch]
   keep libzstd "$work/libzstd/lib"

@@ -42,7 +42,7 @@ need_build_set() {
   need_command git git
   need_python
   local package
-  for package in libexpected-dev libfmt-dev libspdlog-dev libcli11-dev libsimdjson-dev \
+  for package in libexpected-dev libfmt-dev libcli11-dev libsimdjson-dev \
       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libsqlite3-dev libhwy-dev \
       libgtest-dev libgmock-dev "$(jpeg_package)"; do
     need_package "$package"

@@ -3,14 +3,11 @@
 
 #include <cerrno>
 #include <new>
-#include <numeric>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
-#include "base/bounded_queue.h"
 #include "base/clock.h"
 #include "base/reading.h"
 #include "base/result.h"
@@ -51,57 +48,6 @@ TEST(Reading, AbsentKeepsItsReason) {
   EXPECT_EQ(parse_why_absent("stale"), WhyAbsent::kStale);
   EXPECT_EQ(parse_why_absent("zero"), std::nullopt);
   EXPECT_EQ(Reading<double>(0.5).value(), 0.5);
-}
-
-TEST(BoundedQueue, DrainsInOrderAfterClose) {
-  const SteadyClock clock;
-  BoundedQueue<int> queue(3, clock);
-  std::vector<int> seen;
-  std::jthread consumer([&](const std::stop_token& stop) {
-    while (auto item = queue.pop(stop)) seen.push_back(*item);
-  });
-  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(queue.push(i, {}));
-  queue.close();
-  consumer.join();
-  std::vector<int> expected(1000);
-  std::iota(expected.begin(), expected.end(), 0);
-  EXPECT_EQ(seen, expected);
-  EXPECT_LE(queue.counters().depth_max, 3U);
-  EXPECT_FALSE(queue.push(1, {}));
-}
-
-TEST(BoundedQueue, StopEndsWaitsOnBothEnds) {
-  const SteadyClock clock;
-  BoundedQueue<int> empty(1, clock);
-  BoundedQueue<int> full(1, clock);
-  ASSERT_TRUE(full.push(1, {}));
-  std::stop_source stop;
-  std::jthread popper([&] { EXPECT_FALSE(empty.pop(stop.get_token()).has_value()); });
-  std::jthread pusher([&] { EXPECT_FALSE(full.push(2, stop.get_token())); });
-  stop.request_stop();
-}
-
-TEST(BoundedQueueStress, ManyProducersAndConsumersLoseNothing) {
-  const SteadyClock clock;
-  BoundedQueue<int> queue(8, clock);
-  std::atomic<std::int64_t> sum = 0;
-  std::vector<std::jthread> consumers;
-  for (int c = 0; c < 3; ++c) {
-    consumers.emplace_back([&](const std::stop_token& stop) {
-      while (auto item = queue.pop(stop)) sum += *item;
-    });
-  }
-  {
-    std::vector<std::jthread> producers;
-    for (int p = 0; p < 3; ++p) {
-      producers.emplace_back([&] {
-        for (int i = 1; i <= 500; ++i) EXPECT_TRUE(queue.push(i, {}));
-      });
-    }
-  }
-  queue.close();
-  for (std::jthread& consumer : consumers) consumer.join();
-  EXPECT_EQ(sum.load(), 3 * 500 * 501 / 2);
 }
 
 TEST(UniqueHandle, ClosesOnceAndMoves) {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/log.h"
 
 namespace CLI {
 class App;
@@ -21,7 +20,6 @@ enum ExitCode : int {
 
 /// What a command gets besides its own options, and where it leaves its exit code.
 struct CommandContext {
-  LogSink* log = nullptr;
   int exit_code = kSuccess;
   std::string executable;  // absolute path of this program
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -59,9 +58,7 @@ std::string wrong_command(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace unstarve;
-  const std::unique_ptr<LogSink> log = make_stderr_log(LogLevel::kWarning);
   cli::CommandContext context;
-  context.log = log.get();
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
 
