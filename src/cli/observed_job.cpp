@@ -115,7 +115,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     return none;
   }
 
-  observe::SamplerParts sampler;
+  observe::SamplerWiring sampler;
   sampler.clock = &clock;
   sampler.files = &files;
   sampler.gpus = monitor->get();

@@ -8,7 +8,7 @@
 #include "trace/events/events_file.h"
 #include "trace/ring_follower.h"
 #include "trace/run_reader.h"
-#include "trace/timeline_builder.h"
+#include "trace/timeline_sink.h"
 
 namespace unstarve::trace {
 
@@ -17,7 +17,7 @@ namespace {
 using Marks = std::map<std::string, RingMark>;
 
 /// Reads what a killed watcher left in the rings, each from where it had got to.
-void read_rings(const std::string& dir, const Marks& marks, TimelineBuilder& builder,
+void read_rings(const std::string& dir, const Marks& marks, TimelineSink& sink,
                 std::vector<std::string>& remarks) {
   for (const std::string& path : list_rings(dir + "/rings")) {
     Result<RingFollower> ring = RingFollower::open(path);
@@ -27,18 +27,18 @@ void read_rings(const std::string& dir, const Marks& marks, TimelineBuilder& bui
     }
     const auto mark = marks.find(ring->mark().file);
     if (mark != marks.end()) ring->skip_to(mark->second);
-    if (const Status drained = ring->drain(builder); !drained) {
+    if (const Status drained = ring->drain(sink); !drained) {
       remarks.push_back(drained.error().message);
     }
   }
 }
 
-void read_events_of(const std::string& dir, TimelineBuilder& builder, Marks& marks,
+void read_events_of(const std::string& dir, TimelineSink& sink, Marks& marks,
                     std::vector<std::string>& remarks) {
   const std::string path = dir + "/events-0.uev";
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
-  const Result<EventsReport> report = read_events(path, builder);
+  const Result<EventsReport> report = read_events(path, sink);
   if (!report) {
     remarks.push_back(report.error().message);
     return;
@@ -54,12 +54,12 @@ void read_events_of(const std::string& dir, TimelineBuilder& builder, Marks& mar
   // For device rings these marks rule, not those of the store: they were written with the events.
   for (const RingMark& mark : report->marks) {
     marks[mark.file] = mark;
-    builder.set_mark(mark, true);
+    sink.set_mark(mark, true);
   }
 }
 
 /// The store's rows and marks. False when it cannot be used at all.
-bool read_store(const std::string& path, LoadedRun& out, TimelineBuilder& builder, Marks& marks,
+bool read_store(const std::string& path, LoadedRun& out, TimelineSink& sink, Marks& marks,
                 bool& ended) {
   const Result<RunReader> reader = RunReader::open(path);
   if (!reader) {
@@ -67,7 +67,7 @@ bool read_store(const std::string& path, LoadedRun& out, TimelineBuilder& builde
     return false;
   }
   ended = reader->has_ended();
-  if (const Status read = reader->read_rows(builder); !read) {
+  if (const Status read = reader->read_rows(sink); !read) {
     out.remarks.push_back(read.error().message);
   }
   if (const Result<std::vector<RingMark>> known = reader->ring_marks()) {
@@ -75,7 +75,7 @@ bool read_store(const std::string& path, LoadedRun& out, TimelineBuilder& builde
       const bool device_ring = mark.file.compare(0, 4, "gpu-") == 0;
       // A device ring's mark counts only with its events.
       if (!device_ring) marks[mark.file] = mark;
-      builder.set_mark(mark, device_ring);
+      sink.set_mark(mark, device_ring);
     }
   }
   return true;
@@ -87,24 +87,24 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   LoadedRun out;
   out.timeline.input = InputKind::kRun;
   out.timeline.file = path;
-  TimelineBuilder builder(out.timeline);
+  TimelineSink sink(out.timeline);
   const bool is_store = std::filesystem::path(path).extension() == ".sqlite";
   const std::string dir = is_store ? std::filesystem::path(path).parent_path().string() : path;
   Marks marks;
   bool ended = false;
-  const bool store_read = read_store(path, out, builder, marks, ended);
+  const bool store_read = read_store(path, out, sink, marks, ended);
   if (!store_read && list_rings(dir + "/rings").empty()) {
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }
-  read_events_of(dir, builder, marks, out.remarks);
+  read_events_of(dir, sink, marks, out.remarks);
   if (!ended) {
     out.remarks.push_back(
         "the run has not ended, or what watched it was killed; what the job had "
         "written by now was read from its rings");
-    read_rings(dir, marks, builder, out.remarks);
+    read_rings(dir, marks, sink, out.remarks);
   }
-  builder.finish();
+  sink.finish();
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));
     out.rings_missing = true;

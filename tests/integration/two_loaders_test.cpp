@@ -6,7 +6,7 @@
 #include "diagnose/diagnose.h"
 #include "job/job_view.h"
 #include "predict/measurements.h"
-#include "trace/timeline_builder.h"
+#include "trace/timeline_sink.h"
 
 namespace unstarve {
 namespace {
@@ -17,14 +17,14 @@ constexpr std::int64_t kPid = 40;
 /// What a run's store would say of the job.
 class RecordedJob {
  public:
-  RecordedJob() : builder_(timeline_) { timeline_.input = trace::InputKind::kRun; }
+  RecordedJob() : sink_(timeline_) { timeline_.input = trace::InputKind::kRun; }
 
   void iterate(std::int64_t loader, std::int64_t workers) {
     trace::LoaderRow row;
     row.pid = kPid;
     row.loader_id = loader;
     row.num_workers = workers;
-    builder_.add(row);
+    sink_.add(row);
   }
   void wait(std::int64_t loader, std::int64_t ms) {
     trace::WaitRow wait;
@@ -33,13 +33,13 @@ class RecordedJob {
     wait.loader_id = loader;
     wait.when = {now_, now_ + ms * kMs};
     wait.samples = 32;
-    builder_.add(wait);
+    sink_.add(wait);
     trace::FetchRow fetch;
     fetch.pid = kPid;
     fetch.loader_id = loader;
     fetch.when = wait.when;
     fetch.cpu_ns = ms * kMs;
-    builder_.add(fetch);
+    sink_.add(fetch);
     now_ += ms * kMs;
   }
   void step(std::int64_t ms) {
@@ -49,17 +49,17 @@ class RecordedJob {
     row.thread = kPid;
     row.index = steps_++;
     row.when = {step_start_, now_};
-    builder_.add(row);
+    sink_.add(row);
     step_start_ = now_;
   }
   const trace::Timeline& finish() {
-    builder_.finish();
+    sink_.finish();
     return timeline_;
   }
 
  private:
   trace::Timeline timeline_;
-  trace::TimelineBuilder builder_;
+  trace::TimelineSink sink_;
   std::int64_t now_ = 0;
   std::int64_t step_start_ = 0;
   std::int64_t steps_ = 0;

@@ -10,8 +10,8 @@
 #include "base/mapped_ring.h"
 #include "base/result.h"
 #include "device/emulated/board_model.h"
-#include "device/emulated/kernels.h"
 #include "device/emulated/profile.h"
+#include "device/emulated/training_model.h"
 
 namespace unstarve::device::emulated {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "device/emulated/kernels.h"
+#include "device/emulated/training_model.h"
 
 namespace unstarve::device::emulated {
 

@@ -119,13 +119,13 @@ void EmulatedGpu::write_call(const Call& call) {
   writer_.write(wait);
 }
 
-Status EmulatedGpu::launch(std::span<const Kernel> kernels, double samples, Stream stream) {
+Status EmulatedGpu::launch(std::span<const KernelLaunch> kernels, double samples, Stream stream) {
   if (Status ours = check_process(); !ours) return ours;
-  for (const Kernel& kernel : kernels) launch_one(kernel, samples, stream);
+  for (const KernelLaunch& kernel : kernels) launch_one(kernel, samples, stream);
   return {};
 }
 
-void EmulatedGpu::launch_one(const Kernel& kernel, double samples, Stream stream) {
+void EmulatedGpu::launch_one(const KernelLaunch& kernel, double samples, Stream stream) {
   Call call{
       .call = cupti::RuntimeCall::kCudaLaunchKernel, .start_ns = clock_.now_ns(), .stream = stream};
   wait_for_room(stream);

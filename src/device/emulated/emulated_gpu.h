@@ -11,10 +11,10 @@
 #include "base/result.h"
 #include "device/emulated/activity_writer.h"
 #include "device/emulated/host_work.h"
-#include "device/emulated/kernels.h"
 #include "device/emulated/memory_account.h"
 #include "device/emulated/profile.h"
 #include "device/emulated/stream_timeline.h"
+#include "device/emulated/training_model.h"
 
 namespace unstarve::device::emulated {
 
@@ -62,7 +62,7 @@ class EmulatedGpu {
   const Profile& profile() const { return profile_; }
 
   /// Launches the kernels one after the other; costs launch_host_ns of the caller's CPU for each.
-  Status launch(std::span<const Kernel> kernels, double samples, Stream stream);
+  Status launch(std::span<const KernelLaunch> kernels, double samples, Stream stream);
 
   /// As cudaMemcpyAsync. Pinned memory: returns at once. Pageable memory to the device: returns
   /// when the driver has staged the bytes. From the device to pageable memory: returns when they
@@ -89,7 +89,7 @@ class EmulatedGpu {
   StreamTimeline& timeline(Stream stream) UNSTARVE_REQUIRES(mutex_);
   std::uint32_t next_correlation() UNSTARVE_REQUIRES(mutex_) { return ++correlation_; }
   std::int64_t wait_for_room(Stream stream);
-  void launch_one(const Kernel& kernel, double samples, Stream stream);
+  void launch_one(const KernelLaunch& kernel, double samples, Stream stream);
   std::uint32_t enqueue_copy(const CopyRequest& request, const StreamTimeline::Slot& slot)
       UNSTARVE_REQUIRES(mutex_);
   void upload_pageable(const CopyRequest& request);

@@ -76,7 +76,7 @@ TEST_F(EmulatedGpuTest, PinnedUploadsReturnAtOnceAndPageableOnesWhenStaged) {
 
 TEST_F(EmulatedGpuTest, AnUploadOnItsOwnStreamOverlapsCompute) {
   auto gpu = open("a100");
-  const std::vector<Kernel> kernel = {{KernelId::kLinear, 1, 50.0 * kMs, 0}};
+  const std::vector<KernelLaunch> kernel = {{KernelId::kLinear, 1, 50.0 * kMs, 0}};
   const std::int64_t start_ns = clock_.now_ns();
   ASSERT_TRUE(gpu->launch(kernel, 1, Stream::kCompute));
   ASSERT_TRUE(gpu->copy(
@@ -93,14 +93,14 @@ TEST_F(EmulatedGpuTest, ComputeWaitsForAnUploadItDependsOn) {
       {.bytes = 240'000'000, .host_memory = HostMemory::kPinned, .stream = Stream::kUpload}));
   const Event uploaded = gpu->record_event(Stream::kUpload);
   gpu->wait_event(Stream::kCompute, uploaded);
-  const std::vector<Kernel> kernel = {{KernelId::kLinear, 1, 1.0 * kMs, 0}};
+  const std::vector<KernelLaunch> kernel = {{KernelId::kLinear, 1, 1.0 * kMs, 0}};
   ASSERT_TRUE(gpu->launch(kernel, 1, Stream::kCompute));
   EXPECT_EQ(gpu->record_event(Stream::kCompute).ready_ns, uploaded.ready_ns + kMs);
 }
 
 TEST_F(EmulatedGpuTest, ReadingBackToPageableMemoryWaitsForTheStream) {
   auto gpu = open("a100");
-  const std::vector<Kernel> kernel = {{KernelId::kLinear, 1, 50.0 * kMs, 0}};
+  const std::vector<KernelLaunch> kernel = {{KernelId::kLinear, 1, 50.0 * kMs, 0}};
   const std::int64_t start_ns = clock_.now_ns();
   ASSERT_TRUE(gpu->launch(kernel, 1, Stream::kCompute));
   ASSERT_TRUE(gpu->copy({.bytes = 4, .direction = Direction::kDeviceToHost}));
@@ -109,8 +109,8 @@ TEST_F(EmulatedGpuTest, ReadingBackToPageableMemoryWaitsForTheStream) {
 
 TEST_F(EmulatedGpuTest, AFullQueueBlocksTheLaunchUntilItsFirstOperationEnds) {
   auto gpu = open("a100");
-  const std::vector<Kernel> kernels(StreamTimeline::kQueueCapacity,
-                                    Kernel{KernelId::kLinear, 1, 100.0 * kMs, 0});
+  const std::vector<KernelLaunch> kernels(StreamTimeline::kQueueCapacity,
+                                          KernelLaunch{KernelId::kLinear, 1, 100.0 * kMs, 0});
   const std::int64_t start_ns = clock_.now_ns();
   ASSERT_TRUE(gpu->launch(kernels, 1, Stream::kCompute));
   EXPECT_LT(clock_.now_ns() - start_ns, 10 * kMs);
@@ -136,7 +136,7 @@ TEST_F(EmulatedGpuTest, MemoryRunsOutAndComesBack) {
 TEST_F(EmulatedGpuTest, WritesWhatItDidAsActivityRecords) {
   const std::string path = ::testing::TempDir() + "emulated_gpu_records.ring";
   auto gpu = open("a100", path);
-  const std::vector<Kernel> kernel = {{KernelId::kOptimizer, 1, 5.0 * kMs, 0}};
+  const std::vector<KernelLaunch> kernel = {{KernelId::kOptimizer, 1, 5.0 * kMs, 0}};
   ASSERT_TRUE(gpu->copy({.bytes = 1'000'000}));
   ASSERT_TRUE(gpu->launch(kernel, 1, Stream::kCompute));
   ASSERT_TRUE(gpu->synchronize_device());
@@ -175,7 +175,7 @@ TEST_F(EmulatedGpuTest, WritesWhatItDidAsActivityRecords) {
 TEST_F(EmulatedGpuTest, ThreadsMayShareIt) {
   const std::string path = ::testing::TempDir() + "emulated_gpu_threads.ring";
   auto gpu = open("a100", path);
-  const std::vector<Kernel> kernel = {{KernelId::kLinear, 1, 1000, 0}};
+  const std::vector<KernelLaunch> kernel = {{KernelId::kLinear, 1, 1000, 0}};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {

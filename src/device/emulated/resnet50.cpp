@@ -97,7 +97,7 @@ class Builder {
   double roofline_ns(double flops, double bytes) const {
     return 1e9 * std::max(flops / profile_.math_flops, bytes / profile_.memory_bytes_per_s);
   }
-  Kernel kernel(KernelId id, double per_sample_ns) const {
+  KernelLaunch kernel(KernelId id, double per_sample_ns) const {
     return {id, 16, static_cast<double>(profile_.kernel_fixed_ns), per_sample_ns};
   }
   void forward(KernelId id, double ns) { model_.forward.push_back(kernel(id, ns)); }
@@ -106,7 +106,7 @@ class Builder {
   /// The optimizer's work depends on the parameters alone, not on the batch.
   void add_optimizer() {
     const double bytes = kOptimizerBytesPerParameter * static_cast<double>(model_.parameters);
-    Kernel launch = kernel(KernelId::kOptimizer, 0);
+    KernelLaunch launch = kernel(KernelId::kOptimizer, 0);
     launch.fixed_ns += roofline_ns(0, bytes) / kOptimizerLaunches;
     model_.optimizer.assign(kOptimizerLaunches, launch);
   }
@@ -116,7 +116,7 @@ class Builder {
     double fixed_ns = 0;
     double per_sample_ns = 0;
     for (const auto* list : {&model_.forward, &model_.backward, &model_.optimizer}) {
-      for (const Kernel& each : *list) {
+      for (const KernelLaunch& each : *list) {
         fixed_ns += each.fixed_ns;
         per_sample_ns += each.per_sample_ns;
       }
@@ -125,7 +125,7 @@ class Builder {
         (1e9 * profile_.reference_step_s - fixed_ns) / profile_.reference_batch;
     const double stretch = target_ns / per_sample_ns;
     for (auto* list : {&model_.forward, &model_.backward}) {
-      for (Kernel& each : *list) each.per_sample_ns *= stretch;
+      for (KernelLaunch& each : *list) each.per_sample_ns *= stretch;
     }
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "device/emulated/kernels.h"
 #include "device/emulated/profile.h"
+#include "device/emulated/training_model.h"
 
 namespace unstarve::device::emulated {
 

@@ -12,8 +12,8 @@
 namespace unstarve::observe {
 
 struct Observation::Impl {
-  Impl(const SamplerParts& parts, const SamplerOptions& options, pid_t job)
-      : sampler(parts, options, job) {}
+  Impl(const SamplerWiring& wiring, const SamplerOptions& options, pid_t job)
+      : sampler(wiring, options, job) {}
 
   void run(const std::stop_token& stop) {
     std::mutex sleeping;
@@ -45,9 +45,9 @@ Observation::Observation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Observation::~Observation() { stop(); }
 
-Result<std::unique_ptr<Observation>> Observation::start(const SamplerParts& parts,
+Result<std::unique_ptr<Observation>> Observation::start(const SamplerWiring& wiring,
                                                         const SamplerOptions& options, pid_t job) {
-  auto impl = std::make_unique<Impl>(parts, options, job);
+  auto impl = std::make_unique<Impl>(wiring, options, job);
   Impl* const state = impl.get();
   try {
     impl->thread = std::jthread([state](const std::stop_token& stop) { state->run(stop); });

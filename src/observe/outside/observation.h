@@ -11,7 +11,7 @@ namespace unstarve::observe {
 
 /// Watches a job from a thread of its own until stop().
 ///
-///   auto watching = Observation::start(parts, {}, job->pid());
+///   auto watching = Observation::start(wiring, {}, job->pid());
 ///   Result<JobExit> end = job->wait();
 ///   ObservationReport report = (*watching)->stop();   // then RunWriter::finish()
 ///
@@ -20,7 +20,7 @@ namespace unstarve::observe {
 class Observation {
  public:
   /// kNotSupported when no thread can be started.
-  static Result<std::unique_ptr<Observation>> start(const SamplerParts& parts,
+  static Result<std::unique_ptr<Observation>> start(const SamplerWiring& wiring,
                                                     const SamplerOptions& options, pid_t job);
   /// As stop(), without the report.
   ~Observation();

@@ -67,7 +67,7 @@ class SamplerTest : public testing::Test {
     auto made = RunWriter::create(dir_, info, options_);
     ASSERT_TRUE(made) << made.error().message;
     writer_ = std::move(*made);
-    parts_ = {&clock_, &files_, &gpu_, writer_.get()};
+    wiring_ = {&clock_, &files_, &gpu_, writer_.get()};
   }
 
   RingWriter make_ring(const std::string& name, std::uint64_t capacity = 64,
@@ -92,11 +92,11 @@ class SamplerTest : public testing::Test {
   FakeGpu gpu_;
   trace::RunWriterOptions options_;
   std::unique_ptr<RunWriter> writer_;
-  SamplerParts parts_;
+  SamplerWiring wiring_;
 };
 
 TEST_F(SamplerTest, TicksLieOnAGridAndLatenessDoesNotAddUp) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   sampler.tick();
   EXPECT_EQ(sampler.next_deadline_ns(), 1'100'000'000);
   clock_.advance_ns(130'000'000);  // 30 ms late
@@ -112,7 +112,7 @@ TEST_F(SamplerTest, TicksLieOnAGridAndLatenessDoesNotAddUp) {
 }
 
 TEST_F(SamplerTest, StepsAndWaitsOfTheHookReachTheRun) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   tick(sampler);
   RingWriter ring = make_ring("hook-9.ring");
   ASSERT_TRUE(ring.set_text(R"({"loader_place": "train.py:41"})"));
@@ -160,7 +160,7 @@ TEST_F(SamplerTest, StepsAndWaitsOfTheHookReachTheRun) {
 }
 
 TEST_F(SamplerTest, AKilledWatcherLosesNothingThatIsInTheRings) {
-  auto sampler = std::make_unique<Sampler>(parts_, SamplerOptions{}, ::getpid());
+  auto sampler = std::make_unique<Sampler>(wiring_, SamplerOptions{}, ::getpid());
   RingWriter ring = make_ring("hook-9.ring");
   append(ring, HookEvent{.event = 2, .start_ns = 0, .end_ns = 10});
   for (int i = 0; i < 12; ++i) tick(*sampler);  // commits after a second
@@ -179,7 +179,7 @@ TEST_F(SamplerTest, AKilledWatcherLosesNothingThatIsInTheRings) {
 }
 
 TEST_F(SamplerTest, RingsOfEndedProcessesAreRemovedOnceTheyAreInTheRun) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   RingWriter ring = make_ring("hook-9.ring");
   append(ring, HookEvent{.event = 6, .start_ns = 10, .end_ns = 10, .numbers = {0}});
   for (int i = 0; i < 13; ++i) tick(sampler);
@@ -187,7 +187,7 @@ TEST_F(SamplerTest, RingsOfEndedProcessesAreRemovedOnceTheyAreInTheRun) {
 }
 
 TEST_F(SamplerTest, AProcessIdThatIsUsedAgainIsAnotherProcess) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   for (const std::int64_t born_ns : {100, 200}) {
     RingWriter ring = make_ring("hook-9.ring", 64, born_ns);
     const std::string text = fmt::format(R"({{"argv": ["{}"]}})", born_ns);
@@ -217,7 +217,7 @@ TEST_F(SamplerTest, AProcessIdThatIsUsedAgainIsAnotherProcess) {
 }
 
 TEST_F(SamplerTest, ARingThatTakesTheNameOfAnotherIsFollowedBesideIt) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   RingWriter first = make_ring("hook-9.ring");
   tick(sampler);
   // As the hook does it: a whole file, then its name.
@@ -233,7 +233,7 @@ TEST_F(SamplerTest, ARingThatTakesTheNameOfAnotherIsFollowedBesideIt) {
 }
 
 TEST_F(SamplerTest, OverwrittenRecordsAreCounted) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   RingWriter ring = make_ring("hook-9.ring", 4);
   for (int i = 0; i < 10; ++i) append(ring, HookEvent{.event = 7, .start_ns = i, .end_ns = i});
   tick(sampler);
@@ -241,7 +241,7 @@ TEST_F(SamplerTest, OverwrittenRecordsAreCounted) {
 }
 
 TEST_F(SamplerTest, ARingThatShrinksIsGivenUpAndTheOthersGoOn) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   RingWriter bad = make_ring("hook-1.ring");
   RingWriter good = make_ring("hook-2.ring");
   tick(sampler);
@@ -254,7 +254,7 @@ TEST_F(SamplerTest, ARingThatShrinksIsGivenUpAndTheOthersGoOn) {
 }
 
 TEST_F(SamplerTest, GpuReadingsArriveAndALostGpuIsAbsentOnce) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   tick(sampler);
   tick(sampler);
   gpu_.broken = true;
@@ -275,7 +275,7 @@ TEST_F(SamplerTest, AFullStoreDropsRowsCountsThemAndGoesOn) {
   std::filesystem::remove_all(dir_);
   options_.store_pages_max = 40;
   SetUp();
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   RingWriter ring = make_ring("hook-9.ring", 4096);
   for (int i = 0; i < 40; ++i) {
     for (int k = 0; k < 500; ++k)
@@ -293,7 +293,7 @@ TEST_F(SamplerTest, AFullStoreDropsRowsCountsThemAndGoesOn) {
 }
 
 TEST_F(SamplerTest, ReportsItsOwnCost) {
-  Sampler sampler(parts_, {}, ::getpid());
+  Sampler sampler(wiring_, {}, ::getpid());
   for (int i = 0; i < 12; ++i) tick(sampler);
   EXPECT_GT(sampler.finish().cpu_ns, 0);
   const Result<RunReader> run = RunReader::open(dir_);
@@ -304,8 +304,8 @@ TEST_F(SamplerTest, ReportsItsOwnCost) {
 
 TEST_F(SamplerTest, TheThreadSamplesAndStops) {
   const SteadyClock clock;
-  parts_.clock = &clock;
-  auto watching = Observation::start(parts_, {}, ::getpid());
+  wiring_.clock = &clock;
+  auto watching = Observation::start(wiring_, {}, ::getpid());
   ASSERT_TRUE(watching);
   const ObservationReport report = (*watching)->stop();
   EXPECT_EQ((*watching)->stop().ticks, report.ticks);

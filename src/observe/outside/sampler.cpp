@@ -15,23 +15,23 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 }  // namespace
 
-Sampler::Sampler(const SamplerParts& parts, const SamplerOptions& options, pid_t job)
-    : parts_(parts),
+Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid_t job)
+    : wiring_(wiring),
       options_(options),
-      book_(*parts.writer),
-      rows_(*parts.writer),
-      rings_(parts.writer->dir() + "/rings"),
-      started_ns_(parts.clock->now_ns()),
+      book_(*wiring.writer),
+      rows_(*wiring.writer),
+      rings_(wiring.writer->dir() + "/rings"),
+      started_ns_(wiring.clock->now_ns()),
       next_deadline_ns_(started_ns_),
       next_full_second_ns_(started_ns_),
       next_commit_ns_(started_ns_ + options.commit_every_ns) {
-  if (parts.gpus != nullptr) {
-    sources_.push_back(std::make_unique<GpuSource>(*parts.gpus, *parts.writer));
+  if (wiring.gpus != nullptr) {
+    sources_.push_back(std::make_unique<GpuSource>(*wiring.gpus, *wiring.writer));
   }
-  sources_.push_back(std::make_unique<JobSource>(*parts.files, job));
-  sources_.push_back(std::make_unique<CgroupSource>(*parts.files, job));
-  sources_.push_back(std::make_unique<HostSource>(*parts.files));
-  auto own = std::make_unique<OwnSource>(*parts.files);
+  sources_.push_back(std::make_unique<JobSource>(*wiring.files, job));
+  sources_.push_back(std::make_unique<CgroupSource>(*wiring.files, job));
+  sources_.push_back(std::make_unique<HostSource>(*wiring.files));
+  auto own = std::make_unique<OwnSource>(*wiring.files);
   own_ = own.get();
   sources_.push_back(std::move(own));
 }
@@ -39,7 +39,7 @@ Sampler::Sampler(const SamplerParts& parts, const SamplerOptions& options, pid_t
 Tick Sampler::begin_tick() {
   Tick tick;
   tick.number = report_.ticks++;
-  tick.now_ns = parts_.clock->now_ns();
+  tick.now_ns = wiring_.clock->now_ns();
   tick.full_second = tick.now_ns >= next_full_second_ns_;
   if (tick.full_second) next_full_second_ns_ += kSecondNs;
   // After a pause (a laptop's sleep, a stopped process) the seconds that are over stay over.
@@ -57,13 +57,13 @@ void Sampler::tick() {
   } catch (...) {
     ++report_.ticks_failed;  // no memory: what is not read now may be read by the next
   }
-  const std::int64_t periods = (parts_.clock->now_ns() - deadline_ns) / options_.period_ns + 1;
+  const std::int64_t periods = (wiring_.clock->now_ns() - deadline_ns) / options_.period_ns + 1;
   next_deadline_ns_ = deadline_ns + std::max<std::int64_t>(1, periods) * options_.period_ns;
   report_.ticks_skipped += std::max<std::int64_t>(0, periods - 1);
   const std::int64_t cpu_ns = thread_cpu_time_ns() - cpu_before_ns;
   report_.cpu_ns += cpu_ns;
   own_->note({tick.now_ns - deadline_ns, cpu_ns});
-  const trace::WriteLosses losses = parts_.writer->losses();
+  const trace::WriteLosses losses = wiring_.writer->losses();
   own_->note_losses(losses.rows + losses.events, rings_.lost());
 }
 
@@ -83,23 +83,23 @@ void Sampler::drain_rings() {
 void Sampler::commit_if_due(std::int64_t now_ns) {
   if (now_ns < next_commit_ns_) return;
   next_commit_ns_ = now_ns + options_.commit_every_ns;
-  committed_ = parts_.writer->commit().has_value();
+  committed_ = wiring_.writer->commit().has_value();
   // What was dropped on a full disk can still be had from the rings, by whoever reads the run.
-  if (committed_ && parts_.writer->losses().rows == 0) rings_.remove_finished();
+  if (committed_ && wiring_.writer->losses().rows == 0) rings_.remove_finished();
 }
 
 void Sampler::remember_utilization() {
-  if (parts_.gpus == nullptr) return;
+  if (wiring_.gpus == nullptr) return;
   utilization_.push_back(book_.latest("gpu.utilization_ratio", "gpu0"));
   if (utilization_.size() > kLiveTicks) utilization_.pop_front();
 }
 
 ObservationReport Sampler::finish() {
   drain_rings();
-  const Status committed = parts_.writer->commit();
-  report_.elapsed_ns = parts_.clock->now_ns() - started_ns_;
+  const Status committed = wiring_.writer->commit();
+  report_.elapsed_ns = wiring_.clock->now_ns() - started_ns_;
   report_.ring_records_lost = rings_.lost();
-  report_.write_losses = parts_.writer->losses();
+  report_.write_losses = wiring_.writer->losses();
   report_.remarks = rings_.remarks();
   if (report_.ticks_failed > 0) {
     report_.remarks.push_back(fmt::format(
@@ -119,7 +119,7 @@ ObservationReport Sampler::finish() {
 
 LiveView Sampler::live() const {
   LiveView view = rows_.counts();
-  view.elapsed_ns = parts_.clock->now_ns() - started_ns_;
+  view.elapsed_ns = wiring_.clock->now_ns() - started_ns_;
   view.ticks = report_.ticks;
   view.latest = book_.latest();
   view.gpu_utilization.assign(utilization_.begin(), utilization_.end());

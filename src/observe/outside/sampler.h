@@ -27,8 +27,8 @@ struct SamplerOptions {
   std::int64_t commit_every_ns = 1'000'000'000;
 };
 
-/// What the sampler works with; all of it outlives the sampler.
-struct SamplerParts {
+/// What the sampler reads, and the run that it writes to; all of it outlives the sampler.
+struct SamplerWiring {
   const Clock* clock = nullptr;
   const host::HostFiles* files = nullptr;
   device::GpuMonitor* gpus = nullptr;  // may be null: no GPU is watched
@@ -52,7 +52,7 @@ struct ObservationReport {
 /// by a real clock, tests by hand. Thread rule: one thread at a time.
 class Sampler {
  public:
-  Sampler(const SamplerParts& parts, const SamplerOptions& options, pid_t job);
+  Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid_t job);
 
   /// When the next tick is due, on a grid that starts with the first: lateness does not add up.
   std::int64_t next_deadline_ns() const { return next_deadline_ns_; }
@@ -70,7 +70,7 @@ class Sampler {
   void commit_if_due(std::int64_t now_ns);
   void remember_utilization();
 
-  SamplerParts parts_;
+  SamplerWiring wiring_;
   SamplerOptions options_;
   SampleBook book_;
   CountingSink rows_;

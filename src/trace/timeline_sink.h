@@ -8,9 +8,9 @@
 namespace unstarve::trace {
 
 /// Puts rows and events of a run into a Timeline. finish() comes last.
-class TimelineBuilder final : public RunSink {
+class TimelineSink final : public RunSink {
  public:
-  explicit TimelineBuilder(Timeline& timeline) : timeline_(timeline), names_(timeline) {}
+  explicit TimelineSink(Timeline& timeline) : timeline_(timeline), names_(timeline) {}
 
   void add(const ProcessRow&) override {}
   void add(const ProcessEnd&) override {}

@@ -41,7 +41,7 @@ std::span<const KernelKind> kernel_kinds();
 KernelKind kernel_kind_named(std::string_view name);
 
 /// One launch: lasts fixed_ns + per_sample_ns * samples.
-struct Kernel {
+struct KernelLaunch {
   KernelId id = KernelId::kConvForward;
   std::int32_t grid_per_sample = 1;  // thread blocks, for the activity record only
   double fixed_ns = 0;
@@ -54,10 +54,10 @@ struct Kernel {
 
 /// What a training step of a model puts on the device.
 struct TrainingModel {
-  std::vector<Kernel> normalize;  // before forward when the images arrive as uint8
-  std::vector<Kernel> forward;
-  std::vector<Kernel> backward;
-  std::vector<Kernel> optimizer;
+  std::vector<KernelLaunch> normalize;  // before forward when the images arrive as uint8
+  std::vector<KernelLaunch> forward;
+  std::vector<KernelLaunch> backward;
+  std::vector<KernelLaunch> optimizer;
   std::int64_t parameters = 0;
   double macs_per_sample = 0;                    // multiply-accumulates of one forward pass
   std::int64_t state_bytes = 0;                  // weights, gradients, momentum

@@ -1,10 +1,10 @@
-#include "trace/timeline_builder.h"
+#include "trace/timeline_sink.h"
 
 #include <algorithm>
 
 namespace unstarve::trace {
 
-void TimelineBuilder::add(const StepRow& row) {
+void TimelineSink::add(const StepRow& row) {
   Step step;
   step.when = row.when;
   step.index = row.index;
@@ -14,7 +14,7 @@ void TimelineBuilder::add(const StepRow& row) {
   timeline_.steps.push_back(step);
 }
 
-void TimelineBuilder::add(const LoaderRow& row) {
+void TimelineSink::add(const LoaderRow& row) {
   LoaderConfig loader;
   loader.process = row.pid;
   loader.id = row.loader_id;
@@ -28,7 +28,7 @@ void TimelineBuilder::add(const LoaderRow& row) {
   timeline_.loaders.push_back(loader);
 }
 
-void TimelineBuilder::add(const WaitRow& row) {
+void TimelineSink::add(const WaitRow& row) {
   LoaderWait wait;
   wait.when = row.when;
   wait.thread = row.thread;
@@ -39,7 +39,7 @@ void TimelineBuilder::add(const WaitRow& row) {
   timeline_.loader_waits.push_back(wait);
 }
 
-void TimelineBuilder::add(const FetchRow& row) {
+void TimelineSink::add(const FetchRow& row) {
   Fetch fetch;
   fetch.when = row.when;
   fetch.process = row.pid;
@@ -52,7 +52,7 @@ void TimelineBuilder::add(const FetchRow& row) {
   timeline_.fetches.push_back(fetch);
 }
 
-void TimelineBuilder::add(const StageRow& row) {
+void TimelineSink::add(const StageRow& row) {
   StageTime time;
   time.when = row.when;
   time.process = row.pid;
@@ -64,7 +64,7 @@ void TimelineBuilder::add(const StageRow& row) {
   timeline_.stages.push_back(time);
 }
 
-void TimelineBuilder::add(const SyncRow& row) {
+void TimelineSink::add(const SyncRow& row) {
   HostCall call;
   call.start_ns = row.when.start_ns;
   call.end_ns = row.when.end_ns;
@@ -74,7 +74,7 @@ void TimelineBuilder::add(const SyncRow& row) {
   add(call, "blocking call from Python");
 }
 
-void TimelineBuilder::add(const DeviceRow& row) {
+void TimelineSink::add(const DeviceRow& row) {
   const auto index = static_cast<std::int32_t>(row.index);
   const auto same = [index](const DeviceInfo& device) { return device.index == index; };
   auto entry = std::find_if(timeline_.devices.begin(), timeline_.devices.end(), same);
@@ -87,17 +87,17 @@ void TimelineBuilder::add(const DeviceRow& row) {
   entry->total_memory_bytes = row.total_memory_bytes;
 }
 
-void TimelineBuilder::add(const DeviceOp& operation, std::string_view name) {
+void TimelineSink::add(const DeviceOp& operation, std::string_view name) {
   timeline_.device_ops.push_back(operation);
   timeline_.device_ops.back().name = names_.intern(name);
 }
 
-void TimelineBuilder::add(const HostCall& call, std::string_view name) {
+void TimelineSink::add(const HostCall& call, std::string_view name) {
   timeline_.host_calls.push_back(call);
   timeline_.host_calls.back().name = names_.intern(name);
 }
 
-void TimelineBuilder::set_mark(const RingMark& mark, bool) {
+void TimelineSink::set_mark(const RingMark& mark, bool) {
   const auto same = [&mark](const RingMark& other) { return other.file == mark.file; };
   const auto entry = std::find_if(marks_.begin(), marks_.end(), same);
   if (entry == marks_.end()) {
@@ -107,7 +107,7 @@ void TimelineBuilder::set_mark(const RingMark& mark, bool) {
   }
 }
 
-void TimelineBuilder::finish() {
+void TimelineSink::finish() {
   for (const RingMark& mark : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }

@@ -1,4 +1,4 @@
-#include "device/emulated/kernels.h"
+#include "device/emulated/training_model.h"
 
 #include <array>
 
