@@ -134,6 +134,7 @@ void add_fetches(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
 }
 
 void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
+  pipeline.loader_id = loader.id;
   pipeline.loader_known = loader.config.has_value();
   if (!pipeline.loader_known) return;
   const trace::LoaderConfig& config = *loader.config;
@@ -143,18 +144,20 @@ void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   pipeline.batches_ahead = pipeline.workers * static_cast<int>(prefetch);
 }
 
-}  // namespace
-
-double PipelineMeasurements::mean_step_s() const {
+double mean_of(double MeasuredStep::*part, const std::vector<MeasuredStep>& steps) {
   double sum = 0;
-  for (const MeasuredStep& step : steps) sum += step.step_s;
+  for (const MeasuredStep& step : steps) sum += step.*part;
   return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
 }
 
-double PipelineMeasurements::mean_samples() const {
-  double sum = 0;
-  for (const MeasuredStep& step : steps) sum += step.samples;
-  return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
+}  // namespace
+
+double PipelineMeasurements::mean_step_s() const { return mean_of(&MeasuredStep::step_s, steps); }
+
+double PipelineMeasurements::mean_samples() const { return mean_of(&MeasuredStep::samples, steps); }
+
+double PipelineMeasurements::mean_fetch_cpu_s() const {
+  return mean_of(&MeasuredStep::fetch_cpu_s, steps);
 }
 
 Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size_t rank,

@@ -28,11 +28,13 @@ struct PipelineMeasurements {
   std::vector<MeasuredStep> steps;  // in which the job trains: no warm-up, no evaluation
   bool loader_known = false;        // the number of workers was recorded
   int workers = 0;  // of the loader that feeds the training; 0: fetches in the training thread
-  int batches_ahead = 0;      // workers x prefetch_factor
+  int batches_ahead = 0;  // workers x prefetch_factor
+  Reading<std::int64_t> loader_id = {};
   bool fetches_seen = false;  // fetch times were recorded, not derived from waits
 
   double mean_step_s() const;
   double mean_samples() const;
+  double mean_fetch_cpu_s() const;
 };
 
 struct MeasureOptions {

@@ -12,15 +12,9 @@ namespace {
 constexpr std::size_t kSimulatedSteps = 96;
 constexpr std::size_t kWarmUpSteps = 16;
 
-// Shared-memory transport of torch's workers. The worker touches every page of a fresh segment
-// (page faults, about 1.5 to 4 GB/s), the training thread maps it and reads it once.
-constexpr double kWorkerBytesPerS = 2e9;
-constexpr double kReceiveBytesPerS = 8e9;
 // What the model leaves out (scheduling, caches, allocation, a job that is not the same twice): in
 // ten demos it was off by 2.9 % (root mean square), see docs/measurements.md.
 constexpr Range kModelError = {0.94, 1.06};
-// Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
-constexpr double kReceiveFixedS = 1e-3;
 
 /// The cost of one measured step as the remedy makes it. `freeing_s`: drawn from the remedy's.
 StepCost cost_of(const MeasuredStep& step, const Remedy& remedy, double freeing_s) {
@@ -60,6 +54,27 @@ double critical_path_s(const std::vector<StepCost>& costs) {
   return std::max(device_s, host_s) / static_cast<double>(costs.size());
 }
 
+PipelineModel draw_model(const PipelineMeasurements& before, const Remedy& remedy,
+                         const MachineFacts& machine, Draw& draw) {
+  PipelineModel model;
+  model.loader = remedy.loader;
+  model.loader.receive_s += draw.in(remedy.receive_more_s);
+  model.cpu.cores = machine.cores;
+  model.cpu.host_slowdown = draw.in(machine.host_slowdown);
+  if (!remedy.measured) {
+    model.loader.fetch_scale *= draw.in(remedy.fetch_scale);
+    model.cpu.parallel_efficiency = draw.in(machine.parallel_efficiency);
+    return model;
+  }
+  const MeasuredWorkers& measured = *remedy.measured;
+  model.cpu.parallel_efficiency = draw.in(measured.parallel_efficiency);
+  const double capacity = 1 + (measured.cores - 1) * model.cpu.parallel_efficiency;
+  const double batch_cpu_s =
+      draw.in(measured.batch_s) * capacity / remedy.loader.workers - measured.consumer_cpu_s;
+  model.loader.fetch_scale = std::max(batch_cpu_s, 0.0) / std::max(before.mean_fetch_cpu_s(), 1e-9);
+  return model;
+}
+
 /// One resampled world: the same steps before and after.
 double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
                     const MachineFacts& machine, Draw& draw) {
@@ -76,29 +91,12 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
   for (std::size_t i = 0; i < kSimulatedSteps; ++i) {
     costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, freeing_s));
   }
-  PipelineModel model;
-  model.loader = remedy.loader;
-  model.loader.fetch_scale *= draw.in(remedy.fetch_scale);
-  model.cpu.cores = machine.cores;
-  model.cpu.parallel_efficiency = draw.in(machine.parallel_efficiency);
-  model.cpu.host_slowdown = draw.in(machine.host_slowdown);
+  const PipelineModel model = draw_model(before, remedy, machine, draw);
   const double after_s = simulate_mean_step_s(model, costs, kWarmUpSteps) * draw.in(kModelError);
   return before_s / std::max(after_s, critical_path_s(costs));
 }
 
 }  // namespace
-
-Remedy more_workers(int workers, int prefetch_factor, double batch_bytes) {
-  Remedy remedy;
-  remedy.loader.workers = workers;
-  remedy.loader.batches_ahead = workers * prefetch_factor;
-  remedy.loader.receive_s = kReceiveFixedS + batch_bytes / kReceiveBytesPerS;
-  remedy.transport_cpu_s = batch_bytes / kWorkerBytesPerS;
-  // In a worker the same fetch runs beside others: caches and memory bandwidth are shared, the
-  // allocator and the interpreter start cold.
-  remedy.fetch_scale = {1.0, 1.2};
-  return remedy;
-}
 
 Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s,
                      double batch_bytes_ratio) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/reading.h"
 #include "base/result.h"
@@ -8,6 +10,7 @@
 #include "predict/pipeline_model.h"
 #include "predict/resampling.h"
 #include "predict/speedup.h"
+#include "predict/worker_calibration.h"
 
 namespace unstarve::predict {
 
@@ -21,15 +24,29 @@ struct MachineFacts {
   Range host_slowdown = {1.0, 1.4};
 };
 
+/// Workers as a calibration found them, with its errors: a crew of them at work on the CPU, all of
+/// the time, on some cores.
+struct MeasuredWorkers {
+  Range batch_s;              // of each worker, per batch, without its waiting for storage
+  Range parallel_efficiency;  // what each core after the first adds for this code
+  double cores = 1;           // that they used
+  double consumer_cpu_s = 0;  // per batch, of the thread that took them, if it had no core left
+};
+
 /// An edit of the pipeline.
 struct Remedy {
   LoaderModel loader;
+  /// What `loader.receive_s` may be more.
+  Range receive_more_s = {0, 0};
   /// CPU seconds that the new loader needs per sample; absent: the job's own fetch goes on.
   Reading<double> sample_cpu_s = {};
   /// Uncertainty of a fetch's CPU time in its new place, as a factor.
   Range fetch_scale = {1.0, 1.0};
   /// CPU seconds per batch that the new place costs on top, in the worker.
   double transport_cpu_s = 0;
+  /// What the job's own code takes in worker processes, measured. The measured steps' fetches are
+  /// scaled to it; fetch_scale, transport_cpu_s and the machine's parallel_efficiency are not used.
+  std::optional<MeasuredWorkers> measured = {};
   /// Bytes of a new batch / bytes of an old one: uint8 pixels are a quarter of float32 ones. The
   /// copy to the device and its staging by the training thread shrink with them.
   double batch_bytes_ratio = 1;
@@ -37,6 +54,8 @@ struct Remedy {
   /// and no longer does where the new loader uses its batches again and again. Only of batches in
   /// pageable memory: pinned ones are kept.
   Range freeing_s = {0, 0};
+  /// What the prediction is made without, as a sentence for the report; empty: nothing.
+  std::string lacks = {};
 };
 
 struct WhatIfOptions {
@@ -46,8 +65,21 @@ struct WhatIfOptions {
 };
 
 /// Workers that run the job's own data set, as torch's DataLoader does.
-/// `batch_bytes` (0: unknown) is what each batch carries through shared memory.
+struct WorkerPlacement {
+  int workers = 0;
+  int prefetch_factor = 0;
+  double batch_bytes = 0;  // that each batch carries through shared memory; 0: unknown
+  double cores = 64;       // MachineFacts::cores
+};
+
+/// Guesses what a batch costs in a worker from its fetches in the training process; the remedy says
+/// what it lacks. `batch_bytes`: see WorkerPlacement.
 Remedy more_workers(int workers, int prefetch_factor, double batch_bytes);
+
+/// With what a batch costs in a worker as `calibration` measured it for the loader of `before`;
+/// else guessed as above.
+Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements& before,
+                    const CalibrationText& calibration);
 
 /// unstarve's loader with `threads` threads, at a CPU time per sample measured on this data.
 /// `batch_bytes_ratio`: see Remedy.

@@ -37,6 +37,86 @@ TEST(WhatIf, WorkersOnTwoCoresAtMostHalveTheStep) {
   EXPECT_LE(speedup->speedup, speedup->high);
 }
 
+/// Two workers that take `beside_s` for a batch which one alone makes in `alone_s` of CPU.
+CalibrationText calibrated(double alone_s, double beside_s) {
+  WorkerCalibration found;
+  found.loader_id = 3;
+  found.samples = 128;
+  found.one = {.workers = 1,
+               .batches = 6,
+               .cpu = {alone_s, 0.002},
+               .wall = {alone_s, 0.002},
+               .receive = {0.001, 0}};
+  found.many = {.workers = 2,
+                .batches = 12,
+                .cpu = {beside_s, 0.002},
+                .wall = {beside_s, 0.002},
+                .receive = {0.001, 0}};
+  return {.measured = found, .refused = ""};
+}
+
+PipelineMeasurements starving_for_loader_3() {
+  PipelineMeasurements pipeline = starving();
+  pipeline.loader_id = 3;
+  return pipeline;
+}
+
+double step_with(const CalibrationText& calibration, double samples = 128) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  for (MeasuredStep& step : pipeline.steps) step.samples = samples;
+  const Remedy remedy = more_workers({2, 2, 0, 2}, pipeline, calibration);
+  EXPECT_EQ(remedy.lacks, "");
+  const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+  return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+}
+
+TEST(WhatIf, WorkersTakeWhatTheCalibrationMeasured) {
+  // On two cores 30 ms of the training thread, 1 ms of receiving and the batch share two cores.
+  EXPECT_NEAR(step_with(calibrated(0.4, 0.4)), 0.431 / 2, 0.012);
+  // A batch may cost less in a worker than it did in the training process.
+  EXPECT_NEAR(step_with(calibrated(0.3, 0.3)), 0.331 / 2, 0.012);
+  // Half as many samples as were calibrated.
+  EXPECT_NEAR(step_with(calibrated(0.8, 0.8), 64), 0.431 / 2, 0.012);
+}
+
+TEST(WhatIf, ACoreThatAddsNothingIsSeenByTheCalibration) {
+  EXPECT_NEAR(step_with(calibrated(0.4, 0.8)), 0.431, 0.03);
+  EXPECT_NEAR(step_with(calibrated(0.4, 0.53)), 0.431 / 1.5, 0.02);
+}
+
+TEST(WhatIf, WhoTookTheMeasuredBatchesHadToShareTheCoresToo) {
+  CalibrationText found = calibrated(0.4, 0.42);
+  found.measured->many.cpu.mean_s = 0.4;
+  found.measured->many.receive = {0.001, 0};
+  found.measured->many.release = {0.019, 0};
+  EXPECT_NEAR(step_with(found), 0.431 / 2, 0.012);
+}
+
+TEST(WhatIf, ACalibrationIsSurerThanAGuess) {
+  const PipelineMeasurements pipeline = starving_for_loader_3();
+  const auto measured = predict_speedup(
+      pipeline, more_workers({2, 2, 8e7, 2}, pipeline, calibrated(0.4, 0.4)), two_cores());
+  const auto guessed = predict_speedup(pipeline, more_workers(2, 2, 8e7), two_cores());
+  ASSERT_TRUE(measured.has_value() && guessed.has_value());
+  EXPECT_LT(measured->high - measured->low, 0.8 * (guessed->high - guessed->low));
+}
+
+TEST(WhatIf, WorkersNameWhatTheirPredictionLacks) {
+  const auto lacks = [](const WorkerPlacement& placement, const CalibrationText& calibration) {
+    return more_workers(placement, starving_for_loader_3(), calibration).lacks;
+  };
+  const auto says = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  EXPECT_EQ(lacks({2, 2, 0, 2}, calibrated(0.4, 0.4)), "");
+  EXPECT_TRUE(says(lacks({2, 2, 0, 2}, {}), "only trials"));
+  EXPECT_TRUE(says(lacks({2, 2, 0, 2}, {.measured = {}, .refused = "no room"}), "(no room)"));
+  EXPECT_TRUE(says(lacks({4, 2, 0, 4}, calibrated(0.4, 0.4)), "with 2 workers"));
+  CalibrationText other = calibrated(0.4, 0.4);
+  other.measured->loader_id = 4;
+  EXPECT_TRUE(says(lacks({2, 2, 0, 2}, other), "another loader"));
+}
+
 TEST(WhatIf, NeverBeyondTheDevice) {
   const auto speedup = predict_speedup(starving(), native_loader(2, 4, 1e-5), two_cores());
   ASSERT_TRUE(speedup.has_value());

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "predict/what_if.h"
+
+namespace unstarve::predict {
+
+namespace {
+
+// Shared-memory transport of torch's workers, for want of a calibration. The worker touches every
+// page of a fresh segment instead of memory that it has: 16 ms more for 77 MB on one machine.
+constexpr double kWorkerBytesPerS = 4e9;
+// Whoever reads a batch first maps its pages, 16 at a fault; an emulated device never reads it.
+constexpr double kMappedBytesPerS = 30e9;
+// How many standard errors a range of measured values reaches to either side.
+constexpr double kErrors = 2;
+// Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
+constexpr double kReceiveFixedS = 1e-3;
+
+/// A sentence for the report; empty when the calibration fits.
+std::string why_not_calibrated(const WorkerPlacement& placement, const PipelineMeasurements& before,
+                               const CalibrationText& calibration) {
+  std::string why = calibration.refused;
+  if (const auto& measured = calibration.measured; measured) {
+    const bool same_loader = before.loader_id && *before.loader_id == measured->loader_id;
+    if (same_loader && measured->many.workers == placement.workers) return {};
+    why = same_loader ? fmt::format("it was with {} workers", measured->many.workers)
+                      : "it was another loader that was measured";
+  }
+  return fmt::format(
+      "what a batch costs in a worker process was not measured ({}), so the prediction of more "
+      "workers takes it from the training process, in a wide range",
+      why.empty() ? "only trials do that" : why);
+}
+
+Range around(double value, double error) {
+  return {std::max(0.0, value - kErrors * error), value + kErrors * error};
+}
+
+/// Two crews on the same cores tell how much one more core adds: where the second one adds nothing,
+/// two workers take twice as long for a batch as one does.
+MeasuredWorkers measured_workers(const WorkerPlacement& placement, const WorkerCalibration& found) {
+  const double workers = placement.workers;
+  const double cores = std::max(placement.cores, 1.0);
+  const MeasuredCrew& many = found.many;
+  const double alone_s = found.one.cpu.mean_s;
+  const double blocked_s = std::max(0.0, found.one.wall.mean_s - alone_s);
+  // Waiting for storage may differ from crew to crew by more than the CPU takes.
+  const double beside_s = std::max(many.wall.mean_s - blocked_s, many.cpu.mean_s);
+  MeasuredWorkers measured;
+  measured.cores = std::min(workers, cores);
+  measured.batch_s = around(beside_s, many.wall.error_s);
+  if (workers >= cores) measured.consumer_cpu_s = many.receive.mean_s + many.release.mean_s;
+  if (measured.cores <= 1) return measured;
+  const double capacity = workers * (alone_s + measured.consumer_cpu_s) / beside_s;
+  const double error =
+      capacity * std::hypot(found.one.cpu.error_s / alone_s, many.wall.error_s / beside_s);
+  const Range range = around((capacity - 1) / (measured.cores - 1), error / (measured.cores - 1));
+  measured.parallel_efficiency = {std::min(range.low, 1.0), std::min(range.high, 1.0)};
+  return measured;
+}
+
+void place_measured(const WorkerPlacement& placement, const WorkerCalibration& found,
+                    const PipelineMeasurements& before, Remedy& remedy) {
+  MeasuredWorkers measured = measured_workers(placement, found);
+  if (const double samples = before.mean_samples(); samples > 0) {
+    for (double* of_a_batch :
+         {&measured.batch_s.low, &measured.batch_s.high, &measured.consumer_cpu_s}) {
+      *of_a_batch *= samples / found.samples;
+    }
+  }
+  remedy.measured = measured;
+  const Range receive_s = around(found.many.receive.mean_s, found.many.receive.error_s);
+  remedy.loader.receive_s = receive_s.low;
+  remedy.receive_more_s = {
+      0, receive_s.high - receive_s.low + placement.batch_bytes / kMappedBytesPerS};
+}
+
+/// The same fetch runs in a process without torch's threads, but beside others: caches and memory
+/// bandwidth are shared, the allocator starts cold.
+void place_guessed(const WorkerPlacement& placement, Remedy& remedy) {
+  remedy.loader.receive_s = kReceiveFixedS;
+  remedy.receive_more_s = {0, placement.batch_bytes / kMappedBytesPerS};
+  remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS;
+  remedy.fetch_scale = {0.9, 1.2};
+}
+
+}  // namespace
+
+Remedy more_workers(int workers, int prefetch_factor, double batch_bytes) {
+  return more_workers({workers, prefetch_factor, batch_bytes}, {}, {});
+}
+
+Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements& before,
+                    const CalibrationText& calibration) {
+  Remedy remedy;
+  remedy.loader.workers = placement.workers;
+  remedy.loader.batches_ahead = placement.workers * placement.prefetch_factor;
+  remedy.lacks = why_not_calibrated(placement, before, calibration);
+  if (remedy.lacks.empty()) {
+    place_measured(placement, *calibration.measured, before, remedy);
+  } else {
+    place_guessed(placement, remedy);
+  }
+  return remedy;
+}
+
+}  // namespace unstarve::predict
