@@ -49,7 +49,8 @@ def error_text(error: Exception) -> str:
 
 def fit(facts: dict[str, Any]) -> bytes:
     """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
-    for without in (None, "loaders", "argv", "transforms", "hook_errors", "dataset"):
+    least_first = ("loaders", "argv", "transforms", "hook_errors", "fetch_calibration", "dataset")
+    for without in (None, *least_first):
         if without is not None:
             facts.pop(without, None)
             facts["left_out"] = [*facts.get("left_out", []), without]

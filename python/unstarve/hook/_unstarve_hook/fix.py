@@ -107,10 +107,10 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     workers = min(int(fix.get("num_workers", 0)), len(os.sched_getaffinity(0)))
     if workers > loader.num_workers:
-        _check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
+        check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
         changes["num_workers"] = workers
         if loader.num_workers == 0:
-            changes.update(_start_method(loader), prefetch_factor=2)
+            changes.update(start_method(loader), prefetch_factor=2)
     prefetch = int(fix.get("prefetch_factor") or 0)
     if changes.get("num_workers", loader.num_workers) and prefetch > (loader.prefetch_factor or 0):
         changes["prefetch_factor"] = prefetch
@@ -119,7 +119,7 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _check_workers(loader: Any, batches: int) -> None:
+def check_workers(loader: Any, batches: int) -> None:
     if loader._dataset_kind != _MAP_STYLE:
         raise RefusedError("an iterable data set: each worker would deliver all of it")
     if loader.batch_sampler is None:
@@ -161,7 +161,7 @@ def _check_attribute(name: str, value: object) -> None:
         raise RefusedError(f"the data set holds a tensor on the GPU in `{name}`")
 
 
-def _start_method(loader: Any) -> dict[str, Any]:
+def start_method(loader: Any) -> dict[str, Any]:
     """fork, the method that takes every data set, unless the job has chosen another."""
     import multiprocessing
 

@@ -8,7 +8,7 @@ import threading
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
-from . import decode, describe, fix
+from . import calibrate, decode, describe, fix
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
 from .stages import Stages, counters
@@ -130,6 +130,7 @@ def _watched_iter(
     def __iter__(self: Any) -> Any:
         loader_id = _begin(self)
         if wrap is None:
+            calibrate.apply(self, loader_id)
             fix.apply(self, loader_id)
         before = native_of(self)
         counted = counters(before)

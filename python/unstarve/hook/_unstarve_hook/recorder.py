@@ -30,6 +30,7 @@ class Recorder:
         self.run_dir = run_dir
         self.started_ns = started_ns
         self.after_fork: list[Callable[[], None]] = []  # called in a forked child
+        self.paused = False  # also in children forked meanwhile: nothing of the job is going on
         self._clear()
 
     def _clear(self) -> None:
@@ -49,6 +50,8 @@ class Recorder:
 
     def record(self, event: int, start_ns: int, end_ns: int, *numbers: int) -> None:
         """`numbers` are the record's a, b, ...; those left out are absent."""
+        if self.paused:
+            return
         try:
             with self._lock:
                 ring = self._ring or self._open(event)
