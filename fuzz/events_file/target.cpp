@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "trace/events/events_file.h"
-#include "trace/recorded_rows.h"
+#include "trace/testing/recorded_rows.h"
 
 /// An events file may be cut off, damaged, or somebody else's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

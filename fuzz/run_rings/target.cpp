@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/unique_handle.h"
-#include "trace/recorded_rows.h"
 #include "trace/ring_follower.h"
+#include "trace/testing/recorded_rows.h"
 
 /// Rings of hook events and of device activity: header, text and records are all untrusted.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

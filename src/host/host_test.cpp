@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "host/cgroup.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"

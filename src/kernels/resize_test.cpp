@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/every_target_for_test.h"
 #include "kernels/strip_resizer.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::kernels {
 namespace {

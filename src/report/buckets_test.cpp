@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "report/comparison.h"
-#include "report/sample_report_for_test.h"
+#include "report/testing/sample_report.h"
 
 namespace unstarve::report {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "report/golden_for_test.h"
-#include "report/sample_report_for_test.h"
+#include "report/testing/golden.h"
+#include "report/testing/sample_report.h"
 
 namespace unstarve::report {
 namespace {

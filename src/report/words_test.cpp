@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "report/sample_report_for_test.h"
+#include "report/testing/sample_report.h"
 
 namespace unstarve::report {
 namespace {

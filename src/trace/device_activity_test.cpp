@@ -4,7 +4,7 @@
 
 #include "base/cupti_ring.h"
 #include "trace/hook_event.h"
-#include "trace/recorded_rows.h"
+#include "trace/testing/recorded_rows.h"
 
 namespace unstarve::trace {
 namespace {

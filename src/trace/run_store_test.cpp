@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"

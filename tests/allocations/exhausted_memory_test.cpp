@@ -9,7 +9,7 @@
 #include <string>
 
 #include "allocations/counted_allocator.h"
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/cache/testing/later_storage.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"

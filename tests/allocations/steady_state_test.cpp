@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "allocations/counted_allocator.h"
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/source/testing/npy_bytes.h"

@@ -16,7 +16,7 @@
 
 #include "base/io/read.h"
 #include "base/io/write.h"
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 
 namespace unstarve::io {
 namespace {

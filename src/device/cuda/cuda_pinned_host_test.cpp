@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "device/cuda/fake_driver/fake_driver.h"
+#include "device/cuda/testing/fake_driver/fake_driver.h"
 
 namespace unstarve::device {
 namespace {
@@ -22,7 +22,7 @@ class CudaPinnedHostTest : public ::testing::Test {
   void SetUp() override {
     void* library = ::dlopen(UNSTARVE_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << ::dlerror();
-    const auto get = reinterpret_cast<testing::GetFakeDriver>(::dlsym(library, "fake_driver"));
+    const auto get = reinterpret_cast<test::GetFakeDriver>(::dlsym(library, "fake_driver"));
     ASSERT_NE(get, nullptr);
     driver_ = get();
     *driver_ = {};
@@ -32,7 +32,7 @@ class CudaPinnedHostTest : public ::testing::Test {
     return std::move(*CudaPinnedHost::open({UNSTARVE_FAKE_CUDA, device}));
   }
 
-  testing::FakeDriver* driver_ = nullptr;
+  test::FakeDriver* driver_ = nullptr;
 };
 
 TEST_F(CudaPinnedHostTest, GivesPortableMemoryAndTakesItBack) {

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "device/cuda/fake_nvml_for_test.h"
+#include "device/cuda/testing/fake_nvml.h"
 
 namespace unstarve::device {
 namespace {
 
 using nvml::Return;
-using testing::FakeNvml;
+using test::FakeNvml;
 
 constexpr std::int64_t kMs = 1'000'000;
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 
 namespace unstarve::feed {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/cache/cache_folder.h"
 
 namespace unstarve::feed {

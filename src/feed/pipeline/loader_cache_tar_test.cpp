@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/cache/testing/later_storage.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"

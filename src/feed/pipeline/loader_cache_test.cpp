@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/cache/testing/later_storage.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 

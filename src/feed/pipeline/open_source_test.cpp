@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/shard/testing/shard_set.h"
 

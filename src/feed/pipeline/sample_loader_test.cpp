@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/cache/testing/later_storage.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/pipeline/testing/jpeg_folder.h"

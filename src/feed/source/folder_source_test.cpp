@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 
 namespace unstarve::feed {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/source/index_cache.h"
 
 namespace unstarve::feed {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 
 namespace unstarve::feed {
 namespace {

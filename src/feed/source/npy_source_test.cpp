@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/source/testing/npy_bytes.h"
 
 namespace unstarve::feed {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/source/index_cache.h"
 #include "feed/source/testing/tar_bytes.h"
 

@@ -9,8 +9,8 @@
 
 #include "kernels/cubic/cubic_pass.h"
 #include "kernels/cubic/cubic_resizer.h"
-#include "kernels/every_target_for_test.h"
 #include "kernels/resize.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::kernels {
 namespace {

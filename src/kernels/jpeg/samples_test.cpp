@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "kernels/every_target_for_test.h"
 #include "kernels/jpeg/colour.h"
 #include "kernels/jpeg/inverse_dct.h"
 #include "kernels/jpeg/upsample.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::kernels {
 namespace {

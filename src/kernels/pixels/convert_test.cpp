@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "kernels/every_target_for_test.h"
 #include "kernels/pixels/half_float.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::kernels {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <random>
 
-#include "kernels/every_target_for_test.h"
 #include "kernels/segment/segment_layout.h"
 #include "kernels/segment/segment_packer.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <new>
 #include <string>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "observe/outside/process_tree.h"
 #include "observe/outside/sampler.h"
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 
 namespace unstarve::observe {
 namespace {

@@ -11,7 +11,7 @@
 #include "report/html/assets.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
-#include "report/sample_report_for_test.h"
+#include "report/testing/sample_report.h"
 
 namespace unstarve::report {
 namespace {

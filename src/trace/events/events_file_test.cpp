@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/test_folder.h"
-#include "trace/recorded_rows.h"
+#include "base/testing/test_folder.h"
+#include "trace/testing/recorded_rows.h"
 
 namespace unstarve::trace {
 namespace {

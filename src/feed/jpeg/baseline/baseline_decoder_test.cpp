@@ -8,7 +8,7 @@
 #include "feed/jpeg/testing/sampled_jpeg.h"
 #include "feed/testing/collected_rows.h"
 #include "feed/testing/made_jpeg.h"
-#include "kernels/every_target_for_test.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::feed {
 namespace {

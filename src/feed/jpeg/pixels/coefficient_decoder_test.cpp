@@ -11,8 +11,8 @@
 
 #include "feed/jpeg/testing/sampled_jpeg.h"
 #include "feed/testing/collected_rows.h"
-#include "kernels/every_target_for_test.h"
 #include "kernels/resize.h"
+#include "kernels/testing/every_target.h"
 
 namespace unstarve::feed {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_folder.h"
+#include "base/testing/test_folder.h"
 #include "feed/shard/shard_set_writer.h"
 #include "feed/shard/shard_source.h"
 

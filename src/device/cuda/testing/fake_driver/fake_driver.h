@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace unstarve::device::testing {
+namespace unstarve::device::test {
 
 /// What the fake libcuda.so of the tests does and has seen. It has two devices.
 struct FakeDriver {
@@ -22,4 +22,4 @@ struct FakeDriver {
 /// What the library's function `fake_driver` returns.
 using GetFakeDriver = FakeDriver* (*)();
 
-}  // namespace unstarve::device::testing
+}  // namespace unstarve::device::test

@@ -1,10 +1,10 @@
-#include "device/cuda/fake_driver/fake_driver.h"
+#include "device/cuda/testing/fake_driver/fake_driver.h"
 
 #include <cstdlib>
 
 namespace {
 
-using unstarve::device::testing::FakeDriver;
+using unstarve::device::test::FakeDriver;
 
 constexpr int kSuccess = 0;
 constexpr int kInvalidValue = 1;

@@ -1,11 +1,11 @@
 // Not a test but what the tests of this folder share.
-#include "device/cuda/fake_nvml_for_test.h"
+#include "device/cuda/testing/fake_nvml.h"
 
 #include <cstring>
 
 #include "device/cuda/nvml_abi.h"
 
-namespace unstarve::device::testing {
+namespace unstarve::device::test {
 
 namespace {
 
@@ -200,4 +200,4 @@ NvmlLibrary::Lookup FakeNvml::lookup() {
   };
 }
 
-}  // namespace unstarve::device::testing
+}  // namespace unstarve::device::test

@@ -7,7 +7,7 @@
 
 #include "device/cuda/nvml_library.h"
 
-namespace unstarve::device::testing {
+namespace unstarve::device::test {
 
 /// An NVML with two GPUs, for tests: any function can be missing or fail, on one device or on all.
 /// Its functions are plain C functions, so the state they answer from is static; one at a time.
@@ -30,4 +30,4 @@ class FakeNvml {
   char devices[2] = {};  // their addresses are the handles
 };
 
-}  // namespace unstarve::device::testing
+}  // namespace unstarve::device::test
