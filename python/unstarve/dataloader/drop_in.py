@@ -33,7 +33,7 @@ from unstarve.lowering.decision import Lowering, Part, lower
 from unstarve.lowering.explanation import Explanation
 from unstarve.lowering.work import Work
 from unstarve.order.stream import IndexStream
-from unstarve.workers.places import checked
+from unstarve.workers.places import places_to_resume
 
 _T_co = TypeVar("_T_co", covariant=True, default=Any)
 
@@ -250,7 +250,9 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
     def _workers_resumed(self) -> Any:
         """What the state that was loaded, if one was, says of each worker."""
         resumed = self._stream.resumed or {}
-        return checked(resumed.get("workers"), self.num_workers, iterable=not self._is_map_style)
+        return places_to_resume(
+            resumed.get("workers"), self.num_workers, iterable=not self._is_map_style
+        )
 
     def _files_of(self, work: Work) -> Any:
         """Kept from epoch to epoch: it takes a second for a million files."""

@@ -24,7 +24,7 @@ from unstarve.engine.batch import Batch, fits
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_options import SEED_STEP
 from unstarve.engine.python_samples import Samples, SamplesHere, SamplesInWorkers, settings_of
-from unstarve.engine.sample_worker import NoAnswerError, Task
+from unstarve.engine.sample_worker import NoAnswerError, SampleTask
 from unstarve.lowering.work import Work
 from unstarve.order.epoch import Epoch
 from unstarve.order.passes import flattened
@@ -197,10 +197,10 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
                 batch.rows.add(row)
                 self._python.ask((batch.number, row), self._task(batch, row))
 
-    def _task(self, batch: Batch, row: int) -> Task:
+    def _task(self, batch: Batch, row: int) -> SampleTask:
         """What it draws depends on the epoch, the sample and its place: not on who loads it."""
         file = -1 if batch.files is None else batch.files[row]
-        return Task(batch.indices[row], hash((self._seed, file, batch.first + row)))
+        return SampleTask(batch.indices[row], hash((self._seed, file, batch.first + row)))
 
     def _sample(self, batch: Batch, row: int) -> Any:
         if row not in batch.samples:

@@ -3,8 +3,8 @@
 In the processes that load samples, `PartlyNative` stands in the place of the user's data set. It
 has the engine read, decode and transform a file as far as the engine knows the transforms, and
 gives the result to the transforms behind: a PIL image or a tensor, whatever it would have been.
-What it is asked for are `Task`s, which the loader's process makes of the sampler's indices: with
-them, random crops depend on an epoch's seed and the sample alone, not on who loads it.
+What it is asked for are `BatchTask`s, which the loader's process makes of the sampler's indices:
+with them, random crops depend on an epoch's seed and the sample alone, not on who loads it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from unstarve.order.passes import flattened
 _REPEATS = 1 << 16  # as the engine counts them
 
 
-class Task(NamedTuple):
+class BatchTask(NamedTuple):
     """One batch: files, and what their random crops and flips follow from."""
 
     epoch: int
@@ -74,7 +74,7 @@ class TaskMaker:
             files = self._work.native_indices(drawn if self._batched else [drawn])
         except Exception:
             return drawn
-        return Task(self._number, files, [self._count(file) for file in files])
+        return BatchTask(self._number, files, [self._count(file) for file in files])
 
     def _skip(self, skipped: list[Any]) -> None:
         for file in self._work.known_files(flattened(skipped)):
@@ -115,12 +115,12 @@ class PartlyNative:
         return len(self.outermost)
 
     def __getitem__(self, task: Any) -> Any:
-        if type(task) is not Task:
+        if type(task) is not BatchTask:
             return self.outermost[task]
         return self._sample(task.epoch, task.files[0], task.repeats[0])
 
     def __getitems__(self, task: Any) -> list[Any]:
-        if type(task) is not Task:
+        if type(task) is not BatchTask:
             return [self.outermost[index] for index in task]
         pairs = zip(task.files, task.repeats, strict=True)
         return [self._sample(task.epoch, file, repeat) for file, repeat in pairs]

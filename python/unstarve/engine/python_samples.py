@@ -16,8 +16,8 @@ from unstarve.engine.sample_worker import (
     Answer,
     Key,
     NoAnswerError,
+    SampleTask,
     SampleWorker,
-    Task,
     draws_from,
 )
 
@@ -38,10 +38,10 @@ def settings_of(loader: Any) -> Any:
 class Samples(Protocol):
     """Loads samples; each is asked for once, ahead of time where that is known."""
 
-    def ask(self, key: Key, task: Task) -> None:
+    def ask(self, key: Key, task: SampleTask) -> None:
         """Lets the sample be loaded meanwhile."""
 
-    def get(self, key: Key, task: Task) -> Any:
+    def get(self, key: Key, task: SampleTask) -> Any:
         """What the data set gives for it, or raises; NoAnswerError: it may be asked for again."""
 
     def forget(self, batch: int) -> None:
@@ -57,10 +57,10 @@ class SamplesHere:
     def __init__(self, loader: Any) -> None:
         self._dataset = loader.dataset
 
-    def ask(self, key: Key, task: Task) -> None:
+    def ask(self, key: Key, task: SampleTask) -> None:
         """It waits until it is needed."""
 
-    def get(self, key: Key, task: Task) -> Any:
+    def get(self, key: Key, task: SampleTask) -> Any:
         with draws_from(task.seed):
             return self._dataset[task.index]
 
@@ -78,15 +78,15 @@ class SamplesInWorkers:
         self._loader = loader
         self._seed = seed
         self._workers: list[SampleWorker] = []
-        self._later: dict[Key, Task] = {}
+        self._later: dict[Key, SampleTask] = {}
         self._loaded: dict[Key, Answer] = {}
 
-    def ask(self, key: Key, task: Task) -> None:
+    def ask(self, key: Key, task: SampleTask) -> None:
         self._later[key] = task
         with contextlib.suppress(Exception):  # whoever needs the sample is told
             self._hand_out()
 
-    def get(self, key: Key, task: Task) -> Any:
+    def get(self, key: Key, task: SampleTask) -> Any:
         while key not in self._loaded:
             worker = next((one for one in self._workers if key in one.asked), None)
             if worker is None:  # its turn had not come, or its worker has died

@@ -23,7 +23,7 @@ Key = tuple[int, int]
 _MOST_TASKS = 1 << 14
 
 
-class Task(NamedTuple):
+class SampleTask(NamedTuple):
     """One sample of the user's data set, and what its draws follow from."""
 
     index: Any
@@ -48,7 +48,7 @@ class SampleWorker:
         #: What it was asked for and has not answered, in order. None: not wanted any more.
         self.asked: deque[Key | None] = deque()
 
-    def ask(self, key: Key, task: Task) -> None:
+    def ask(self, key: Key, task: SampleTask) -> None:
         self._tasks.append(task)
         self._iterator._try_put_index()
         self.asked.append(key)
@@ -77,13 +77,13 @@ class SampleWorker:
         self._iterator._shutdown_workers()
 
 
-class _Tasks(deque[Task]):
+class _Tasks(deque[SampleTask]):
     """In the place of a sampler: what was asked for. It may have more after it had none."""
 
-    def __iter__(self) -> Iterator[Task]:
+    def __iter__(self) -> Iterator[SampleTask]:
         return self
 
-    def __next__(self) -> Task:
+    def __next__(self) -> SampleTask:
         if not self:
             raise StopIteration
         return self.popleft()
@@ -110,7 +110,7 @@ class _OneWorker:
 
 
 class SeededSamples:
-    """The user's data set in a worker process or thread, asked with Tasks."""
+    """The user's data set in a worker process or thread, asked with SampleTasks."""
 
     def __init__(self, outermost: Any) -> None:
         self.outermost = outermost
@@ -118,7 +118,7 @@ class SeededSamples:
     def __len__(self) -> int:
         return len(self.outermost)
 
-    def __getitem__(self, task: Task) -> Any:
+    def __getitem__(self, task: SampleTask) -> Any:
         with draws_from(task.seed):
             return self.outermost[task.index]
 

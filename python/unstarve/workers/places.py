@@ -68,7 +68,7 @@ class Places:
         return to_plain(None if note is None else pickle.loads(note))
 
 
-def checked(state: dict[str, Any] | None, workers: int, *, iterable: bool) -> Any:
+def places_to_resume(state: dict[str, Any] | None, workers: int, *, iterable: bool) -> Any:
     """What a loader's state says of its workers, if that many can go on from it, or None."""
     if state is None or int(state["count"]) == workers:
         return state
