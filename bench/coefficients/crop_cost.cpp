@@ -39,9 +39,9 @@ using feed::ImageSize;
 constexpr int kTarget = 224;
 constexpr std::int64_t kMaxPixels = 1'000'000'000;
 
-class MemoryParts final : public feed::SampleParts {
+class MemoryPayload final : public feed::PayloadBytes {
  public:
-  explicit MemoryParts(std::span<const std::byte> payload) : payload_(payload) {}
+  explicit MemoryPayload(std::span<const std::byte> payload) : payload_(payload) {}
   Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
                                           std::vector<std::byte>& buffer) override {
     if (offset + size > payload_.size()) return fail(ErrorCode::kCorruptData, "past the end");
@@ -148,9 +148,8 @@ std::vector<Image> load(const char* folder) {
   return images;
 }
 
-feed::EncodedSample sample_of(const Image& image, MemoryParts& parts) {
-  return {feed::SampleForm::kCoefficients,
-          std::span<const std::byte>(image.payload).first(image.head_size), &parts};
+std::span<const std::byte> head_of(const Image& image) {
+  return std::span(image.payload).first(image.head_size);
 }
 
 /// What one thread of a loader keeps from image to image.
@@ -172,15 +171,14 @@ constexpr std::array<const char*, 7> kStageNames = {
 
 /// The decoder's own steps, up to `last`. Returns false on an error.
 bool run_steps(Worker& worker, const Image& image, Stage last) {
-  MemoryParts parts(image.payload);
-  const std::span<const std::byte> head_bytes(image.payload.data(), image.head_size);
+  MemoryPayload payload(image.payload);
   feed::PayloadHead& head = worker.head;
   feed::RegionPlan& plan = worker.plan;
-  if (!feed::parse_head(head_bytes, head) || !feed::plan_region(head, image.crop, plan))
+  if (!feed::parse_head(head_of(image), head) || !feed::plan_region(head, image.crop, plan))
     return false;
   const int count = plan.end_row - plan.first_row;
   const feed::PayloadRange range = feed::rows_range(head, plan.first_row, count);
-  const auto bytes = parts.read(range.offset, range.size, worker.buffer);
+  const auto bytes = payload.read(range.offset, range.size, worker.buffer);
   if (!bytes || !feed::check_rows(head, plan.first_row, count, *bytes)) return false;
   if (last == Stage::kRead) return true;
   worker.planes.begin(head, plan);
@@ -208,11 +206,12 @@ bool run_stage(Worker& worker, const Image& image, Stage stage) {
     return true;
   }
   if (stage != Stage::kRgb && stage != Stage::kResized) return run_steps(worker, image, stage);
-  MemoryParts parts(image.payload);
-  if (!worker.decoder.open(sample_of(image, parts))) return false;
-  if (stage == Stage::kRgb) return worker.decoder.decode(image.crop, worker.nothing).has_value();
+  MemoryPayload payload(image.payload);
+  if (!worker.decoder.open(head_of(image))) return false;
+  if (stage == Stage::kRgb)
+    return worker.decoder.decode(image.crop, payload, worker.nothing).has_value();
   worker.resize.begin(image.crop);
-  return worker.decoder.decode(image.crop, worker.resize).has_value();
+  return worker.decoder.decode(image.crop, payload, worker.resize).has_value();
 }
 
 double cpu_us() {
@@ -235,9 +234,9 @@ int count_different(const std::vector<Image>& images) {
     for (const Box& box : {image.crop, Box{0, 0, image.size.width, image.size.height}}) {
       CollectSink ours(box.width);
       CollectSink theirs(box.width);
-      MemoryParts parts(image.payload);
+      MemoryPayload payload(image.payload);
       const bool decoded =
-          worker.decoder.open(sample_of(image, parts)) && worker.decoder.decode(box, ours) &&
+          worker.decoder.open(head_of(image)) && worker.decoder.decode(box, payload, ours) &&
           worker.jpeg_decoder.open(image.jpeg) && worker.jpeg_decoder.decode(box, theirs);
       different += !decoded || ours.pixels != theirs.pixels;
     }

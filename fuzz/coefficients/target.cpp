@@ -4,9 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "feed/data/sample_source.h"
 #include "feed/jpeg/payload/payload_layout.h"
 #include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/testing/payload_in_memory.h"
 #include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "feed/jpeg/transcode/restore_jpeg.h"
 #include "feed/testing/collected_rows.h"
@@ -70,28 +70,10 @@ void unpack_all(const feed::PayloadHead& head, const std::vector<std::byte>& pay
   }
 }
 
-/// A payload in memory; what is read lies in memory of its own.
-class MemoryParts final : public feed::SampleParts {
- public:
-  explicit MemoryParts(std::span<const std::byte> payload) : payload_(payload) {}
-  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
-                                          std::vector<std::byte>&) override {
-    if (offset > payload_.size() || size > payload_.size() - offset) __builtin_trap();
-    const auto part = payload_.subspan(offset, size);
-    bytes_ = std::vector<std::byte>(part.begin(), part.end());
-    return std::span<const std::byte>(bytes_);
-  }
-
- private:
-  std::span<const std::byte> payload_;
-  std::vector<std::byte> bytes_;
-};
-
 /// A crop of what can be decoded has the pixels of the whole.
 void crop(const feed::PayloadHead& head, const std::vector<std::byte>& payload) {
   static feed::CoefficientDecoder decoder(kMaxPixels);
-  MemoryParts parts(payload);
-  const feed::EncodedSample sample{feed::SampleForm::kCoefficients, payload, &parts};
+  feed::test::PayloadInMemory stored(payload);
   const auto [width, height] = head.size;
   const auto draw = static_cast<int>(feed::payload::checksum(payload) >> 1);
   feed::Box box;
@@ -99,9 +81,10 @@ void crop(const feed::PayloadHead& head, const std::vector<std::byte>& payload) 
   box.y = draw / 7 % height;
   box.width = 1 + draw / 49 % (width - box.x);
   box.height = 1 + draw / 343 % (height - box.y);
-  const auto part = feed::test::decode_region(decoder, sample, box);
-  const auto whole = feed::test::decode_region(decoder, sample, {0, 0, width, height});
+  const auto part = feed::test::decode_region(decoder, stored, box);
+  const auto whole = feed::test::decode_region(decoder, stored, {0, 0, width, height});
   if (whole && (!part || *part != feed::test::cut(*whole, width, box))) __builtin_trap();
+  if (stored.asked_past_end) __builtin_trap();
 }
 
 }  // namespace

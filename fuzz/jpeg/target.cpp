@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "feed/data/sample_source.h"
+#include "feed/data/geometry.h"
 #include "feed/jpeg/baseline/baseline_decoder.h"
 #include "feed/jpeg/libjpeg/jpeg_decoder.h"
 #include "feed/jpeg/pixels/coefficient_decoder.h"
+#include "feed/jpeg/testing/payload_in_memory.h"
 #include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "feed/testing/collected_rows.h"
 #include "feed/transform/sample_transform.h"
@@ -70,27 +71,12 @@ void compare(feed::BaselineDecoder& ours, feed::JpegDecoder& libjpeg,
   }
 }
 
-/// A payload in memory.
-class MemoryParts final : public feed::SampleParts {
- public:
-  explicit MemoryParts(std::span<const std::byte> payload) : payload_(payload) {}
-  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
-                                          std::vector<std::byte>&) override {
-    if (offset > payload_.size() || size > payload_.size() - offset) std::abort();
-    return payload_.subspan(offset, size);
-  }
-
- private:
-  std::span<const std::byte> payload_;
-};
-
 /// `payload`, which would be kept for later epochs, has the pixels of the file.
 void check_copy(feed::JpegDecoder& libjpeg, std::span<const std::byte> bytes,
                 const std::vector<std::byte>& payload) {
   static feed::CoefficientDecoder copies(kMaxPixels);
-  MemoryParts parts(payload);
-  const feed::EncodedSample copy{feed::SampleForm::kCoefficients, payload, &parts};
-  const Result<feed::ImageSize> size = copies.open(copy);
+  feed::test::PayloadInMemory copy(payload);
+  const Result<feed::ImageSize> size = copies.open(copy.head());
   if (!size) std::abort();
   const feed::Box all = {0, 0, size->width, size->height};
   const auto pixels = feed::test::decode_region(copies, copy, all);

@@ -83,7 +83,9 @@ void read_all(const std::string& path, const Bytes& bytes) {
   const std::uint64_t count = std::min<std::uint64_t>((*source)->size(), 64);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto sample = (*reader)->read(i);
-    if (sample && sample->parts != nullptr) (void)sample->parts->read(i, 100, buffer);
+    if (sample && sample->form == feed::SampleForm::kCoefficients) {
+      (void)(*reader)->read_part(i, 100, buffer);
+    }
     (void)(*source)->read_whole(i, buffer);
     (void)(*source)->locate(i);
     (void)(*source)->label(i);

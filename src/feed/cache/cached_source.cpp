@@ -31,7 +31,7 @@ std::uint64_t key_of(const SampleSource& files) {
 }  // namespace
 
 /// One thread's view of a CachedSource.
-class CachedReader final : public SampleReader, public SampleParts, public SampleKeeper {
+class CachedReader final : public SampleReader {
  public:
   CachedReader(CachedSource& source, std::unique_ptr<SampleReader> files)
       : source_(source), files_(std::move(files)) {}
@@ -51,8 +51,8 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
     const Result<std::span<const std::byte>> head = read_head();
     if (!head) return original();
     source_.hits_.fetch_add(1, std::memory_order_relaxed);
-    EncodedSample sample{SampleForm::kCoefficients, *head, this};
-    sample.keeper = this;
+    EncodedSample sample{SampleForm::kCoefficients, *head};
+    sample.copy = CopyRole::kCopy;
     return sample;
   }
 
@@ -68,10 +68,10 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
     return file ? hint_range((*file)->get(), entry->offset, entry->size) : files_->hint(index);
   }
 
-  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
-                                          std::vector<std::byte>& buffer) override {
+  Result<std::span<const std::byte>> read_part(std::uint64_t offset, std::size_t size,
+                                               std::vector<std::byte>& buffer) override {
     if (offset > entry_.size || size > entry_.size - offset) {
-      return fail(ErrorCode::kCorruptData, "the copy ends before its parts do");
+      return fail(ErrorCode::kCorruptData, "the copy ends before its seams do");
     }
     const std::span<std::byte> bytes = room_in(buffer, size);
     CacheStorage& storage = source_.folder_->storage();
@@ -111,7 +111,7 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
     auto file = source_.folder_->copies(entry_.file);
     if (!file) return forward_error(file);
     copies_ = std::move(*file);
-    Result<std::span<const std::byte>> head = read(0, entry_.head_size, buffer_);
+    Result<std::span<const std::byte>> head = read_part(0, entry_.head_size, buffer_);
     if (head && checksum_of(*head) != entry_.head_checksum) {
       return fail(ErrorCode::kCorruptData, "the copy is damaged (its checksum differs)");
     }
@@ -122,7 +122,7 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
     Result<EncodedSample> sample = files_->read(index_);
     if (!sample || sample->form != SampleForm::kFile || wish == Wish::kNone) return sample;
     if (sample->bytes.size() == stamp_.size && is_settled() && source_.writer_.wants()) {
-      sample->keeper = this;
+      sample->copy = CopyRole::kWanted;
     }
     return sample;
   }
@@ -158,23 +158,23 @@ class CachedReader final : public SampleReader, public SampleParts, public Sampl
 
 Result<std::shared_ptr<CachedSource>> CachedSource::open(const Options& options,
                                                          std::shared_ptr<SampleSource> files,
-                                                         const Parts& parts) {
+                                                         const Seams& seams) {
   Result<std::unique_ptr<CacheFolder>> folder =
-      CacheFolder::open(parts.storage, options.directory, {key_of(*files), files->size()});
+      CacheFolder::open(seams.storage, options.directory, {key_of(*files), files->size()});
   if (!folder) return forward_error(folder);
   return std::shared_ptr<CachedSource>(
-      new CachedSource(options, std::move(files), std::move(*folder), parts));
+      new CachedSource(options, std::move(files), std::move(*folder), seams));
 }
 
 CachedSource::CachedSource(const Options& options, std::shared_ptr<SampleSource> files,
-                           std::unique_ptr<CacheFolder> folder, const Parts& parts)
+                           std::unique_ptr<CacheFolder> folder, const Seams& seams)
     : options_(options),
       files_(std::move(files)),
       folder_(std::move(folder)),
-      clock_(parts.clock),
+      clock_(seams.clock),
       writer_({*folder_, static_cast<std::uint64_t>(options.max_bytes),
                [this](std::uint64_t index) { return files_->locate(index); },
-               [this](std::uint64_t index) { return files_->label(index); }, parts.start_thread,
+               [this](std::uint64_t index) { return files_->label(index); }, seams.start_thread,
                *clock_}) {}
 
 Result<std::unique_ptr<SampleReader>> CachedSource::open_reader() {

@@ -15,7 +15,7 @@
 namespace unstarve::feed {
 
 /// A data set of files, of which copies are kept that are read faster: samples that have a copy
-/// come as the copy, the others as the file with the wish for one (EncodedSample::keeper).
+/// come as the copy, the others as the file with the wish for one (CopyRole::kWanted).
 ///
 /// A copy counts only while the file's size and times are those that it had when the copy was
 /// made, which is looked at with every read. Copies are read from any number of processes, and
@@ -27,7 +27,8 @@ class CachedSource final : public SampleSource {
     std::int64_t max_bytes = 0;                           // of this data set's
     std::int64_t max_file_bytes = std::int64_t{1} << 30;  // larger files are the source's
   };
-  struct Parts {
+  /// What the tests put others in the place of.
+  struct Seams {
     std::shared_ptr<CacheStorage> storage;
     CacheWriter::StartThread start_thread;
     std::shared_ptr<const Clock> clock;  // shared with the loader
@@ -35,7 +36,7 @@ class CachedSource final : public SampleSource {
   /// `files` has stamps.
   static Result<std::shared_ptr<CachedSource>> open(const Options& options,
                                                     std::shared_ptr<SampleSource> files,
-                                                    const Parts& parts);
+                                                    const Seams& seams);
 
   std::uint64_t size() const override { return files_->size(); }
   std::int64_t label(std::uint64_t index) const override { return files_->label(index); }
@@ -49,7 +50,7 @@ class CachedSource final : public SampleSource {
  private:
   friend class CachedReader;
   CachedSource(const Options& options, std::shared_ptr<SampleSource> files,
-               std::unique_ptr<CacheFolder> folder, const Parts& parts);
+               std::unique_ptr<CacheFolder> folder, const Seams& seams);
 
   Options options_;
   std::shared_ptr<SampleSource> files_;  // shared with whoever gave it

@@ -2,9 +2,14 @@
 
 #include <cstdint>
 
-#include "feed/data/sample_source.h"
-
 namespace unstarve::feed {
+
+/// What SampleReader::hint() did.
+enum class ReadHint {
+  kNone,      // nothing: this source has no use for hints
+  kInMemory,  // the sample's first bytes lay in memory already
+  kFetching,  // the system was asked to fetch the sample
+};
 
 /// What a hint may ask for: with the number of samples that are announced ahead, this bounds the
 /// memory that read-ahead takes.

@@ -158,22 +158,22 @@ Status PackJob::pack_missing(const OnProgress& on_progress, PackSummary& summary
   PackWindow window(writer_.samples(), input_->size(), kSlotsPerThread * threads + 2,
                     kBytesUnderWay);
   // After the window: they are stopped and joined before it goes.
-  std::vector<std::jthread> workers;
+  std::vector<std::jthread> packing_threads;
   for (std::size_t i = 0; i < threads; ++i) {
     Result<SamplePacker> packer = SamplePacker::create(*input_, {options_.keep_original_bytes});
     if (!packer) return forward_error(packer);
     // std::function wants a copy; the packer is handed over through a pointer.
     auto shared = std::make_shared<SamplePacker>(std::move(*packer));
-    Result<std::jthread> worker = start_thread([&window, shared](const std::stop_token& stop) {
+    Result<std::jthread> thread = start_thread([&window, shared](const std::stop_token& stop) {
       while (const std::optional<PackWindow::Claim> claim = window.claim(stop)) {
         shared->pack(claim->index, *claim->packed);
         window.finish(*claim);
       }
     });
-    if (worker) {
-      workers.push_back(std::move(*worker));
-    } else if (workers.empty()) {
-      return forward_error(worker);
+    if (thread) {
+      packing_threads.push_back(std::move(*thread));
+    } else if (packing_threads.empty()) {
+      return forward_error(thread);
     }
   }
   return append_all(window, on_progress, summary);

@@ -15,10 +15,10 @@ class SharedWork {
  public:
   explicit SharedWork(std::uint64_t count) : count_(count) {}
 
-  void work(const WorkOnItem& worker, bool on_calling_thread) {
+  void work(const WorkOnItem& work_on, bool on_calling_thread) {
     try {
       for (std::uint64_t index = next_++; index < count_ && !failed_; index = next_++) {
-        const Status status = worker({index, on_calling_thread, failed_});
+        const Status status = work_on({index, on_calling_thread, failed_});
         if (!status) keep(status.error());
       }
     } catch (...) {
@@ -49,18 +49,18 @@ class SharedWork {
 }  // namespace
 
 Status run_parallel(std::uint64_t count, int threads,
-                    const std::function<WorkOnItem()>& make_worker) {
+                    const std::function<WorkOnItem()>& make_work) {
   SharedWork work(count);
   std::vector<std::jthread> others;
   const std::uint64_t useful = std::min(count, static_cast<std::uint64_t>(std::max(threads, 1)));
   try {
     for (std::uint64_t i = 1; i < useful; ++i) {
-      others.emplace_back([&work, worker = make_worker()] { work.work(worker, false); });
+      others.emplace_back([&work, work_on = make_work()] { work.work(work_on, false); });
     }
   } catch (const std::exception&) {
     // Those that did start are enough.
   }
-  work.work(make_worker(), true);
+  work.work(make_work(), true);
   for (std::jthread& other : others) other.join();
   return work.result();
 }

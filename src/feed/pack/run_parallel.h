@@ -17,9 +17,8 @@ struct WorkItem {
 using WorkOnItem = std::function<Status(const WorkItem& item)>;
 
 /// Does items 0 .. count - 1, in any order, on up to `threads` threads, the calling one among them.
-/// `make_worker` gives each thread something of its own. Returns the first error, after all threads
+/// `make_work` gives each thread something of its own. Returns the first error, after all threads
 /// have ended; with fewer threads than asked for it takes longer, and nothing else.
-Status run_parallel(std::uint64_t count, int threads,
-                    const std::function<WorkOnItem()>& make_worker);
+Status run_parallel(std::uint64_t count, int threads, const std::function<WorkOnItem()>& make_work);
 
 }  // namespace unstarve::feed

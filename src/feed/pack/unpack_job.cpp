@@ -95,7 +95,7 @@ Status unpack_all(Unpacking& shared, int threads,
     if (!check) return forward_error(check);
     unpackers.push_back(std::make_shared<Unpacker>(shared, std::move(*check)));
   }
-  const auto make_worker = [&]() -> WorkOnItem {
+  const auto make_work = [&]() -> WorkOnItem {
     const std::shared_ptr<Unpacker> unpacker = unpackers.back();
     unpackers.pop_back();
     return [&, unpacker](const WorkItem& item) -> Status {
@@ -106,7 +106,7 @@ Status unpack_all(Unpacking& shared, int threads,
       return {};
     };
   };
-  return run_parallel(total, threads, make_worker);
+  return run_parallel(total, threads, make_work);
 }
 
 }  // namespace

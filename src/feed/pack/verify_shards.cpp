@@ -66,10 +66,10 @@ class Verifier {
 Status verify_shards(const VerifyTask& task, const PackInput& input,
                      const std::function<void(std::uint64_t)>& on_sample) {
   Verifier verifier(task, input, on_sample);
-  const auto make_worker = [&verifier] {
+  const auto make_work = [&verifier] {
     return [&verifier](const WorkItem& item) { return verifier.check_shard(item); };
   };
-  if (Status status = run_parallel(task.shards, task.threads, make_worker); !status) return status;
+  if (Status status = run_parallel(task.shards, task.threads, make_work); !status) return status;
   if (verifier.checked() == input.size()) return {};
   return fail(ErrorCode::kCorruptData, "{} holds {} samples, {} were packed", task.folder,
               verifier.checked(), input.size());

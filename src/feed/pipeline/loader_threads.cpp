@@ -45,11 +45,11 @@ Status Loader::Impl::start_threads(int count) noexcept {
 }
 
 Status Loader::Impl::start_thread() {
-  Result<SampleWorker> worker = SampleWorker::create({options, *source, *parts.clock});
-  if (!worker) return forward_error(worker);
-  const TicketRunner::Parts runner_parts{options, *source, *parts.clock, quarantine, counters};
+  Result<SampleStages> stages = SampleStages::create({options, *source, *parts.clock});
+  if (!stages) return forward_error(stages);
+  const TicketRunner::Shared shared{options, *source, *parts.clock, quarantine, counters};
   // std::function wants a copy; the runner is handed over through a pointer.
-  const auto runner = std::make_shared<TicketRunner>(runner_parts, std::move(*worker));
+  const auto runner = std::make_shared<TicketRunner>(shared, std::move(*stages));
   const auto number = static_cast<int>(threads.size());
   Result<std::jthread> thread = parts.threads->start(
       [this, runner, number](const std::stop_token& stop) { run_thread(*runner, number, stop); });

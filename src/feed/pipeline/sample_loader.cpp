@@ -50,7 +50,7 @@ struct SampleLoader::Impl {
   const pid_t owner = ::getpid();
   std::shared_ptr<NamedFile> file;       // the source itself, or none
   std::shared_ptr<SampleSource> source;  // shared with whoever gave it
-  std::unique_ptr<SampleWorker> worker;  // last: it uses the above
+  std::unique_ptr<SampleStages> stages;  // last: it uses the above
 
   Status open(std::shared_ptr<SampleSource> list);
   Status choose(const Sample& sample);
@@ -65,9 +65,9 @@ Status SampleLoader::Impl::open(std::shared_ptr<SampleSource> list) {
     file = std::make_shared<NamedFile>(parts.reader, options.max_file_bytes);
     source = file;
   }
-  Result<SampleWorker> created = SampleWorker::create({options, *source, *parts.clock});
+  Result<SampleStages> created = SampleStages::create({options, *source, *parts.clock});
   if (!created) return forward_error(created);
-  worker = std::make_unique<SampleWorker>(std::move(*created));
+  stages = std::make_unique<SampleStages>(std::move(*created));
   return {};
 }
 
@@ -110,7 +110,7 @@ Status SampleLoader::load(const Sample& sample, std::span<std::uint8_t> out) {
   if (Status status = impl_->choose(sample); !status) return status;
   const std::uint32_t attempt = std::uint32_t{sample.repeat} << kRepeatShift;
   SampleCost cost;
-  return impl_->worker->load({impl_->options.seed, sample.epoch, sample.index, attempt}, out.data(),
+  return impl_->stages->load({impl_->options.seed, sample.epoch, sample.index, attempt}, out.data(),
                              cost);
 }
 

@@ -24,7 +24,7 @@ SampleForm form_of(std::uint8_t kind) {
   return SampleForm::kFile;
 }
 
-class ShardSampleReader final : public SampleReader, public SampleParts {
+class ShardSampleReader final : public SampleReader {
  public:
   ShardSampleReader(Storage& storage, const SampleTable& table, OpenShards& shards,
                     std::uint64_t first_sample)
@@ -49,8 +49,8 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
     return hint_range((*file)->get(), entry->offset, entry->payload_start + entry->size);
   }
 
-  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
-                                          std::vector<std::byte>& buffer) override {
+  Result<std::span<const std::byte>> read_part(std::uint64_t offset, std::size_t size,
+                                               std::vector<std::byte>& buffer) override {
     if (offset > entry_.size || size > entry_.size - offset) {
       return fail(ErrorCode::kCorruptData, "the sample ends before its parts do");
     }
@@ -70,7 +70,7 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
     }
     const auto head = parse_record_head(bytes, entry_, first_sample_ + index);
     if (!head) return forward_error(head);
-    return EncodedSample{SampleForm::kCoefficients, *head, this};
+    return EncodedSample{SampleForm::kCoefficients, *head};
   }
 
   Result<EncodedSample> read_payload(std::uint64_t index) {
@@ -83,7 +83,7 @@ class ShardSampleReader final : public SampleReader, public SampleParts {
     if (Status status = check_record(record->header, entry_, first_sample_ + index); !status) {
       return forward_error(status);
     }
-    return EncodedSample{form_of(entry_.kind), record->payload, nullptr};
+    return EncodedSample{form_of(entry_.kind), record->payload};
   }
 
   Storage& storage_;

@@ -66,12 +66,12 @@ TEST_F(ShardSourceTest, ReadsSamplesAsTheLoaderNeedsThem) {
     EXPECT_EQ(i % 4, 1U);
     EXPECT_EQ(sample->bytes.size(), made.view().head_size);
     std::vector<std::byte> buffer;
-    const auto rest = sample->parts->read(10, made.payload.size() - 10, buffer);
+    const auto rest = (*reader)->read_part(10, made.payload.size() - 10, buffer);
     ASSERT_TRUE(rest);
     EXPECT_TRUE(std::equal(rest->begin(), rest->end(), made.payload.begin() + 10));
-    EXPECT_EQ(sample->parts->read(10, made.payload.size() - 9, buffer).error().code,
+    EXPECT_EQ((*reader)->read_part(10, made.payload.size() - 9, buffer).error().code,
               ErrorCode::kCorruptData);
-    EXPECT_EQ(sample->parts->read(~std::uint64_t{0}, 2, buffer).error().code,
+    EXPECT_EQ((*reader)->read_part(~std::uint64_t{0}, 2, buffer).error().code,
               ErrorCode::kCorruptData);
   }
   EXPECT_EQ((*reader)->read(kSamples).error().code, ErrorCode::kInvalidArgument);

@@ -52,7 +52,7 @@ class ListedFilesReader final : public SampleReader {
     list_.write_path(index, path_);
     const Result<std::span<const std::byte>> bytes = files_.read(path_, max_file_bytes_, buffer_);
     if (!bytes) return forward_error(bytes);
-    return EncodedSample{SampleForm::kFile, *bytes, nullptr};
+    return EncodedSample{SampleForm::kFile, *bytes};
   }
 
   ReadHint hint(std::uint64_t index) override {

@@ -93,7 +93,7 @@ class NpyReader final : public SampleReader {
         files_.read_part(fd_, header_.data_offset + index * buffer_.size(), buffer_);
     if (!got) return forward_error(got);
     if (*got != buffer_.size()) return fail(ErrorCode::kCorruptData, "the file has become shorter");
-    EncodedSample sample{SampleForm::kTensor, buffer_, nullptr};
+    EncodedSample sample{SampleForm::kTensor, buffer_};
     sample.image = image_;
     return sample;
   }

@@ -112,7 +112,7 @@ class TarReader final : public SampleReader {
     const Result<std::size_t> got = files_.read_part(file_.get(), place.sample.offset, bytes);
     if (!got) return forward_error(got);
     if (*got != size) return fail(ErrorCode::kCorruptData, "the tar has become shorter");
-    return EncodedSample{SampleForm::kFile, bytes, nullptr};
+    return EncodedSample{SampleForm::kFile, bytes};
   }
 
   /// The sample's own size, and the times of the tar: whatever changes it leaves no copy valid.

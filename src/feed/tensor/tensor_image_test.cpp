@@ -36,7 +36,7 @@ TEST(TensorImage, HandsOverAnyRegion) {
     // Exactly as large as the image, so that AddressSanitizer sees what is read past it.
     const std::unique_ptr<std::byte[]> bytes(new std::byte[count]);
     for (std::size_t i = 0; i < count; ++i) bytes[i] = std::byte(i * 7 % 251);
-    EncodedSample sample{SampleForm::kTensor, {bytes.get(), count}, nullptr};
+    EncodedSample sample{SampleForm::kTensor, {bytes.get(), count}};
     sample.image = size;
     TensorImage image;
     ASSERT_TRUE(image.open(sample));

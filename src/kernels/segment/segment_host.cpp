@@ -237,25 +237,25 @@ bool pack_segment_plain(std::span<const SegmentPlane> planes, std::vector<std::b
 }
 
 bool unpack_segment_plain(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes) {
-  segment::Parts parts;
-  if (!segment::find_parts(bytes, planes, parts)) return false;
-  std::ptrdiff_t mask_end = 2 * (parts.end - parts.bits);  // nibbles from parts.bits
-  BitReader bits(parts.bits, 4 * mask_end);
+  segment::Sections sections;
+  if (!segment::find_sections(bytes, planes, sections)) return false;
+  std::ptrdiff_t mask_end = 2 * (sections.end - sections.bits);  // nibbles from sections.bits
+  BitReader bits(sections.bits, 4 * mask_end);
   int block = 0;
   for (std::size_t component = 0; component < planes.size(); ++component) {
     const SegmentPlane& plane = planes[component];
     for (int index = 0; index < plane.rows * plane.columns; ++index, ++block) {
-      const BlockHead head = segment::block_head(parts.heads, block);
+      const BlockHead head = segment::block_head(sections.heads, block);
       if (std::max(head.low_code, head.high_code) > segment::kMaxWidthCode) return false;
       const std::ptrdiff_t mask_first = segment::mask_start(head, mask_end);
       if (mask_first < 0) return false;
       bits.end_at(4 * mask_first);
-      const std::uint64_t mask = read_mask(parts.bits, mask_first, mask_end);
+      const std::uint64_t mask = read_mask(sections.bits, mask_first, mask_end);
       mask_end = mask_first;
       std::int16_t* out = plane.coefficients + (index / plane.columns) * plane.row_stride +
                           (index % plane.columns) * kBlockCoefficients;
       if (!unpack_block(bits, head, mask, out)) return false;
-      out[0] = static_cast<std::int16_t>(parts.dc[component][index]);
+      out[0] = static_cast<std::int16_t>(sections.dc[component][index]);
     }
   }
   return true;

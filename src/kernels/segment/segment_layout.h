@@ -80,8 +80,8 @@ struct DcValues {
   }
 };
 
-/// Where the parts of a segment lie.
-struct Parts {
+/// Where the sections of a segment lie.
+struct Sections {
   std::array<DcValues, kMaxComponents> dc;
   const std::uint8_t* heads = nullptr;
   const std::uint8_t* bits = nullptr;  // forwards from here
@@ -89,15 +89,15 @@ struct Parts {
 };
 
 /// False when the fixed parts do not fit into the segment.
-inline bool find_parts(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes,
-                       Parts& parts) {
+inline bool find_sections(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes,
+                          Sections& sections) {
   const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const std::uint8_t* end = at + bytes.size();
   int blocks = 0;
   for (std::size_t component = 0; component < planes.size(); ++component) {
     if (end - at < kDcHeadBytes) return false;
     const auto head = load<std::uint16_t>(at);
-    DcValues& dc = parts.dc[component];
+    DcValues& dc = sections.dc[component];
     dc.smallest = kMinDc + (head & 0xFFF);
     dc.width = head >> 12;
     dc.bits = at + kDcHeadBytes;
@@ -108,9 +108,9 @@ inline bool find_parts(std::span<const std::byte> bytes, std::span<const Segment
     blocks += count;
   }
   if (end - at < heads_size(blocks)) return false;
-  parts.heads = at;
-  parts.bits = at + heads_size(blocks);
-  parts.end = end;
+  sections.heads = at;
+  sections.bits = at + heads_size(blocks);
+  sections.end = end;
   return true;
 }
 

@@ -327,22 +327,22 @@ HWY_INLINE bool write_block(const Cursor& cursor, const Block& block,
 #endif
 
 bool unpack_segment_simd(std::span<const std::byte> bytes, std::span<const SegmentPlane> planes) {
-  segment::Parts parts;
-  if (!segment::find_parts(bytes, planes, parts)) return false;
-  Cursor cursor{parts.bits, 0, 2 * (parts.end - parts.bits)};
+  segment::Sections sections;
+  if (!segment::find_sections(bytes, planes, sections)) return false;
+  Cursor cursor{sections.bits, 0, 2 * (sections.end - sections.bits)};
   Block block;
   int number = 0;
   for (std::size_t component = 0; component < planes.size(); ++component) {
     const SegmentPlane& plane = planes[component];
     std::array<std::int16_t, kMaxSegmentBlocks> dc_values;
     for (int i = 0; i < plane.rows * plane.columns; ++i) {
-      dc_values[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(parts.dc[component][i]);
+      dc_values[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(sections.dc[component][i]);
     }
     const std::int16_t* dc = dc_values.data();
     for (int row = 0; row < plane.rows; ++row) {
       std::int16_t* out = plane.coefficients + row * plane.row_stride;
       for (int column = 0; column < plane.columns; ++column, out += kBlockCoefficients) {
-        const unsigned head = segment::head_bits(parts.heads, number++);
+        const unsigned head = segment::head_bits(sections.heads, number++);
         if (!next_block(cursor, head, block)) return false;
         if (!write_block(cursor, block, out)) return false;
         out[0] = *dc++;

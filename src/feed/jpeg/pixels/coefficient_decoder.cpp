@@ -1,29 +1,24 @@
 #include "feed/jpeg/pixels/coefficient_decoder.h"
 
-#include "base/check.h"
-
 namespace unstarve::feed {
 
-Result<ImageSize> CoefficientDecoder::open(const EncodedSample& sample) {
-  UNSTARVE_CHECK(sample.form == SampleForm::kCoefficients && sample.parts != nullptr,
-                 "a coefficient payload comes with its parts");
-  if (Status status = parse_head(sample.bytes, head_); !status) return forward_error(status);
+Result<ImageSize> CoefficientDecoder::open(std::span<const std::byte> bytes) {
+  if (Status status = parse_head(bytes, head_); !status) return forward_error(status);
   const auto pixels = std::int64_t{head_.size.width} * head_.size.height;
   if (pixels > max_pixels_) {
     return fail(ErrorCode::kInvalidArgument,
                 "{}x{} is more than {} pixels; raise max_pixels if it is meant", head_.size.width,
                 head_.size.height, max_pixels_);
   }
-  parts_ = sample.parts;
   return head_.size;
 }
 
-Status CoefficientDecoder::decode(const Box& region, RowSink& sink) {
+Status CoefficientDecoder::decode(const Box& region, PayloadBytes& payload, RowSink& sink) {
   if (Status status = output_.begin(head_, region); !status) return status;
   const RegionPlan& plan = output_.plan();
   const int row_count = plan.end_row - plan.first_row;
   const PayloadRange range = rows_range(head_, plan.first_row, row_count);
-  const Result<std::span<const std::byte>> bytes = parts_->read(range.offset, range.size, bytes_);
+  const Result<std::span<const std::byte>> bytes = payload.read(range.offset, range.size, bytes_);
   if (!bytes) return forward_error(bytes);
   if (Status status = check_rows(head_, plan.first_row, row_count, *bytes); !status) {
     return status;

@@ -2,12 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
-#include "feed/data/encoded_sample.h"
 #include "feed/data/geometry.h"
 #include "feed/jpeg/payload/payload.h"
+#include "feed/jpeg/payload/payload_bytes.h"
 #include "feed/jpeg/pixels/region_output.h"
 
 namespace unstarve::feed {
@@ -15,8 +16,8 @@ namespace unstarve::feed {
 /// Decodes rectangles of coefficient payloads to RGB; pixels are those that libjpeg-turbo makes of
 /// the JPEG when it decodes all of it.
 ///
-///   Result<ImageSize> size = decoder.open(sample);
-///   Status status = decoder.decode(region, sink);   // after open(), any number of times
+///   Result<ImageSize> size = decoder.open(head);
+///   Status status = decoder.decode(region, payload, sink);   // after open(), any number of times
 ///
 /// Reads only the MCU rows that the region touches, checks their checksums, and unpacks only the
 /// segments that it touches. Grey becomes RGB.
@@ -26,14 +27,14 @@ class CoefficientDecoder {
   /// Images of more pixels are refused by their head.
   explicit CoefficientDecoder(std::int64_t max_pixels) : max_pixels_(max_pixels) {}
 
-  /// Reads the head. `sample`, of form kCoefficients, stays valid until the last decode().
-  Result<ImageSize> open(const EncodedSample& sample);
-  /// Hands the rows of `region`, which lies inside the image, to `sink`.
-  Status decode(const Box& region, RowSink& sink);
+  /// Reads the payload's head; `bytes` may be longer than it.
+  Result<ImageSize> open(std::span<const std::byte> bytes);
+  /// Hands the rows of `region`, which lies inside the image, to `sink`; `payload` is the one whose
+  /// head was opened last.
+  Status decode(const Box& region, PayloadBytes& payload, RowSink& sink);
 
  private:
   std::int64_t max_pixels_ = 0;
-  SampleParts* parts_ = nullptr;
   PayloadHead head_;
   RegionOutput output_;
   std::vector<std::byte> bytes_;

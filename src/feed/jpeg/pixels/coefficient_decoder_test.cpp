@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "feed/jpeg/testing/payload_in_memory.h"
 #include "feed/jpeg/testing/sampled_jpeg.h"
 #include "feed/testing/collected_rows.h"
 #include "kernels/resize.h"
@@ -18,53 +19,26 @@ namespace unstarve::feed {
 namespace {
 
 using test::cut;
+using test::decode_region;
+using test::PayloadInMemory;
 using test::Pixels;
 using testing::HasSubstr;
 
 constexpr std::int64_t kMaxPixels = 1'000'000;
-
-/// A payload in memory; notes which of its bytes were asked for.
-class MemoryParts final : public SampleParts {
- public:
-  explicit MemoryParts(std::vector<std::byte> payload) : payload_(std::move(payload)) {}
-
-  Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
-                                          std::vector<std::byte>& /*buffer*/) override {
-    if (offset + size > payload_.size()) return fail(ErrorCode::kCorruptData, "past the end");
-    bytes_read += size;
-    return std::span<const std::byte>(payload_).subspan(offset, size);
-  }
-
-  EncodedSample sample() {
-    const Result<std::size_t> head = head_size(payload_);
-    const std::size_t size = head ? std::min(*head, payload_.size()) : payload_.size();
-    return {SampleForm::kCoefficients, std::span<const std::byte>(payload_).first(size), this};
-  }
-
-  std::vector<std::byte>& payload() { return payload_; }
-  std::size_t bytes_read = 0;
-
- private:
-  std::vector<std::byte> payload_;
-};
-
-Result<Pixels> decode(CoefficientDecoder& decoder, MemoryParts& parts, const Box& region) {
-  return test::decode_region(decoder, parts.sample(), region);
-}
 
 class CoefficientDecoderOn : public kernels::test::EveryTarget {
  protected:
   void expect_same_pixels(const test::JpegRecipe& recipe, int crops) {
     SCOPED_TRACE(test::describe(recipe));
     const std::vector<std::byte> jpeg = test::make_sampled_jpeg(recipe);
-    MemoryParts parts(test::encode(jpeg));
+    PayloadInMemory stored(test::encode(jpeg));
     const Pixels whole = test::rgb_of_jpeg(jpeg, recipe);
-    const auto all = decode(decoder_, parts, {0, 0, recipe.size.width, recipe.size.height});
+    const auto all = decode_region(decoder_, stored, {0, 0, recipe.size.width, recipe.size.height});
     ASSERT_TRUE(all) << all.error().message;
     ASSERT_EQ(*all, whole);
     for (int repeat = 0; repeat < crops; ++repeat) {
       const Box box = test::random_box(recipe.size, random_);
-      const auto region = decode(decoder_, parts, box);
+      const auto region = decode_region(decoder_, stored, box);
       ASSERT_TRUE(region) << region.error().message;
       ASSERT_EQ(*region, cut(whole, recipe.size.width, box))
           << "box " << box.x << " " << box.y << " " << box.width << " " << box.height;
@@ -105,10 +79,10 @@ INSTANTIATE_TEST_SUITE_P(Simd, CoefficientDecoderOn,
                          kernels::test::target_name);
 
 TEST(CoefficientDecoder, ReadsOnlyTheRowsOfTheRegion) {
-  MemoryParts parts(test::encode(test::make_sampled_jpeg({.size = {200, 320}})));
+  PayloadInMemory stored(test::encode(test::make_sampled_jpeg({.size = {200, 320}})));
   CoefficientDecoder decoder(kMaxPixels);
-  ASSERT_TRUE(decode(decoder, parts, {50, 160, 60, 8}));
-  EXPECT_LT(parts.bytes_read, parts.payload().size() / 4);
+  ASSERT_TRUE(decode_region(decoder, stored, {50, 160, 60, 8}));
+  EXPECT_LT(stored.bytes_read, stored.payload().size() / 4);
 }
 
 TEST(CoefficientDecoder, FindsDamage) {
@@ -117,27 +91,27 @@ TEST(CoefficientDecoder, FindsDamage) {
   PayloadHead head;
   ASSERT_TRUE(parse_head(payload, head));
   for (std::size_t at = 0; at < head.row_offsets.back(); at += 61) {
-    MemoryParts parts(payload);
-    parts.payload()[at] ^= std::byte{0x40};
-    const auto pixels = decode(decoder, parts, {0, 0, 120, 90});
+    PayloadInMemory stored(payload);
+    stored.payload()[at] ^= std::byte{0x40};
+    const auto pixels = decode_region(decoder, stored, {0, 0, 120, 90});
     ASSERT_FALSE(pixels) << "byte " << at << " of " << payload.size();
   }
-  MemoryParts sound(payload);
-  EXPECT_TRUE(decode(decoder, sound, {0, 0, 120, 90}));
+  PayloadInMemory sound(payload);
+  EXPECT_TRUE(decode_region(decoder, sound, {0, 0, 120, 90}));
 }
 
 TEST(CoefficientDecoder, SaysWhatItCannotRead) {
   const std::vector<std::byte> payload = test::encode(test::make_sampled_jpeg({.size = {120, 90}}));
-  MemoryParts parts(payload);
+  PayloadInMemory stored(payload);
   CoefficientDecoder strict(100);
-  const auto refused = strict.open(parts.sample());
+  const auto refused = strict.open(stored.head());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message, HasSubstr("max_pixels"));
 
   CoefficientDecoder decoder(kMaxPixels);
-  MemoryParts part(std::vector<std::byte>(payload.begin(), payload.end() - 400));
-  const auto pixels = decode(decoder, part, {0, 0, 120, 90});
+  PayloadInMemory part(std::vector<std::byte>(payload.begin(), payload.end() - 400));
+  const auto pixels = decode_region(decoder, part, {0, 0, 120, 90});
   ASSERT_FALSE(pixels);
   EXPECT_EQ(pixels.error().code, ErrorCode::kCorruptData);
 }

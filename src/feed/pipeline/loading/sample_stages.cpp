@@ -14,24 +14,39 @@ tl::unexpected<Error> at(const SampleSource& source, std::uint64_t index, Error 
   return tl::unexpected<Error>(std::move(error));
 }
 
-/// Counts what a decoder reads by itself.
-class CountedParts final : public SampleParts {
+/// The payload of the sample that was read last; counts what is read of it.
+class PayloadOfSample final : public PayloadBytes {
  public:
-  CountedParts(SampleParts& parts, const Clock& clock, SampleCost& cost)
-      : parts_(parts), clock_(clock), cost_(cost) {}
+  PayloadOfSample(SampleReader& reader, const Clock& clock, SampleCost& cost)
+      : reader_(reader), clock_(clock), cost_(cost) {}
   Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size,
                                           std::vector<std::byte>& buffer) override {
     const std::int64_t begun_ns = clock_.now_ns();
-    Result<std::span<const std::byte>> bytes = parts_.read(offset, size, buffer);
+    Result<std::span<const std::byte>> bytes = reader_.read_part(offset, size, buffer);
     cost_.read_ns += clock_.now_ns() - begun_ns;
     if (bytes) cost_.bytes += static_cast<std::int64_t>(bytes->size());
     return bytes;
   }
 
  private:
-  SampleParts& parts_;
+  SampleReader& reader_;
   const Clock& clock_;
   SampleCost& cost_;
+};
+
+/// CoefficientDecoder, of one payload.
+class PayloadDecoder {
+ public:
+  PayloadDecoder(CoefficientDecoder& decoder, PayloadBytes& payload)
+      : decoder_(decoder), payload_(payload) {}
+  Result<ImageSize> open(std::span<const std::byte> head) { return decoder_.open(head); }
+  Status decode(const Box& region, RowSink& sink) {
+    return decoder_.decode(region, payload_, sink);
+  }
+
+ private:
+  CoefficientDecoder& decoder_;
+  PayloadBytes& payload_;
 };
 
 /// As BaselineDecoder, and leaves the image's coefficients in `payload`.
@@ -51,35 +66,35 @@ class BothDecoder {
 
 }  // namespace
 
-Result<SampleWorker> SampleWorker::create(const Parts& parts) {
+Result<SampleStages> SampleStages::create(const Inputs& inputs) {
   DecodeLimits limits;
-  limits.max_pixels = parts.options.max_pixels;
-  limits.accept_damaged = parts.options.accept_damaged;
+  limits.max_pixels = inputs.options.max_pixels;
+  limits.accept_damaged = inputs.options.accept_damaged;
   Result<JpegDecoder> decoder = JpegDecoder::create(limits);
   if (!decoder) return forward_error(decoder);
-  Result<std::unique_ptr<SampleReader>> reader = parts.source.open_reader();
+  Result<std::unique_ptr<SampleReader>> reader = inputs.source.open_reader();
   if (!reader) return forward_error(reader);
-  return SampleWorker(parts, std::move(*decoder), std::move(*reader));
+  return SampleStages(inputs, std::move(*decoder), std::move(*reader));
 }
 
-SampleWorker::SampleWorker(const Parts& parts, JpegDecoder decoder,
+SampleStages::SampleStages(const Inputs& inputs, JpegDecoder decoder,
                            std::unique_ptr<SampleReader> reader)
-    : parts_(parts),
+    : inputs_(inputs),
       jpeg_(std::move(decoder)),
-      baseline_(parts.options.max_pixels),
-      coefficients_(parts.options.max_pixels),
-      transform_(std::make_unique<SampleTransform>(parts.options.transform, parts.clock)),
+      baseline_(inputs.options.max_pixels),
+      coefficients_(inputs.options.max_pixels),
+      transform_(std::make_unique<SampleTransform>(inputs.options.transform, inputs.clock)),
       reader_(std::move(reader)) {}
 
-Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cost) {
+Status SampleStages::load(const DrawKey& key, std::uint8_t* out, SampleCost& cost) {
   try {
-    const std::int64_t begun_ns = parts_.clock.now_ns();
+    const std::int64_t begun_ns = inputs_.clock.now_ns();
     const Result<EncodedSample> sample = reader_->read(key.index);
-    cost.read_ns += parts_.clock.now_ns() - begun_ns;
-    if (!sample) return at(parts_.source, key.index, sample.error());
+    cost.read_ns += inputs_.clock.now_ns() - begun_ns;
+    if (!sample) return at(inputs_.source, key.index, sample.error());
     cost.bytes += static_cast<std::int64_t>(sample->bytes.size());
     if (Status status = decode(key, *sample, out, cost); !status) {
-      return at(parts_.source, key.index, status.error());
+      return at(inputs_.source, key.index, status.error());
     }
     return {};
   } catch (const std::bad_alloc&) {
@@ -87,7 +102,7 @@ Status SampleWorker::load(const DrawKey& key, std::uint8_t* out, SampleCost& cos
   }
 }
 
-ReadHint SampleWorker::hint(std::uint64_t index) {
+ReadHint SampleStages::hint(std::uint64_t index) {
   try {
     return reader_->hint(index);
   } catch (const std::bad_alloc&) {
@@ -95,7 +110,7 @@ ReadHint SampleWorker::hint(std::uint64_t index) {
   }
 }
 
-Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
+Status SampleStages::decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                             SampleCost& cost) {
   switch (sample.form) {
     case SampleForm::kFile: return decode_file(sample, {key, out, cost});
@@ -103,36 +118,35 @@ Status SampleWorker::decode(const DrawKey& key, const EncodedSample& sample, std
     case SampleForm::kCoefficients: break;
   }
   Status status = decode_coefficients(sample, {key, out, cost});
-  if (status || sample.keeper == nullptr) return status;
-  const Result<EncodedSample> original = sample.keeper->original();
+  if (status || sample.copy != CopyRole::kCopy) return status;
+  const Result<EncodedSample> original = reader_->original();
   if (!original) return forward_error(original);
   cost.bytes += static_cast<std::int64_t>(original->bytes.size());
   return decode_file(*original, {key, out, cost});
 }
 
-Status SampleWorker::decode_coefficients(const EncodedSample& sample, const Target& target) {
+Status SampleStages::decode_coefficients(const EncodedSample& sample, const Target& target) {
   SampleCost& cost = target.cost;
-  CountedParts parts(*sample.parts, parts_.clock, cost);
-  EncodedSample counted = sample;
-  counted.parts = &parts;
+  PayloadOfSample payload(*reader_, inputs_.clock, cost);
+  PayloadDecoder decoder(coefficients_, payload);
   const std::int64_t read_before_ns = cost.read_ns;
-  const Status status = decode_with(coefficients_, counted, target);
+  const Status status = decode_with(decoder, sample.bytes, target);
   cost.decode_ns -= cost.read_ns - read_before_ns;
   return status;
 }
 
 /// A file that was cut is refused whatever its crop needs of it: else it would come to light in
 /// some epoch or other.
-Status SampleWorker::decode_file(const EncodedSample& sample, const Target& target) {
+Status SampleStages::decode_file(const EncodedSample& sample, const Target& target) {
   if (!reaches_end_marker(sample.bytes)) {
     return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
   }
-  if (sample.keeper != nullptr) return decode_and_keep(sample, target);
+  if (sample.copy == CopyRole::kWanted) return decode_and_keep(sample.bytes, target);
   return decode_bytes(sample.bytes, target);
 }
 
 /// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
-Status SampleWorker::decode_bytes(std::span<const std::byte> bytes, const Target& target) {
+Status SampleStages::decode_bytes(std::span<const std::byte> bytes, const Target& target) {
   if (decode_with(baseline_, bytes, target)) return {};
   return decode_with(jpeg_, bytes, target);
 }
@@ -140,42 +154,42 @@ Status SampleWorker::decode_bytes(std::span<const std::byte> bytes, const Target
 /// Of most files one pass gives the pixels and the coefficients. The others, progressive ones among
 /// them, are gone through twice, but only in their first epoch. Whether a file that is damaged
 /// below the crop can be loaded must not depend on the cache.
-Status SampleWorker::decode_and_keep(const EncodedSample& sample, const Target& target) {
+Status SampleStages::decode_and_keep(std::span<const std::byte> file, const Target& target) {
   BothDecoder both(baseline_, payload_);
-  if (decode_with(both, sample.bytes, target)) {
-    keep_payload(*sample.keeper);
+  if (decode_with(both, file, target)) {
+    keep_payload();
     return {};
   }
-  if (Status status = decode_bytes(sample.bytes, target); !status) return status;
-  const std::int64_t begun_ns = parts_.clock.now_ns();
-  const Status encoded = encode(sample.bytes);
-  target.cost.decode_ns += parts_.clock.now_ns() - begun_ns;
+  if (Status status = decode_bytes(file, target); !status) return status;
+  const std::int64_t begun_ns = inputs_.clock.now_ns();
+  const Status encoded = encode(file);
+  target.cost.decode_ns += inputs_.clock.now_ns() - begun_ns;
   if (encoded) {
-    keep_payload(*sample.keeper);
+    keep_payload();
   } else if (encoded.error().code == ErrorCode::kNotSupported) {
-    sample.keeper->refuse();
+    reader_->refuse();
   }
   return {};
 }
 
-Status SampleWorker::encode(std::span<const std::byte> jpeg) {
+Status SampleStages::encode(std::span<const std::byte> jpeg) {
   if (!encoder_) {
     Result<CoefficientEncoder> made =
-        CoefficientEncoder::create({.max_pixels = parts_.options.max_pixels});
+        CoefficientEncoder::create({.max_pixels = inputs_.options.max_pixels});
     if (!made) return forward_error(made);
     encoder_ = std::move(*made);
   }
   return encoder_->encode(jpeg, payload_);
 }
 
-void SampleWorker::keep_payload(SampleKeeper& keeper) {
+void SampleStages::keep_payload() {
   const Result<std::size_t> head = head_size(payload_);
-  if (head) keeper.keep(payload_, static_cast<std::uint32_t>(*head));
+  if (head) reader_->keep(payload_, static_cast<std::uint32_t>(*head));
 }
 
 template <class Decoder, class Encoded>
-Status SampleWorker::decode_with(Decoder& decoder, const Encoded& encoded, const Target& target) {
-  const std::int64_t begun_ns = parts_.clock.now_ns();
+Status SampleStages::decode_with(Decoder& decoder, const Encoded& encoded, const Target& target) {
+  const std::int64_t begun_ns = inputs_.clock.now_ns();
   const Result<ImageSize> size = decoder.open(encoded);
   if (!size) return forward_error(size);
   SampleRandom random(target.key);
@@ -183,7 +197,7 @@ Status SampleWorker::decode_with(Decoder& decoder, const Encoded& encoded, const
   const Status status = decoder.decode(region, transform_->sink());
   if (status) transform_->finish();
   target.cost.resize_ns += transform_->spent_ns();
-  target.cost.decode_ns += parts_.clock.now_ns() - begun_ns - transform_->spent_ns();
+  target.cost.decode_ns += inputs_.clock.now_ns() - begun_ns - transform_->spent_ns();
   return status;
 }
 

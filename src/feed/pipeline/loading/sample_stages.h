@@ -28,17 +28,17 @@ struct SampleCost {
   std::int64_t bytes = 0;  // that were read
 };
 
-/// Reads, decodes and transforms samples, one at a time; owns all the memory that this
-/// takes and keeps it. Each loading thread has one.
-class SampleWorker {
+/// The stages that a sample goes through: reads, decodes and transforms samples, one at a time;
+/// owns all the memory that this takes and keeps it. Each loading thread has one.
+class SampleStages {
  public:
-  struct Parts {
+  struct Inputs {
     const LoaderOptions& options;
     SampleSource& source;
     const Clock& clock;
   };
-  /// The parts must outlive the worker.
-  static Result<SampleWorker> create(const Parts& parts);
+  /// What the inputs refer to must outlive the stages.
+  static Result<SampleStages> create(const Inputs& inputs);
 
   /// Writes sample `key.index` to `out`, image_bytes(options.transform) bytes. The error names
   /// where it lies.
@@ -47,7 +47,7 @@ class SampleWorker {
   ReadHint hint(std::uint64_t index);
 
  private:
-  SampleWorker(const Parts& parts, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);
+  SampleStages(const Inputs& inputs, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);
   Status decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                 SampleCost& cost);
 
@@ -59,19 +59,19 @@ class SampleWorker {
   Status decode_coefficients(const EncodedSample& sample, const Target& target);
   Status decode_file(const EncodedSample& sample, const Target& target);
   Status decode_bytes(std::span<const std::byte> bytes, const Target& target);
-  Status decode_and_keep(const EncodedSample& sample, const Target& target);
+  Status decode_and_keep(std::span<const std::byte> file, const Target& target);
   Status encode(std::span<const std::byte> jpeg);
-  void keep_payload(SampleKeeper& keeper);
+  void keep_payload();
   template <class Decoder, class Encoded>
   Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
 
-  Parts parts_;
+  Inputs inputs_;
   JpegDecoder jpeg_;
   BaselineDecoder baseline_;
   CoefficientDecoder coefficients_;
   TensorImage tensor_;
   std::optional<CoefficientEncoder> encoder_;  // since the first file that baseline_ cannot read
-  std::vector<std::byte> payload_;             // for a SampleKeeper
+  std::vector<std::byte> payload_;             // for SampleReader::keep()
   std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };

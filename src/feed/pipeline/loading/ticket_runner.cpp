@@ -28,40 +28,40 @@ bool may_pass(int os_errno) {
 
 }  // namespace
 
-TicketRunner::TicketRunner(const Parts& parts, SampleWorker worker)
-    : parts_(parts), worker_(std::move(worker)) {}
+TicketRunner::TicketRunner(const Shared& shared, SampleStages stages)
+    : shared_(shared), stages_(std::move(stages)) {}
 
 Status TicketRunner::load(const DrawKey& key, std::uint8_t* image, const std::stop_token& stop) {
-  const bool raises = parts_.options.on_error == OnError::kRaise;
-  if (!raises && parts_.quarantine.holds(key.index)) {
+  const bool raises = shared_.options.on_error == OnError::kRaise;
+  if (!raises && shared_.quarantine.holds(key.index)) {
     return fail(ErrorCode::kCorruptData, "{}: could not be loaded before",
-                parts_.source.locate(key.index));
+                shared_.source.locate(key.index));
   }
   std::int64_t wait_ns = kFirstWaitNs;
   for (int retry = 0;; ++retry) {
     SampleCost cost;
-    Status status = worker_.load(key, image, cost);
-    parts_.counters.add(cost);
+    Status status = stages_.load(key, image, cost);
+    shared_.counters.add(cost);
     read_ahead_.note_read(cost.read_ns);
     if (status) return status;
-    if (retry == parts_.options.read_retries || !may_pass(status.error().os_errno)) {
+    if (retry == shared_.options.read_retries || !may_pass(status.error().os_errno)) {
       note_failure(key, status.error());
       return status;
     }
-    LoaderCounters::increment(parts_.counters.retries);
-    if (!parts_.clock.sleep_until_ns(parts_.clock.now_ns() + wait_ns, stop)) return status;
+    LoaderCounters::increment(shared_.counters.retries);
+    if (!shared_.clock.sleep_until_ns(shared_.clock.now_ns() + wait_ns, stop)) return status;
     wait_ns = std::min(4 * wait_ns, kLongestWaitNs);
   }
 }
 
 void TicketRunner::note_failure(const DrawKey& key, const Error& error) {
-  parts_.quarantine.add_failure(key.index, key.epoch, error.message);
-  if (parts_.options.on_error == OnError::kRaise) return;
-  if (is_of_the_sample(error.code)) parts_.quarantine.lock_away(key.index);
+  shared_.quarantine.add_failure(key.index, key.epoch, error.message);
+  if (shared_.options.on_error == OnError::kRaise) return;
+  if (is_of_the_sample(error.code)) shared_.quarantine.lock_away(key.index);
 }
 
 void TicketRunner::run(const Ticket& ticket, BatchWindow& window) noexcept {
-  const std::int64_t begun_ns = parts_.clock.now_ns();
+  const std::int64_t begun_ns = shared_.clock.now_ns();
   const std::int64_t cpu_begun_ns = thread_cpu_time_ns();
   try {
     announce(ticket);
@@ -69,23 +69,23 @@ void TicketRunner::run(const Ticket& ticket, BatchWindow& window) noexcept {
   } catch (...) {
     window.finish(ticket, caught_error());  // it is not: finish(), which comes last, throws nothing
   }
-  LoaderCounters& counters = parts_.counters;
+  LoaderCounters& counters = shared_.counters;
   counters.load_cpu_ns.fetch_add(thread_cpu_time_ns() - cpu_begun_ns, std::memory_order_relaxed);
-  counters.load_ns.fetch_add(parts_.clock.now_ns() - begun_ns, std::memory_order_relaxed);
+  counters.load_ns.fetch_add(shared_.clock.now_ns() - begun_ns, std::memory_order_relaxed);
 }
 
 void TicketRunner::announce(const Ticket& ticket) {
-  if (!parts_.options.read_ahead || !read_ahead_.wanted() || !ticket.later) return;
-  const ReadHint hint = worker_.hint(*ticket.later);
+  if (!shared_.options.read_ahead || !read_ahead_.wanted() || !ticket.later) return;
+  const ReadHint hint = stages_.hint(*ticket.later);
   read_ahead_.note_hint(hint);
-  if (hint != ReadHint::kNone) LoaderCounters::increment(parts_.counters.hints);
+  if (hint != ReadHint::kNone) LoaderCounters::increment(shared_.counters.hints);
 }
 
 /// A broken sample's replacement may be broken as well, and in a small data set most may be: after
 /// some at random, each one behind the last is tried, until one is sound or none was.
 Status TicketRunner::replace(const Ticket& ticket, Status status, DrawKey& key,
                              const std::stop_token& stop) {
-  const auto count = static_cast<std::uint32_t>(parts_.source.size());
+  const auto count = static_cast<std::uint32_t>(shared_.source.size());
   const std::uint32_t repeat = key.attempt;
   for (std::uint32_t attempt = 1; !status && attempt < kRandomAttempts; ++attempt) {
     key.index = replacement_index({key.seed, key.epoch, ticket.sample.index, key.attempt}, count);
@@ -98,26 +98,26 @@ Status TicketRunner::replace(const Ticket& ticket, Status status, DrawKey& key,
     key.index = (key.index + 1) % count;
     status = load(key, ticket.image, stop);
   }
-  if (status) LoaderCounters::increment(parts_.counters.replaced);
+  if (status) LoaderCounters::increment(shared_.counters.replaced);
   return status;
 }
 
 void TicketRunner::load_and_finish(const Ticket& ticket, BatchWindow& window) {
   const std::stop_token stop = window.cancellation();
-  const LoaderOptions& options = parts_.options;
+  const LoaderOptions& options = shared_.options;
   DrawKey key{options.seed, ticket.epoch, ticket.sample.index,
               ticket.sample.repeat << kRepeatShift};
   Status status = load(key, ticket.image, stop);
   if (!status && options.on_error == OnError::kSkip) {
-    LoaderCounters::increment(parts_.counters.left_out);
+    LoaderCounters::increment(shared_.counters.left_out);
     return window.finish(ticket, BatchWindow::Outcome::kLeftOut);
   }
   if (!status && options.on_error == OnError::kReplace) {
     status = replace(ticket, std::move(status), key, stop);
   }
   if (!status) return window.finish(ticket, status.error());
-  *ticket.label = parts_.source.label(key.index);
-  LoaderCounters::increment(parts_.counters.images);
+  *ticket.label = shared_.source.label(key.index);
+  LoaderCounters::increment(shared_.counters.images);
   window.finish(ticket, BatchWindow::Outcome::kLoaded);
 }
 

@@ -18,15 +18,16 @@ namespace unstarve::feed {
 /// replaced (OnError). Each loading thread has one.
 class TicketRunner {
  public:
-  struct Parts {
+  /// What the runners of all threads share.
+  struct Shared {
     const LoaderOptions& options;
     SampleSource& source;
     Clock& clock;
     Quarantine& quarantine;
     LoaderCounters& counters;
   };
-  /// The parts must outlive the runner.
-  TicketRunner(const Parts& parts, SampleWorker worker);
+  /// What is shared must outlive the runner.
+  TicketRunner(const Shared& shared, SampleStages stages);
 
   /// Loads the sample and finishes the ticket, whatever happens. A cancelled window ends waits.
   void run(const Ticket& ticket, BatchWindow& window) noexcept;
@@ -41,8 +42,8 @@ class TicketRunner {
   /// Lets the system fetch what will be read in a while.
   void announce(const Ticket& ticket);
 
-  Parts parts_;
-  SampleWorker worker_;
+  Shared shared_;
+  SampleStages stages_;
   ReadAhead read_ahead_;
 };
 
