@@ -23,17 +23,18 @@ constexpr double kReceiveFixedS = 1e-3;
 /// A sentence for the report; empty when the calibration fits.
 std::string why_not_calibrated(const WorkerPlacement& placement, const PipelineMeasurements& before,
                                const CalibrationText& calibration) {
-  std::string why = calibration.refused;
+  std::string why = calibration.refused.empty() ? "only trials do that" : calibration.refused;
   if (const auto& measured = calibration.measured; measured) {
     const bool same_loader = before.loader_id && *before.loader_id == measured->loader_id;
-    if (same_loader && measured->many.workers == placement.workers) return {};
-    why = same_loader ? fmt::format("it was with {} workers", measured->many.workers)
+    const bool one_tells = placement.workers == 1 || placement.cores <= 1;
+    if (same_loader && (one_tells || measured->many.workers > 1)) return {};
+    why = same_loader ? "only of one, which does not tell what a second core adds"
                       : "it was another loader that was measured";
   }
   return fmt::format(
       "what a batch costs in a worker process was not measured ({}), so the prediction of more "
       "workers takes it from the training process, in a wide range",
-      why.empty() ? "only trials do that" : why);
+      why);
 }
 
 Range around(double value, double error) {
@@ -42,37 +43,35 @@ Range around(double value, double error) {
 
 /// Two crews on the same cores tell how much one more core adds: where the second one adds nothing,
 /// two workers take twice as long for a batch as one does.
-MeasuredWorkers measured_workers(const WorkerPlacement& placement, const WorkerCalibration& found) {
-  const double workers = placement.workers;
-  const double cores = std::max(placement.cores, 1.0);
+MeasuredWorkers crew_of(const WorkerCalibration& found, double cores) {
   const MeasuredCrew& many = found.many;
   const double alone_s = found.one.cpu.mean_s;
   const double blocked_s = std::max(0.0, found.one.wall.mean_s - alone_s);
   // Waiting for storage may differ from crew to crew by more than the CPU takes.
   const double beside_s = std::max(many.wall.mean_s - blocked_s, many.cpu.mean_s);
-  MeasuredWorkers measured;
-  measured.cores = std::min(workers, cores);
-  measured.batch_s = around(beside_s, many.wall.error_s);
-  if (workers >= cores) measured.consumer_cpu_s = many.receive.mean_s + many.release.mean_s;
-  if (measured.cores <= 1) return measured;
-  const double capacity = workers * (alone_s + measured.consumer_cpu_s) / beside_s;
+  MeasuredWorkers crew;
+  crew.workers = many.workers;
+  crew.cores = std::min<double>(many.workers, cores);
+  crew.batch_s = around(beside_s, many.wall.error_s);
+  if (many.workers >= cores) crew.consumer_cpu_s = many.receive.mean_s + many.release.mean_s;
+  if (crew.cores <= 1) return crew;
+  const double capacity = many.workers * (alone_s + crew.consumer_cpu_s) / beside_s;
   const double error =
       capacity * std::hypot(found.one.cpu.error_s / alone_s, many.wall.error_s / beside_s);
-  const Range range = around((capacity - 1) / (measured.cores - 1), error / (measured.cores - 1));
-  measured.parallel_efficiency = {std::min(range.low, 1.0), std::min(range.high, 1.0)};
-  return measured;
+  const Range range = around((capacity - 1) / (crew.cores - 1), error / (crew.cores - 1));
+  crew.parallel_efficiency = {std::min(range.low, 1.0), std::min(range.high, 1.0)};
+  return crew;
 }
 
 void place_measured(const WorkerPlacement& placement, const WorkerCalibration& found,
                     const PipelineMeasurements& before, Remedy& remedy) {
-  MeasuredWorkers measured = measured_workers(placement, found);
+  MeasuredWorkers crew = crew_of(found, std::max(placement.cores, 1.0));
   if (const double samples = before.mean_samples(); samples > 0) {
-    for (double* of_a_batch :
-         {&measured.batch_s.low, &measured.batch_s.high, &measured.consumer_cpu_s}) {
+    for (double* of_a_batch : {&crew.batch_s.low, &crew.batch_s.high, &crew.consumer_cpu_s}) {
       *of_a_batch *= samples / found.samples;
     }
   }
-  remedy.measured = measured;
+  remedy.crew = crew;
   const Range receive_s = around(found.many.receive.mean_s, found.many.receive.error_s);
   remedy.loader.receive_s = receive_s.low;
   remedy.receive_more_s = {

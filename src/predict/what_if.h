@@ -24,9 +24,10 @@ struct MachineFacts {
   Range host_slowdown = {1.0, 1.4};
 };
 
-/// Workers as a calibration found them, with its errors: a crew of them at work on the CPU, all of
-/// the time, on some cores.
+/// A crew of workers as a calibration found it, with its errors: all of them at work on the CPU all
+/// of the time. It tells what any number of workers takes.
 struct MeasuredWorkers {
+  int workers = 1;
   Range batch_s;              // of each worker, per batch, without its waiting for storage
   Range parallel_efficiency;  // what each core after the first adds for this code
   double cores = 1;           // that they used
@@ -46,7 +47,7 @@ struct Remedy {
   double transport_cpu_s = 0;
   /// What the job's own code takes in worker processes, measured. The measured steps' fetches are
   /// scaled to it; fetch_scale, transport_cpu_s and the machine's parallel_efficiency are not used.
-  std::optional<MeasuredWorkers> measured = {};
+  std::optional<MeasuredWorkers> crew = {};
   /// Bytes of a new batch / bytes of an old one: uint8 pixels are a quarter of float32 ones. The
   /// copy to the device and its staging by the training thread shrink with them.
   double batch_bytes_ratio = 1;

@@ -79,6 +79,27 @@ TEST(WhatIf, WorkersTakeWhatTheCalibrationMeasured) {
   EXPECT_NEAR(step_with(calibrated(0.8, 0.8), 64), 0.431 / 2, 0.012);
 }
 
+TEST(WhatIf, OneCrewTellsOfAnyNumberOfWorkers) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  const auto step_s = [&](int workers, double cores, const CalibrationText& found) {
+    WhatIfOptions options = two_cores();
+    options.machine.cores = cores;
+    const Remedy remedy = more_workers({workers, 2, 0, cores}, pipeline, found);
+    EXPECT_EQ(remedy.lacks, "");
+    const auto speedup = predict_speedup(pipeline, remedy, options);
+    return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+  };
+  // Two of eight cores were tried, and neither was slower for the other.
+  EXPECT_NEAR(step_s(2, 8, calibrated(0.5, 0.5)), 0.25, 0.012);
+  EXPECT_NEAR(step_s(3, 8, calibrated(0.5, 0.5)), 0.5 / 3, 0.01);
+  // The second core added half a core: four add one and a half to the first.
+  EXPECT_NEAR(step_s(4, 8, calibrated(0.5, 0.5 * 2 / 1.5)), 0.5 / 2.5, 0.02);
+  // A crew of eight that shared two cores took four times as long.
+  CalibrationText crowded = calibrated(0.4, 1.6);
+  crowded.measured->many.workers = 8;
+  EXPECT_NEAR(step_s(2, 2, crowded), 0.431 / 2, 0.012);
+}
+
 TEST(WhatIf, ACoreThatAddsNothingIsSeenByTheCalibration) {
   EXPECT_NEAR(step_with(calibrated(0.4, 0.8)), 0.431, 0.03);
   EXPECT_NEAR(step_with(calibrated(0.4, 0.53)), 0.431 / 1.5, 0.02);
@@ -111,7 +132,10 @@ TEST(WhatIf, WorkersNameWhatTheirPredictionLacks) {
   EXPECT_EQ(lacks({2, 2, 0, 2}, calibrated(0.4, 0.4)), "");
   EXPECT_TRUE(says(lacks({2, 2, 0, 2}, {}), "only trials"));
   EXPECT_TRUE(says(lacks({2, 2, 0, 2}, {.measured = {}, .refused = "no room"}), "(no room)"));
-  EXPECT_TRUE(says(lacks({4, 2, 0, 4}, calibrated(0.4, 0.4)), "with 2 workers"));
+  CalibrationText alone = calibrated(0.4, 0.4);
+  alone.measured->many = alone.measured->one;
+  EXPECT_TRUE(says(lacks({2, 2, 0, 2}, alone), "second core"));
+  EXPECT_EQ(lacks({2, 2, 0, 1}, alone), "");
   CalibrationText other = calibrated(0.4, 0.4);
   other.measured->loader_id = 4;
   EXPECT_TRUE(says(lacks({2, 2, 0, 2}, other), "another loader"));

@@ -28,7 +28,7 @@ struct WorkerCalibration {
   std::int64_t loader_id = 0;  // of the loader whose batches these were
   double samples = 0;          // in a batch
   MeasuredCrew one;
-  MeasuredCrew many;  // as many workers as the remedy has; the same as `one` where that is one
+  MeasuredCrew many;  // as many as were asked for; the same as `one` where that is one
 };
 
 /// What a process's text says of a calibration: what was measured, else why nothing was.

@@ -105,37 +105,27 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("case", "reason"),
+    ("case", "samples", "reason"),
     [
-        ("stream", None),
-        ("in_order", None),
-        ("workers", "it has workers"),
-        ("held", "holds an open"),
-        ("spawn", "start method"),
-        ("raises", "no such sample"),
+        ("stream", 3, None),
+        ("in_order", 8, None),
+        ("workers", 8, "it has workers"),
+        ("held", 8, "holds an open"),
+        ("spawn", 8, "start method"),
+        ("raises", 8, "no such sample"),
     ],
 )
 def test_a_job_that_cannot_be_measured_goes_on_as_ever(
-    tmp_path: Path, case: str, reason: str | None
+    tmp_path: Path, case: str, samples: int, reason: str | None
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(LEFT_ALONE)
-    plain = run_python([script, case], environment())
     job = run_job(tmp_path, [script, case], UNSTARVE_CALIBRATE=WANTED)
-    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout)
+    assert (job.process.returncode, job.process.stdout) == (0, f"{list(range(samples))}\n")
     assert (job.process.stderr, job.errors) == ("", [])
-    found = job.main.text.get("fetch_calibration", {})
-    assert "measured" not in found
-    assert reason is None if not found else reason in found["refused"]
-
-
-@pytest.mark.parametrize("asked", ["", "2", "{}", '{"workers": "many", "seconds": 1}', "{"])
-def test_a_damaged_request_is_refused(tmp_path: Path, asked: str) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(JOB)
-    job = run_job(tmp_path, [script], UNSTARVE_CALIBRATE=asked)
-    assert (job.process.returncode, job.process.stderr) == (0, "")
-    assert "Error" in job.main.text["fetch_calibration"]["refused"]
+    found = job.main.text.get("fetch_calibration")
+    assert (found is None) == (reason is None), found
+    assert reason is None or ("measured" not in found and reason in found["refused"])
 
 
 @pytest.fixture
@@ -157,6 +147,17 @@ class Counted:
 
 def loader_of(data: Any, batch_size: int = 10) -> Any:
     return DataLoader(data, batch_size=batch_size, shuffle=True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["", "2", "{}", "{", '{"workers": "many", "seconds": 1}', '{"workers": 0, "seconds": 1}'],
+)
+def test_a_damaged_request_is_refused(
+    calibrate: Any, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    monkeypatch.setenv("UNSTARVE_CALIBRATE", asked)
+    assert "Error" in calibrate._outcome(loader_of(Counted()))["refused"]
 
 
 def test_it_ends_when_its_time_is_over(calibrate: Any) -> None:
