@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "feed/shard/shard_source.h"
 
 namespace {
@@ -14,18 +15,24 @@ using namespace unstarve;
 using Bytes = std::vector<std::byte>;
 
 /// One file in memory, whatever its path.
-class MemoryStorage final : public feed::Storage {
+class MemoryFiles final : public io::Files {
  public:
-  explicit MemoryStorage(Bytes bytes) : bytes_(std::move(bytes)) {}
-  Result<FileDescriptor> open_to_read(const std::string&) override { return FileDescriptor(); }
-  Result<std::uint64_t> size(int) override { return bytes_.size(); }
-  Status read(int, std::uint64_t offset, std::span<std::byte> target) override {
-    if (offset > bytes_.size() || target.size() > bytes_.size() - offset) {
-      return fail(ErrorCode::kCorruptData, "the file is too short");
-    }
+  explicit MemoryFiles(Bytes bytes) : bytes_(std::move(bytes)) {}
+  Result<FileDescriptor> open(const std::string&, int, unsigned) override {
+    return FileDescriptor();
+  }
+  Result<io::FileState> state(int) override {
+    io::FileState state;
+    state.is_regular = true;
+    state.size = bytes_.size();
+    return state;
+  }
+  Result<std::size_t> read_at(int, std::uint64_t offset, std::span<std::byte> target) override {
+    if (offset > bytes_.size()) return std::size_t{0};
     const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(offset);
-    std::copy_n(from, target.size(), target.begin());
-    return {};
+    const std::size_t count = std::min<std::size_t>(target.size(), bytes_.size() - offset);
+    std::copy_n(from, count, target.begin());
+    return count;
   }
 
  private:
@@ -76,7 +83,7 @@ void repair(Bytes& bytes) {
 }
 
 void read_all(const std::string& path, const Bytes& bytes) {
-  const auto source = feed::ShardSource::open(path, std::make_shared<MemoryStorage>(bytes));
+  const auto source = feed::ShardSource::open(path, std::make_shared<MemoryFiles>(bytes));
   if (!source) return;
   const auto reader = (*source)->open_reader();
   std::vector<std::byte> buffer;

@@ -75,7 +75,7 @@ Result<ImageSample> link_some_images(const std::string& image_folder, const std:
                                      const SampleBounds& bounds) {
   feed::LoaderOptions options;
   options.root = image_folder;
-  const auto source = feed::open_source(options, feed::LoaderParts::real().reader);
+  const auto source = feed::open_source(options, feed::LoaderParts::real().files);
   if (!source) return forward_error(source);
   const std::uint64_t size = (*source)->size();
   const std::uint64_t wanted = std::min(bounds.images, size);

@@ -155,7 +155,7 @@ std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const nb::
     const Released released;
     const feed::LoaderParts parts = parts_with(memory);
     Result<std::shared_ptr<feed::ListSource>> source =
-        feed::ListSource::open(std::move(list), parts.reader);
+        feed::ListSource::open(std::move(list), parts.files);
     if (!source) return forward_error(source);
     return Loader::open(options, std::move(*source), parts);
   }();

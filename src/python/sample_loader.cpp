@@ -28,7 +28,7 @@ class FileList {
   /// See list_of().
   FileList(const nb::bytes& paths, const LabelList& labels)
       : source_(value_or_raise(
-            feed::ListSource::open(list_of(paths, labels), feed::LoaderParts::real().reader))) {}
+            feed::ListSource::open(list_of(paths, labels), feed::LoaderParts::real().files))) {}
   const std::shared_ptr<feed::ListSource>& source() const { return source_; }
 
  private:

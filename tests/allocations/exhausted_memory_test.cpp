@@ -10,7 +10,7 @@
 
 #include "allocations/counted_allocator.h"
 #include "base/testing/test_folder.h"
-#include "feed/cache/testing/later_storage.h"
+#include "feed/cache/testing/later_files.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 
@@ -59,7 +59,7 @@ class ExhaustedMemoryTest : public testing::TestWithParam<bool> {
     const auto slots = std::make_shared<CountedSlots>();
     LoaderParts parts = LoaderParts::real();
     parts.memory = slots;
-    parts.cache_storage = std::make_shared<test::LaterStorage>();
+    parts.cache_files = std::make_shared<test::LaterFiles>();
     bool refused = false;
     {
       auto loader = Loader::open(options, parts);

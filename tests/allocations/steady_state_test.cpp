@@ -16,6 +16,7 @@
 
 #include "allocations/counted_allocator.h"
 #include "base/testing/test_folder.h"
+#include "feed/cache/testing/later_files.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/source/testing/npy_bytes.h"
@@ -32,12 +33,6 @@ constexpr std::uint64_t kWarmUpImages = kWarmUpEpochs * std::uint64_t{JpegFolder
 constexpr std::uint64_t kImages = kEpochs * std::uint64_t{JpegFolder::kImages};
 // Now and then a crop needs more room than any before it.
 constexpr std::uint64_t kMost = kImages / 100;
-
-/// Files that were made just now count as old.
-class LaterStorage final : public CacheStorage {
- public:
-  std::int64_t now_ns() override { return CacheStorage::now_ns() + 3'600'000'000'000; }
-};
 
 /// The threads that come after the loading thread, of which the cache's writer is one, are not
 /// counted.
@@ -77,7 +72,7 @@ class SteadyStateTest : public testing::Test {
   /// What the loading thread allocates in kEpochs after the first ones.
   std::uint64_t allocations_of(const LoaderOptions& options, bool touch_files = false) const {
     LoaderParts parts = LoaderParts::real();
-    parts.cache_storage = std::make_shared<LaterStorage>();
+    parts.cache_files = std::make_shared<test::LaterFiles>();
     parts.threads = std::make_shared<OneCountedThread>();
     const auto loader = Loader::open(options, parts);
     EXPECT_TRUE(loader) << loader.error().message;

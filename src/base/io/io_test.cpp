@@ -252,6 +252,31 @@ TEST_F(IoTest, StatesTellFilesApart) {
   EXPECT_TRUE(files_.exists(path("a")) && !files_.exists(path("b")));
 }
 
+TEST_F(IoTest, OnlyRegularFilesAreOpenedAsSuch) {
+  store(path("a"), "012");
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const Result<OpenFile> file = open_regular(files_, path("a"), O_RDONLY);
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->state.size, 3U);
+  EXPECT_EQ(size_of(files_, file->file.get()).value(), 3U);
+  EXPECT_EQ(open_regular(files_, path("pipe"), O_RDONLY).error().message, "not a regular file");
+  EXPECT_EQ(open_regular(files_, folder_.path(), O_RDONLY).error().message, "not a regular file");
+  EXPECT_EQ(open_regular(files_, path("b"), O_RDONLY).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(IoTest, AFolderThatCannotBeSyncedMayBeLeftSo) {
+  struct Unable final : Files {
+    Status sync(int) override { return fail_errno(reason, "cannot sync"); }
+    int reason = EINVAL;
+  } unable;
+  EXPECT_TRUE(sync_folder(files_, folder_.path()));
+  EXPECT_TRUE(sync_folder(unable, folder_.path()));
+  unable.reason = EIO;
+  EXPECT_THAT(sync_folder(unable, folder_.path()).error().message,
+              HasSubstr("cannot bring to the disk " + folder_.path()));
+  EXPECT_FALSE(sync_folder(files_, path("none")));
+}
+
 TEST_F(IoTest, ALockGoesWithItsDescriptor) {
   store(path("a"), "");
   Result<FileDescriptor> first = files_.open(path("a"), O_RDONLY);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace unstarve::io {
 namespace {
@@ -13,6 +14,21 @@ namespace {
 constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;
 
 }  // namespace
+
+Result<OpenFile> open_regular(Files& files, const std::string& path, int flags) {
+  Result<FileDescriptor> file = files.open(path, flags | O_NONBLOCK);
+  if (!file) return forward_error(file);
+  const Result<FileState> state = files.state(file->get());
+  if (!state) return forward_error(state);
+  if (!state->is_regular) return fail(ErrorCode::kInvalidArgument, "not a regular file");
+  return OpenFile{std::move(*file), *state};
+}
+
+Result<std::uint64_t> size_of(Files& files, int file) {
+  const Result<FileState> state = files.state(file);
+  if (!state) return forward_error(state);
+  return state->size;
+}
 
 Result<std::size_t> read_available(Files& files, int file, std::uint64_t offset,
                                    std::span<std::byte> target) {

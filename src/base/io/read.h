@@ -9,6 +9,18 @@
 
 namespace unstarve::io {
 
+struct OpenFile {
+  FileDescriptor file;
+  FileState state;
+};
+
+/// Opens what must be a regular file; `flags` as open(2) takes them. Opening a pipe that somebody
+/// left in its place is an error and does not wait for the pipe's other end.
+Result<OpenFile> open_regular(Files& files, const std::string& path, int flags);
+
+/// Bytes of an open file.
+Result<std::uint64_t> size_of(Files& files, int file);
+
 /// Fills `target` from `offset` on, as far as the file goes. How many bytes that were.
 Result<std::size_t> read_available(Files& files, int file, std::uint64_t offset,
                                    std::span<std::byte> target);

@@ -110,6 +110,17 @@ Status replace_file(const std::string& path, std::string_view text) {
   return replace_file(files, path, bytes_of(text));
 }
 
+Status sync_folder(Files& files, const std::string& path) {
+  const Result<FileDescriptor> folder = files.open(path, O_RDONLY | O_DIRECTORY);
+  if (!folder) return fail_again(folder.error(), "cannot open " + path);
+  const Status synced = files.sync(folder->get());
+  if (synced) return {};
+  // Some network file systems cannot do this for folders, and need not.
+  const int reason = synced.error().os_errno;
+  if (reason == EINVAL || reason == ENOTSUP) return {};
+  return fail_again(synced.error(), "cannot bring to the disk " + path);
+}
+
 Status check_replaceable(Files& files, const std::string& path) {
   const Status status = try_replace(files, behind_links(path));
   return status ? status : fail_again(status.error(), "cannot write " + path);

@@ -27,6 +27,9 @@ Status replace_file(Files& files, const std::string& path, std::span<const std::
                     unsigned mode = 0666);
 Status replace_file(const std::string& path, std::string_view text);
 
+/// Returns when the names in a folder are on the disk, where the file system can do that.
+Status sync_folder(Files& files, const std::string& path);
+
 /// Whether replace_file() can be expected to succeed. Leaves nothing behind.
 Status check_replaceable(Files& files, const std::string& path);
 Status check_replaceable(const std::string& path);

@@ -1,7 +1,15 @@
 #include "feed/cache/cache_folder.h"
 
+#include <unistd.h>
+
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+
+#include "base/io/read.h"
+#include "base/io/write.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 namespace {
@@ -17,13 +25,26 @@ std::uint64_t place_of(std::uint64_t key, std::uint64_t index) {
   return checksum_of(bytes_of(place));
 }
 
+/// Makes the folder and those above it. kNoPermission when it belongs to another user, who could
+/// decide what is read from it.
+Status make_folder(io::Files& files, const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return fail_errno(error.value(), fmt::format("cannot make the folder {}", path));
+  const Result<io::FileState> state = files.state_at(path);
+  if (!state) return fail_again(state.error(), "cannot stat " + path);
+  if (state->owner == ::geteuid()) return {};
+  return fail(ErrorCode::kNoPermission, "{} belongs to another user: name another cache folder",
+              path);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<CacheStorage> storage,
+Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<io::Files> storage,
                                                        const std::string& directory,
                                                        const DataSet& data_set) {
   const std::string path = fmt::format("{}/{:016x}", directory, data_set.key);
-  if (Status status = storage->make_folder(path); !status) return forward_error(status);
+  if (Status status = make_folder(*storage, path); !status) return forward_error(status);
   std::unique_ptr<CacheFolder> folder(new CacheFolder(std::move(storage), path, data_set));
   if (Status status = folder->open_slots(); !status) return error_in(path, status.error());
   return folder;
@@ -31,16 +52,16 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<CacheStor
 
 /// Several processes may do this at once: each writes the same, and nothing of use ever shrinks.
 Status CacheFolder::open_slots() {
-  Result<FileDescriptor> file = storage_->open_to_write(path_ + "/slots");
+  Result<FileDescriptor> file = open_to_write(*storage_, path_ + "/slots");
   if (!file) return forward_error(file);
   slots_ = std::move(*file);
   const std::uint64_t wanted = slot_offset(data_set_.samples);
-  const Result<std::uint64_t> size = storage_->size(slots_.get());
+  const Result<std::uint64_t> size = io::size_of(*storage_, slots_.get());
   if (!size) return forward_error(size);
   CacheHeader found;
   if (*size >= sizeof(found)) {
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&found, 1));
-    if (Status status = storage_->read(slots_.get(), 0, bytes); !status) return status;
+    if (Status status = io::read_exactly(*storage_, slots_.get(), 0, bytes); !status) return status;
     if (is_sealed(found) && found.magic == kCacheMagic && found.version != kCacheVersion) {
       return fail(ErrorCode::kNotSupported,
                   "the cache has format version {}, this program reads {}: remove it, or name "
@@ -57,13 +78,13 @@ Status CacheFolder::open_slots() {
   seal(header);
   if (found.checksum == header.checksum && is_sealed(found)) return {};
   // New, cut off by a crash, or damaged: entries have seals of their own.
-  return storage_->write(slots_.get(), 0, bytes_of(header));
+  return io::write_all_at(*storage_, slots_.get(), 0, bytes_of(header));
 }
 
 std::optional<CacheEntry> CacheFolder::entry(std::uint64_t index) const {
   CacheEntry entry;
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&entry, 1));
-  if (!storage_->read(slots_.get(), slot_offset(index), bytes)) return std::nullopt;
+  if (!io::read_exactly(*storage_, slots_.get(), slot_offset(index), bytes)) return std::nullopt;
   entry.checksum ^= place_of(data_set_.key, index);
   if (entry.state == 0 || !is_sealed(entry)) return std::nullopt;
   return entry;
@@ -72,7 +93,7 @@ std::optional<CacheEntry> CacheFolder::entry(std::uint64_t index) const {
 Status CacheFolder::write_entry(std::uint64_t index, CacheEntry entry) {
   seal(entry);
   entry.checksum ^= place_of(data_set_.key, index);
-  return storage_->write(slots_.get(), slot_offset(index), bytes_of(entry));
+  return io::write_all_at(*storage_, slots_.get(), slot_offset(index), bytes_of(entry));
 }
 
 std::string CacheFolder::copies_path(std::uint16_t number) const {
@@ -85,7 +106,7 @@ Result<std::shared_ptr<const FileDescriptor>> CacheFolder::copies(std::uint16_t 
   if (files_.size() <= number) files_.resize(number + std::size_t{1});
   std::shared_ptr<const FileDescriptor>& file = files_[number];
   if (file == nullptr) {
-    Result<FileDescriptor> opened = storage_->open_to_read(copies_path(number));
+    Result<FileDescriptor> opened = open_to_read(*storage_, copies_path(number));
     if (!opened) return forward_error(opened);
     file = std::make_shared<const FileDescriptor>(std::move(*opened));
   }
@@ -102,7 +123,7 @@ Result<std::uint64_t> CacheFolder::bytes() {
     const auto file = copies(number);
     if (!file && file.error().code == ErrorCode::kNotFound) break;  // they are made in order
     if (!file) return forward_error(file);
-    const Result<std::uint64_t> size = storage_->size((*file)->get());
+    const Result<std::uint64_t> size = io::size_of(*storage_, (*file)->get());
     if (!size) return forward_error(size);
     sum += *size;
   }

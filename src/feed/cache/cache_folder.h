@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/cache/cache_format.h"
-#include "feed/cache/cache_storage.h"
 
 namespace unstarve::feed {
 
@@ -28,7 +28,7 @@ class CacheFolder {
     std::uint64_t samples = 0;
   };
   /// Makes what is not there yet of DIRECTORY/KEY.
-  static Result<std::unique_ptr<CacheFolder>> open(std::shared_ptr<CacheStorage> storage,
+  static Result<std::unique_ptr<CacheFolder>> open(std::shared_ptr<io::Files> storage,
                                                    const std::string& directory,
                                                    const DataSet& data_set);
 
@@ -43,17 +43,17 @@ class CacheFolder {
   /// Bytes of all files; one that another process has just made may be missing.
   Result<std::uint64_t> bytes();
 
-  CacheStorage& storage() { return *storage_; }
+  io::Files& storage() { return *storage_; }
   std::uint64_t key() const { return data_set_.key; }
   const std::string& path() const { return path_; }
 
  private:
-  CacheFolder(std::shared_ptr<CacheStorage> storage, std::string path, const DataSet& data_set)
+  CacheFolder(std::shared_ptr<io::Files> storage, std::string path, const DataSet& data_set)
       : storage_(std::move(storage)), path_(std::move(path)), data_set_(data_set) {}
   Status open_slots();
   bool is_open(std::uint16_t number);
 
-  std::shared_ptr<CacheStorage> storage_;  // shared with whoever gave it, for the tests
+  std::shared_ptr<io::Files> storage_;  // shared with whoever gave it, for the tests
   std::string path_;
   DataSet data_set_;
   FileDescriptor slots_;

@@ -1,4 +1,5 @@
 #include "feed/cache/cache_folder.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,8 +30,7 @@ CacheEntry entry_of(std::uint64_t offset) {
 class CacheFolderTest : public testing::Test {
  protected:
   std::unique_ptr<CacheFolder> open(std::uint64_t key = 1) const {
-    auto folder =
-        CacheFolder::open(std::make_shared<CacheStorage>(), folder_.path(), {key, kSamples});
+    auto folder = CacheFolder::open(io::plain_files(), folder_.path(), {key, kSamples});
     EXPECT_TRUE(folder) << folder.error().message;
     return folder ? std::move(*folder) : nullptr;
   }
@@ -91,8 +91,7 @@ TEST_F(CacheFolderTest, AnotherVersionIsRefusedAndLeftAsItIs) {
   seal(header);
   const std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   std::ofstream(path + "/slots", std::ios::binary) << bytes << std::string(10'000, 'x');
-  const auto folder =
-      CacheFolder::open(std::make_shared<CacheStorage>(), folder_.path(), {1, kSamples});
+  const auto folder = CacheFolder::open(io::plain_files(), folder_.path(), {1, kSamples});
   ASSERT_FALSE(folder);
   EXPECT_THAT(folder.error().message, HasSubstr("format version 2"));
   EXPECT_THAT(folder.error().message, HasSubstr(path));

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <utility>
 
+#include "base/io/read.h"
+#include "base/io/write.h"
 #include "feed/shard/record.h"
+#include "feed/shard/shard_files.h"
 #include "feed/shard/shard_writer.h"
 
 namespace unstarve::feed {
@@ -195,17 +198,18 @@ Status CacheWriter::append(CacheItem& item) {
 
 /// In two parts: copying the payload behind its header would cost as much as a quarter of writing.
 Status CacheWriter::write_record(std::vector<std::byte>& payload) {
-  CacheStorage& storage = settings_.folder.storage();
+  io::Files& storage = settings_.folder.storage();
   payload.resize(align_up(payload.size()));
-  if (Status status = storage.write(copies_.get(), end_, record_start_); !status) return status;
-  return storage.write(copies_.get(), end_ + record_start_.size(), payload);
+  if (Status status = io::write_all_at(storage, copies_.get(), end_, record_start_); !status)
+    return status;
+  return io::write_all_at(storage, copies_.get(), end_ + record_start_.size(), payload);
 }
 
 /// The first file that no other process writes to: one that somebody has left, or a new one.
 Status CacheWriter::open_copies() {
   CacheFolder& folder = settings_.folder;
   for (std::uint16_t number = 0; number < CacheFolder::kFilesMax; ++number) {
-    Result<FileDescriptor> file = folder.storage().open_to_write(folder.copies_path(number));
+    Result<FileDescriptor> file = open_to_write(folder.storage(), folder.copies_path(number));
     if (!file) return forward_error(file);
     const Result<bool> locked = folder.storage().try_lock(file->get());
     if (!locked) return forward_error(locked);
@@ -219,12 +223,13 @@ Status CacheWriter::open_copies() {
 
 /// A record that was cut off by a kill stays where it is: no entry points at it.
 Status CacheWriter::take_copies(FileDescriptor file, std::uint16_t number) {
-  CacheStorage& storage = settings_.folder.storage();
-  const Result<std::uint64_t> size = storage.size(file.get());
+  io::Files& storage = settings_.folder.storage();
+  const Result<std::uint64_t> size = io::size_of(storage, file.get());
   if (!size) return forward_error(size);
   const ShardHeader header = make_shard_header(settings_.folder.key(), number, 0);
   if (*size < sizeof(ShardHeader)) {
-    if (Status status = storage.write(file.get(), 0, bytes_of(header)); !status) return status;
+    if (Status status = io::write_all_at(storage, file.get(), 0, bytes_of(header)); !status)
+      return status;
   } else {
     const Result<ShardHeader> found = read_shard_header(storage, file.get());
     if (!found) return forward_error(found);
@@ -245,7 +250,7 @@ Status CacheWriter::check_room(std::uint64_t more) {
   if (*bytes + more > settings_.max_bytes) {
     return fail(ErrorCode::kIo, "the cache has reached its {} bytes", settings_.max_bytes);
   }
-  const Result<DiskSpace> space = settings_.folder.storage().space(copies_.get());
+  const Result<io::DiskSpace> space = settings_.folder.storage().space(copies_.get());
   if (!space) return forward_error(space);
   const std::uint64_t kept_free = std::min(space->total / 20, kMostReserve);
   if (space->free < kept_free + more) {

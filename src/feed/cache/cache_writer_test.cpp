@@ -1,4 +1,5 @@
 #include "feed/cache/cache_writer.h"
+#include "base/io/files.h"
 
 #include <gtest/gtest.h>
 
@@ -15,15 +16,16 @@ namespace {
 constexpr std::uint64_t kSamples = 40;
 
 /// A disk so slow that a copy takes a second, and that does not begin before it is told to.
-class SlowStorage final : public CacheStorage {
+class SlowFiles final : public io::Files {
  public:
-  explicit SlowStorage(ManualClock& clock) : clock_(clock) {}
-  Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
-    if (bytes.size() < kPayload) return CacheStorage::write(file, offset, bytes);
+  explicit SlowFiles(ManualClock& clock) : clock_(clock) {}
+  Result<std::size_t> write_at(int file, std::uint64_t offset,
+                               std::span<const std::byte> bytes) override {
+    if (bytes.size() < kPayload) return Files::write_at(file, offset, bytes);
     begun_.wait(false);
     clock_.advance_ns(1'000'000'000);
     ++payloads;
-    return CacheStorage::write(file, offset, bytes);
+    return Files::write_at(file, offset, bytes);
   }
   void begin() {
     begun_ = true;
@@ -41,7 +43,7 @@ class SlowStorage final : public CacheStorage {
 /// CacheWriter does.
 class ClosingClock final : public Clock {
  public:
-  ClosingClock(const ManualClock& clock, SlowStorage& storage) : clock_(clock), storage_(storage) {}
+  ClosingClock(const ManualClock& clock, SlowFiles& storage) : clock_(clock), storage_(storage) {}
   std::int64_t now_ns() const override {
     const std::int64_t now_ns = clock_.now_ns();
     if (std::this_thread::get_id() == maker_) storage_.begin();
@@ -53,7 +55,7 @@ class ClosingClock final : public Clock {
  private:
   const std::thread::id maker_ = std::this_thread::get_id();
   const ManualClock& clock_;
-  SlowStorage& storage_;
+  SlowFiles& storage_;
 };
 
 CacheItem item_of(std::uint64_t index) {
@@ -61,14 +63,14 @@ CacheItem item_of(std::uint64_t index) {
   item.index = index;
   item.stamp.size = 10'000;
   item.head_size = 64;
-  item.payload.resize(SlowStorage::kPayload, std::byte{1});
+  item.payload.resize(SlowFiles::kPayload, std::byte{1});
   return item;
 }
 
 TEST(CacheWriter, ItsEndDoesNotWaitForASlowDisk) {
   const TestFolder folder;
   ManualClock time(1);
-  const auto storage = std::make_shared<SlowStorage>(time);
+  const auto storage = std::make_shared<SlowFiles>(time);
   const ClosingClock clock(time, *storage);
   auto cache = CacheFolder::open(storage, folder.path(), {1, kSamples});
   ASSERT_TRUE(cache) << cache.error().message;

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/io/read.h"
 #include "feed/data/read_hint.h"
 #include "feed/shard/record.h"
 
@@ -65,17 +66,19 @@ class CachedReader final : public SampleReader {
       return files_->hint(index);
     }
     const auto file = source_.folder_->copies(entry->file);
-    return file ? hint_range((*file)->get(), entry->offset, entry->size) : files_->hint(index);
+    if (!file) return files_->hint(index);
+    return hint_range(source_.folder_->storage(), (*file)->get(), entry->offset, entry->size);
   }
 
   Result<std::span<const std::byte>> read_part(std::uint64_t offset, std::size_t size,
                                                std::vector<std::byte>& buffer) override {
     if (offset > entry_.size || size > entry_.size - offset) {
-      return fail(ErrorCode::kCorruptData, "the copy ends before its seams do");
+      return fail(ErrorCode::kCorruptData, "the copy ends before its parts do");
     }
     const std::span<std::byte> bytes = room_in(buffer, size);
-    CacheStorage& storage = source_.folder_->storage();
-    if (Status status = storage.read(copies_->get(), entry_.offset + offset, bytes); !status) {
+    io::Files& storage = source_.folder_->storage();
+    if (Status status = io::read_exactly(storage, copies_->get(), entry_.offset + offset, bytes);
+        !status) {
       return forward_error(status);
     }
     return std::span<const std::byte>(bytes);

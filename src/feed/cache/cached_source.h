@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/cache/cache_folder.h"
 #include "feed/cache/cache_stats.h"
@@ -29,7 +30,7 @@ class CachedSource final : public SampleSource {
   };
   /// What the tests put others in the place of.
   struct Seams {
-    std::shared_ptr<CacheStorage> storage;
+    std::shared_ptr<io::Files> storage;
     CacheWriter::StartThread start_thread;
     std::shared_ptr<const Clock> clock;  // shared with the loader
   };

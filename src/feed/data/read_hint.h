@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/io/files.h"
+
 namespace unstarve::feed {
 
 /// What SampleReader::hint() did.
@@ -17,6 +19,6 @@ constexpr std::uint64_t kMaxHintedBytes = std::uint64_t{4} << 20;
 
 /// Asks the system to fetch `size` bytes of an open file, at most kMaxHintedBytes, into the page
 /// cache, unless the first of them is there.
-ReadHint hint_range(int fd, std::uint64_t offset, std::uint64_t size);
+ReadHint hint_range(io::Files& files, int file, std::uint64_t offset, std::uint64_t size);
 
 }  // namespace unstarve::feed

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/io/files.h"
 #include "feed/pack/pack_input.h"
 #include "feed/shard/checksum.h"
 
@@ -52,7 +53,7 @@ Result<Listing> list(const fs::path& folder) {
 
 class FolderInput final : public PackInput {
  public:
-  FolderInput(std::string root, std::shared_ptr<FileReader> files)
+  FolderInput(std::string root, std::shared_ptr<io::Files> files)
       : root_(std::move(root)), files_(std::move(files)) {}
 
   Status scan() {
@@ -91,7 +92,7 @@ class FolderInput final : public PackInput {
   Result<std::span<const std::byte>> read(std::uint64_t index,
                                           std::vector<std::byte>& buffer) override {
     const std::string path = fmt::format("{}/{}", root_, name(index));
-    Result<std::span<const std::byte>> bytes = files_->read(path, kMaxFileBytes, buffer);
+    Result<std::span<const std::byte>> bytes = read_file(*files_, path, kMaxFileBytes, buffer);
     if (bytes) return bytes;
     Error error = std::move(bytes).error();
     error.message = fmt::format("{}: {}", path, error.message);
@@ -148,9 +149,9 @@ class FolderInput final : public PackInput {
   }
 
   std::string root_;
-  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
-  std::string names_;                  // one after the other: a million cost tens of megabytes
-  std::vector<std::uint64_t> ends_;    // where each ends in names_
+  std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
+  std::string names_;                 // one after the other: a million cost tens of megabytes
+  std::vector<std::uint64_t> ends_;   // where each ends in names_
   std::vector<std::int32_t> labels_;
   std::vector<std::string> classes_;
   std::uint64_t left_out_ = 0;
@@ -159,7 +160,7 @@ class FolderInput final : public PackInput {
 }  // namespace
 
 Result<std::unique_ptr<PackInput>> open_folder_input(const std::string& root,
-                                                     std::shared_ptr<FileReader> files) {
+                                                     std::shared_ptr<io::Files> files) {
   auto input = std::make_unique<FolderInput>(root, std::move(files));
   if (Status status = input->scan(); !status) return forward_error(status);
   return std::unique_ptr<PackInput>(std::move(input));

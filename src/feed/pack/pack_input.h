@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 
@@ -35,6 +36,6 @@ class PackInput {
 /// The images of a folder, in the order and with the labels of torchvision's ImageFolder: classes
 /// are the sorted names of the sub-folders; a folder without sub-folders is one class.
 Result<std::unique_ptr<PackInput>> open_folder_input(const std::string& root,
-                                                     std::shared_ptr<FileReader> files);
+                                                     std::shared_ptr<io::Files> files);
 
 }  // namespace unstarve::feed

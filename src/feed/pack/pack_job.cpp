@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/io/files.h"
 #include "feed/pack/pack_window.h"
 #include "feed/pack/usable_cpus.h"
 #include "feed/pack/verify_shards.h"
@@ -80,7 +81,7 @@ Result<std::jthread> start_thread(std::function<void(std::stop_token)> body) {
 }  // namespace
 
 PackParts PackParts::real() {
-  return {std::make_shared<PlainFileReader>(), plain_storage(), std::make_shared<SteadyClock>()};
+  return {io::plain_files(), io::plain_files(), std::make_shared<SteadyClock>()};
 }
 
 PackJob::PackJob(PackOptions options, PackParts parts, std::unique_ptr<PackInput> input,

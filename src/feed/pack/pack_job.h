@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/pack/pack_input.h"
+#include "feed/shard/shard_files.h"
 #include "feed/shard/shard_set_writer.h"
-#include "feed/shard/storage.h"
 
 namespace unstarve::feed {
 
@@ -25,8 +26,8 @@ struct PackOptions {
 
 /// What a job stands on; the defaults are the real things.
 struct PackParts {
-  std::shared_ptr<FileReader> files;
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<io::Files> files;    // that samples are read from
+  std::shared_ptr<io::Files> storage;  // that shards are written to
   std::shared_ptr<Clock> clock;
   static PackParts real();
 };

@@ -1,4 +1,5 @@
 #include "feed/pack/pack_job.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +59,7 @@ class PackJobTest : public testing::Test {
     options.shard_bytes = 12'000;
     return options;
   }
-  static PackParts quick(std::shared_ptr<Storage> storage = test::quick_storage()) {
+  static PackParts quick(std::shared_ptr<io::Files> storage = test::quick_files()) {
     PackParts parts = PackParts::real();
     parts.storage = std::move(storage);
     return parts;
@@ -111,7 +112,7 @@ TEST_F(PackJobTest, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
   for (int nth = 1;; nth += 3) {
     PackOptions broken = options();
     broken.target = fmt::format("{}-{}", target_, nth);
-    const auto storage = std::make_shared<test::DyingStorage>(nth, 0.5);
+    const auto storage = std::make_shared<test::DyingFiles>(nth, 0.5);
     const auto first = pack(broken, quick(storage));
     if (!storage->died()) {
       EXPECT_TRUE(first);
@@ -127,7 +128,7 @@ TEST_F(PackJobTest, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
 }
 
 TEST_F(PackJobTest, SaysWhatToDoWhenTheDiskIsFull) {
-  const auto summary = pack(options(), quick(std::make_shared<test::DyingStorage>(9, 0.3)));
+  const auto summary = pack(options(), quick(std::make_shared<test::DyingFiles>(9, 0.3)));
   ASSERT_FALSE(summary);
   EXPECT_THAT(summary.error().message, HasSubstr("samples-0000"));
   EXPECT_THAT(summary.error().message, HasSubstr("No space left on device"));
@@ -230,7 +231,7 @@ TEST(Unpack, RefusesNamesThatLeadOutOfTheFolder) {
   }
   const TestFolder folder;
   const std::string shards = folder.path() + "/shards";
-  auto writer = ShardSetWriter::open(test::quick_storage(), test::small_set(shards));
+  auto writer = ShardSetWriter::open(test::quick_files(), test::small_set(shards));
   ASSERT_TRUE(writer);
   ShardSample sample;
   sample.name = "../../escaped";

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/io/write.h"
 #include "feed/jpeg/transcode/restore_jpeg.h"
 #include "feed/pack/coefficient_check.h"
 #include "feed/pack/run_parallel.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 /// What all threads count and share.
 struct Unpacking {
   ShardSource& source;
-  Storage& storage;
+  io::Files& storage;
   std::string target;
   std::atomic<std::uint64_t> done{0};
   std::atomic<std::uint64_t> identical{0};
@@ -70,10 +71,10 @@ class Unpacker {
     fs::create_directories(fs::path(path).parent_path(), error);
     if (error) return fail_errno(error.value(), "cannot make the folder of " + path);
     const std::string temporary = path + ".unpacking";
-    const Result<FileDescriptor> file = shared_->storage.open_to_write(temporary);
+    const Result<FileDescriptor> file = open_to_write(shared_->storage, temporary);
     if (!file) return forward_error(file);
     Status status = shared_->storage.truncate(file->get(), 0);
-    if (status) status = shared_->storage.write(file->get(), 0, bytes);
+    if (status) status = io::write_all_at(shared_->storage, file->get(), 0, bytes);
     if (status) status = shared_->storage.rename(temporary, path);
     if (status) return {};
     fs::remove(temporary, error);
@@ -125,7 +126,7 @@ bool is_safe_name(std::string_view name) {
 Result<UnpackSummary> unpack_shards(
     const UnpackOptions& options,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& on_progress,
-    const std::shared_ptr<Storage>& storage) {
+    const std::shared_ptr<io::Files>& storage) {
   const Result<int> threads = thread_count(options.threads);
   if (!threads) return forward_error(threads);
   const auto source = ShardSource::open(options.source, storage);

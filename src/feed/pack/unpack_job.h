@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/io/files.h"
 #include "base/result.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -30,7 +31,7 @@ struct UnpackSummary {
 Result<UnpackSummary> unpack_shards(
     const UnpackOptions& options,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& on_progress,
-    const std::shared_ptr<Storage>& storage = plain_storage());
+    const std::shared_ptr<io::Files>& storage = io::plain_files());
 
 /// Whether a name from a shard stays below the folder that it is unpacked to.
 bool is_safe_name(std::string_view name);

@@ -20,7 +20,7 @@ class Verifier {
 
   Status check_shard(const WorkItem& item) {
     const std::string path = shard_path(task_.folder, static_cast<std::uint32_t>(item.index));
-    const Result<FileDescriptor> file = task_.storage->open_to_read(path);
+    const Result<FileDescriptor> file = open_to_read(*task_.storage, path);
     if (!file) return forward_error(file);
     task_.storage->drop_cached(file->get());
     const Result<ShardHeader> header = read_shard_header(*task_.storage, file->get());

@@ -5,14 +5,15 @@
 #include <memory>
 #include <string>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/pack/pack_input.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
 struct VerifyTask {
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<io::Files> storage;
   std::string folder;
   std::uint32_t shards = 0;  // finished ones, from number 0 on
   int threads = 1;

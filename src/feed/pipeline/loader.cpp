@@ -47,7 +47,7 @@ Loader::~Loader() {
 Result<std::unique_ptr<Loader>> Loader::open(const LoaderOptions& options,
                                              const LoaderParts& parts) {
   if (Status status = validate(options); !status) return forward_error(status);  // before it lists
-  Result<std::shared_ptr<SampleSource>> source = open_source(options, parts.reader);
+  Result<std::shared_ptr<SampleSource>> source = open_source(options, parts.files);
   if (!source) return forward_error(source);
   return open(options, std::move(*source), parts);
 }

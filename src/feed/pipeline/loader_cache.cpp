@@ -34,7 +34,7 @@ Result<SourceWithCache> with_cache(std::shared_ptr<SampleSource> source,
     return starter->start([body](const std::stop_token&) { body(); });
   };
   Result<std::shared_ptr<CachedSource>> opened =
-      CachedSource::open(settings, result.source, {parts.cache_storage, start_thread, parts.clock});
+      CachedSource::open(settings, result.source, {parts.cache_files, start_thread, parts.clock});
   if (opened) {
     result.cache = std::move(*opened);
     result.source = result.cache;

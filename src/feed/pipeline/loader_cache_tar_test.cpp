@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/testing/test_folder.h"
-#include "feed/cache/testing/later_storage.h"
+#include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/source/testing/tar_bytes.h"
@@ -44,7 +44,7 @@ class LoaderCacheTarTest : public testing::Test {
   CacheStats expect_same(std::uint32_t epoch) const {
     const auto plain = Loader::open(options(false));
     LoaderParts parts = LoaderParts::real();
-    parts.cache_storage = std::make_shared<test::LaterStorage>();
+    parts.cache_files = std::make_shared<test::LaterFiles>();
     auto cached = Loader::open(options(true), parts);
     EXPECT_TRUE(plain && cached);
     if (!plain || !cached) return {};

@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/testing/test_folder.h"
-#include "feed/cache/testing/later_storage.h"
+#include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 
 namespace unstarve::feed {
@@ -29,22 +30,22 @@ constexpr std::uint64_t kImages = test::JpegFolder::kImages;
 
 /// Of its writes, the n-th may be the last: half of it
 /// arrives, and nothing after it, as when the process is killed or the disk is full.
-class TestStorage final : public test::LaterStorage {
+class TestFiles final : public test::LaterFiles {
  public:
-  explicit TestStorage(int last_write = 1 << 30) : last_write_(last_write) {}
-  Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
+  explicit TestFiles(int last_write = 1 << 30) : last_write_(last_write) {}
+  Result<std::size_t> write_at(int file, std::uint64_t offset,
+                               std::span<const std::byte> bytes) override {
     const int write = writes_.fetch_add(1);
-    if (write < last_write_) return CacheStorage::write(file, offset, bytes);
-    if (write == last_write_)
-      (void)CacheStorage::write(file, offset, bytes.first(bytes.size() / 2));
+    if (write < last_write_) return Files::write_at(file, offset, bytes);
+    if (write == last_write_) (void)Files::write_at(file, offset, bytes.first(bytes.size() / 2));
     return fail_errno(ENOSPC, "cannot write");
   }
   Status truncate(int file, std::uint64_t size) override {
-    if (writes_.load() <= last_write_) return CacheStorage::truncate(file, size);
+    if (writes_.load() <= last_write_) return Files::truncate(file, size);
     return fail_errno(EIO, "cannot cut the file");
   }
-  Result<DiskSpace> space(int file) override {
-    return full_ ? DiskSpace{0, 1 << 30} : CacheStorage::space(file);
+  Result<io::DiskSpace> space(int file) override {
+    return full_ ? io::DiskSpace{0, 1 << 30} : Files::space(file);
   }
   void fill_disk() { full_ = true; }
   int writes() const { return writes_.load(); }
@@ -68,9 +69,9 @@ class LoaderCacheTest : public testing::Test {
     return options;
   }
   static std::unique_ptr<Loader> open(const LoaderOptions& options,
-                                      std::shared_ptr<CacheStorage> storage = nullptr) {
+                                      std::shared_ptr<io::Files> storage = nullptr) {
     LoaderParts parts = LoaderParts::real();
-    parts.cache_storage = storage ? std::move(storage) : std::make_shared<TestStorage>();
+    parts.cache_files = storage ? std::move(storage) : std::make_shared<TestFiles>();
     auto loader = Loader::open(options, parts);
     EXPECT_TRUE(loader) << loader.error().message;
     return loader ? std::move(*loader) : nullptr;
@@ -190,7 +191,7 @@ TEST_F(LoaderCacheTest, StopsAtTheBudget) {
 }
 
 TEST_F(LoaderCacheTest, LeavesAFullDiskAlone) {
-  const auto storage = std::make_shared<TestStorage>();
+  const auto storage = std::make_shared<TestFiles>();
   storage->fill_disk();
   const auto loader = open(cached(), storage);
   EXPECT_EQ(run_epoch(*loader, 0).hash, epoch_of(plain(), 0).hash);
@@ -211,16 +212,16 @@ TEST_F(LoaderCacheTest, AWriteThatFailsOrAKillAtAnyWriteChangesNoPixels) {
     TestFolder cache;
     LoaderOptions options = cached();
     options.cache_dir = cache.path();
-    const auto storage = std::make_shared<TestStorage>(last);
+    const auto storage = std::make_shared<TestFiles>(last);
     if (const auto loader = Loader::open(options, [&] {
           LoaderParts parts = LoaderParts::real();
-          parts.cache_storage = storage;
+          parts.cache_files = storage;
           return parts;
         }())) {
       EXPECT_EQ(run_epoch(**loader, 0).hash, expected[0]) << "write " << last;
     }
     if (last == 0) {  // how many there are in all
-      const auto counting = std::make_shared<TestStorage>();
+      const auto counting = std::make_shared<TestFiles>();
       TestFolder other;
       options.cache_dir = other.path();
       (void)run_epoch(*open(options, counting), 0);
@@ -364,7 +365,7 @@ TEST(LoaderCacheStress, LoadersOfOneFolderShareItsCopies) {
   LoaderOptions cached = plain;
   cached.cache_dir = cache.path();
   LoaderParts parts = LoaderParts::real();
-  parts.cache_storage = std::make_shared<TestStorage>();
+  parts.cache_files = std::make_shared<TestFiles>();
   const auto reference = Loader::open(plain);
   auto one = Loader::open(cached, parts);
   auto two = Loader::open(cached, parts);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/io/files.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 
@@ -18,28 +19,27 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 /// Each file takes as long as it is told, on a clock that is turned by hand.
-class TimedReader final : public FileReader {
+class TimedFiles final : public io::Files {
  public:
-  explicit TimedReader(ManualClock& clock) : clock_(clock) {}
-  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
-                                          std::vector<std::byte>& buffer) override {
+  explicit TimedFiles(ManualClock& clock) : clock_(clock) {}
+  Result<std::size_t> read_at(int file, std::uint64_t offset,
+                              std::span<std::byte> target) override {
     ++begun;
     clock_.advance_ns(read_ns);
-    return plain_.read(path, max_bytes, buffer);
+    return Files::read_at(file, offset, target);
   }
   std::atomic<std::int64_t> read_ns{kNsPerMs / 10};
   std::atomic<std::uint64_t> begun{0};
 
  private:
   ManualClock& clock_;
-  PlainFileReader plain_;
 };
 
 class LoaderControl : public testing::Test {
  protected:
   LoaderControl() {
     parts_.clock = clock_;
-    parts_.reader = reader_;
+    parts_.files = files_;
     parts_.cpus = [this] { return cpus_.load(); };
   }
 
@@ -55,7 +55,7 @@ class LoaderControl : public testing::Test {
       epoch_over_ = next && next->state == NextState::kEnd;
       if (!next || next->state != NextState::kBatch) continue;
       hash = test::hash_of(*next->batch, hash);
-      if (busy_ns > reader_->read_ns) wait_until_nothing_loads(loader);
+      if (busy_ns > files_->read_ns) wait_until_nothing_loads(loader);
       wait_for_the_controller(loader);
       clock_->advance_ns(busy_ns);
       --batches;
@@ -66,7 +66,7 @@ class LoaderControl : public testing::Test {
   /// The clock is everybody's: turned while a sample is decoded, training would count as loading.
   /// Only for a consumer slower than the reader; a fast one waits in next().
   void wait_until_nothing_loads(const Loader& loader) {
-    while (loader.stats().images < reader_->begun) std::this_thread::yield();
+    while (loader.stats().images < files_->begun) std::this_thread::yield();
   }
 
   /// It has a thread of its own, and the clock stands still for nobody.
@@ -76,7 +76,7 @@ class LoaderControl : public testing::Test {
 
   test::JpegFolder folder_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(1);
-  std::shared_ptr<TimedReader> reader_ = std::make_shared<TimedReader>(*clock_);
+  std::shared_ptr<TimedFiles> files_ = std::make_shared<TimedFiles>(*clock_);
   std::atomic<int> cpus_{4};
   LoaderParts parts_ = LoaderParts::real();
   std::uint32_t epoch_ = 0;
@@ -94,7 +94,7 @@ TEST_F(LoaderControl, ThreadsFollowTheConsumer) {
   EXPECT_THAT(loader->explain()[0].reason, testing::HasSubstr("4 CPUs"));
   EXPECT_THAT(loader->explain()[1].reason, testing::HasSubstr("images/s"));
 
-  reader_->read_ns = 20 * kNsPerMs;
+  files_->read_ns = 20 * kNsPerMs;
   train(*loader, 120, kNsPerMs);
   // On one clock for all, several threads read no faster than one: it may have been given up again.
   const std::vector<ControlMove> moves = loader->explain();
@@ -121,7 +121,7 @@ TEST_F(LoaderControl, TheNumberOfCpusIsAskedNowAndThen) {
   LoaderOptions options = folder_.options();
   options.threads = 0;
   auto loader = *Loader::open(options, parts_);
-  reader_->read_ns = 20 * kNsPerMs;
+  files_->read_ns = 20 * kNsPerMs;
   train(*loader, 10, kNsPerMs);
   cpus_ = 2;
   train(*loader, 200, kNsPerMs);

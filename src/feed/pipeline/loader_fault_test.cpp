@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "base/io/files.h"
 #include "base/testing/test_folder.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
@@ -42,23 +43,25 @@ class Fault {
   std::atomic<bool> struck_{false};
 };
 
-class FaultyReader final : public FileReader {
+class FaultyFiles final : public io::Files {
  public:
-  explicit FaultyReader(Fault& fault) : fault_(fault) {}
-  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
-                                          std::vector<std::byte>& buffer) override {
+  explicit FaultyFiles(Fault& fault) : fault_(fault) {}
+  Result<FileDescriptor> open(const std::string& path, int flags, unsigned mode) override {
     if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
-    return plain_.read(path, max_bytes, buffer);
+    return Files::open(path, flags, mode);
   }
-  Result<std::size_t> read_part(int fd, std::uint64_t offset,
-                                std::span<std::byte> target) override {
+  Result<io::FileState> state(int file) override {
     if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
-    return plain_.read_part(fd, offset, target);
+    return Files::state(file);
+  }
+  Result<std::size_t> read_at(int file, std::uint64_t offset,
+                              std::span<std::byte> target) override {
+    if (fault_.strikes()) return fail(ErrorCode::kIo, "injected");
+    return Files::read_at(file, offset, target);
   }
 
  private:
   Fault& fault_;
-  PlainFileReader plain_;
 };
 
 class FaultyMemory final : public SlotMemory {
@@ -113,7 +116,7 @@ bool run_with_fault(const test::JpegFolder& folder, const Case& what, int nth,
   std::atomic<int> slots_alive{0};
   {
     LoaderParts parts = LoaderParts::real();
-    parts.reader = std::make_shared<FaultyReader>(what.target == Target::kRead ? fault : never);
+    parts.files = std::make_shared<FaultyFiles>(what.target == Target::kRead ? fault : never);
     parts.memory =
         std::make_shared<FaultyMemory>(what.target == Target::kMemory ? fault : never, slots_alive);
     parts.threads = std::make_shared<FaultyThreads>(what.target == Target::kThread ? fault : never);
@@ -145,7 +148,7 @@ bool run_with_fault(const test::JpegFolder& folder, const Case& what, int nth,
 /// one slot only.
 int fewest_calls(Target target) {
   switch (target) {
-    case Target::kRead: return test::JpegFolder::kImages;
+    case Target::kRead: return 3 * test::JpegFolder::kImages;  // open, state, read_at
     case Target::kMemory: return 1;
     case Target::kThread: return 2;
   }
@@ -231,7 +234,7 @@ TEST(LoaderFaults, EachFailedReadOfAnArrayEndsCleanly) {
   for (int nth = 1; nth < 100; ++nth) {
     Fault fault(nth, false);
     LoaderParts parts = LoaderParts::real();
-    parts.reader = std::make_shared<FaultyReader>(fault);
+    parts.files = std::make_shared<FaultyFiles>(fault);
     auto loader = Loader::open(options, parts);
     if (!loader) {
       EXPECT_THAT(loader.error().message, testing::HasSubstr("injected"));
@@ -250,23 +253,23 @@ TEST(LoaderFaults, EachFailedReadOfAnArrayEndsCleanly) {
 }
 
 /// Fails the first reads of every file the way a disk does that comes back.
-class FlakyReader final : public FileReader {
+class FlakyFiles final : public io::Files {
  public:
-  explicit FlakyReader(int failures) : failures_(failures) {}
-  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
-                                          std::vector<std::byte>& buffer) override {
+  explicit FlakyFiles(int failures) : failures_(failures) {}
+  Result<std::size_t> read_at(int file, std::uint64_t offset,
+                              std::span<std::byte> target) override {
     {
+      const io::FileIdentity identity = Files::state(file)->identity;
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (seen_[path]++ < failures_) return fail_errno(EIO, "cannot read");
+      if (seen_[identity]++ < failures_) return fail_errno(EIO, "cannot read");
     }
-    return plain_.read(path, max_bytes, buffer);
+    return Files::read_at(file, offset, target);
   }
 
  private:
   const int failures_;
   std::mutex mutex_;
-  std::map<std::string, int> seen_;
-  PlainFileReader plain_;
+  std::map<io::FileIdentity, int> seen_;
 };
 
 TEST(LoaderFaults, ADiskThatFailsForTheMomentChangesNothing) {
@@ -275,7 +278,7 @@ TEST(LoaderFaults, ADiskThatFailsForTheMomentChangesNothing) {
   for (const OnError policy : {OnError::kRaise, OnError::kSkip, OnError::kReplace}) {
     LoaderParts parts = LoaderParts::real();
     parts.clock = std::make_shared<ManualClock>();
-    parts.reader = std::make_shared<FlakyReader>(3);
+    parts.files = std::make_shared<FlakyFiles>(3);
     LoaderOptions options = folder.options();
     options.on_error = policy;
     auto loader = *Loader::open(options, parts);
@@ -292,7 +295,7 @@ TEST(LoaderFaults, ADiskThatFailsForGoodIsAnErrorInTheEnd) {
   LoaderParts parts = LoaderParts::real();
   const auto clock = std::make_shared<ManualClock>();
   parts.clock = clock;
-  parts.reader = std::make_shared<FlakyReader>(1000);
+  parts.files = std::make_shared<FlakyFiles>(1000);
   LoaderOptions options = folder.options();
   options.threads = 1;
   auto loader = *Loader::open(options, parts);
@@ -308,7 +311,7 @@ TEST(LoaderFaults, TheMostRetriesTakeSecondsAndNotDays) {
   LoaderParts parts = LoaderParts::real();
   const auto clock = std::make_shared<ManualClock>();
   parts.clock = clock;
-  parts.reader = std::make_shared<FlakyReader>(1000);
+  parts.files = std::make_shared<FlakyFiles>(1000);
   LoaderOptions options = folder.options();
   options.threads = 1;
   options.batch_size = 1;
@@ -322,7 +325,7 @@ TEST(LoaderFaults, TheMostRetriesTakeSecondsAndNotDays) {
 TEST(LoaderFaults, ALoaderEndsInTheMiddleOfItsRetries) {
   const test::JpegFolder folder;
   LoaderParts parts = LoaderParts::real();
-  parts.reader = std::make_shared<FlakyReader>(1000);
+  parts.files = std::make_shared<FlakyFiles>(1000);
   LoaderOptions options = folder.options();
   options.read_retries = 16;
   auto loader = *Loader::open(options, parts);
@@ -351,7 +354,7 @@ TEST(LoaderFaults, AnotherEpochInterruptsRetries) {
   const test::JpegFolder folder;
   LoaderParts parts = LoaderParts::real();
   parts.clock = std::make_shared<HeldClock>();
-  parts.reader = std::make_shared<FlakyReader>(1);  // each file fails once
+  parts.files = std::make_shared<FlakyFiles>(1);  // each file fails once
   LoaderOptions options = folder.options();
   options.shuffle = false;
   options.threads = 1;

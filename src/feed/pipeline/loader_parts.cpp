@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/io/files.h"
 #include "host/effective_cpus.h"
 
 namespace unstarve::feed {
@@ -26,11 +27,11 @@ int usable_cpu_count() {
 
 LoaderParts LoaderParts::real() {
   LoaderParts parts;
-  parts.reader = std::make_shared<PlainFileReader>();
+  parts.files = io::plain_files();
   parts.memory = std::make_shared<PageableMemory>();
   parts.threads = std::make_shared<ThreadStarter>();
   parts.clock = std::make_shared<SteadyClock>();
-  parts.cache_storage = std::make_shared<CacheStorage>();
+  parts.cache_files = io::plain_files();
   return parts;
 }
 

@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
-#include "feed/cache/cache_storage.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 
@@ -25,12 +25,12 @@ int usable_cpu_count();
 
 /// What a loader stands on; the defaults are the real things. All must outlive the loader.
 struct LoaderParts {
-  std::shared_ptr<FileReader> reader;
+  std::shared_ptr<io::Files> files;  // that samples are read from
   std::shared_ptr<SlotMemory> memory;
   std::shared_ptr<ThreadStarter> threads;
   std::shared_ptr<Clock> clock;
   std::function<int()> cpus = usable_cpu_count;
-  std::shared_ptr<CacheStorage> cache_storage;
+  std::shared_ptr<io::Files> cache_files;  // that copies of them are kept in
   int consumer_slots = 1;  // batches that the consumer holds at a time; their slots are kept
   static LoaderParts real();
 };

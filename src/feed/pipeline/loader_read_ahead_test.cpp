@@ -2,14 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/mutex.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 namespace {
@@ -21,18 +25,25 @@ using testing::IsEmpty;
 constexpr std::int64_t kSlowNs = 2'000'000;
 
 /// Reads take what they are told on a clock turned by hand; hints are written down.
-class HintedReader final : public FileReader {
+class HintedFiles final : public io::Files {
  public:
-  explicit HintedReader(ManualClock& clock) : clock_(clock) {}
-  Result<std::span<const std::byte>> read(const std::string& path, std::int64_t max_bytes,
-                                          std::vector<std::byte>& buffer) override {
-    clock_.advance_ns(read_ns);
-    return plain_.read(path, max_bytes, buffer);
-  }
-  ReadHint hint(const std::string& path) override {
+  explicit HintedFiles(ManualClock& clock) : clock_(clock) {}
+  Result<FileDescriptor> open(const std::string& path, int flags, unsigned mode) override {
+    Result<FileDescriptor> file = Files::open(path, flags, mode);
     MutexLock lock(mutex_);
-    hints_.push_back(path);
-    return answer;
+    if (file) paths_[file->get()] = path;
+    return file;
+  }
+  Result<std::size_t> read_at(int file, std::uint64_t offset,
+                              std::span<std::byte> target) override {
+    clock_.advance_ns(read_ns);
+    return Files::read_at(file, offset, target);
+  }
+  bool fetch_ahead(int file, std::uint64_t, std::uint64_t) override {
+    MutexLock lock(mutex_);
+    hints_.push_back(paths_[file]);
+    if (answer == ReadHint::kNone) throw std::bad_alloc();  // of no use to whoever asked
+    return answer == ReadHint::kInMemory;
   }
   std::vector<std::string> take_hints() {
     MutexLock lock(mutex_);
@@ -43,8 +54,8 @@ class HintedReader final : public FileReader {
 
  private:
   ManualClock& clock_;
-  PlainFileReader plain_;
   Mutex mutex_;
+  std::map<int, std::string> paths_ UNSTARVE_GUARDED_BY(mutex_);
   std::vector<std::string> hints_ UNSTARVE_GUARDED_BY(mutex_);
 };
 
@@ -53,7 +64,7 @@ class LoaderReadAhead : public testing::Test {
  protected:
   LoaderReadAhead() {
     parts_.clock = clock_;
-    parts_.reader = reader_;
+    parts_.files = files_;
     LoaderOptions options = folder_.options();
     options.shuffle = false;
     options.threads = 1;
@@ -63,13 +74,13 @@ class LoaderReadAhead : public testing::Test {
   std::vector<std::string> hints_of_next_epoch() {
     const test::EpochResult result = test::run_epoch(*loader_, epoch_++);
     EXPECT_FALSE(result.error) << result.error->message;
-    return reader_->take_hints();
+    return files_->take_hints();
   }
   std::string path(int i) const { return folder_.path_of(i).string(); }
 
   test::JpegFolder folder_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(1);
-  std::shared_ptr<HintedReader> reader_ = std::make_shared<HintedReader>(*clock_);
+  std::shared_ptr<HintedFiles> files_ = std::make_shared<HintedFiles>(*clock_);
   LoaderParts parts_ = LoaderParts::real();
   std::unique_ptr<Loader> loader_;
   std::uint32_t epoch_ = 0;
@@ -84,7 +95,7 @@ TEST_F(LoaderReadAhead, SlowReadsAreAnnouncedOnceEachAndInOrder) {
 }
 
 TEST_F(LoaderReadAhead, FastReadsAreNotAnnounced) {
-  reader_->read_ns = 20'000;
+  files_->read_ns = 20'000;
   EXPECT_THAT(hints_of_next_epoch(), IsEmpty());
   EXPECT_EQ(loader_->stats().hints, 0U);
 }
@@ -98,23 +109,23 @@ TEST_F(LoaderReadAhead, NothingIsAnnouncedIfNotWanted) {
 
 TEST_F(LoaderReadAhead, HintsGoOnWhileTheyMakeReadsFast) {
   EXPECT_EQ(hints_of_next_epoch().size(), 2U);
-  reader_->read_ns = 20'000;
+  files_->read_ns = 20'000;
   for (int i = 0; i < 20; ++i) EXPECT_EQ(hints_of_next_epoch().size(), 6U);
 }
 
 TEST_F(LoaderReadAhead, HintsEndWhenAllLiesInMemory) {
   EXPECT_EQ(hints_of_next_epoch().size(), 2U);
-  reader_->read_ns = 20'000;
-  reader_->answer = ReadHint::kInMemory;
+  files_->read_ns = 20'000;
+  files_->answer = ReadHint::kInMemory;
   for (int i = 0; i < 20; ++i) hints_of_next_epoch();
   EXPECT_EQ(loader_->stats().hints, 2U + 64U);
-  reader_->read_ns = kSlowNs;
+  files_->read_ns = kSlowNs;
   hints_of_next_epoch();
   EXPECT_GT(hints_of_next_epoch().size(), 0U) << "they begin again";
 }
 
 TEST_F(LoaderReadAhead, ASourceWithoutHintsIsAskedOnce) {
-  reader_->answer = ReadHint::kNone;
+  files_->answer = ReadHint::kNone;
   EXPECT_EQ(hints_of_next_epoch().size(), 1U);
   EXPECT_THAT(hints_of_next_epoch(), IsEmpty());
   EXPECT_EQ(loader_->stats().hints, 0U);
@@ -133,19 +144,19 @@ TEST_F(LoaderReadAhead, SubmittedSamplesAreAnnouncedAsFarAsTheyAreKnown) {
     if (next->state == NextState::kEnd) break;
   }
   // The thread may have begun before the second batch was submitted, not before the first.
-  const std::vector<std::string> hints = reader_->take_hints();
+  const std::vector<std::string> hints = files_->take_hints();
   EXPECT_THAT(hints, Each(testing::AnyOf(path(20), path(21))));
   EXPECT_LE(hints.size(), 2U);
 }
 
 TEST(ReadHint, AFileInMemoryIsNotFetchedAgain) {
   const test::JpegFolder folder;
-  PlainFileReader reader;
+  io::Files files;
   std::vector<std::byte> buffer;
-  ASSERT_TRUE(reader.read(folder.path_of(0).string(), 1 << 20, buffer));
-  const ReadHint hint = reader.hint(folder.path_of(0).string());
+  ASSERT_TRUE(read_file(files, folder.path_of(0).string(), 1 << 20, buffer));
+  const ReadHint hint = hint_file(files, folder.path_of(0).string());
   EXPECT_NE(hint, ReadHint::kNone);
-  EXPECT_EQ(reader.hint("/nowhere/at/all.jpg"), ReadHint::kFetching);
+  EXPECT_EQ(hint_file(files, "/nowhere/at/all.jpg"), ReadHint::kFetching);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "feed/pipeline/open_source.h"
 
+#include "base/io/files.h"
 #include "feed/shard/shard_source.h"
 #include "feed/source/folder_source.h"
 #include "feed/source/index_cache.h"
@@ -9,7 +10,7 @@
 namespace unstarve::feed {
 
 Result<std::shared_ptr<SampleSource>> open_source(const LoaderOptions& options,
-                                                  const std::shared_ptr<FileReader>& files) {
+                                                  const std::shared_ptr<io::Files>& files) {
   if (options.root.empty()) {
     return fail(ErrorCode::kInvalidArgument, "root is empty: name the folder with the images");
   }

@@ -1,4 +1,5 @@
 #include "feed/pipeline/open_source.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ std::string message(const std::string& root) {
   LoaderOptions options;
   options.root = root;
   options.keep_index = false;
-  const auto source = open_source(options, std::make_shared<PlainFileReader>());
+  const auto source = open_source(options, io::plain_files());
   return source ? fmt::format("{} samples", (*source)->size()) : source.error().message;
 }
 
@@ -36,7 +37,7 @@ TEST(OpenSource, GoesByTheName) {
 
 TEST(OpenSource, ACutShardIsNoShorterDataSet) {
   const TestFolder folder;
-  ASSERT_TRUE(test::write_set(test::quick_storage(), test::small_set(folder.path()), 25));
+  ASSERT_TRUE(test::write_set(test::quick_files(), test::small_set(folder.path()), 25));
   EXPECT_EQ(message(folder.path()), "25 samples");
   const std::string shard = folder.path() + "/samples-00000.ush";
   EXPECT_THAT(message(shard), testing::EndsWith(" samples"));

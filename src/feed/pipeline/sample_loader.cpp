@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/io/files.h"
 #include "feed/pipeline/loader_cache.h"
 #include "feed/pipeline/loading/sample_stages.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 #include "feed/transform/random.h"
 
 namespace unstarve::feed {
@@ -16,7 +17,7 @@ namespace {
 /// A source of one sample, which is another file each time.
 class NamedFile final : public SampleSource {
  public:
-  NamedFile(std::shared_ptr<FileReader> files, std::int64_t max_file_bytes)
+  NamedFile(std::shared_ptr<io::Files> files, std::int64_t max_file_bytes)
       : files_(std::move(files)), max_file_bytes_(max_file_bytes) {}
 
   void name(const std::string& path) { path_ = path; }
@@ -34,7 +35,7 @@ class NamedFile final : public SampleSource {
   }
 
  private:
-  const std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+  const std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
   const std::int64_t max_file_bytes_;
   const std::vector<std::string> no_classes_;
   std::string path_;
@@ -62,7 +63,7 @@ Status SampleLoader::Impl::open(std::shared_ptr<SampleSource> list) {
     if (!found) return forward_error(found);
     source = std::move(found->source);
   } else {
-    file = std::make_shared<NamedFile>(parts.reader, options.max_file_bytes);
+    file = std::make_shared<NamedFile>(parts.files, options.max_file_bytes);
     source = file;
   }
   Result<SampleStages> created = SampleStages::create({options, *source, *parts.clock});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/testing/test_folder.h"
-#include "feed/cache/testing/later_storage.h"
+#include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/source/list_source.h"
@@ -110,7 +110,7 @@ TEST_F(SampleLoaderTest, ACutFileIsBrokenWhateverItsCropNeeds) {
 TEST_F(SampleLoaderTest, KeepsCopiesOfTheSamplesOfAList) {
   constexpr std::size_t kListed = 5;
   LoaderParts parts = parts_;
-  parts.cache_storage = std::make_shared<test::LaterStorage>();
+  parts.cache_files = std::make_shared<test::LaterFiles>();
   ListSource::List files;
   std::vector<std::vector<std::uint8_t>> expected;
   const auto plain = open(folder_.options());
@@ -120,7 +120,7 @@ TEST_F(SampleLoaderTest, KeepsCopiesOfTheSamplesOfAList) {
     ASSERT_TRUE(load(*plain, static_cast<int>(i)));
     expected.push_back(pixels_);
   }
-  const std::shared_ptr<SampleSource> list = *ListSource::open(std::move(files), parts.reader);
+  const std::shared_ptr<SampleSource> list = *ListSource::open(std::move(files), parts.files);
   const TestFolder cache;
   LoaderOptions options = folder_.options();
   options.cache_dir = cache.path();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/io/read.h"
 #include "feed/shard/shard_writer.h"
 
 namespace unstarve::feed {
@@ -20,7 +21,7 @@ struct OpenShards::State {
   }
 };
 
-OpenShards::OpenShards(std::shared_ptr<Storage> storage, std::string folder,
+OpenShards::OpenShards(std::shared_ptr<io::Files> storage, std::string folder,
                        std::vector<ShardPlace> places)
     : storage_(std::move(storage)),
       folder_(std::move(folder)),
@@ -53,11 +54,11 @@ Result<std::shared_ptr<const FileDescriptor>> OpenShards::open(std::uint32_t sha
   if (state_->files[shard] != nullptr) return state_->files[shard];
   if (state_->open >= kOpenMax) state_->close_one();
   const std::string path = this->path(shard);
-  Result<FileDescriptor> file = storage_->open_to_read(path);
+  Result<FileDescriptor> file = open_to_read(*storage_, path);
   if (!file) return forward_error(file);
   const Result<ShardHeader> header = read_shard_header(*storage_, file->get());
   if (!header) return error_in(path, header.error());
-  const Result<std::uint64_t> size = storage_->size(file->get());
+  const Result<std::uint64_t> size = io::size_of(*storage_, file->get());
   if (!size) return error_in(path, size.error());
   const ShardListing& listing = places_[shard].listing;
   if (header->checksum != listing.header_checksum || *size < listing.records_end) {

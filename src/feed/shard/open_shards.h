@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/shard/sample_table.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -20,7 +21,8 @@ class OpenShards {
  public:
   static constexpr std::size_t kOpenMax = 128;
 
-  OpenShards(std::shared_ptr<Storage> storage, std::string folder, std::vector<ShardPlace> places);
+  OpenShards(std::shared_ptr<io::Files> storage, std::string folder,
+             std::vector<ShardPlace> places);
   /// A shard that stands alone.
   OpenShards(std::string path, std::shared_ptr<const FileDescriptor> file);
   OpenShards(OpenShards&& other) noexcept;
@@ -32,7 +34,7 @@ class OpenShards {
 
  private:
   struct State;
-  std::shared_ptr<Storage> storage_;
+  std::shared_ptr<io::Files> storage_;
   std::string folder_;
   std::vector<ShardPlace> places_;  // empty: `folder_` is the shard's path
   std::unique_ptr<State> state_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/io/read.h"
 
 namespace unstarve::feed {
 namespace {
@@ -168,24 +169,26 @@ Result<std::span<const std::byte>> parse_record_head(std::span<const std::byte> 
   return head;
 }
 
-Result<RecordView> read_record(Storage& storage, int file, std::uint64_t offset,
+Result<RecordView> read_record(io::Files& storage, int file, std::uint64_t offset,
                                std::vector<std::byte>& buffer) {
-  const Result<std::uint64_t> file_size = storage.size(file);
+  const Result<std::uint64_t> file_size = io::size_of(storage, file);
   if (!file_size) return forward_error(file_size);
   if (offset > *file_size || *file_size - offset < sizeof(RecordHeader)) {
     return fail(ErrorCode::kCorruptData, "the record is cut off");
   }
   RecordHeader header;
   const std::span<std::byte> head = std::as_writable_bytes(std::span(&header, 1));
-  if (Status status = storage.read(file, offset, head); !status) return forward_error(status);
+  if (Status status = io::read_exactly(storage, file, offset, head); !status)
+    return forward_error(status);
   const Result<RecordExtent> extent = check_header(header, *file_size - offset);
   if (!extent) return forward_error(extent);
   const std::span<std::byte> bytes = room_in(buffer, extent->end);
-  if (Status status = storage.read(file, offset, bytes); !status) return forward_error(status);
+  if (Status status = io::read_exactly(storage, file, offset, bytes); !status)
+    return forward_error(status);
   return parse_record(bytes);
 }
 
-Result<std::uint64_t> scan_records(Storage& storage, int file, const RecordVisitor& visit) {
+Result<std::uint64_t> scan_records(io::Files& storage, int file, const RecordVisitor& visit) {
   std::vector<std::byte> buffer;
   std::uint64_t offset = sizeof(ShardHeader);
   for (;;) {

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/shard/format.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -68,14 +69,14 @@ Result<std::span<const std::byte>> parse_record_head(std::span<const std::byte> 
                                                      const TableEntry& entry, std::uint64_t index);
 
 /// Reads and checks the whole record at `offset`. Valid until `buffer` changes.
-Result<RecordView> read_record(Storage& storage, int file, std::uint64_t offset,
+Result<RecordView> read_record(io::Files& storage, int file, std::uint64_t offset,
                                std::vector<std::byte>& buffer);
 
 /// Hands every whole record from the shard's header on to `visit`, with its offset, and returns
 /// where the last one ends. A record that is cut off or damaged ends the scan; only a failing
 /// disk, or `visit`, is an error.
 using RecordVisitor = std::function<Status(std::uint64_t offset, const RecordView& record)>;
-Result<std::uint64_t> scan_records(Storage& storage, int file, const RecordVisitor& visit);
+Result<std::uint64_t> scan_records(io::Files& storage, int file, const RecordVisitor& visit);
 
 /// The table's entry for a record at `offset`; `name_offset`, `shard` and the seal are left.
 TableEntry entry_of(const RecordHeader& header, std::uint64_t offset, std::string_view name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/io/read.h"
 #include "feed/shard/record.h"
 
 namespace unstarve::feed {
@@ -68,14 +69,15 @@ TableLayout layout_of(const TableHeader& header) {
   return layout;
 }
 
-Result<SampleTable> SampleTable::open(std::shared_ptr<Storage> storage,
+Result<SampleTable> SampleTable::open(std::shared_ptr<io::Files> storage,
                                       std::shared_ptr<const FileDescriptor> file) {
-  const Result<std::uint64_t> size = storage->size(file->get());
+  const Result<std::uint64_t> size = io::size_of(*storage, file->get());
   if (!size) return forward_error(size);
   Trailer trailer;
   if (*size < sizeof(Trailer)) return fail(ErrorCode::kNotFound, "the file is not finished");
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&trailer, 1));
-  if (Status status = storage->read(file->get(), *size - sizeof(Trailer), bytes); !status) {
+  if (Status status = io::read_exactly(*storage, file->get(), *size - sizeof(Trailer), bytes);
+      !status) {
     return forward_error(status);
   }
   if (trailer.magic != kTrailerMagic) {
@@ -100,7 +102,8 @@ Status SampleTable::open_sections(const Trailer& trailer) {
   }
   offset_ = trailer.table_offset;
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&header_, 1));
-  if (Status status = storage_->read(file_->get(), offset_, bytes); !status) return status;
+  if (Status status = io::read_exactly(*storage_, file_->get(), offset_, bytes); !status)
+    return status;
   if (header_.magic != kTableMagic || !is_sealed(header_) ||
       !is_plausible(header_, trailer.table_size)) {
     return damaged("table");
@@ -114,7 +117,7 @@ Status SampleTable::open_sections(const Trailer& trailer) {
 Result<std::vector<std::byte>> SampleTable::read_section(std::uint64_t offset, std::uint64_t size,
                                                          std::uint64_t checksum) const {
   std::vector<std::byte> bytes(size);
-  if (Status status = storage_->read(file_->get(), offset_ + offset, bytes); !status) {
+  if (Status status = io::read_exactly(*storage_, file_->get(), offset_ + offset, bytes); !status) {
     return forward_error(status);
   }
   if (checksum_of(bytes) != checksum) return damaged("table");
@@ -124,7 +127,8 @@ Result<std::vector<std::byte>> SampleTable::read_section(std::uint64_t offset, s
 Status SampleTable::read_labels() {
   labels_.resize(header_.labels_size / sizeof(std::int32_t));
   const auto bytes = std::as_writable_bytes(std::span(labels_));
-  if (Status status = storage_->read(file_->get(), offset_ + layout_.labels, bytes); !status) {
+  if (Status status = io::read_exactly(*storage_, file_->get(), offset_ + layout_.labels, bytes);
+      !status) {
     return status;
   }
   if (checksum_of(bytes) != header_.labels_checksum) return damaged("table");
@@ -172,8 +176,8 @@ Result<TablePiece> SampleTable::piece() const {
   const auto entries = std::as_writable_bytes(std::span(piece.entries));
   piece.names.resize(header_.names_size);
   const auto names = std::as_writable_bytes(std::span(piece.names));
-  Status status = storage_->read(file_->get(), offset_ + layout_.entries, entries);
-  if (status) status = storage_->read(file_->get(), offset_ + layout_.names, names);
+  Status status = io::read_exactly(*storage_, file_->get(), offset_ + layout_.entries, entries);
+  if (status) status = io::read_exactly(*storage_, file_->get(), offset_ + layout_.names, names);
   if (!status) return forward_error(status);
   if (checksum_of(entries) != header_.entries_checksum ||
       checksum_of(names) != header_.names_checksum) {
@@ -190,7 +194,7 @@ Result<TableEntry> SampleTable::entry(std::uint64_t index) const {
   TableEntry entry;
   const std::uint64_t offset = offset_ + layout_.entries + index * sizeof(TableEntry);
   const auto bytes = std::as_writable_bytes(std::span(&entry, 1));
-  if (Status status = storage_->read(file_->get(), offset, bytes); !status) {
+  if (Status status = io::read_exactly(*storage_, file_->get(), offset, bytes); !status) {
     return forward_error(status);
   }
   if (!is_sealed(entry)) return damaged("table");
@@ -214,7 +218,7 @@ Result<std::string> SampleTable::name(const TableEntry& entry) const {
   std::string name(entry.name_size, '\0');
   const auto bytes = std::as_writable_bytes(std::span(name));
   const std::uint64_t offset = offset_ + layout_.names + entry.name_offset;
-  if (Status status = storage_->read(file_->get(), offset, bytes); !status) {
+  if (Status status = io::read_exactly(*storage_, file_->get(), offset, bytes); !status) {
     return forward_error(status);
   }
   if (static_cast<std::uint32_t>(checksum_of(bytes)) != entry.name_checksum) {
@@ -229,7 +233,8 @@ Status SampleTable::verify_section(std::uint64_t offset, std::uint64_t size,
   ChecksumStream sum;
   for (std::uint64_t done = 0; done < size;) {
     const auto piece = std::span(buffer).first(std::min<std::uint64_t>(size - done, kVerifyBytes));
-    if (Status status = storage_->read(file_->get(), offset_ + offset + done, piece); !status) {
+    if (Status status = io::read_exactly(*storage_, file_->get(), offset_ + offset + done, piece);
+        !status) {
       return status;
     }
     sum.add(piece);
@@ -257,7 +262,7 @@ Status SampleTable::verify() const {
   return {};
 }
 
-Result<SampleTable> SampleTable::scan(std::shared_ptr<Storage> storage,
+Result<SampleTable> SampleTable::scan(std::shared_ptr<io::Files> storage,
                                       std::shared_ptr<const FileDescriptor> file) {
   SampleTable table(std::move(storage), std::move(file));
   TablePiece piece;

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/shard/format.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -45,10 +46,10 @@ struct ShardPlace {
 class SampleTable {
  public:
   /// The table at the end of a file, as its trailer says. kNotFound when the file has no trailer.
-  static Result<SampleTable> open(std::shared_ptr<Storage> storage,
+  static Result<SampleTable> open(std::shared_ptr<io::Files> storage,
                                   std::shared_ptr<const FileDescriptor> file);
   /// The table of a shard that is not finished, from its whole records.
-  static Result<SampleTable> scan(std::shared_ptr<Storage> storage,
+  static Result<SampleTable> scan(std::shared_ptr<io::Files> storage,
                                   std::shared_ptr<const FileDescriptor> file);
 
   std::uint64_t size() const { return header_.samples; }
@@ -68,7 +69,7 @@ class SampleTable {
   Status verify() const;
 
  private:
-  SampleTable(std::shared_ptr<Storage> storage, std::shared_ptr<const FileDescriptor> file)
+  SampleTable(std::shared_ptr<io::Files> storage, std::shared_ptr<const FileDescriptor> file)
       : storage_(std::move(storage)), file_(std::move(file)) {}
   Status open_sections(const Trailer& trailer);
   Status read_labels();
@@ -78,7 +79,7 @@ class SampleTable {
                                               std::uint64_t checksum) const;
   Status verify_section(std::uint64_t offset, std::uint64_t size, std::uint64_t checksum) const;
 
-  std::shared_ptr<Storage> storage_;            // shared with whoever opened the table
+  std::shared_ptr<io::Files> storage_;          // shared with whoever opened the table
   std::shared_ptr<const FileDescriptor> file_;  // and, for a shard, with those who read samples
   TableHeader header_;
   TableLayout layout_;

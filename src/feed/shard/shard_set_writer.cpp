@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/io/read.h"
+#include "base/io/write.h"
 
 namespace unstarve::feed {
 namespace {
@@ -33,7 +35,7 @@ std::string shard_path(const std::string& folder, std::uint32_t ordinal) {
   return fmt::format("{}/samples-{:05}.ush", folder, ordinal);
 }
 
-Result<ShardSetWriter> ShardSetWriter::open(std::shared_ptr<Storage> storage,
+Result<ShardSetWriter> ShardSetWriter::open(std::shared_ptr<io::Files> storage,
                                             ShardSetOptions options) {
   ShardSetWriter writer(std::move(storage), std::move(options));
   if (Status status = writer.lock_folder(); !status) return forward_error(status);
@@ -86,10 +88,10 @@ Status ShardSetWriter::find_shards() {
 }
 
 Result<bool> ShardSetWriter::take_finished(const std::string& path) {
-  Result<FileDescriptor> opened = storage_->open_to_read(path);
+  Result<FileDescriptor> opened = open_to_read(*storage_, path);
   if (!opened) return forward_error(opened);
   const auto file = std::make_shared<const FileDescriptor>(std::move(*opened));
-  const Result<std::uint64_t> size = storage_->size(file->get());
+  const Result<std::uint64_t> size = io::size_of(*storage_, file->get());
   if (!size) return forward_error(size);
   if (*size < sizeof(ShardHeader)) return false;
   const Result<ShardHeader> header = read_shard_header(*storage_, file->get());
@@ -132,7 +134,7 @@ Status ShardSetWriter::finish_current() {
   finished_ += current_->samples();
   ++ordinal_;
   current_.reset();
-  return storage_->sync_folder(options_.folder);
+  return io::sync_folder(*storage_, options_.folder);
 }
 
 Status ShardSetWriter::finish_shards() { return current_ ? finish_current() : Status(); }
@@ -148,7 +150,7 @@ Status ShardSetWriter::finish() {
 }
 
 Result<SampleTable> ShardSetWriter::open_table(const std::string& path) {
-  Result<FileDescriptor> file = storage_->open_to_read(path);
+  Result<FileDescriptor> file = open_to_read(*storage_, path);
   if (!file) return forward_error(file);
   Result<SampleTable> table =
       SampleTable::open(storage_, std::make_shared<const FileDescriptor>(std::move(*file)));
@@ -187,12 +189,12 @@ Status ShardSetWriter::write_index() {
   };
   const std::string path = options_.folder + "/" + kIndexName;
   const std::string temporary = path + ".tmp";
-  const Result<FileDescriptor> file = storage_->open_to_write(temporary);
+  const Result<FileDescriptor> file = open_to_write(*storage_, temporary);
   if (!file) return forward_error(file);
   Status status = storage_->truncate(file->get(), 0);
   if (status) status = write_table(*storage_, file->get(), 0, plan);
   if (status) status = storage_->rename(temporary, path);
-  if (status) status = storage_->sync_folder(options_.folder);
+  if (status) status = io::sync_folder(*storage_, options_.folder);
   return status;
 }
 

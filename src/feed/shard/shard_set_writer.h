@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/shard/shard_writer.h"
@@ -30,7 +31,7 @@ struct ShardSetOptions {
 class ShardSetWriter {
  public:
   /// Makes the folder, or goes on with what lies in it. Errors: a set of other options or samples.
-  static Result<ShardSetWriter> open(std::shared_ptr<Storage> storage, ShardSetOptions options);
+  static Result<ShardSetWriter> open(std::shared_ptr<io::Files> storage, ShardSetOptions options);
 
   /// Samples that are in the set; the next to be appended has this index.
   std::uint64_t samples() const;
@@ -45,7 +46,7 @@ class ShardSetWriter {
   Status finish();
 
  private:
-  ShardSetWriter(std::shared_ptr<Storage> storage, ShardSetOptions options)
+  ShardSetWriter(std::shared_ptr<io::Files> storage, ShardSetOptions options)
       : storage_(std::move(storage)), options_(std::move(options)) {}
   Status lock_folder();
   Status find_shards();
@@ -55,7 +56,7 @@ class ShardSetWriter {
   Status add_to_plan(TablePlan& plan, std::uint32_t ordinal);
   Status write_index();
 
-  std::shared_ptr<Storage> storage_;  // shared with the shards
+  std::shared_ptr<io::Files> storage_;  // shared with the shards
   ShardSetOptions options_;
   FileDescriptor lock_;
   std::uint32_t ordinal_ = 0;   // of the current shard

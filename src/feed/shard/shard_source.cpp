@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/io/read.h"
 #include "feed/data/read_hint.h"
 #include "feed/shard/shard_set_writer.h"
 #include "feed/shard/shard_writer.h"
@@ -26,7 +27,7 @@ SampleForm form_of(std::uint8_t kind) {
 
 class ShardSampleReader final : public SampleReader {
  public:
-  ShardSampleReader(Storage& storage, const SampleTable& table, OpenShards& shards,
+  ShardSampleReader(io::Files& storage, const SampleTable& table, OpenShards& shards,
                     std::uint64_t first_sample)
       : storage_(storage), table_(table), shards_(shards), first_sample_(first_sample) {}
 
@@ -46,7 +47,7 @@ class ShardSampleReader final : public SampleReader {
     if (!entry) return ReadHint::kFetching;  // read() will say what is wrong
     const auto file = shards_.open(entry->shard);
     if (!file) return ReadHint::kFetching;
-    return hint_range((*file)->get(), entry->offset, entry->payload_start + entry->size);
+    return hint_range(storage_, (*file)->get(), entry->offset, entry->payload_start + entry->size);
   }
 
   Result<std::span<const std::byte>> read_part(std::uint64_t offset, std::size_t size,
@@ -56,7 +57,7 @@ class ShardSampleReader final : public SampleReader {
     }
     const std::uint64_t from = entry_.offset + entry_.payload_start + offset;
     const std::span<std::byte> bytes = room_in(buffer, size);
-    if (Status status = storage_.read(file_->get(), from, bytes); !status) {
+    if (Status status = io::read_exactly(storage_, file_->get(), from, bytes); !status) {
       return forward_error(status);
     }
     return std::span<const std::byte>(bytes);
@@ -65,7 +66,7 @@ class ShardSampleReader final : public SampleReader {
  private:
   Result<EncodedSample> read_head(std::uint64_t index) {
     const std::span<std::byte> bytes = room_in(buffer_, entry_.payload_start + entry_.head_size);
-    if (Status status = storage_.read(file_->get(), entry_.offset, bytes); !status) {
+    if (Status status = io::read_exactly(storage_, file_->get(), entry_.offset, bytes); !status) {
       return forward_error(status);
     }
     const auto head = parse_record_head(bytes, entry_, first_sample_ + index);
@@ -75,7 +76,7 @@ class ShardSampleReader final : public SampleReader {
 
   Result<EncodedSample> read_payload(std::uint64_t index) {
     const std::span<std::byte> bytes = room_in(buffer_, entry_.payload_start + entry_.size);
-    if (Status status = storage_.read(file_->get(), entry_.offset, bytes); !status) {
+    if (Status status = io::read_exactly(storage_, file_->get(), entry_.offset, bytes); !status) {
       return forward_error(status);
     }
     const Result<RecordView> record = parse_record(bytes);
@@ -86,7 +87,7 @@ class ShardSampleReader final : public SampleReader {
     return EncodedSample{form_of(entry_.kind), record->payload};
   }
 
-  Storage& storage_;
+  io::Files& storage_;
   const SampleTable& table_;
   OpenShards& shards_;
   const std::uint64_t first_sample_;
@@ -123,7 +124,7 @@ struct ShardTable {
   bool finished = true;
 };
 
-Result<ShardTable> open_shard_table(const std::shared_ptr<Storage>& storage,
+Result<ShardTable> open_shard_table(const std::shared_ptr<io::Files>& storage,
                                     const std::shared_ptr<const FileDescriptor>& file) {
   const Result<ShardHeader> header = read_shard_header(*storage, file->get());
   if (!header) return forward_error(header);
@@ -141,7 +142,7 @@ Result<ShardTable> open_shard_table(const std::shared_ptr<Storage>& storage,
   return ShardTable{std::move(*table), header->first_sample, true};
 }
 
-Result<ShardTable> open_set_table(const std::shared_ptr<Storage>& storage,
+Result<ShardTable> open_set_table(const std::shared_ptr<io::Files>& storage,
                                   const std::shared_ptr<const FileDescriptor>& file) {
   Result<SampleTable> table = SampleTable::open(storage, file);
   if (!table) return forward_error(table);
@@ -164,14 +165,14 @@ bool ShardSource::is_shards(const std::string& path) {
 }
 
 Result<std::unique_ptr<ShardSource>> ShardSource::open(const std::string& path,
-                                                       std::shared_ptr<Storage> storage) {
+                                                       std::shared_ptr<io::Files> storage) {
   const std::string folder = set_folder(path);
   const bool is_set = !folder.empty();
   if (is_set) {
     if (Status status = check_set(folder); !status) return forward_error(status);
   }
   const std::string file_path = is_set ? folder + "/" + kIndexName : path;
-  Result<FileDescriptor> opened = storage->open_to_read(file_path);
+  Result<FileDescriptor> opened = open_to_read(*storage, file_path);
   if (!opened) return forward_error(opened);
   // Shared by the table and, of a shard that stands alone, by those who read samples.
   const auto file = std::make_shared<const FileDescriptor>(std::move(*opened));

@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/data/sample_source.h"
 #include "feed/shard/open_shards.h"
 #include "feed/shard/record.h"
 #include "feed/shard/sample_table.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -25,7 +26,7 @@ namespace unstarve::feed {
 class ShardSource final : public SampleSource {
  public:
   static Result<std::unique_ptr<ShardSource>> open(
-      const std::string& path, std::shared_ptr<Storage> storage = plain_storage());
+      const std::string& path, std::shared_ptr<io::Files> storage = io::plain_files());
   /// Whether open() is the way to read what is at `path`, going by names alone.
   static bool is_shards(const std::string& path);
 
@@ -44,10 +45,10 @@ class ShardSource final : public SampleSource {
   Result<RecordView> read_whole(std::uint64_t index, std::vector<std::byte>& buffer);
 
  private:
-  ShardSource(std::shared_ptr<Storage> storage, SampleTable table, OpenShards shards)
+  ShardSource(std::shared_ptr<io::Files> storage, SampleTable table, OpenShards shards)
       : storage_(std::move(storage)), table_(std::move(table)), shards_(std::move(shards)) {}
 
-  std::shared_ptr<Storage> storage_;  // shared with the table and the shards
+  std::shared_ptr<io::Files> storage_;  // shared with the table and the shards
   SampleTable table_;
   OpenShards shards_;
   std::uint64_t first_sample_ = 0;  // of a shard that stands alone, in its set

@@ -1,4 +1,5 @@
 #include "feed/shard/shard_source.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ constexpr std::uint64_t kSamples = 25;
 class ShardSourceTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(write_set(plain_storage(), small_set(folder_.path()), kSamples));
+    ASSERT_TRUE(write_set(io::plain_files(), small_set(folder_.path()), kSamples));
   }
   TestFolder folder_;
 };
@@ -214,7 +215,7 @@ TEST(ShardSource, SaysWhatIsMissing) {
   const TestFolder folder;
   EXPECT_THAT(ShardSource::open(folder.path()).error().message, HasSubstr("holds no shards"));
   EXPECT_FALSE(ShardSource::is_shards(folder.path()));
-  ASSERT_TRUE(ShardSetWriter::open(test::quick_storage(), small_set(folder.path()))
+  ASSERT_TRUE(ShardSetWriter::open(test::quick_files(), small_set(folder.path()))
                   ->append(MadeSample(0).view()));
   EXPECT_TRUE(ShardSource::is_shards(folder.path()));
   EXPECT_THAT(ShardSource::open(folder.path()).error().message, HasSubstr("interrupted"));
@@ -228,7 +229,7 @@ TEST(ShardSource, KeepsFewOfManyShardsOpen) {
   ShardSetOptions options = small_set(folder.path());
   options.shard_bytes = 1;  // a shard for each sample
   constexpr std::uint64_t kShards = OpenShards::kOpenMax + 20;
-  ASSERT_TRUE(write_set(test::quick_storage(), options, kShards));
+  ASSERT_TRUE(write_set(test::quick_files(), options, kShards));
   const auto source = ShardSource::open(folder.path());
   ASSERT_EQ((*source)->table().shards().size(), kShards);
   for (int round = 0; round < 2; ++round) {
@@ -259,18 +260,19 @@ TEST(ShardSource, OpensAMillionSamplesWithoutReadingThem) {
     for (std::uint64_t i = 0; i < kEach; ++i) piece.names += name;
     return piece;
   };
-  const auto storage = test::quick_storage();
-  ASSERT_TRUE(write_table(*storage, storage->open_to_write(path)->get(), 0, plan));
+  const auto storage = test::quick_files();
+  ASSERT_TRUE(write_table(*storage, open_to_write(*storage, path)->get(), 0, plan));
 
   // Counts what opening and reading some samples reads from the file.
-  struct CountingStorage final : test::QuickStorage {
-    Status read(int file, std::uint64_t offset, std::span<std::byte> target) override {
+  struct CountingFiles final : test::QuickFiles {
+    Result<std::size_t> read_at(int file, std::uint64_t offset,
+                                std::span<std::byte> target) override {
       bytes += target.size();
-      return Storage::read(file, offset, target);
+      return Files::read_at(file, offset, target);
     }
     std::uint64_t bytes = 0;
   };
-  const auto counting = std::make_shared<CountingStorage>();
+  const auto counting = std::make_shared<CountingFiles>();
   const auto source = ShardSource::open(folder.path(), counting);
   ASSERT_TRUE(source) << source.error().message;
   EXPECT_EQ((*source)->size(), kShards * kEach);

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/io/read.h"
+#include "base/io/write.h"
+
 namespace unstarve::feed {
 
 ShardHeader make_shard_header(std::uint64_t set_id, std::uint32_t ordinal,
@@ -14,10 +17,11 @@ ShardHeader make_shard_header(std::uint64_t set_id, std::uint32_t ordinal,
   return header;
 }
 
-Result<ShardHeader> read_shard_header(Storage& storage, int file) {
+Result<ShardHeader> read_shard_header(io::Files& storage, int file) {
   ShardHeader header;
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&header, 1));
-  if (Status status = storage.read(file, 0, bytes); !status) return forward_error(status);
+  if (Status status = io::read_exactly(storage, file, 0, bytes); !status)
+    return forward_error(status);
   if (header.magic != kShardMagic) return fail(ErrorCode::kCorruptData, "this is not a shard");
   if (!is_sealed(header)) return fail(ErrorCode::kCorruptData, "the shard's header is damaged");
   if (header.version != kShardVersion) {
@@ -27,12 +31,12 @@ Result<ShardHeader> read_shard_header(Storage& storage, int file) {
   return header;
 }
 
-ShardWriter::ShardWriter(std::shared_ptr<Storage> storage, FileDescriptor file, std::string path)
+ShardWriter::ShardWriter(std::shared_ptr<io::Files> storage, FileDescriptor file, std::string path)
     : storage_(std::move(storage)), file_(std::move(file)), path_(std::move(path)) {}
 
-Result<ShardWriter> ShardWriter::open(std::shared_ptr<Storage> storage, const std::string& path,
+Result<ShardWriter> ShardWriter::open(std::shared_ptr<io::Files> storage, const std::string& path,
                                       const ShardHeader& header) {
-  Result<FileDescriptor> file = storage->open_to_write(path);
+  Result<FileDescriptor> file = open_to_write(*storage, path);
   if (!file) return forward_error(file);
   ShardWriter writer(std::move(storage), std::move(*file), path);
   if (Status status = writer.begin(header); !status) return error_in(path, status.error());
@@ -41,11 +45,11 @@ Result<ShardWriter> ShardWriter::open(std::shared_ptr<Storage> storage, const st
 
 Status ShardWriter::begin(const ShardHeader& header) {
   header_ = header;
-  const Result<std::uint64_t> size = storage_->size(file_.get());
+  const Result<std::uint64_t> size = io::size_of(*storage_, file_.get());
   if (!size) return forward_error(size);
   if (*size < sizeof(ShardHeader)) {  // new, or killed before its first record
     end_ = sizeof(ShardHeader);
-    return storage_->write(file_.get(), 0, bytes_of(header_));
+    return io::write_all_at(*storage_, file_.get(), 0, bytes_of(header_));
   }
   const Result<ShardHeader> found = read_shard_header(*storage_, file_.get());
   if (!found) return forward_error(found);
@@ -76,7 +80,7 @@ void ShardWriter::add_entry(const RecordHeader& header, std::uint64_t offset,
 Status ShardWriter::append(const ShardSample& sample) {
   if (Status status = check_sample(sample); !status) return status;
   encode_record(sample, record_);
-  if (Status status = storage_->write(file_.get(), end_, record_); !status) {
+  if (Status status = io::write_all_at(*storage_, file_.get(), end_, record_); !status) {
     return error_in(path_, status.error());
   }
   RecordHeader header;

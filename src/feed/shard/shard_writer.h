@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/shard/record.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 #include "feed/shard/table_writer.h"
 
 namespace unstarve::feed {
@@ -20,7 +21,7 @@ class ShardWriter {
  public:
   /// Makes the file, or goes on after the last whole record of one that `header` describes.
   /// Of a shard that is finished the table is cut away as well.
-  static Result<ShardWriter> open(std::shared_ptr<Storage> storage, const std::string& path,
+  static Result<ShardWriter> open(std::shared_ptr<io::Files> storage, const std::string& path,
                                   const ShardHeader& header);
 
   /// After an error the shard can only be opened again.
@@ -35,12 +36,12 @@ class ShardWriter {
   const std::string& path() const { return path_; }
 
  private:
-  ShardWriter(std::shared_ptr<Storage> storage, FileDescriptor file, std::string path);
+  ShardWriter(std::shared_ptr<io::Files> storage, FileDescriptor file, std::string path);
   Status begin(const ShardHeader& header);
   Status go_on();
   void add_entry(const RecordHeader& header, std::uint64_t offset, std::string_view name);
 
-  std::shared_ptr<Storage> storage_;  // shared with the other shards of the set
+  std::shared_ptr<io::Files> storage_;  // shared with the other shards of the set
   FileDescriptor file_;
   std::string path_;
   ShardHeader header_;
@@ -55,6 +56,6 @@ ShardHeader make_shard_header(std::uint64_t set_id, std::uint32_t ordinal,
                               std::uint64_t first_sample);
 
 /// The header of a shard. kCorruptData when it is damaged or not there.
-Result<ShardHeader> read_shard_header(Storage& storage, int file);
+Result<ShardHeader> read_shard_header(io::Files& storage, int file);
 
 }  // namespace unstarve::feed

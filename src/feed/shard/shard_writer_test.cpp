@@ -18,7 +18,7 @@ constexpr std::uint64_t kSamples = 14;
 
 std::string undisturbed() {
   const TestFolder folder;
-  EXPECT_TRUE(write_set(test::quick_storage(), small_set(folder.path()), kSamples));
+  EXPECT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kSamples));
   return folder_bytes(folder.path());
 }
 
@@ -27,7 +27,7 @@ TEST(ShardSetWriter, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
   for (const double kept_ratio : {0.0, 0.4, 1.0}) {
     for (int nth = 1;; ++nth) {
       const TestFolder folder;
-      const auto storage = std::make_shared<test::DyingStorage>(nth, kept_ratio);
+      const auto storage = std::make_shared<test::DyingFiles>(nth, kept_ratio);
       const Status status = write_set(storage, small_set(folder.path()), kSamples);
       if (!storage->died()) {
         EXPECT_TRUE(status);
@@ -36,7 +36,7 @@ TEST(ShardSetWriter, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
       }
       EXPECT_FALSE(status);
       EXPECT_FALSE(status.error().message.empty());
-      const Status second = write_set(test::quick_storage(), small_set(folder.path()), kSamples);
+      const Status second = write_set(test::quick_files(), small_set(folder.path()), kSamples);
       ASSERT_TRUE(second) << second.error().message;
       ASSERT_EQ(folder_bytes(folder.path()), expected) << "call " << nth << ", " << kept_ratio;
     }
@@ -47,7 +47,7 @@ TEST(ShardSetWriter, GoesOnAfterSeveralKillsInARow) {
   const TestFolder folder;
   int runs = 0;
   for (;; ++runs) {
-    const auto storage = std::make_shared<test::DyingStorage>(6 + 2 * runs, 0.5);
+    const auto storage = std::make_shared<test::DyingFiles>(6 + 2 * runs, 0.5);
     if (write_set(storage, small_set(folder.path()), kSamples)) break;
     ASSERT_LT(runs, 100);
   }
@@ -57,8 +57,8 @@ TEST(ShardSetWriter, GoesOnAfterSeveralKillsInARow) {
 
 TEST(ShardSetWriter, LeavesAWholeSetAlone) {
   const TestFolder folder;
-  ASSERT_TRUE(write_set(test::quick_storage(), small_set(folder.path()), kSamples));
-  const auto writer = ShardSetWriter::open(test::quick_storage(), small_set(folder.path()));
+  ASSERT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kSamples));
+  const auto writer = ShardSetWriter::open(test::quick_files(), small_set(folder.path()));
   ASSERT_TRUE(writer);
   EXPECT_TRUE(writer->is_whole());
   EXPECT_EQ(writer->samples(), kSamples);
@@ -70,23 +70,23 @@ TEST(ShardSetWriter, RefusesAnotherSetAndASecondWriter) {
   ShardSetOptions other = small_set(folder.path());
   other.set_id = 43;
   {
-    auto writer = ShardSetWriter::open(test::quick_storage(), small_set(folder.path()));
+    auto writer = ShardSetWriter::open(test::quick_files(), small_set(folder.path()));
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->append(MadeSample(0).view()));
-    const auto second = ShardSetWriter::open(test::quick_storage(), small_set(folder.path()));
+    const auto second = ShardSetWriter::open(test::quick_files(), small_set(folder.path()));
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().message, HasSubstr("another process"));
   }
-  EXPECT_THAT(ShardSetWriter::open(test::quick_storage(), other).error().message,
+  EXPECT_THAT(ShardSetWriter::open(test::quick_files(), other).error().message,
               HasSubstr("other files or with other options"));
-  ASSERT_TRUE(write_set(test::quick_storage(), small_set(folder.path()), 3));
-  EXPECT_THAT(ShardSetWriter::open(test::quick_storage(), other).error().message,
+  ASSERT_TRUE(write_set(test::quick_files(), small_set(folder.path()), 3));
+  EXPECT_THAT(ShardSetWriter::open(test::quick_files(), other).error().message,
               HasSubstr("other files or with other options"));
 }
 
 TEST(ShardSetWriter, RefusesWhatCannotBeStored) {
   const TestFolder folder;
-  auto writer = ShardSetWriter::open(test::quick_storage(), small_set(folder.path()));
+  auto writer = ShardSetWriter::open(test::quick_files(), small_set(folder.path()));
   MadeSample sample(0);
   sample.name = std::string(5000, 'n');
   EXPECT_EQ(writer->append(sample.view()).error().code, ErrorCode::kInvalidArgument);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/io/write.h"
+
 namespace unstarve::feed {
 namespace {
 
@@ -12,17 +14,17 @@ std::span<const std::byte> bytes_of_text(std::string_view text) {
 /// One section of a table on its way to the file.
 class Section {
  public:
-  Section(Storage& storage, int file, std::uint64_t offset)
+  Section(io::Files& storage, int file, std::uint64_t offset)
       : storage_(storage), file_(file), offset_(offset) {}
   Status append(std::span<const std::byte> bytes) {
     sum_.add(bytes);
     const std::uint64_t at = std::exchange(offset_, offset_ + bytes.size());
-    return storage_.write(file_, at, bytes);
+    return io::write_all_at(storage_, file_, at, bytes);
   }
   std::uint64_t checksum() const { return sum_.value(); }
 
  private:
-  Storage& storage_;
+  io::Files& storage_;
   int file_;
   std::uint64_t offset_;
   ChecksumStream sum_;
@@ -80,7 +82,7 @@ std::vector<std::int32_t> labels_of(const TablePiece& piece) {
 }
 
 /// Writes entries, labels and names, and sets what the header says of them.
-Status write_pieces(Storage& storage, int file, std::uint64_t offset, const TablePlan& plan,
+Status write_pieces(io::Files& storage, int file, std::uint64_t offset, const TablePlan& plan,
                     TableHeader& header) {
   const TableLayout layout = layout_of(header);
   Section entries(storage, file, offset + layout.entries);
@@ -109,7 +111,7 @@ Status write_pieces(Storage& storage, int file, std::uint64_t offset, const Tabl
 
 }  // namespace
 
-Status write_table(Storage& storage, int file, std::uint64_t offset, const TablePlan& plan) {
+Status write_table(io::Files& storage, int file, std::uint64_t offset, const TablePlan& plan) {
   const std::string classes = class_bytes(plan.classes);
   const std::string shards = shard_bytes(plan.shards);
   TableHeader header;
@@ -132,12 +134,13 @@ Status write_table(Storage& storage, int file, std::uint64_t offset, const Table
   trailer.table_size = layout.end;
   trailer.file_size = offset + layout.end + sizeof(Trailer);
   seal(trailer);
-  Status status = storage.write(file, offset + layout.classes, bytes_of_text(classes));
-  if (status) status = storage.write(file, offset + layout.shards, bytes_of_text(shards));
-  if (status) status = storage.write(file, offset, bytes_of(header));
+  Status status = io::write_all_at(storage, file, offset + layout.classes, bytes_of_text(classes));
+  if (status)
+    status = io::write_all_at(storage, file, offset + layout.shards, bytes_of_text(shards));
+  if (status) status = io::write_all_at(storage, file, offset, bytes_of(header));
   // Before the trailer says that the table is there, it is.
   if (status) status = storage.sync(file);
-  if (status) status = storage.write(file, offset + layout.end, bytes_of(trailer));
+  if (status) status = io::write_all_at(storage, file, offset + layout.end, bytes_of(trailer));
   if (status) status = storage.sync(file);
   return status;
 }

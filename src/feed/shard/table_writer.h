@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/shard/format.h"
 #include "feed/shard/sample_table.h"
-#include "feed/shard/storage.h"
+#include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
 
@@ -23,6 +24,6 @@ struct TablePlan {
 };
 
 /// Writes the table and the trailer from `offset` of the file on, to the disk as well.
-Status write_table(Storage& storage, int file, std::uint64_t offset, const TablePlan& plan);
+Status write_table(io::Files& storage, int file, std::uint64_t offset, const TablePlan& plan);
 
 }  // namespace unstarve::feed

@@ -1,16 +1,15 @@
 #include "feed/source/folder_index.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include <xxhash.h>
 
+#include "base/io/read.h"
 #include "feed/source/folder_index_format.h"
 
 namespace unstarve::feed {
@@ -37,15 +36,10 @@ tl::unexpected<Error> corrupt(const char* what) {
 constexpr std::uint64_t kMaxPath = 1U << 16;
 
 /// False where the file ends before that.
-bool read_all(int file, std::uint64_t offset, void* target, std::size_t size) {
-  for (std::size_t done = 0; done < size;) {
-    const ssize_t got = ::pread(file, static_cast<char*>(target) + done, size - done,
-                                static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
-  }
-  return true;
+template <class Value>
+bool read_all(int file, std::uint64_t offset, std::span<Value> target) {
+  io::Files files;
+  return io::read_exactly(files, file, offset, std::as_writable_bytes(target)).has_value();
 }
 
 /// Whether the sections add up to the size of the block. Nothing here can overflow: each count is
@@ -197,9 +191,8 @@ void FolderIndex::append_from_file(const Record& record, std::uint64_t sample,
   std::array<std::uint32_t, 2> ends = {record.path_length, 0};
   const bool first = sample == record.first_sample;
   const std::uint64_t from = first ? sample : sample - 1;
-  const std::size_t size = first ? sizeof(ends[0]) : sizeof(ends);
-  if (!read_all(file_->get(), ends_at_ + from * sizeof(ends[0]), &ends[first ? 1 : 0], size))
-    return;
+  const std::span<std::uint32_t> wanted = std::span(ends).subspan(first ? 1 : 0);
+  if (!read_all(file_->get(), ends_at_ + from * sizeof(ends[0]), wanted)) return;
   const std::uint64_t begin = record.names_begin;
   if (record.path_length > 0) {
     if (!append_name(begin, begin + record.path_length, path)) return;
@@ -213,7 +206,7 @@ bool FolderIndex::append_name(std::uint64_t begin, std::uint64_t end, std::strin
   if (begin > end || end > names_size() || end - begin > kMaxPath) return false;
   const std::size_t before = path.size();
   path.resize(before + static_cast<std::size_t>(end - begin));
-  if (read_all(file_->get(), names_at_ + begin, &path[before], path.size() - before)) return true;
+  if (read_all(file_->get(), names_at_ + begin, std::span(path).subspan(before))) return true;
   path.resize(before);
   return false;
 }

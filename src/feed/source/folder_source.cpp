@@ -4,7 +4,7 @@
 
 namespace unstarve::feed {
 Result<std::shared_ptr<FolderSource>> FolderSource::open(const Options& options,
-                                                         std::shared_ptr<FileReader> files) {
+                                                         std::shared_ptr<io::Files> files) {
   Result<ImageFolder> folder = ImageFolder::open(options.folder);
   if (!folder) return forward_error(folder);
   return std::shared_ptr<FolderSource>(
@@ -12,7 +12,7 @@ Result<std::shared_ptr<FolderSource>> FolderSource::open(const Options& options,
 }
 
 FolderSource::FolderSource(ImageFolder folder, std::int64_t max_file_bytes,
-                           std::shared_ptr<FileReader> files)
+                           std::shared_ptr<io::Files> files)
     : folder_(std::move(folder)), max_file_bytes_(max_file_bytes), files_(std::move(files)) {}
 
 Result<std::unique_ptr<SampleReader>> FolderSource::open_reader() {

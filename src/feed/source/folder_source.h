@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/data/sample_source.h"
-#include "feed/source/file_reader.h"
 #include "feed/source/image_folder.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 
@@ -21,7 +22,7 @@ class FolderSource final : public SampleSource {
   };
   /// Errors: see ImageFolder::open().
   static Result<std::shared_ptr<FolderSource>> open(const Options& options,
-                                                    std::shared_ptr<FileReader> files);
+                                                    std::shared_ptr<io::Files> files);
 
   std::uint64_t size() const override { return folder_.size(); }
   std::int64_t label(std::uint64_t index) const override { return folder_.label(index); }
@@ -32,11 +33,11 @@ class FolderSource final : public SampleSource {
   Result<std::unique_ptr<SampleReader>> open_reader() override;
 
  private:
-  FolderSource(ImageFolder folder, std::int64_t max_file_bytes, std::shared_ptr<FileReader> files);
+  FolderSource(ImageFolder folder, std::int64_t max_file_bytes, std::shared_ptr<io::Files> files);
 
   ImageFolder folder_;
   std::int64_t max_file_bytes_;
-  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+  std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
 };
 
 }  // namespace unstarve::feed

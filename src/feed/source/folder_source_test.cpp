@@ -1,4 +1,5 @@
 #include "feed/source/folder_source.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +21,7 @@ class FolderSourceTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
   std::shared_ptr<FolderSource> open(std::int64_t max_file_bytes = 1000) const {
-    auto source =
-        FolderSource::open({{folder_.path()}, max_file_bytes}, std::make_shared<PlainFileReader>());
+    auto source = FolderSource::open({{folder_.path()}, max_file_bytes}, io::plain_files());
     EXPECT_TRUE(source) << source.error().message;
     return source ? *source : nullptr;
   }

@@ -1,11 +1,8 @@
 #include "feed/source/index_cache.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -14,51 +11,33 @@
 
 #include <xxhash.h>
 
-#include "base/unique_handle.h"
+#include "base/io/read.h"
+#include "base/io/write.h"
 
 namespace unstarve::feed {
 namespace {
 
 class MappedBytes final : public IndexBytes {
  public:
-  MappedBytes(FileDescriptor file, void* start, std::size_t size)
-      : file_(std::move(file)), start_(start), size_(size) {}
-  MappedBytes(const MappedBytes&) = delete;
-  MappedBytes& operator=(const MappedBytes&) = delete;
-  ~MappedBytes() override { ::munmap(start_, size_); }
-  std::span<const std::byte> bytes() const override {
-    return {static_cast<const std::byte*>(start_), size_};
-  }
+  MappedBytes(FileDescriptor file, io::Mapping mapping)
+      : file_(std::move(file)), mapping_(std::move(mapping)) {}
+  std::span<const std::byte> bytes() const override { return mapping_.bytes(); }
   int file() const override { return file_.get(); }
 
  private:
   FileDescriptor file_;
-  void* start_;
-  std::size_t size_;
+  io::Mapping mapping_;
 };
 
 std::shared_ptr<const IndexBytes> map_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status = {};
-  if (!file || ::fstat(file.get(), &status) != 0) return nullptr;
+  io::Files files;
+  Result<io::OpenFile> opened = io::open_regular(files, path, O_RDONLY);
   // Another user's file would decide which files this one opens.
-  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || status.st_size == 0) {
-    return nullptr;
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (start == MAP_FAILED) return nullptr;
-  return std::make_shared<MappedBytes>(std::move(file), start, size);
-}
-
-Status write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail_errno(errno, "cannot write an index");
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
+  if (!opened || opened->state.owner != ::geteuid()) return nullptr;
+  const auto size = static_cast<std::size_t>(opened->state.size);
+  Result<io::Mapping> mapping = files.map(opened->file.get(), size, io::MapAccess::kRead);
+  if (!mapping) return nullptr;  // of an empty file too
+  return std::make_shared<MappedBytes>(std::move(opened->file), std::move(*mapping));
 }
 
 }  // namespace
@@ -99,16 +78,8 @@ Status IndexCache::store_bytes(const std::string& name, std::string_view ending,
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) return fail_errno(error.value(), fmt::format("cannot make {}", folder_));
-  const std::string path = path_of(name, ending);
-  std::string temporary = path + "-XXXXXX";
-  const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return fail_errno(errno, fmt::format("cannot make a file in {}", folder_));
-  Status status = write_all(file.get(), bytes);
-  if (status && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = fail_errno(errno, fmt::format("cannot rename {}", temporary));
-  }
-  if (!status) ::unlink(temporary.c_str());
-  return status;
+  io::Files files;
+  return io::replace_file(files, path_of(name, ending), bytes, 0600);
 }
 
 }  // namespace unstarve::feed

@@ -28,7 +28,7 @@ std::string_view common_prefix(std::string_view paths) {
 
 }  // namespace
 
-Result<std::shared_ptr<ListSource>> ListSource::open(List list, std::shared_ptr<FileReader> files) {
+Result<std::shared_ptr<ListSource>> ListSource::open(List list, std::shared_ptr<io::Files> files) {
   const auto count = std::count(list.paths.begin(), list.paths.end(), '\0');
   if (list.labels.empty() || static_cast<std::size_t>(count) != list.labels.size() ||
       list.paths.back() != '\0') {
@@ -39,7 +39,7 @@ Result<std::shared_ptr<ListSource>> ListSource::open(List list, std::shared_ptr<
   return std::shared_ptr<ListSource>(new ListSource(std::move(list), std::move(files)));
 }
 
-ListSource::ListSource(List list, std::shared_ptr<FileReader> files)
+ListSource::ListSource(List list, std::shared_ptr<io::Files> files)
     : labels_(std::move(list.labels)),
       max_file_bytes_(list.max_file_bytes),
       files_(std::move(files)) {

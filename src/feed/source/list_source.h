@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/data/sample_source.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 
@@ -24,7 +25,7 @@ class ListSource final : public SampleSource {
     std::int64_t max_file_bytes = std::int64_t{1} << 30;
   };
   /// kInvalidArgument when there are no paths, or not as many as labels.
-  static Result<std::shared_ptr<ListSource>> open(List list, std::shared_ptr<FileReader> files);
+  static Result<std::shared_ptr<ListSource>> open(List list, std::shared_ptr<io::Files> files);
 
   std::uint64_t size() const override { return labels_.size(); }
   std::int64_t label(std::uint64_t index) const override { return labels_[index]; }
@@ -38,7 +39,7 @@ class ListSource final : public SampleSource {
   void write_path(std::uint64_t index, std::string& path) const;
 
  private:
-  ListSource(List list, std::shared_ptr<FileReader> files);
+  ListSource(List list, std::shared_ptr<io::Files> files);
   void keep_paths(std::string_view paths);
 
   std::string prefix_;               // of all paths
@@ -48,7 +49,7 @@ class ListSource final : public SampleSource {
   std::vector<std::string> classes_;  // none: a label is all that is known
   std::uint64_t fingerprint_ = 0;
   std::int64_t max_file_bytes_;
-  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+  std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
 };
 
 }  // namespace unstarve::feed

@@ -1,4 +1,5 @@
 #include "feed/source/list_source.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,7 @@ namespace {
 using std::string_literals::operator""s;
 
 std::shared_ptr<ListSource> open(std::string paths, std::vector<std::int64_t> labels) {
-  auto source =
-      ListSource::open({std::move(paths), std::move(labels)}, std::make_shared<PlainFileReader>());
+  auto source = ListSource::open({std::move(paths), std::move(labels)}, io::plain_files());
   EXPECT_TRUE(source) << source.error().message;
   return source ? *source : nullptr;
 }
@@ -49,7 +49,7 @@ TEST(ListSource, KeepsPathsOfAnyShape) {
 }
 
 TEST(ListSource, RefusesListsThatDoNotMatch) {
-  const auto files = std::make_shared<PlainFileReader>();
+  const auto files = io::plain_files();
   EXPECT_FALSE(ListSource::open({"", {}}, files));
   EXPECT_FALSE(ListSource::open({"a\0"s, {0, 1}}, files));
   EXPECT_FALSE(ListSource::open({"a\0b"s, {0}}, files));

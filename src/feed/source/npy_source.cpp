@@ -1,16 +1,14 @@
 #include "feed/source/npy_source.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include <xxhash.h>
 
+#include "base/io/read.h"
 #include "feed/data/read_hint.h"
 
 namespace unstarve::feed {
@@ -23,6 +21,8 @@ tl::unexpected<Error> at(const std::string& path, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
 struct Opened {
   FileDescriptor file;
   NpyHeader header;
@@ -30,15 +30,13 @@ struct Opened {
   std::uint64_t digest = 0;  // of what says which file it is
 };
 
-Result<Opened> open_array(const std::string& path, FileReader& files) {
+Result<Opened> open_array(const std::string& path, io::Files& files) {
   Opened array;
-  array.file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!array.file) return fail_errno(errno, "cannot open");
-  struct stat status = {};
-  if (::fstat(array.file.get(), &status) != 0) return fail_errno(errno, "cannot stat");
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalidArgument, "not a regular file");
+  Result<io::OpenFile> opened = io::open_regular(files, path, O_RDONLY);
+  if (!opened) return forward_error(opened);
+  array.file = std::move(opened->file);
   std::vector<std::byte> head(kNpyHeadBytes);
-  const Result<std::size_t> got = files.read_part(array.file.get(), 0, head);
+  const Result<std::size_t> got = io::read_available(files, array.file.get(), 0, head);
   if (!got) return forward_error(got);
   Result<NpyHeader> header = NpyHeader::parse(std::span(head).first(*got));
   if (!header) return forward_error(header);
@@ -54,14 +52,15 @@ Result<Opened> open_array(const std::string& path, FileReader& files) {
     return fail(ErrorCode::kNotSupported, "a row has {} bytes, the limit is {}", array.row_bytes,
                 kMaxRowBytes);
   }
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t size = opened->state.size;
   const std::uint64_t wanted = array.row_bytes * array.header.shape[0];
   if (size - array.header.data_offset != wanted) {
     return fail(ErrorCode::kCorruptData, "the array has {} bytes, the file holds {}", wanted,
                 size - array.header.data_offset);
   }
-  const std::array<std::int64_t, 3> stamp = {status.st_size, status.st_mtim.tv_sec,
-                                             status.st_mtim.tv_nsec};
+  const std::int64_t modified_ns = opened->state.modified_ns;
+  const std::array<std::int64_t, 3> stamp = {
+      static_cast<std::int64_t>(size), modified_ns / kNsPerSecond, modified_ns % kNsPerSecond};
   array.digest = XXH3_64bits_withSeed(head.data(), array.header.data_offset,
                                       XXH3_64bits(stamp.data(), sizeof(stamp)));
   return array;
@@ -78,7 +77,7 @@ std::int64_t number_at(const std::byte* bytes, std::uint64_t size, bool is_signe
 
 class NpyReader final : public SampleReader {
  public:
-  NpyReader(FileReader& files, int fd, const NpyHeader& header, std::uint64_t row_bytes)
+  NpyReader(io::Files& files, int fd, const NpyHeader& header, std::uint64_t row_bytes)
       : files_(files), fd_(fd), header_(header), buffer_(static_cast<std::size_t>(row_bytes)) {
     const std::vector<std::uint64_t>& shape = header.shape;
     // Larger images than any decoder makes are left as arrays.
@@ -90,7 +89,7 @@ class NpyReader final : public SampleReader {
 
   Result<EncodedSample> read(std::uint64_t index) override {
     const Result<std::size_t> got =
-        files_.read_part(fd_, header_.data_offset + index * buffer_.size(), buffer_);
+        io::read_available(files_, fd_, header_.data_offset + index * buffer_.size(), buffer_);
     if (!got) return forward_error(got);
     if (*got != buffer_.size()) return fail(ErrorCode::kCorruptData, "the file has become shorter");
     EncodedSample sample{SampleForm::kTensor, buffer_};
@@ -99,11 +98,11 @@ class NpyReader final : public SampleReader {
   }
 
   ReadHint hint(std::uint64_t index) override {
-    return hint_range(fd_, header_.data_offset + index * buffer_.size(), buffer_.size());
+    return hint_range(files_, fd_, header_.data_offset + index * buffer_.size(), buffer_.size());
   }
 
  private:
-  FileReader& files_;
+  io::Files& files_;
   int fd_;
   const NpyHeader& header_;
   std::vector<std::byte> buffer_;
@@ -113,7 +112,7 @@ class NpyReader final : public SampleReader {
 }  // namespace
 
 Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
-                                                   std::shared_ptr<FileReader> files) {
+                                                   std::shared_ptr<io::Files> files) {
   Result<Opened> array = open_array(path, *files);
   if (!array) return at(path, array.error());
   std::shared_ptr<NpySource> source(new NpySource());
@@ -139,7 +138,8 @@ Status NpySource::read_labels(const std::string& path) {
     return fail(ErrorCode::kInvalidArgument, "labels must be {} whole numbers in one axis", size());
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(header.item_bytes * size()));
-  const Result<std::size_t> got = files_->read_part(array->file.get(), header.data_offset, bytes);
+  const Result<std::size_t> got =
+      io::read_available(*files_, array->file.get(), header.data_offset, bytes);
   if (!got) return forward_error(got);
   if (*got != bytes.size()) return fail(ErrorCode::kCorruptData, "the file has become shorter");
   labels_.resize(static_cast<std::size_t>(size()));

@@ -9,10 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "feed/data/sample_source.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 
@@ -35,8 +36,7 @@ constexpr std::size_t kNpyHeadBytes = 64 * 1024;
 class NpySource final : public SampleSource {
  public:
   static Result<std::shared_ptr<NpySource>> open(
-      const std::string& path,
-      std::shared_ptr<FileReader> files = std::make_shared<PlainFileReader>());
+      const std::string& path, std::shared_ptr<io::Files> files = io::plain_files());
 
   std::uint64_t size() const override { return header_.shape[0]; }
   std::int64_t label(std::uint64_t index) const override {
@@ -55,7 +55,7 @@ class NpySource final : public SampleSource {
   Status read_labels(const std::string& path);
 
   std::string path_;
-  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+  std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
   FileDescriptor file_;
   NpyHeader header_;
   std::uint64_t row_bytes_ = 0;

@@ -1,12 +1,7 @@
 #include "feed/source/tar_index.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -14,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "base/io/read.h"
 #include "feed/source/tar_format.h"
 
 namespace unstarve::feed {
@@ -26,7 +22,8 @@ constexpr std::uint64_t kMaxLabelBytes = 32;
 /// Reads parts of a file through a small window.
 class WindowReader {
  public:
-  WindowReader(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  WindowReader(io::Files& files, int file, std::uint64_t size)
+      : files_(files), file_(file), size_(size) {}
 
   /// As many of the `size` bytes from `offset` on as the file has. Valid until the next call.
   Result<std::span<const std::byte>> read(std::uint64_t offset, std::size_t size) {
@@ -46,16 +43,14 @@ class WindowReader {
   Status fill(std::uint64_t offset, std::size_t size) {
     window_.resize(size);
     begin_ = offset;
-    for (;;) {
-      const ssize_t got = ::pread(fd_, window_.data(), size, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail_errno(errno, "cannot read");
-      window_.resize(static_cast<std::size_t>(got));
-      return {};
-    }
+    const Result<std::size_t> got = io::read_available(files_, file_, offset, window_);
+    if (!got) return forward_error(got);
+    window_.resize(*got);
+    return {};
   }
 
-  int fd_;
+  io::Files& files_;
+  int file_;
   std::uint64_t size_;
   std::uint64_t begin_ = 0;
   std::vector<std::byte> window_;
@@ -179,20 +174,19 @@ Status check_end(WindowReader& reader, std::uint64_t end, std::uint64_t size) {
 
 }  // namespace
 
-Result<TarStamp> tar_stamp(int fd) {
-  struct stat status = {};
-  if (::fstat(fd, &status) != 0) return fail_errno(errno, "cannot stat");
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalidArgument, "not a regular file");
-  return TarStamp{status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                  std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+Result<TarStamp> tar_stamp(io::Files& files, int file) {
+  const Result<io::FileState> state = files.state(file);
+  if (!state) return forward_error(state);
+  if (!state->is_regular) return fail(ErrorCode::kInvalidArgument, "not a regular file");
+  return TarStamp{state->identity.inode, state->size, state->modified_ns};
 }
 
-Result<TarIndex> TarIndex::scan(int fd, bool accept_cut) {
-  const Result<TarStamp> stamp = tar_stamp(fd);
+Result<TarIndex> TarIndex::scan(io::Files& files, int file, bool accept_cut) {
+  const Result<TarStamp> stamp = tar_stamp(files, file);
   if (!stamp) return forward_error(stamp);
   TarIndex index;
   index.stamp = *stamp;
-  WindowReader reader(fd, stamp->size);
+  WindowReader reader(files, file, stamp->size);
   Grouping grouping(index);
   TarScanner scanner;
   // A tar that ends without its end mark, but between two files, is whole.

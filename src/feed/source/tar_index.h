@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 
 namespace unstarve::feed {
@@ -38,7 +39,7 @@ struct TarIndex {
 
   /// Reads the headers only, and the labels. Errors name the place in the tar. `accept_cut`: a tar
   /// that ends too early is none; the sample at its end is_cut(), those behind it are not known.
-  static Result<TarIndex> scan(int fd, bool accept_cut = false);
+  static Result<TarIndex> scan(io::Files& files, int file, bool accept_cut = false);
   /// The sample lies past the end of the tar, wholly or in part.
   bool is_cut(const TarSample& sample) const {
     return sample.offset > stamp.size || sample.size > stamp.size - sample.offset;
@@ -46,7 +47,7 @@ struct TarIndex {
 };
 
 /// The stamp of an open file.
-Result<TarStamp> tar_stamp(int fd);
+Result<TarStamp> tar_stamp(io::Files& files, int file);
 
 /// An index as bytes, checksummed, and back. kCorruptData where they are no index.
 std::vector<std::byte> pack_tar_index(const TarIndex& index);

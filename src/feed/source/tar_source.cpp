@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -15,6 +13,7 @@
 
 #include <xxhash.h>
 
+#include "base/io/read.h"
 #include "base/unique_handle.h"
 #include "feed/data/read_hint.h"
 #include "feed/source/index_cache.h"
@@ -43,10 +42,11 @@ struct Indexed {
   bool scanned = false;
 };
 
-Result<Indexed> index_tar(const std::string& path, const TarSource::Options& options) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return fail_errno(errno, "cannot open");
-  const Result<TarStamp> stamp = tar_stamp(file.get());
+Result<Indexed> index_tar(const std::string& path, const TarSource::Options& options,
+                          io::Files& files) {
+  const Result<FileDescriptor> file = files.open(path, O_RDONLY | O_NONBLOCK);
+  if (!file) return forward_error(file);
+  const Result<TarStamp> stamp = tar_stamp(files, file->get());
   if (!stamp) return forward_error(stamp);
   const IndexCache cache(options.cache_folder);
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
@@ -57,7 +57,7 @@ Result<Indexed> index_tar(const std::string& path, const TarSource::Options& opt
     if (index && index->stamp == *stamp) return Indexed{std::move(*index), false};
   }
   const std::int64_t begun_ns = now_ns();
-  Result<TarIndex> index = TarIndex::scan(file.get(), options.accept_cut);
+  Result<TarIndex> index = TarIndex::scan(files, file->get(), options.accept_cut);
   if (!index) return forward_error(index);
   const bool whole = index->samples.empty() || !index->is_cut(index->samples.back());
   if (whole && index->samples.size() >= options.kept_from_samples &&
@@ -87,7 +87,7 @@ void for_each_in_threads(std::size_t count, Body body) {
 
 class TarReader final : public SampleReader {
  public:
-  TarReader(const TarSource& source, FileReader& files, std::int64_t max_file_bytes)
+  TarReader(const TarSource& source, io::Files& files, std::int64_t max_file_bytes)
       : source_(source), files_(files), max_file_bytes_(max_file_bytes) {}
 
   Result<EncodedSample> read(std::uint64_t index) override {
@@ -109,7 +109,8 @@ class TarReader final : public SampleReader {
       buffer_.resize(size + size / 4);
     }
     const std::span<std::byte> bytes = std::span(buffer_).first(size);
-    const Result<std::size_t> got = files_.read_part(file_.get(), place.sample.offset, bytes);
+    const Result<std::size_t> got =
+        io::read_available(files_, file_.get(), place.sample.offset, bytes);
     if (!got) return forward_error(got);
     if (*got != size) return fail(ErrorCode::kCorruptData, "the tar has become shorter");
     return EncodedSample{SampleForm::kFile, bytes};
@@ -119,7 +120,7 @@ class TarReader final : public SampleReader {
   Result<FileStamp> stamp(std::uint64_t index) override {
     const TarSource::Place place = source_.place(index);
     if (Status status = open(place); !status) return forward_error(status);
-    Result<FileStamp> stamp = files_.stamp(file_.get());
+    Result<FileStamp> stamp = stamp_of(files_, file_.get());
     if (stamp) stamp->size = place.sample.size;
     return stamp;
   }
@@ -127,7 +128,7 @@ class TarReader final : public SampleReader {
   ReadHint hint(std::uint64_t index) override {
     const TarSource::Place place = source_.place(index);
     if (!open(place)) return ReadHint::kFetching;  // read() will say what is wrong
-    return hint_range(file_.get(), place.sample.offset, place.sample.size);
+    return hint_range(files_, file_.get(), place.sample.offset, place.sample.size);
   }
 
  private:
@@ -135,11 +136,12 @@ class TarReader final : public SampleReader {
   Status open(const TarSource::Place& place) {
     if (opened_ != &place.path) {
       opened_ = nullptr;
-      file_.reset(::open(place.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-      if (!file_) return fail_errno(errno, "cannot open");
+      Result<FileDescriptor> file = files_.open(place.path, O_RDONLY | O_NONBLOCK);
+      if (!file) return forward_error(file);
+      file_ = std::move(*file);
       opened_ = &place.path;
     }
-    const Result<TarStamp> stamp = tar_stamp(file_.get());
+    const Result<TarStamp> stamp = tar_stamp(files_, file_.get());
     if (!stamp) return forward_error(stamp);
     if (*stamp == place.index.stamp) return {};
     opened_ = nullptr;
@@ -147,7 +149,7 @@ class TarReader final : public SampleReader {
   }
 
   const TarSource& source_;
-  FileReader& files_;
+  io::Files& files_;
   const std::int64_t max_file_bytes_;
   const std::string* opened_ = nullptr;  // the path of file_
   FileDescriptor file_;
@@ -157,13 +159,13 @@ class TarReader final : public SampleReader {
 }  // namespace
 
 Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
-                                                   std::shared_ptr<FileReader> files) {
+                                                   std::shared_ptr<io::Files> files) {
   const Result<std::vector<std::string>> paths = find_tars(options.path);
   if (!paths) return forward_error(paths);
   std::vector<std::optional<Result<Indexed>>> indexed(paths->size());
   for_each_in_threads(paths->size(), [&](std::size_t i) {
     try {
-      indexed[i].emplace(index_tar((*paths)[i], options));
+      indexed[i].emplace(index_tar((*paths)[i], options, *files));
     } catch (...) {
       indexed[i].emplace(tl::unexpected<Error>(caught_error()));
     }

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/result.h"
 #include "feed/data/sample_source.h"
-#include "feed/source/file_reader.h"
+#include "feed/source/read_file.h"
 #include "feed/source/tar_index.h"
 
 namespace unstarve::feed {
@@ -30,8 +31,7 @@ class TarSource final : public SampleSource {
   /// Errors name the tar: what it holds besides JPEGs, samples with a label beside some without,
   /// damage, an end before the last file's.
   static Result<std::shared_ptr<TarSource>> open(
-      const Options& options,
-      std::shared_ptr<FileReader> files = std::make_shared<PlainFileReader>());
+      const Options& options, std::shared_ptr<io::Files> files = io::plain_files());
 
   std::uint64_t size() const override { return ends_.back(); }
   /// The number in .cls; 0 where no sample has one.
@@ -63,9 +63,9 @@ class TarSource final : public SampleSource {
   Status check_labels();
 
   std::vector<Tar> tars_;
-  std::vector<std::uint64_t> ends_;    // samples up to the end of each tar
-  std::vector<std::string> classes_;   // always empty: a tar has no names for them
-  std::shared_ptr<FileReader> files_;  // shared with whoever gave it, for the fault tests
+  std::vector<std::uint64_t> ends_;   // samples up to the end of each tar
+  std::vector<std::string> classes_;  // always empty: a tar has no names for them
+  std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
   std::int64_t max_file_bytes_ = 0;
   bool has_labels_ = false;
   std::uint64_t fingerprint_ = 0;

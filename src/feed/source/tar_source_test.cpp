@@ -1,4 +1,5 @@
 #include "feed/source/tar_source.h"
+#include "base/io/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -166,23 +167,22 @@ TEST_F(TarSourceTest, OfACutTarWhatIsThereIfAsked) {
 }
 
 TEST_F(TarSourceTest, EachFailedReadIsAnError) {
-  class Failing final : public FileReader {
+  class Failing final : public io::Files {
    public:
-    Result<std::span<const std::byte>> read(const std::string&, std::int64_t,
-                                            std::vector<std::byte>&) override {
-      return fail(ErrorCode::kIo, "not for tars");
-    }
-    Result<std::size_t> read_part(int fd, std::uint64_t offset,
-                                  std::span<std::byte> target) override {
+    Result<std::size_t> read_at(int file, std::uint64_t offset,
+                                std::span<std::byte> target) override {
       if (fails) return fail_errno(EIO, "injected");
-      return FileReader::read_part(fd, offset, target);
+      return Files::read_at(file, offset, target);
     }
     bool fails = true;
   };
   write("a.tar", TarBytes().add("1.jpg", "abc").end());
   const auto files = std::make_shared<Failing>();
+  EXPECT_EQ(TarSource::open(options("a.tar"), files).error().os_errno, EIO);
+  files->fails = false;
   const auto source = TarSource::open(options("a.tar"), files);
   ASSERT_TRUE(source) << source.error().message;
+  files->fails = true;
   const auto reader = (*source)->open_reader().value();
   const auto failed = reader->read(0);
   ASSERT_FALSE(failed);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/io/files.h"
 #include "base/testing/test_folder.h"
 #include "feed/shard/shard_set_writer.h"
 #include "feed/shard/shard_source.h"
@@ -46,35 +47,36 @@ struct MadeSample {
 };
 
 /// Does not wait for the disk, which hundreds of runs of a test would do for minutes.
-class QuickStorage : public Storage {
+class QuickFiles : public io::Files {
  public:
   Status sync(int) override { return {}; }
-  Status sync_folder(const std::string&) override { return {}; }
 };
 /// From its n-th change of a file on nothing happens any more, as after a kill or on a full disk.
 /// Of the write that fails first, `kept_ratio` reaches the file.
-class DyingStorage final : public QuickStorage {
+class DyingFiles final : public QuickFiles {
  public:
-  DyingStorage(int nth, double kept_ratio) : nth_(nth), kept_ratio_(kept_ratio) {}
+  DyingFiles(int nth, double kept_ratio) : nth_(nth), kept_ratio_(kept_ratio) {}
 
-  Status write(int file, std::uint64_t offset, std::span<const std::byte> bytes) override {
-    if (++calls_ < nth_) return Storage::write(file, offset, bytes);
+  Result<std::size_t> write_at(int file, std::uint64_t offset,
+                               std::span<const std::byte> bytes) override {
+    if (++calls_ < nth_) return Files::write_at(file, offset, bytes);
     if (calls_ == nth_) {
       const auto kept = static_cast<std::size_t>(kept_ratio_ * static_cast<double>(bytes.size()));
-      if (Status status = Storage::write(file, offset, bytes.first(kept)); !status) return status;
+      const Result<std::size_t> put = Files::write_at(file, offset, bytes.first(kept));
+      if (!put) return put;
     }
     return fail_errno(ENOSPC, "cannot write");
   }
   Status truncate(int file, std::uint64_t size) override {
-    if (++calls_ < nth_) return Storage::truncate(file, size);
+    if (++calls_ < nth_) return Files::truncate(file, size);
     return fail_errno(EIO, "cannot cut");
   }
   Status sync(int file) override {
-    if (++calls_ < nth_) return QuickStorage::sync(file);
+    if (++calls_ < nth_) return QuickFiles::sync(file);
     return fail_errno(EIO, "cannot sync");
   }
   Status rename(const std::string& from, const std::string& to) override {
-    if (++calls_ < nth_) return Storage::rename(from, to);
+    if (++calls_ < nth_) return Files::rename(from, to);
     return fail_errno(EIO, "cannot rename");
   }
   bool died() const { return calls_ >= nth_; }
@@ -85,7 +87,7 @@ class DyingStorage final : public QuickStorage {
   int calls_ = 0;
 };
 
-inline std::shared_ptr<Storage> quick_storage() { return std::make_shared<QuickStorage>(); }
+inline std::shared_ptr<io::Files> quick_files() { return std::make_shared<QuickFiles>(); }
 
 /// Samples in shards of about a kilobyte.
 inline ShardSetOptions small_set(const std::string& folder) {
@@ -98,7 +100,7 @@ inline ShardSetOptions small_set(const std::string& folder) {
 }
 
 /// Writes, or goes on with, a set of `count` samples; the first error ends it.
-inline Status write_set(std::shared_ptr<Storage> storage, const ShardSetOptions& options,
+inline Status write_set(std::shared_ptr<io::Files> storage, const ShardSetOptions& options,
                         std::uint64_t count) {
   Result<ShardSetWriter> writer = ShardSetWriter::open(std::move(storage), options);
   if (!writer) return forward_error(writer);

@@ -1,0 +1,34 @@
+#include "feed/shard/shard_files.h"
+
+#include <fcntl.h>
+
+#include <utility>
+
+#include "base/io/read.h"
+
+namespace unstarve::feed {
+namespace {
+
+Result<FileDescriptor> open_file(io::Files& files, const std::string& path, int flags) {
+  Result<io::OpenFile> opened = io::open_regular(files, path, flags);
+  if (opened) return std::move(opened->file);
+  if (opened.error().os_errno == 0) return error_in(path, opened.error());
+  return fail_again(opened.error(), "cannot open " + path);
+}
+
+}  // namespace
+
+tl::unexpected<Error> error_in(const std::string& name, Error error) {
+  error.message = fmt::format("{}: {}", name, error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Result<FileDescriptor> open_to_read(io::Files& files, const std::string& path) {
+  return open_file(files, path, O_RDONLY);
+}
+
+Result<FileDescriptor> open_to_write(io::Files& files, const std::string& path) {
+  return open_file(files, path, O_RDWR | O_CREAT);
+}
+
+}  // namespace unstarve::feed
