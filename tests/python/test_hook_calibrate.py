@@ -194,8 +194,13 @@ def test_a_data_set_that_hangs_does_not_hold_the_job_up(
 
 
 def test_only_a_part_of_the_data_is_read(calibrate: Any) -> None:
-    orders = calibrate._Orders(1000, 10)
-    seen = set(itertools.chain.from_iterable(itertools.islice(orders, 50)))
-    assert len(seen) == 100, "a tenth, again and again"
-    few = calibrate._Orders(7, 4)
-    assert all(len(batch) == len(set(batch)) == 4 for batch in itertools.islice(few, 5))
+    def seen(length: int, seed: int) -> set[int]:
+        orders = calibrate._Orders(length, 10, seed)
+        batches = list(itertools.islice(orders, 50))
+        assert all(len(batch) == len(set(batch)) == min(10, length) for batch in batches)
+        return set(itertools.chain.from_iterable(batches))
+
+    assert len(seen(1000, 1)) == 100, "a tenth, again and again"
+    assert seen(1000, 1) != seen(1000, 2)
+    assert len(seen(30, 1)) == 20, "two batches at least"
+    assert len(seen(7, 1)) == 7

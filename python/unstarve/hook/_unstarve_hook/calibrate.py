@@ -27,8 +27,10 @@ Clock = Callable[[], float]
 
 #: Seconds for all of it, the start of the processes and their last batches included.
 _LONGEST_S = 8.0
-#: Of the data set, or two batches where that is more: what is read of it, again and again.
+#: Of the data set, or two batches where that is more: what each crew reads of it, again and again.
 _SHARE_OF_DATA = 0.1
+#: More than can be made in the time; drawing indices from millions of samples takes long, too.
+_MOST_BATCHES = 1000
 #: The least number of batches behind a mean.
 _FEWEST = 3
 #: Batches that each worker may be ahead: enough that none waits for the next order.
@@ -136,9 +138,10 @@ class _Timed:
 class _Orders:
     """Batches of indices drawn from a part of the data set, until told to stop."""
 
-    def __init__(self, length: int, batch_size: int) -> None:
-        draw = random.Random(0)
-        part = min(length, max(int(_SHARE_OF_DATA * length), 2 * batch_size))
+    def __init__(self, length: int, batch_size: int, seed: int) -> None:
+        draw = random.Random(seed)
+        part = min(int(_SHARE_OF_DATA * length), _MOST_BATCHES * batch_size)
+        part = min(length, max(part, 2 * batch_size))
         self._part = draw.sample(range(length), part)
         self._batch_size = min(batch_size, part)
         self.stopped = False
@@ -161,7 +164,8 @@ class _Crew:
         self._seconds = seconds
         self._end = end
         self._now = now
-        self._orders = _Orders(len(loader.dataset), loader.batch_size)
+        # Another part for each crew: the files of the first are in the page cache by now.
+        self._orders = _Orders(len(loader.dataset), loader.batch_size, seed=workers)
         self._loader = module.DataLoader(
             loader.dataset,
             batch_sampler=self._orders,
