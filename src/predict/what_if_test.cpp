@@ -32,7 +32,9 @@ TEST(WhatIf, WorkersOnTwoCoresAtMostHalveTheStep) {
   const auto speedup = predict_speedup(starving(), more_workers(2, 2, 0), two_cores());
   ASSERT_TRUE(speedup.has_value());
   EXPECT_GT(speedup->speedup, 1.6);
-  EXPECT_LT(speedup->high, 2.05 * 1.08);
+  // A fetch may take 0.85 times its CPU in a worker; its 0.4 s and 30 ms of launches share the
+  // cores.
+  EXPECT_LT(speedup->high, 1.06 * 2 * 0.4295 / (0.85 * 0.3995 + 0.03));
   EXPECT_LE(speedup->low, speedup->speedup);
   EXPECT_LE(speedup->speedup, speedup->high);
 }
