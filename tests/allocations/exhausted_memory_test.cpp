@@ -13,6 +13,7 @@
 #include "feed/cache/testing/later_files.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 
 namespace unstarve::feed {
 namespace {

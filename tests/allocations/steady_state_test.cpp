@@ -19,6 +19,7 @@
 #include "feed/cache/testing/later_files.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 #include "feed/source/testing/npy_bytes.h"
 #include "feed/source/testing/tar_bytes.h"
 

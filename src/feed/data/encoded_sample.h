@@ -10,7 +10,7 @@ namespace unstarve::feed {
 /// How a source keeps a sample.
 enum class SampleForm {
   kFile,          // the bytes of a file, whatever its format
-  kCoefficients,  // a JPEG as coefficients (docs/formats/shard.md): `bytes` is its head
+  kCoefficients,  // a JPEG as coefficients (docs/formats/coefficients.md): `bytes` is its head
   kTensor,        // the values of an array of fixed shape, little-endian, in C order
 };
 

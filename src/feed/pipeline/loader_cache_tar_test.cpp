@@ -8,6 +8,7 @@
 #include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 #include "feed/source/testing/tar_bytes.h"
 
 namespace unstarve::feed {

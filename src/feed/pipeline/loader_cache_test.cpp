@@ -17,6 +17,7 @@
 #include "base/testing/test_folder.h"
 #include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 
 namespace unstarve::feed {
 namespace {

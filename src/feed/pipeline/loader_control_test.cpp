@@ -10,6 +10,7 @@
 #include "base/io/files.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 
 namespace unstarve::feed {
 namespace {

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 #include "feed/source/read_file.h"
 
 namespace unstarve::feed {

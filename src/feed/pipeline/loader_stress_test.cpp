@@ -6,6 +6,7 @@
 
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 
 namespace unstarve::feed {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 
 namespace unstarve::feed {
 namespace {

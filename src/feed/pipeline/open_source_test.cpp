@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/testing/test_folder.h"
+#include "feed/pipeline/loader.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
 #include "feed/shard/testing/shard_set.h"
 

@@ -10,6 +10,7 @@
 #include "feed/cache/testing/later_files.h"
 #include "feed/pipeline/loader_parts.h"
 #include "feed/pipeline/testing/jpeg_folder.h"
+#include "feed/pipeline/testing/run_epoch.h"
 #include "feed/source/list_source.h"
 
 namespace unstarve::feed {

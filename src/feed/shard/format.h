@@ -4,11 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
-#include <type_traits>
 
-#include "feed/shard/checksum.h"
+#include "feed/shard/payload_kind.h"
+#include "feed/shard/sealed.h"
 
 namespace unstarve::feed {
 
@@ -21,20 +19,10 @@ constexpr std::uint64_t kShardAlignment = 64;
 constexpr std::size_t kMaxNameBytes = 4095;
 constexpr std::size_t kMaxMetaBytes = 4096;
 
-using Magic = std::array<char, 8>;
 constexpr Magic kShardMagic = {'U', 'N', 'S', 'T', 'S', 'H', 'R', 'D'};
 constexpr Magic kTableMagic = {'U', 'N', 'S', 'T', 'T', 'A', 'B', 'L'};
 constexpr Magic kTrailerMagic = {'U', 'N', 'S', 'T', 'T', 'A', 'I', 'L'};
 constexpr std::uint32_t kRecordMagic = 0x504D'5355;  // "USMP"
-
-/// What a payload is.
-enum class PayloadKind : std::uint8_t {
-  kBytes = 0,         // a file, as it was
-  kCoefficients = 1,  // a JPEG, losslessly
-  kTensor = 2,        // values of fixed shape; the record's meta says which (TensorMeta)
-  kTokens = 3,        // a sequence of integers; meta as for kTensor, of rank 1
-};
-constexpr std::size_t kPayloadKinds = 4;
 
 /// Bits of RecordHeader::flags and TableEntry::flags.
 constexpr std::uint8_t kHasOriginal = 1;  // the source file's bytes follow the payload
@@ -58,7 +46,7 @@ struct RecordHeader {
   std::uint8_t flags = 0;
   std::uint16_t name_size = 0;
   std::uint32_t meta_size = 0;
-  std::uint32_t head_size = 0;       // kCoefficients: how much of the payload is read first
+  std::uint32_t head_size = 0;       // of the payload, where its head is read first; else 0
   std::uint64_t index = 0;           // of the sample in its data set
   std::uint64_t size = 0;            // of the payload
   std::uint64_t source_size = 0;     // of the file that it was made from
@@ -140,23 +128,6 @@ static_assert(sizeof(TableHeader) == 192);
 static_assert(sizeof(TableEntry) == 64);
 static_assert(sizeof(ShardListing) == 40);
 static_assert(sizeof(Trailer) == 64);
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
-  return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
-/// Sets a structure's checksum.
-template <class T>
-void seal(T& value) {
-  value.checksum = checksum_of(bytes_of(value).first(sizeof(T) - sizeof(value.checksum)));
-}
-
-template <class T>
-bool is_sealed(const T& value) {
-  return value.checksum == checksum_of(bytes_of(value).first(sizeof(T) - sizeof(value.checksum)));
-}
 
 constexpr std::uint64_t align_up(std::uint64_t offset) {
   return (offset + kShardAlignment - 1) / kShardAlignment * kShardAlignment;

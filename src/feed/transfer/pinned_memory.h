@@ -9,7 +9,7 @@
 
 #include "base/mutex.h"
 #include "device/pinned_host.h"
-#include "feed/batch/batch_pool.h"
+#include "feed/batch/slot_memory.h"
 
 namespace unstarve::feed {
 

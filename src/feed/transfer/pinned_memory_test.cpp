@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/emulated/pinned_pages.h"
+#include "feed/batch/batch_pool.h"
 
 namespace unstarve::feed {
 namespace {

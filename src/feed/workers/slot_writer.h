@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
-#include "feed/workers/slot_memory.h"
+#include "feed/workers/slot_file.h"
 
 namespace unstarve::feed {
 

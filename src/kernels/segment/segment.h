@@ -25,7 +25,7 @@ struct SegmentPlane {
 };
 
 /// Unpacks a whole segment with the widest vectors that this CPU has. `bytes` is the segment as
-/// docs/formats/shard.md describes it, with kSegmentPadding readable bytes after it.
+/// docs/formats/coefficients.md describes it, with kSegmentPadding readable bytes after it.
 /// Returns false, with undefined coefficients, when the bytes cannot be such a segment. Whatever
 /// the bytes are, nothing outside of them and the planes is touched; damage that leaves a possible
 /// segment is for the row's checksum to find.

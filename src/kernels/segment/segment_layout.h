@@ -10,7 +10,7 @@
 #include "kernels/segment/segment.h"
 
 // The parts of a packed segment, shared by the packer, the plain reference and the SIMD paths.
-// docs/formats/shard.md describes the bytes. All of it assumes a little-endian machine.
+// docs/formats/coefficients.md describes the bytes. All of it assumes a little-endian machine.
 static_assert(std::endian::native == std::endian::little);
 
 namespace unstarve::kernels::segment {

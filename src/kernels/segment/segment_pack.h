@@ -8,7 +8,8 @@
 
 #include "kernels/segment/segment_layout.h"
 
-// What the plain packer and the SIMD one share. The bytes are those of docs/formats/shard.md.
+// What the plain packer and the SIMD one share. The bytes are those of
+// docs/formats/coefficients.md.
 namespace unstarve::kernels::segment {
 
 /// The most bytes that one block's signs and magnitudes can take.

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "feed/jpeg/libjpeg/cmyk.h"
 #include "feed/jpeg/libjpeg/error_trap.h"
+#include "feed/jpeg/libjpeg/scan_limit.h"
 #include "kernels/resize.h"
 
 namespace unstarve::feed {

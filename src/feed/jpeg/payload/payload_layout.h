@@ -7,7 +7,8 @@
 
 #include "feed/jpeg/payload/payload.h"
 
-// The bytes of a payload, for those who read and write them; docs/formats/shard.md describes them.
+// The bytes of a payload, for those who read and write them; docs/formats/coefficients.md describes
+// them.
 static_assert(std::endian::native == std::endian::little);
 
 namespace unstarve::feed::payload {

@@ -5,6 +5,7 @@
 
 #include "feed/jpeg/baseline/baseline_decoder.h"
 #include "feed/jpeg/libjpeg/error_trap.h"
+#include "feed/jpeg/libjpeg/scan_limit.h"
 #include "feed/jpeg/payload/payload_writer.h"
 
 namespace unstarve::feed {

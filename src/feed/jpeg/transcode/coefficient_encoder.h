@@ -15,8 +15,8 @@ struct EncodeLimits {
   int max_scans = 500;                    // of a progressive JPEG; each costs a pass over the image
 };
 
-/// Turns JPEG files into coefficient payloads (docs/formats/shard.md), without loss: their pixels
-/// are those of the file.
+/// Turns JPEG files into coefficient payloads (docs/formats/coefficients.md), without loss: their
+/// pixels are those of the file.
 ///
 ///   Status status = encoder.encode(file_bytes, payload);   // payload is replaced
 ///

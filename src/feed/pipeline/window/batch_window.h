@@ -13,41 +13,10 @@
 #include "base/result.h"
 #include "feed/batch/batch_pool.h"
 #include "feed/pipeline/order/batch_order.h"
+#include "feed/pipeline/window/next_batch.h"
+#include "feed/pipeline/window/ticket.h"
 
 namespace unstarve::feed {
-
-/// One sample to load: where it comes from and where it goes.
-struct Ticket {
-  PlannedSample sample;
-  std::uint32_t epoch = 0;
-  std::uint64_t batch = 0;  // of the window
-  int row = 0;              // in the batch
-  std::uint8_t* image = nullptr;
-  std::int64_t* label = nullptr;
-  std::optional<std::uint32_t> later;  // the index that comes kReadAhead tickets after this one
-};
-
-/// How far ahead samples are announced: what one or two threads gain most from, and few enough to
-/// be no burden on memory (docs/decisions/0007-sources.md).
-constexpr std::size_t kReadAhead = 16;
-
-enum class NextState {
-  kBatch,    // a batch is handed over
-  kEnd,      // the epoch is over
-  kTimeout,  // nothing yet: ask again
-};
-
-/// A row of a batch that the loading threads could not fill.
-struct FailedRow {
-  std::uint64_t batch = 0;  // of those submitted, from 0
-  int row = 0;
-  ErrorCode code = ErrorCode::kCorruptData;
-};
-
-struct NextBatch {
-  NextState state = NextState::kEnd;
-  std::optional<HostBatch> batch;  // only with kBatch
-};
 
 /// Batches on their way from the loading threads to the consumer: samples are claimed in order by
 /// any thread, batches come out in order. Claims stay at most `ahead` batches in front of the

@@ -1,4 +1,4 @@
-#include "feed/workers/slot_memory.h"
+#include "feed/workers/slot_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
