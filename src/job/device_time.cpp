@@ -1,6 +1,7 @@
 #include "job/device_time.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace unstarve::job {
 
@@ -9,18 +10,30 @@ void DeviceTimeSweep::Union::add(std::int64_t from_ns, std::int64_t to_ns) {
   end_ns = std::max(end_ns, to_ns);
 }
 
-DeviceTimeSweep::DeviceTimeSweep(const trace::Interval& span) : span_(span) {
+DeviceTimeSweep::DeviceTimeSweep(const trace::Interval& span)
+    : DeviceTimeSweep(std::vector<trace::Interval>{span}) {}
+
+DeviceTimeSweep::DeviceTimeSweep(std::vector<trace::Interval> spans) : spans_(std::move(spans)) {
   for (Union* one : {&compute_, &with_communication_, &all_, &communication_, &copies_}) {
-    one->end_ns = span.start_ns;
+    one->end_ns = spans_.front().start_ns;
   }
 }
 
+// A piece may come after one that begins later. Whatever reached over there began before this
+// operation does and covers it, so that no union counts it again.
 void DeviceTimeSweep::add(const trace::DeviceOp& op) {
-  const std::int64_t from_ns = std::max(op.start_ns, span_.start_ns);
-  const std::int64_t to_ns = std::min(op.end_ns, span_.end_ns);
+  while (next_ < spans_.size() && spans_[next_].end_ns <= op.start_ns) ++next_;
+  for (std::size_t i = next_; i < spans_.size() && spans_[i].start_ns < op.end_ns; ++i) {
+    add_piece(op.kind, std::max(op.start_ns, spans_[i].start_ns),
+              std::min(op.end_ns, spans_[i].end_ns));
+  }
+}
+
+void DeviceTimeSweep::add_piece(trace::DeviceOpKind kind, std::int64_t from_ns,
+                                std::int64_t to_ns) {
   if (to_ns <= from_ns) return;
   all_.add(from_ns, to_ns);
-  switch (op.kind) {
+  switch (kind) {
     case trace::DeviceOpKind::kCompute:
     case trace::DeviceOpKind::kMemset:
       compute_.add(from_ns, to_ns);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "trace/timeline.h"
 
@@ -24,11 +26,13 @@ struct DeviceTime {
   std::int64_t busy_ns() const { return compute_ns + exposed_communication_ns + exposed_copy_ns; }
 };
 
-/// Adds up one device's operations, which arrive sorted by start; what lies outside the span does
+/// Adds up one device's operations, which arrive sorted by start; what lies outside the spans does
 /// not count. One pass, so that it can be asked between operations how far the device is busy.
 class DeviceTimeSweep {
  public:
   explicit DeviceTimeSweep(const trace::Interval& span);
+  /// Disjoint, by start; at least one.
+  explicit DeviceTimeSweep(std::vector<trace::Interval> spans);
 
   void add(const trace::DeviceOp& op);
   /// No operation so far runs beyond it.
@@ -43,7 +47,10 @@ class DeviceTimeSweep {
     void add(std::int64_t from_ns, std::int64_t to_ns);
   };
 
-  trace::Interval span_;
+  void add_piece(trace::DeviceOpKind kind, std::int64_t from_ns, std::int64_t to_ns);
+
+  std::vector<trace::Interval> spans_;
+  std::size_t next_ = 0;  // the first span that an operation may still reach
   // What an operation adds to the union of its class and all classes of higher priority is that
   // class's own time, less what the higher classes add later; hence unions that contain each other.
   Union compute_;

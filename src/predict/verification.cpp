@@ -1,6 +1,7 @@
 #include "predict/verification.h"
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "job/device_time.h"
 #include "predict/resampling.h"
@@ -12,27 +13,19 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 constexpr int kResamples = 500;
 
-/// The part of the steps' time in which a kernel or memset runs. One pass: what operations add to
-/// each other are disjoint pieces in the order of time, as the steps are.
+/// The part of the steps' time in which a kernel or memset runs.
 double compute_ratio(const trace::Timeline& timeline, const job::DeviceWork& work,
                      const std::vector<trace::Step>& steps) {
-  std::int64_t computed_ns = 0;
+  std::vector<trace::Interval> spans;
   std::int64_t all_ns = 0;
-  for (const trace::Step& step : steps) all_ns += step.when.duration_ns();
-  std::int64_t covered_to_ns = steps.front().when.start_ns;
-  auto next = steps.begin();  // that a piece may reach
-  for (const std::uint32_t i : work.ops) {
-    const trace::DeviceOp& op = timeline.device_ops[i];
-    if (!job::is_compute(op.kind)) continue;
-    const std::int64_t from_ns = std::max(op.start_ns, covered_to_ns);
-    covered_to_ns = std::max(covered_to_ns, op.end_ns);
-    while (next != steps.end() && next->when.end_ns <= from_ns) ++next;
-    for (auto step = next; step != steps.end() && step->when.start_ns < op.end_ns; ++step) {
-      const std::int64_t start_ns = std::max(from_ns, step->when.start_ns);
-      computed_ns += std::max<std::int64_t>(0, std::min(op.end_ns, step->when.end_ns) - start_ns);
-    }
+  for (const trace::Step& step : steps) {
+    spans.push_back(step.when);
+    all_ns += step.when.duration_ns();
   }
-  return all_ns > 0 ? static_cast<double>(computed_ns) / static_cast<double>(all_ns) : 0;
+  job::DeviceTimeSweep sweep(std::move(spans));
+  for (const std::uint32_t i : work.ops) sweep.add(timeline.device_ops[i]);
+  const auto computed_ns = static_cast<double>(sweep.time().compute_ns);
+  return all_ns > 0 ? computed_ns / static_cast<double>(all_ns) : 0;
 }
 
 /// Of the rank's devices, the one that computes least: the share of the steps' time in which at
