@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "trace/events/events_file.h"
+#include "trace/hook_text.h"
 #include "trace/ring_follower.h"
 #include "trace/run_reader.h"
 #include "trace/timeline_sink.h"
@@ -67,6 +68,7 @@ bool read_store(const std::string& path, LoadedRun& out, TimelineSink& sink, Mar
     return false;
   }
   ended = reader->has_ended();
+  out.timeline.run_id = reader->info("run_id");
   if (const Status read = reader->read_rows(sink); !read) {
     out.remarks.push_back(read.error().message);
   }
@@ -79,6 +81,13 @@ bool read_store(const std::string& path, LoadedRun& out, TimelineSink& sink, Mar
     }
   }
   return true;
+}
+
+/// What the job said in words of its loaders is for readers alone, so nothing fails for want of it.
+void describe_loaders(const std::string& path, Timeline& timeline) {
+  const Result<RunReader> reader = RunReader::open(path);
+  if (!reader) return;
+  if (const auto processes = reader->processes()) add_loader_words(*processes, timeline);
 }
 
 }  // namespace
@@ -105,6 +114,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     read_rings(dir, marks, sink, out.remarks);
   }
   sink.finish();
+  if (store_read) describe_loaders(path, out.timeline);
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));
     out.rings_missing = true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "trace/loader_config.h"
 
 namespace unstarve::trace {
 
@@ -128,17 +129,6 @@ struct StageTime {
   Reading<std::int64_t> threads = {};  // that may work, at the end of it
 };
 
-/// What the job asked one of its loaders for, each time that it was iterated.
-struct LoaderConfig {
-  std::int64_t process = 0;       // 0: not recorded
-  Reading<std::int64_t> id = {};  // unique in its process; absent where the source names no loaders
-  std::int64_t num_workers = 0;   // native: threads that may work at first
-  bool native = false;            // unstarve's engine: threads, no worker processes
-  Reading<std::int64_t> prefetch_factor = {};
-  Reading<std::int64_t> batch_size = {};
-  Reading<bool> pin_memory = {};
-};
-
 struct DeviceInfo {
   std::int32_t index = 0;
   std::string name = {};  // empty when the trace does not say
@@ -155,6 +145,7 @@ enum class InputKind : std::uint8_t { kKineto, kRun, kNsys, kCsv };
 struct Timeline {
   InputKind input = InputKind::kKineto;
   std::string file;
+  std::string run_id = {};  // empty unless it is a run
   std::vector<DeviceInfo> devices;
   std::vector<DeviceOp> device_ops;
   std::vector<HostCall> host_calls;

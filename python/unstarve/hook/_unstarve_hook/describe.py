@@ -69,8 +69,20 @@ def dataset(data: Any) -> dict[str, Any]:
         facts["length"] = len(data)
     except Exception:
         pass  # Absent is absent.
-    facts.update(root(_attribute(_innermost(data), "root")))
+    files = _innermost(data)
+    if files is not data:
+        facts["files_class"] = class_name(files)
+    facts.update(root(_folder(files)))
     return facts
+
+
+def _folder(files: object) -> Any:
+    """Where a data set's files lie: its root, or, of ImageNet, the split's folder in it."""
+    folder = _attribute(files, "root")
+    split = _attribute(files, "split")
+    if class_name(files) == "torchvision.datasets.imagenet.ImageNet" and isinstance(split, str):
+        return os.path.join(os.fsdecode(folder), split)
+    return folder
 
 
 def root(path: object) -> dict[str, str]:

@@ -1,0 +1,113 @@
+#include "trace/hook_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace unstarve::trace {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_at(const Json& object, const char* key) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Json member(const Json& object, const char* key) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(key);
+  return found == object.end() ? Json() : *found;
+}
+
+/// The bytes that `digits` spell, two digits each; those behind the first damage are left out.
+std::string bytes_of(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned char byte = 0;
+    const char* const end = digits.data() + i + 2;
+    if (std::from_chars(digits.data() + i, end, byte, 16).ptr != end) break;
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+DataSet data_set_of(const Json& json) {
+  DataSet data;
+  data.class_name = text_at(json, "class");
+  data.files_class = text_at(json, "files_class");
+  if (data.files_class.empty()) data.files_class = data.class_name;
+  // A path that is no UTF-8 is only shown by `root`; its bytes are beside it.
+  data.folder = bytes_of(text_at(json, "root_hex"));
+  if (data.folder.empty()) data.folder = text_at(json, "root");
+  return data;
+}
+
+LoaderWords words_of(const Json& json) {
+  return {text_at(json, "loader_place"), data_set_of(member(json, "dataset"))};
+}
+
+/// Why the hook left a loader as it was, for the first that it did.
+std::string first_reason(const Json& text) {
+  const Json refused = member(text, "fix_refused");
+  return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
+}
+
+/// -1 where `name` is no number.
+std::int64_t number_of(const std::string& name) {
+  std::int64_t number = -1;
+  const char* const end = name.data() + name.size();
+  return std::from_chars(name.data(), end, number).ptr == end ? number : -1;
+}
+
+}  // namespace
+
+HookText parse_hook_text(std::string_view process_text) {
+  const Json text = Json::parse(process_text, nullptr, false);
+  HookText words;
+  if (!text.is_object()) return words;
+  words.first_loader = words_of(text);
+  const Json loaders = member(text, "loaders");
+  if (loaders.is_object()) {
+    for (const auto& [id, loader] : loaders.items())
+      words.loaders[number_of(id)] = words_of(loader);
+  }
+  const Json left_out = member(text, "left_out");
+  words.data_left_out = left_out.is_array() &&
+                        std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
+  words.fix_applied = text.contains("fix_applied");
+  words.fix_refused = first_reason(text);
+  return words;
+}
+
+std::string text_of_training(const std::vector<ProcessRecord>& processes) {
+  std::string best;
+  for (const ProcessRecord& process : processes) {
+    const Json text = Json::parse(process.text, nullptr, false);
+    if (!text.is_object()) continue;
+    // A job may have several Python processes; the one with a loader is the training process.
+    if (best.empty() || text.contains("loader_place")) best = process.text;
+  }
+  return best;
+}
+
+void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    const HookText text = parse_hook_text(process.text);
+    const LoaderConfig* first = nullptr;
+    for (LoaderConfig& loader : timeline.loaders) {
+      if (loader.process != process.row.id.pid || !loader.id) continue;
+      if (first == nullptr) first = &loader;
+      const auto found = text.loaders.find(*loader.id);
+      // Of a text that was too long for all of them the first one's words are left.
+      if (found == text.loaders.end() && *loader.id != *first->id) continue;
+      const LoaderWords& words = found != text.loaders.end() ? found->second : text.first_loader;
+      loader.place = words.place;
+      loader.data = words.data;
+    }
+  }
+}
+
+}  // namespace unstarve::trace

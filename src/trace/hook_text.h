@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/run_reader.h"
+#include "trace/timeline.h"
+
+namespace unstarve::trace {
+
+/// What the hook said in words of one loader; empty where it said nothing.
+struct LoaderWords {
+  std::string place;  // where the job makes it: "train.py:41"
+  DataSet data;
+};
+
+/// What the hook said in words of one process (docs/formats/run.md).
+struct HookText {
+  LoaderWords first_loader;
+  std::map<std::int64_t, LoaderWords> loaders;  // by id; empty where they did not fit
+  bool data_left_out = false;                   // its path is too long for a ring's text
+  bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
+  std::string fix_refused;                      // why it left one alone; empty when it did not
+};
+
+/// `text` may hold anything: what is not as expected counts as not said.
+HookText parse_hook_text(std::string_view text);
+
+/// What the process that trains said, as it said it; of several the last with a loader. Empty where
+/// none said anything.
+std::string text_of_training(const std::vector<ProcessRecord>& processes);
+
+/// Gives each loader of `timeline` its words.
+void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline);
+
+}  // namespace unstarve::trace

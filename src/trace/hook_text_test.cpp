@@ -1,0 +1,77 @@
+#include "trace/hook_text.h"
+
+#include <gtest/gtest.h>
+
+namespace unstarve::trace {
+namespace {
+
+ProcessRecord process(std::int64_t pid, const std::string& text) {
+  ProcessRecord record;
+  record.row.id.pid = pid;
+  record.text = text;
+  return record;
+}
+
+LoaderConfig loader(std::int64_t pid, std::int64_t id) {
+  LoaderConfig config;
+  config.process = pid;
+  config.id = id;
+  return config;
+}
+
+TEST(HookText, GivesEachLoaderItsOwnWords) {
+  Timeline timeline;
+  timeline.loaders = {loader(7, 3), loader(7, 5), loader(8, 5), loader(7, 9)};
+  add_loader_words({process(7, R"({"loader_place": "t.py:1", "loaders": {
+          "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val"}},
+          "5": {"loader_place": "t.py:2", "dataset": {"class": "torch.Subset",
+                "files_class": "c.D", "root": "/train", "root_hex": "2fff"}}}})")},
+                   timeline);
+  EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
+  EXPECT_EQ(timeline.loaders[0].data.files_class, "a.B") << "the same where nothing wraps it";
+  EXPECT_EQ(timeline.loaders[1].place, "t.py:2");
+  EXPECT_EQ(timeline.loaders[1].data.class_name, "torch.Subset");
+  EXPECT_EQ(timeline.loaders[1].data.files_class, "c.D");
+  EXPECT_EQ(timeline.loaders[1].data.folder, "/\xff");
+  EXPECT_EQ(timeline.loaders[2].place, "") << "of another process";
+  EXPECT_EQ(timeline.loaders[3].place, "") << "nothing was said of it";
+}
+
+TEST(HookText, OfATextThatWasTooLongTheFirstLoadersWordsAreLeft) {
+  Timeline timeline;
+  timeline.loaders = {loader(7, 3), loader(7, 5)};
+  add_loader_words({process(7, R"({"loader_place": "t.py:1", "left_out": ["loaders"],
+      "dataset": {"class": "a.B", "root": "/val"}})")},
+                   timeline);
+  EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
+  EXPECT_EQ(timeline.loaders[0].data.folder, "/val");
+  EXPECT_EQ(timeline.loaders[1].place, "");
+}
+
+TEST(HookText, IsThatOfTheProcessWithALoader) {
+  const std::string training = R"({"loader_place": "t.py:1", "fix_refused": [{"reason": "no"}]})";
+  const std::string text = text_of_training(
+      {process(1, "{}"), process(2, training), process(3, R"({"python": "3"})"), process(4, "")});
+  EXPECT_EQ(text, training);
+  EXPECT_EQ(parse_hook_text(text).fix_refused, "no");
+  EXPECT_FALSE(parse_hook_text(text).fix_applied);
+  EXPECT_EQ(text_of_training({process(1, "no JSON")}), "");
+}
+
+TEST(HookText, AnythingElseCountsAsNotSaid) {
+  for (const char* text :
+       {"", "nothing", "[]", "7", "null",
+        R"({"loaders": [1], "dataset": 3, "left_out": "dataset"})",
+        R"({"loaders": {"x": null, "1": 2, "99999999999999999999": {}}, "fix_refused": [[]]})",
+        R"({"dataset": {"class": 3, "root": {}, "root_hex": "zz"}, "loader_place": []})"}) {
+    const HookText words = parse_hook_text(text);
+    EXPECT_EQ(words.first_loader.place, "") << text;
+    EXPECT_EQ(words.first_loader.data.folder, "") << text;
+    EXPECT_EQ(words.fix_refused, "") << text;
+    EXPECT_FALSE(words.data_left_out) << text;
+  }
+  EXPECT_TRUE(parse_hook_text(R"({"left_out": ["loaders", "dataset"]})").data_left_out);
+}
+
+}  // namespace
+}  // namespace unstarve::trace
