@@ -1,5 +1,9 @@
 #include "cli/terminal.h"
 
+#include <fmt/format.h>
+
+#include "base/io/write.h"
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -65,11 +69,26 @@ report::ProgressOptions progress_options() {
 }
 
 void write_text(Stream stream, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(static_cast<int>(stream), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
+  (void)io::write_all(static_cast<int>(stream), text);
+}
+
+ReadingLine::ReadingLine(std::string path, bool shown)
+    : path_(std::move(path)),
+      shown_(shown),
+      line_(clock_, progress_options(), [](auto text) { write_text(Stream::kErr, text); }) {}
+
+std::function<void(std::uint64_t, std::uint64_t)> ReadingLine::progress() {
+  if (!shown_) return {};
+  return [this](std::uint64_t done, std::uint64_t total) {
+    const double percent =
+        total == 0 ? 100 : 100.0 * static_cast<double>(done) / static_cast<double>(total);
+    line_.update(fmt::format("reading {}: {:.0f} %", path_, percent));
+  };
+}
+
+void write_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    write_text(Stream::kErr, fmt::format("unstarve: note: {}\n", note));
   }
 }
 

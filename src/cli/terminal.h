@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "report/text/live.h"
 #include "report/text/terminal.h"
 
@@ -20,6 +25,27 @@ report::TextOptions text_options(Stream stream);
 /// How progress is shown on stderr: one line that is rewritten on a terminal, plain lines
 /// elsewhere.
 report::ProgressOptions progress_options();
+
+/// One line on stderr that says how far the reading of a trace is, once that takes over a second.
+class ReadingLine {
+ public:
+  /// `shown`: else nothing is said.
+  ReadingLine(std::string path, bool shown);
+  ReadingLine(const ReadingLine&) = delete;
+  ReadingLine& operator=(const ReadingLine&) = delete;
+  /// What an importer is given; holds on to this object.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress();
+  void clear() { line_.clear(); }
+
+ private:
+  std::string path_;
+  bool shown_;
+  SteadyClock clock_;
+  report::ProgressLine line_;
+};
+
+/// Each on a line of stderr, as "unstarve: note: ...".
+void write_notes(const std::vector<std::string>& notes);
 
 /// Writes all of `text`, whatever it holds. A reader that went away is not an error of ours.
 void write_text(Stream stream, std::string_view text);

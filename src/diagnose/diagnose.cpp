@@ -6,7 +6,6 @@
 #include "diagnose/findings.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/signals/derive.h"
-#include "diagnose/verdict.h"
 
 namespace unstarve::diagnose {
 
@@ -70,19 +69,15 @@ CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& sig
 
 }  // namespace
 
-Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host,
-                   const DiagnoseOptions& options) {
+Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   const trace::Timeline& timeline = partitioned.job.timeline();
   const SignalSources sources(partitioned, host);
-  Signals signals = derive_signals(sources);
-  signals.loader_place = options.loader_place;
-  signals.image_folder = options.image_folder;
-
   Diagnosis diagnosis;
+  diagnosis.signals = derive_signals(sources);
+  const Signals& signals = diagnosis.signals;
   diagnosis.input = timeline.input;
   diagnosis.file = timeline.file;
-  diagnosis.run_id = options.run_id;
-  diagnosis.loader_place = options.loader_place;
+  diagnosis.run_id = timeline.run_id;
   for (const DevicePartition& partition : partitioned.devices) {
     diagnosis.devices.push_back(describe(timeline, partition));
   }
@@ -91,31 +86,12 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host,
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
-  diagnosis.verdict = write_verdict(diagnosis);
   return diagnosis;
 }
 
-Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host,
-                   const DiagnoseOptions& options) {
+Diagnosis diagnose(const trace::Timeline& timeline, const HostSignals& host) {
   const job::JobView job(timeline);
-  return diagnose(PartitionedJob(job), host, options);
-}
-
-Signals derive_signals_of(const trace::Timeline& timeline, const HostSignals& host) {
-  const job::JobView job(timeline);
-  return derive_signals({PartitionedJob(job), host});
-}
-
-void attach_predictions(Diagnosis& diagnosis, const std::vector<RemedyPrediction>& predictions) {
-  for (Finding& finding : diagnosis.findings) {
-    for (Remedy& remedy : finding.remedies) {
-      const auto found =
-          std::find_if(predictions.begin(), predictions.end(),
-                       [&remedy](const RemedyPrediction& p) { return p.remedy == remedy.id; });
-      if (found != predictions.end()) remedy.predicted = found->speedup;
-    }
-  }
-  diagnosis.verdict = write_verdict(diagnosis);
+  return diagnose(PartitionedJob(job), host);
 }
 
 }  // namespace unstarve::diagnose

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/reading.h"
-#include "predict/speedup.h"
+#include "diagnose/signals/signals.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
@@ -44,21 +43,14 @@ struct CopySummary {
 
 enum class Confidence { kClear, kAmbiguous };
 
-/// Something to do about a finding.
-struct Remedy {
-  std::string id;   // "more_workers", "unstarve_loader", "pin_memory", ...
-  std::string how;  // one imperative sentence with the values for this job
-  Reading<predict::Speedup> predicted = {};
-  std::map<std::string, std::int64_t> values = {};  // those in `how`: {"num_workers", 2}
-};
-
 struct Finding {
   std::string cause;   // one of the partition's names, or "gpu_busy"
   std::string detail;  // one of design's details, or empty
   double share = 0;    // of wall time
   Confidence confidence = Confidence::kClear;
   std::vector<std::string> evidence;  // sentences with numbers
-  std::vector<Remedy> remedies;
+  /// Rules that spoke for it: the cause's, then its details by how much they explain.
+  std::vector<std::string> reasons = {};
 };
 
 /// What a rule of thumb says, beside the findings: it has no share of time.
@@ -66,7 +58,6 @@ struct Hint {
   std::string rule;         // "gpu_low_cpu_high"
   std::string says;         // one sentence with numbers
   std::string cannot_tell;  // what this signal leaves open
-  std::vector<Remedy> remedies = {};
 };
 
 /// A rule that could not speak, and why.
@@ -76,7 +67,7 @@ struct Abstention {
   WhyAbsent why = WhyAbsent::kNotObserved;
 };
 
-/// The whole answer; printed by report as JSON `unstarve.diagnosis/1`, as text and as HTML.
+/// Why a GPU idles. What to do about it is for advise to say.
 struct Diagnosis {
   trace::InputKind input = trace::InputKind::kKineto;
   std::string file;
@@ -90,8 +81,7 @@ struct Diagnosis {
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
-  std::string loader_place;  // where the job makes its loader ("train.py:41"); empty when unknown
-  std::string verdict;       // one sentence
+  Signals signals;  // what all of it rests on
 };
 
 }  // namespace unstarve::diagnose

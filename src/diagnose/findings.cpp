@@ -14,14 +14,6 @@ struct Detail {
   Claim claim;
 };
 
-void add_remedies(Finding& finding, std::vector<Remedy> remedies) {
-  for (Remedy& remedy : remedies) {
-    const bool known = std::any_of(finding.remedies.begin(), finding.remedies.end(),
-                                   [&remedy](const Remedy& r) { return r.id == remedy.id; });
-    if (!known) finding.remedies.push_back(std::move(remedy));
-  }
-}
-
 // The detail that explains most of the cause names the finding; all of them are evidence.
 void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& abstentions) {
   std::vector<Detail> details;
@@ -36,10 +28,10 @@ void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& 
   });
   if (!details.empty()) finding.detail = std::string(details.front().name);
   for (Detail& detail : details) {
+    finding.reasons.emplace_back(detail.name);
     for (std::string& sentence : detail.claim.evidence) {
       finding.evidence.push_back(std::move(sentence));
     }
-    add_remedies(finding, std::move(detail.claim.remedies));
   }
 }
 
@@ -103,7 +95,7 @@ void ask_for_causes(const Signals& signals, Diagnosis& diagnosis) {
     finding.cause = std::string(rule.cause);
     finding.share = answer.claim->weight;
     finding.evidence = std::move(answer.claim->evidence);
-    finding.remedies = std::move(answer.claim->remedies);
+    finding.reasons.emplace_back(rule.name);
     explain(signals, finding, diagnosis.abstentions);
     diagnosis.findings.push_back(std::move(finding));
   }
@@ -118,8 +110,8 @@ void ask_for_hints(const Signals& signals, Diagnosis& diagnosis) {
     RuleAnswer answer = ask(rule, signals);
     if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
     if (!answer.claim || answer.claim->evidence.empty()) continue;
-    diagnosis.hints.push_back({std::string(rule.name), answer.claim->evidence.front(),
-                               std::string(rule.cannot_tell), std::move(answer.claim->remedies)});
+    diagnosis.hints.push_back(
+        {std::string(rule.name), answer.claim->evidence.front(), std::string(rule.cannot_tell)});
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "diagnose/leading.h"
 #include "report/words.h"
 
 namespace unstarve::report {
@@ -27,17 +26,14 @@ std::string proof_sentence(const Verification& tried) {
                             tried.held ? "held" : "did not hold");
 }
 
-std::string next_sentence(const diagnose::Diagnosis& diagnosis) {
-  const auto& findings = diagnosis.findings;
-  const diagnose::Finding* finding = diagnose::leading_finding(diagnosis);
-  if (finding != nullptr && finding->remedies.empty()) {
-    const auto other = std::find_if(
-        findings.begin(), findings.end(),
-        [](const diagnose::Finding& candidate) { return !candidate.remedies.empty(); });
-    finding = other == findings.end() ? nullptr : &*other;
-  }
-  if (finding == nullptr) return {};
-  const diagnose::Remedy& remedy = *diagnose::leading_remedy(*finding);
+const diagnose::Finding* leading_finding(const Report& report) {
+  const std::optional<std::size_t>& leading = report.advice.leading_finding;
+  return leading ? &report.diagnosis.findings[*leading] : nullptr;
+}
+
+std::string next_sentence(const advise::Advice& advice) {
+  if (!advice.next_remedy) return {};
+  const advise::Remedy& remedy = *advice.next_remedy;
   if (!remedy.predicted) return remedy.how;
   return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
 }

@@ -7,6 +7,9 @@
 
 namespace unstarve::report {
 
+/// The finding that the verdict begins with; null where there is none.
+const diagnose::Finding* leading_finding(const Report& report);
+
 /// The verified remedy with the largest measured speed-up; null when nothing was tried.
 const Verification* best_verified(const std::vector<Verification>& verification);
 
@@ -15,7 +18,7 @@ std::string proof_sentence(const Verification& tried);
 
 /// The remedy that the verdict names, with its prediction; where its finding has none, that of the
 /// largest finding that has one; empty when none has.
-std::string next_sentence(const diagnose::Diagnosis& diagnosis);
+std::string next_sentence(const advise::Advice& advice);
 
 /// Signals that were missing for the same reason, and the rules that stayed silent for it.
 struct Unseen {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "report/words.h"
 
@@ -51,36 +52,38 @@ Json device_json(const diagnose::DeviceDiagnosis& device) {
   return json;
 }
 
-Json remedies_json(const std::vector<diagnose::Remedy>& remedies) {
+Json remedies_json(std::span<const advise::Remedy> remedies) {
   Json list = Json::array();
-  for (const diagnose::Remedy& remedy : remedies) {
+  for (const advise::Remedy& remedy : remedies) {
     Json json = {{"id", remedy.id}, {"how", remedy.how}};
     if (!remedy.values.empty()) json["values"] = remedy.values;
+    if (!remedy.edit.empty()) json["edit"] = remedy.edit;
     json["predicted"] = speedup_json(remedy.predicted);
     list.push_back(std::move(json));
   }
   return list;
 }
 
-Json hints_json(const std::vector<diagnose::Hint>& hints) {
+Json hints_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json list = Json::array();
-  for (const diagnose::Hint& hint : hints) {
+  for (std::size_t i = 0; i < diagnosis.hints.size(); ++i) {
+    const diagnose::Hint& hint = diagnosis.hints[i];
     list.push_back(Json{{"rule", hint.rule},
                         {"says", hint.says},
                         {"cannot_tell", hint.cannot_tell},
-                        {"remedies", remedies_json(hint.remedies)}});
+                        {"remedies", remedies_json(advice.of_hint(i))}});
   }
   return list;
 }
 
-Json finding_json(const diagnose::Finding& finding) {
+Json finding_json(const diagnose::Finding& finding, std::span<const advise::Remedy> remedies) {
   Json json = Json::object();
   json["cause"] = finding.cause;
   json["detail"] = finding.detail;
   json["share"] = number(finding.share);
   json["confidence"] = std::string(confidence_name(finding.confidence));
   json["evidence"] = finding.evidence;
-  json["remedies"] = remedies_json(finding.remedies);
+  json["remedies"] = remedies_json(remedies);
   return json;
 }
 
@@ -118,7 +121,7 @@ Json abstentions_json(const std::vector<diagnose::Abstention>& abstentions) {
   return list;
 }
 
-Json diagnosis_json(const diagnose::Diagnosis& diagnosis) {
+Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json json = Json::object();
   json["schema"] = "unstarve.diagnosis/1";
   if (!diagnosis.run_id.empty()) json["run_id"] = diagnosis.run_id;
@@ -134,10 +137,12 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis) {
                         {"h2d_count", diagnosis.copies.h2d_count},
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
   json["findings"] = Json::array();
-  for (const auto& finding : diagnosis.findings) json["findings"].push_back(finding_json(finding));
-  json["hints"] = hints_json(diagnosis.hints);
+  for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
+    json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));
+  }
+  json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
-  json["verdict"] = diagnosis.verdict;
+  json["verdict"] = advice.verdict;
   return json;
 }
 
@@ -147,13 +152,13 @@ std::string dump(const Json& json) {
 
 }  // namespace
 
-std::string to_json(const diagnose::Diagnosis& diagnosis) {
-  return dump(diagnosis_json(diagnosis));
+std::string to_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
+  return dump(diagnosis_json(diagnosis, advice));
 }
 
-std::string to_json(const diagnose::Diagnosis& diagnosis,
+std::string to_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice,
                     const std::vector<Verification>& verification) {
-  Json json = diagnosis_json(diagnosis);
+  Json json = diagnosis_json(diagnosis, advice);
   json["verification"] = verification_json(verification);
   return dump(json);
 }

@@ -16,25 +16,28 @@ using nlohmann::json;
 
 TEST(Json, MatchesTheGoldenFile) {
   const Report report = sample::report();
-  sample::expect_golden("diagnosis.json", to_json(report.diagnosis, report.verification));
+  sample::expect_golden("diagnosis.json",
+                        to_json(report.diagnosis, report.advice, report.verification));
 }
 
 TEST(Json, TheSameInputGivesTheSameBytes) {
   const Report report = sample::report();
-  EXPECT_EQ(to_json(report.diagnosis), to_json(sample::report().diagnosis));
+  EXPECT_EQ(to_json(report.diagnosis, report.advice),
+            to_json(sample::report().diagnosis, sample::advice()));
 }
 
 TEST(Json, VerificationIsThereOnlyWhenAskedFor) {
   const diagnose::Diagnosis diagnosis = sample::diagnosis();
-  EXPECT_FALSE(json::parse(to_json(diagnosis)).contains("verification"));
-  EXPECT_EQ(json::parse(to_json(diagnosis, {})).at("verification"), json::array());
+  EXPECT_FALSE(json::parse(to_json(diagnosis, sample::advice())).contains("verification"));
+  EXPECT_EQ(json::parse(to_json(diagnosis, sample::advice(), {})).at("verification"),
+            json::array());
 }
 
 TEST(Json, AbsentIsAReasonAndNeverZero) {
   diagnose::Diagnosis diagnosis;
   diagnosis.partition = WhyAbsent::kNotSupported;
   diagnosis.devices.resize(1);
-  const json parsed = json::parse(to_json(diagnosis));
+  const json parsed = json::parse(to_json(diagnosis, sample::advice()));
   EXPECT_EQ(parsed.at("partition"), (json{{"absent", "not_supported"}}));
   EXPECT_EQ(parsed.at("steps").at("mean_us"), (json{{"absent", "not_observed"}}));
   EXPECT_EQ(parsed.at("devices").at(0).at("name"), (json{{"absent", "not_observed"}}));
@@ -43,11 +46,12 @@ TEST(Json, AbsentIsAReasonAndNeverZero) {
 
 TEST(Json, OnlyEmulatedDevicesAndRunsSaySo) {
   diagnose::Diagnosis diagnosis = sample::diagnosis();
-  EXPECT_EQ(json::parse(to_json(diagnosis)).at("devices").at(0).at("emulated"), true);
+  EXPECT_EQ(json::parse(to_json(diagnosis, sample::advice())).at("devices").at(0).at("emulated"),
+            true);
   diagnosis.devices[0].info.emulated = false;
   diagnosis.run_id.clear();
   diagnosis.input = trace::InputKind::kKineto;
-  const json parsed = json::parse(to_json(diagnosis));
+  const json parsed = json::parse(to_json(diagnosis, sample::advice()));
   EXPECT_FALSE(parsed.at("devices").at(0).contains("emulated"));
   EXPECT_FALSE(parsed.contains("run_id"));
   EXPECT_EQ(parsed.at("input").at("kind"), "kineto");
@@ -59,7 +63,7 @@ TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
   report.diagnosis.findings[0].share = std::nan("");
   report.diagnosis.steps.mean_us = std::nan("");
   report.verification[0].measured.high = -std::numeric_limits<double>::infinity();
-  const json parsed = json::parse(to_json(report.diagnosis, report.verification));
+  const json parsed = json::parse(to_json(report.diagnosis, report.advice, report.verification));
   const json absent = {{"absent", "not_observed"}};
   EXPECT_EQ(parsed.at("devices").at(0).at("span_us"), absent);
   EXPECT_EQ(parsed.at("findings").at(0).at("share"), absent);
@@ -69,7 +73,7 @@ TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
 
 TEST(Json, AnyBytesGiveValidUtf8) {
   const Report report = sample::hostile_report();
-  const json parsed = json::parse(to_json(report.diagnosis, report.verification));
+  const json parsed = json::parse(to_json(report.diagnosis, report.advice, report.verification));
   const auto verdict = parsed.at("verdict").get<std::string>();
   EXPECT_NE(verdict.find("</script>"), std::string::npos);
   EXPECT_NE(verdict.find("\xEF\xBF\xBD"), std::string::npos);

@@ -3,32 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "advise/advice.h"
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
-#include "predict/speedup.h"
+#include "trial/verification.h"
 
 namespace unstarve::report {
 
-/// What one configuration of the job was measured to do.
-struct Measurement {
-  double step_us = 0;  // one optimizer step, wall time
-  Reading<double> au;  // accelerator utilisation, 0..1, see docs/metrics.md
-  Reading<double> images_per_s;
-  Reading<double> cpu_cores;             // CPU seconds per second of the whole process tree
-  Reading<double> gpu_utilization_mean;  // 0..1, as the driver reports it
-};
-
-/// A remedy that was tried: what was promised, what came of it.
-struct Verification {
-  std::string remedy;  // id, as in Remedy::id
-  std::string how;     // what was changed, one sentence
-  Reading<predict::Speedup> predicted;
-  predict::Speedup measured;
-  bool held = false;  // decided by whoever measured; report only prints it
-  Measurement before;
-  Measurement after;
-  Reading<diagnose::Partition> partition_after;
-};
+using trial::Measurement;
+using trial::Verification;
 
 /// A curve of ratios 0..1 over time, for example GPU utilisation before a fix. Points whose value
 /// is not finite are gaps. `t_s` ascends and has as many entries as `value`.
@@ -55,9 +38,10 @@ struct RunFacts {
   std::vector<Fact> versions;
 };
 
-/// Everything that text and HTML show. The JSON is made of `diagnosis` and `verification` alone.
+/// Everything that text and HTML show. The JSON is made of the first three alone.
 struct Report {
   diagnose::Diagnosis diagnosis;
+  advise::Advice advice;
   std::vector<Verification> verification;
   std::vector<Series> utilization;  // of the GPU; the first is the run that was diagnosed
   std::vector<Fact> own_cost;       // what watching cost, in words and numbers

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "advise/advice.h"
+#include "advise/catalogue.h"
 #include "diagnose/diagnose.h"
 #include "golden/planted_job.h"
 #include "observe/import/kineto.h"
@@ -30,7 +32,7 @@ trace::Timeline play(const std::function<void(PlantedJob&)>& step) {
 }
 
 Diagnosis diagnose_it(const trace::Timeline& timeline, const HostSignals& host = {}) {
-  const Diagnosis diagnosis = diagnose::diagnose(timeline, host, {});
+  const Diagnosis diagnosis = diagnose::diagnose(timeline, host);
   EXPECT_TRUE(diagnosis.partition);
   EXPECT_FALSE(diagnosis.findings.empty());
   return diagnosis;
@@ -45,11 +47,14 @@ void expect_top(const Diagnosis& diagnosis, const std::string& cause, const std:
   EXPECT_EQ(top.confidence, diagnose::Confidence::kClear);
 }
 
-const diagnose::Remedy* find_remedy(const Finding& finding, const std::string& id) {
-  for (const diagnose::Remedy& remedy : finding.remedies) {
-    if (remedy.id == id) return &remedy;
+/// For the finding with the largest share.
+std::optional<advise::Remedy> find_remedy(const Diagnosis& diagnosis, const std::string& id) {
+  const advise::JobFacts job;
+  for (const advise::Remedy& remedy :
+       advise::offers({diagnosis.signals, job}, diagnosis.findings.at(0).reasons)) {
+    if (remedy.id == id) return remedy;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 trace::LoaderConfig loader(std::int64_t workers) {
@@ -76,7 +81,7 @@ TEST(PlantedCauses, TooFewWorkers) {
   const Diagnosis found = diagnose_it(timeline, host);
   expect_top(found, "input_wait", "too_few_workers", kStarved);
   EXPECT_NEAR((*found.partition).gpu_compute, 1 - kStarved, 0.02);
-  EXPECT_EQ(find_remedy(found.findings[0], "fewer_workers"), nullptr);
+  EXPECT_FALSE(find_remedy(found, "fewer_workers"));
 }
 
 TEST(PlantedCauses, DecodingInTheTrainingThread) {
@@ -88,16 +93,16 @@ TEST(PlantedCauses, DecodingInTheTrainingThread) {
   HostSignals host;
   host.effective_cpus = 2.0;
   host.job_cpu_cores = 1.05;
-  Diagnosis found = diagnose_it(timeline, host);
+  const Diagnosis found = diagnose_it(timeline, host);
   expect_top(found, "input_wait", "decode_cpu", kStarved);
-  const diagnose::Remedy* more = find_remedy(found.findings[0], "more_workers");
-  ASSERT_NE(more, nullptr);
+  const auto more = find_remedy(found, "more_workers");
+  ASSERT_TRUE(more);
   EXPECT_EQ(more->values.at("num_workers"), 2);
   EXPECT_FALSE(more->predicted);
 
-  diagnose::attach_predictions(found, {{"more_workers", {1.4, 1.2, 1.6}}});
-  EXPECT_NE(found.verdict.find("predicted 1.40x faster, 1.20 to 1.60"), std::string::npos)
-      << found.verdict;
+  const std::string verdict =
+      advise::advise(found, {}, {{{"more_workers", {1.4, 1.2, 1.6}}}, {}}).verdict;
+  EXPECT_NE(verdict.find("predicted 1.40x faster, 1.20 to 1.60"), std::string::npos) << verdict;
 }
 
 TEST(PlantedCauses, NoMoreWorkersWhenTheCpusAreBusy) {
@@ -108,10 +113,10 @@ TEST(PlantedCauses, NoMoreWorkersWhenTheCpusAreBusy) {
   host.job_cpu_cores = 1.98;
   const Diagnosis found = diagnose_it(timeline, host);
   expect_top(found, "input_wait", "too_many_workers", kStarved);
-  EXPECT_EQ(find_remedy(found.findings[0], "more_workers"), nullptr);
-  EXPECT_NE(find_remedy(found.findings[0], "unstarve_loader"), nullptr);
-  const diagnose::Remedy* fewer = find_remedy(found.findings[0], "fewer_workers");
-  ASSERT_NE(fewer, nullptr);
+  EXPECT_FALSE(find_remedy(found, "more_workers"));
+  EXPECT_TRUE(find_remedy(found, "unstarve_loader"));
+  const auto fewer = find_remedy(found, "fewer_workers");
+  ASSERT_TRUE(fewer);
   EXPECT_EQ(fewer->values.at("num_workers"), 2);
 }
 
@@ -123,7 +128,7 @@ TEST(PlantedCauses, SynchroniseInEveryStep) {
     job.host(20'000);
   }));
   expect_top(found, "sync", "", 0.48);
-  EXPECT_NE(find_remedy(found.findings[0], "remove_sync"), nullptr);
+  EXPECT_TRUE(find_remedy(found, "remove_sync"));
 }
 
 // Old profilers number what the framework does, not the calls: the causes are the same.
@@ -159,7 +164,7 @@ TEST(PlantedCauses, PageableCopies) {
   expect_top(found, "exposed_copy", "pageable", 0.25);
   EXPECT_EQ(found.copies.h2d_count, kSteps);
   EXPECT_EQ(*found.copies.pageable_ratio, 1.0);
-  EXPECT_NE(find_remedy(found.findings[0], "pin_memory"), nullptr);
+  EXPECT_TRUE(find_remedy(found, "pin_memory"));
 }
 
 TEST(PlantedCauses, ManySmallCopies) {
@@ -207,7 +212,7 @@ TEST(PlantedCauses, TinyKernels) {
     }
   }));
   expect_top(found, "launch", "", 11.0 / 14);
-  EXPECT_NE(find_remedy(found.findings[0], "cuda_graphs_or_compile"), nullptr);
+  EXPECT_TRUE(find_remedy(found, "cuda_graphs_or_compile"));
 }
 
 TEST(PlantedCauses, BusyGpu) {
@@ -256,7 +261,7 @@ TEST(PlantedCauses, SurviveTheWayThroughAKinetoTrace) {
   expect_same(&diagnose::Partition::sync);
   expect_same(&diagnose::Partition::launch);
   EXPECT_EQ(direct.findings[0].cause, imported.findings[0].cause);
-  EXPECT_EQ(direct.verdict, imported.verdict);
+  EXPECT_EQ(advise::advise(direct, {}, {}).verdict, advise::advise(imported, {}, {}).verdict);
 }
 
 }  // namespace

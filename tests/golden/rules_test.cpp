@@ -1,6 +1,6 @@
 // Every rule against its golden cases in tests/golden/rules/<rule>/cases.json: given signals, what
-// it claims, or that it stays silent. A rule without cases fails, and so does one that speaks
-// although a signal that it needs is absent.
+// it claims, or that it stays silent, and which remedies are offered for it. A rule without cases
+// fails, and so does one that speaks although a signal that it needs is absent.
 
 #include "diagnose/rules/rule.h"
 
@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "advise/catalogue.h"
 #include "diagnose/rules/all_rules.h"
 
 namespace unstarve::diagnose {
@@ -19,9 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-Signals make_signals(const Json& values, const Json& names) {
+Signals make_signals(const Json& values) {
   Signals signals;
-  signals.image_folder = names.value("image_folder", "");
   for (const auto& [name, value] : values.items()) {
     bool known = false;
     for (const SignalField& field : signal_fields()) {
@@ -34,17 +34,28 @@ Signals make_signals(const Json& values, const Json& names) {
   return signals;
 }
 
+advise::JobFacts make_job(const Json& names) {
+  advise::JobFacts job;
+  if (!names.contains("image_folder")) return job;
+  const std::string name = "torchvision.datasets.folder.ImageFolder";
+  job.data = {name, name, names["image_folder"].get<std::string>()};
+  return job;
+}
+
 void expect_claim(const Claim& claim, const Json& expected) {
   if (expected.contains("weight")) {
     EXPECT_NEAR(claim.weight, expected["weight"].get<double>(), 1e-9);
   }
   EXPECT_THAT(claim.evidence,
               testing::Contains(testing::HasSubstr(expected["evidence"].get<std::string>())));
+}
+
+void expect_remedies(const Rule& rule, const advise::Situation& situation, const Json& expected) {
   std::vector<std::string> remedies;
-  for (const Remedy& remedy : claim.remedies) {
+  for (const advise::Remedy& remedy : advise::offers(situation, {std::string(rule.name)})) {
     remedies.push_back(remedy.id);
     EXPECT_FALSE(remedy.how.empty()) << remedy.id;
-    EXPECT_FALSE(remedy.predicted) << "predictions are not the rules' to make";
+    EXPECT_FALSE(remedy.predicted) << remedy.id << " has not been predicted";
   }
   EXPECT_EQ(remedies, expected["remedies"].get<std::vector<std::string>>());
 }
@@ -71,13 +82,17 @@ TEST_P(GoldenRule, SaysWhatItsCasesSay) {
   int silent = 0;
   for (const Json& item : Json::parse(file)) {
     SCOPED_TRACE(item["name"].get<std::string>());
-    const Signals signals = make_signals(item["signals"], item.value("names", Json::object()));
+    const Signals signals = make_signals(item["signals"]);
+    const advise::JobFacts job = make_job(item.value("names", Json::object()));
     const RuleAnswer answer = ask(rule, signals);
     EXPECT_FALSE(answer.abstention) << answer.abstention->signal;
     const bool expects_silence = item["expect"].contains("silent");
     ASSERT_EQ(answer.claim.has_value(), !expects_silence);
     ++(expects_silence ? silent : spoken);
-    if (!expects_silence) expect_claim(*answer.claim, item["expect"]);
+    if (!expects_silence) {
+      expect_claim(*answer.claim, item["expect"]);
+      expect_remedies(rule, {signals, job}, item["expect"]);
+    }
     for (const Signal needed : rule.needs) expect_abstention_without(rule, signals, needed);
   }
   EXPECT_GT(spoken, 0);
@@ -88,6 +103,24 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenRule, testing::Range<std::size_t>(0, all_rul
                          [](const auto& rule) {
                            return std::string(all_rules()[rule.param].name);
                          });
+
+std::set<std::string> remedies_of_cases(const std::string& rule) {
+  std::ifstream file(std::string(UNSTARVE_SOURCE_DIR) + "/tests/golden/rules/" + rule +
+                     "/cases.json");
+  std::set<std::string> ids;
+  for (const Json& item : Json::parse(file)) {
+    for (const Json& id : item["expect"].value("remedies", Json::array())) ids.insert(id);
+  }
+  return ids;
+}
+
+TEST(AllRemedies, AreOfferedInSomeGoldenCase) {
+  std::set<std::string> seen;
+  for (const Rule& rule : all_rules()) seen.merge(remedies_of_cases(std::string(rule.name)));
+  for (const advise::CatalogueEntry& entry : advise::catalogue()) {
+    EXPECT_EQ(seen.count(entry.id), 1U) << entry.id << " is in no case of tests/golden/rules";
+  }
+}
 
 TEST(AllRules, HaveNamesOfTheirOwnAndNeedSomething) {
   std::set<std::string_view> names;

@@ -82,7 +82,7 @@ void train(RecordedJob& job) {
 }
 
 void expect_the_training_loader(const trace::Timeline& timeline) {
-  const diagnose::Signals signals = diagnose::derive_signals_of(timeline, {});
+  const diagnose::Signals signals = diagnose::diagnose(timeline, {}).signals;
   ASSERT_TRUE(signals.num_workers);
   EXPECT_EQ(*signals.num_workers, 0);
   EXPECT_EQ(*signals.fetch_ns_median, 60.0 * kMs);

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/shard_text.h"
-#include "cli/trial.h"
+#include "report/words.h"
 
 namespace unstarve::cli {
 
@@ -17,7 +16,8 @@ std::string shown(const predict::Speedup& speedup) {
 }
 
 /// CPU time of one image while the cache is filled, beside that without a cache.
-std::string cost_per_image(const FilledCache& cache, const Calibration& calibration) {
+std::string cost_per_image(const trial::FilledCache& cache,
+                           const advise::Calibration& calibration) {
   const double filling_ms = 1e3 * cache.cpu_s / static_cast<double>(cache.images) / cache.epochs;
   std::string text = fmt::format("{:.2f} ms of CPU per image", filling_ms);
   if (calibration.folder) {
@@ -28,50 +28,52 @@ std::string cost_per_image(const FilledCache& cache, const Calibration& calibrat
 
 }  // namespace
 
-std::string prediction_text(const Analysis& before, const std::string& remedy) {
-  const Reading<predict::Speedup> predicted = prediction_of(before.diagnosis, remedy);
-  if (predicted) return shown(*predicted);
-  return "no prediction, " + std::string(to_string(predicted.why_absent()));
+std::string prediction_text(const trial::Examination& before, const std::string& remedy) {
+  const advise::Remedy* advised = before.advice.find(remedy);
+  if (advised == nullptr) return "no prediction, the diagnosis does not advise it";
+  if (advised->predicted) return shown(*advised->predicted);
+  return "no prediction, " + std::string(to_string(advised->predicted.why_absent()));
 }
 
-std::string measured_text(const report::Verification& tried) {
+std::string measured_text(const trial::Verification& tried) {
   std::string text = shown(tried.measured);
   if (tried.predicted) text += tried.held ? ", as predicted" : ", outside the prediction";
   return text;
 }
 
-std::string filled_text(const FilledCache& cache, const Calibration& calibration) {
+std::string filled_text(const trial::FilledCache& cache, const advise::Calibration& calibration) {
   std::string text =
       fmt::format("  {:<16}  kept {} of {} images, {}, in {}\n{:20}{}",
                   cache.epochs == 1 ? "first epoch" : "two epochs", cache.kept, cache.images,
-                  bytes_text(static_cast<double>(cache.bytes)), duration_text(cache.seconds), "",
-                  cost_per_image(cache, calibration));
+                  report::bytes_text(static_cast<double>(cache.bytes)),
+                  report::seconds_text(cache.seconds), "", cost_per_image(cache, calibration));
   if (!cache.full()) text += fmt::format("\n{:20}not all: {}", "", cache.why_not_all);
   return text;
 }
 
 std::string packed_text(const feed::PackSummary& packed) {
   return fmt::format("  {:<16}  {} of the images once: {} -> {} in {}", "unstarve pack",
-                     packed.samples, bytes_text(static_cast<double>(packed.source_bytes)),
-                     bytes_text(static_cast<double>(packed.shard_bytes)),
-                     duration_text(packed.seconds));
+                     packed.samples, report::bytes_text(static_cast<double>(packed.source_bytes)),
+                     report::bytes_text(static_cast<double>(packed.shard_bytes)),
+                     report::seconds_text(packed.seconds));
 }
 
-std::string what_feeding_costs(const std::vector<report::Verification>& tried) {
+std::string what_feeding_costs(const std::vector<trial::Verification>& tried) {
   std::string fed;
-  for (const report::Verification& trial : tried) {
+  for (const trial::Verification& trial : tried) {
     if (!trial.after.au || *trial.after.au < kFedAu || !trial.after.cpu_cores) continue;
     fed += fmt::format("    {:<16} with {:.2f} CPU cores\n", trial.remedy, *trial.after.cpu_cores);
   }
   return fed.empty() ? fed : "  The GPU is fed (an AU of 90 % or more) by\n" + fed;
 }
 
-std::string filling_cost(const FilledCache& cache, const Calibration& calibration) {
-  return fmt::format("{} for {} images, {}", duration_text(cache.seconds / cache.epochs),
+std::string filling_cost(const trial::FilledCache& cache, const advise::Calibration& calibration) {
+  return fmt::format("{} for {} images, {}", report::seconds_text(cache.seconds / cache.epochs),
                      cache.images, cost_per_image(cache, calibration));
 }
 
-std::string what_filling_costs(const FilledCache& cache, const Calibration& calibration) {
+std::string what_filling_costs(const trial::FilledCache& cache,
+                               const advise::Calibration& calibration) {
   return "  unstarve_cache is measured from the second epoch on. The first one filled the\n"
          "  cache: " +
          filling_cost(cache, calibration) + ".\n";

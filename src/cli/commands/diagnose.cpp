@@ -1,17 +1,16 @@
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cli/analysis.h"
 #include "cli/commands/commands.h"
 #include "cli/files.h"
-#include "cli/remedies.h"
 #include "cli/terminal.h"
 #include "report/html/page.h"
 #include "report/json.h"
+#include "report/run_page.h"
 #include "report/text/text.h"
+#include "trial/examination.h"
 
 namespace unstarve::cli {
 
@@ -24,23 +23,22 @@ struct Options {
 };
 
 Status diagnose_one(const Options& options, const std::string& input) {
-  auto analysis = analyse(input, !options.json);
-  if (!analysis) return forward_error(analysis);
-  diagnose::attach_predictions(analysis->diagnosis, predict_remedies(*analysis, {}));
+  ReadingLine line(input, !options.json);
+  const auto examined = trial::examine(input, line.progress());
+  line.clear();
+  if (!examined) return forward_error(examined);
+  const report::Report shown = report::make_report(*examined);
   if (!options.html.empty()) {
-    if (Status written = write_file(options.html, report::render_html(to_report(*analysis)));
-        !written) {
+    if (Status written = write_file(options.html, report::render_html(shown)); !written) {
       return written;
     }
   }
   if (options.json) {
-    write_text(Stream::kOut, report::to_json(analysis->diagnosis));
+    write_text(Stream::kOut, report::to_json(shown.diagnosis, shown.advice));
     return {};
   }
-  write_text(Stream::kOut, report::render_text(to_report(*analysis), text_options(Stream::kOut)));
-  for (const std::string& remark : analysis->remarks) {
-    write_text(Stream::kErr, fmt::format("unstarve: note: {}\n", remark));
-  }
+  write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
+  write_notes(examined->remarks);
   return {};
 }
 

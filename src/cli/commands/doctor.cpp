@@ -12,14 +12,14 @@
 #include "base/clock.h"
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/job_python.h"
-#include "cli/installation.h"
 #include "cli/terminal.h"
 #include "device/gpu_monitor.h"
 #include "host/cgroup.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
 #include "report/text/terminal.h"
+#include "trial/installation.h"
+#include "trial/job_python.h"
 
 namespace unstarve::cli {
 
@@ -111,7 +111,7 @@ std::vector<Check> check_host(const host::HostFiles& files) {
   return checks;
 }
 
-std::vector<Check> check_python(const Installation& parts, const JobPython& job) {
+std::vector<Check> check_python(const trial::Installation& parts, const trial::JobPython& job) {
   std::vector<Check> checks;
   checks.push_back({"Python hook", !parts.hook_dir.empty(),
                     parts.hook_dir.empty() ? "not found beside this program" : parts.hook_dir,
@@ -190,8 +190,8 @@ void run_doctor(const CommandContext& context, const Options& options) {
     for (Check& check : more) checks.push_back(std::move(check));
   };
   add(check_host(files));
-  add(check_python(find_installation(context.executable),
-                   find_job_python(options.python, options.command)));
+  add(check_python(trial::find_installation(context.executable),
+                   trial::find_job_python(options.python, options.command)));
   checks.push_back(check_folder());
   write_text(Stream::kOut, options.json ? render_json(checks) : render(checks));
 }

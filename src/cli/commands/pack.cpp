@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/shard_text.h"
 #include "cli/terminal.h"
 #include "feed/pack/pack_job.h"
 #include "report/text/live.h"
 #include "report/text/terminal.h"
+#include "report/words.h"
 
 namespace unstarve::cli {
 namespace {
@@ -31,10 +31,10 @@ void announce(const feed::PackEstimate& estimate, const PackCommand& command) {
   std::string text = fmt::format(
       "{} images in {}, about {}\n"
       "  to expect: {} in {} ({}), {:.0f} images/s with {} thread(s), {}\n",
-      estimate.samples, command.job.source, bytes_text(estimate.source_bytes),
-      bytes_text(estimate.shard_bytes), command.job.target,
+      estimate.samples, command.job.source, report::bytes_text(estimate.source_bytes),
+      report::bytes_text(estimate.shard_bytes), command.job.target,
       ratio_text(estimate.shard_bytes, estimate.source_bytes), estimate.images_per_s,
-      estimate.threads, duration_text(estimate.seconds));
+      estimate.threads, report::seconds_text(estimate.seconds));
   if (estimate.packed_before > 0) {
     text += fmt::format("  going on: {} images were packed before\n", estimate.packed_before);
   }
@@ -49,7 +49,7 @@ std::string progress_text(const feed::PackProgress& progress) {
   const auto left = static_cast<double>(progress.total - progress.done);
   return fmt::format("  {}  {} of {}  {:.0f} images/s  {} left", packing ? "packing" : "checking",
                      progress.done, progress.total, progress.images_per_s,
-                     duration_text(left / progress.images_per_s));
+                     report::seconds_text(left / progress.images_per_s));
 }
 
 /// Names come from files: nothing in them may reach the terminal as a command.
@@ -116,9 +116,9 @@ void print_text(const PackCommand& command, const feed::PackSummary& summary) {
       "{} images in {} shard(s), read back and checked, in {}\n"
       "  {} -> {} ({})\n"
       "  {} as coefficients, {} as their bytes\n",
-      summary.samples, summary.shards, duration_text(summary.seconds), bytes_text(source),
-      bytes_text(shards), ratio_text(shards, source), summary.coefficients,
-      summary.samples - summary.coefficients);
+      summary.samples, summary.shards, report::seconds_text(summary.seconds),
+      report::bytes_text(source), report::bytes_text(shards), ratio_text(shards, source),
+      summary.coefficients, summary.samples - summary.coefficients);
   if (summary.packed_now < summary.samples) {
     text += fmt::format("  {} of them were packed before\n", summary.samples - summary.packed_now);
   }

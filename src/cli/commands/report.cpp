@@ -2,15 +2,14 @@
 #include <memory>
 #include <string>
 
-#include "cli/analysis.h"
 #include "cli/commands/commands.h"
 #include "cli/files.h"
-#include "cli/remedies.h"
 #include "cli/terminal.h"
-#include "cli/trial.h"
 #include "report/html/page.h"
 #include "report/json.h"
+#include "report/run_page.h"
 #include "report/text/text.h"
+#include "trial/trial_folder.h"
 
 namespace unstarve::cli {
 
@@ -22,27 +21,20 @@ struct Options {
   std::string json;
 };
 
-/// A run, a trace, or a folder of trials.
-Result<TriedRun> read(const std::string& path) {
-  if (holds_trials(path)) return analyse_trials(path);
-  auto analysis = analyse(path, true);
-  if (!analysis) return forward_error(analysis);
-  diagnose::attach_predictions(analysis->diagnosis, predict_remedies(*analysis, {}));
-  return TriedRun{*std::move(analysis), {}};
-}
-
-std::string as_json(const TriedRun& run) {
-  const auto& verification = run.tried.verification;
-  return verification.empty() ? report::to_json(run.before.diagnosis)
-                              : report::to_json(run.before.diagnosis, verification);
+std::string as_json(const report::Report& shown) {
+  return shown.verification.empty()
+             ? report::to_json(shown.diagnosis, shown.advice)
+             : report::to_json(shown.diagnosis, shown.advice, shown.verification);
 }
 
 Status report_run(const Options& options) {
-  const auto run = read(options.run);
-  if (!run) return forward_error(run);
-  const report::Report shown = to_report(run->before, run->tried);
+  ReadingLine line(options.run, true);
+  const auto job = trial::read_trials(options.run, line.progress());
+  line.clear();
+  if (!job) return forward_error(job);
+  const report::Report shown = report::make_report(*job);
   if (!options.json.empty()) {
-    if (Status written = write_file(options.json, as_json(*run)); !written) return written;
+    if (Status written = write_file(options.json, as_json(shown)); !written) return written;
   }
   if (!options.html.empty()) {
     if (Status written = write_file(options.html, report::render_html(shown)); !written) {
@@ -51,9 +43,7 @@ Status report_run(const Options& options) {
   }
   if (options.json.empty() && options.html.empty()) {
     write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
-    for (const std::string& remark : run->before.remarks) {
-      write_text(Stream::kErr, fmt::format("unstarve: note: {}\n", remark));
-    }
+    write_notes(job->before.remarks);
   }
   return {};
 }

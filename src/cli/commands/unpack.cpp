@@ -5,10 +5,10 @@
 
 #include "base/clock.h"
 #include "cli/commands/commands.h"
-#include "cli/shard_text.h"
 #include "cli/terminal.h"
 #include "feed/pack/unpack_job.h"
 #include "report/text/live.h"
+#include "report/words.h"
 
 namespace unstarve::cli {
 namespace {
@@ -33,7 +33,7 @@ void print(const UnpackCommand& command, const feed::UnpackSummary& summary) {
              fmt::format("{} files, {}, in {}\n"
                          "  {} identical to those that were packed\n"
                          "  {} JPEGs with identical pixels, made anew\n",
-                         summary.samples, bytes_text(static_cast<double>(summary.bytes)),
+                         summary.samples, report::bytes_text(static_cast<double>(summary.bytes)),
                          command.job.target, summary.identical, summary.same_pixels));
 }
 

@@ -16,7 +16,6 @@ struct Claim {
   /// details of one cause are ranked. kHint: unused.
   double weight = 0;
   std::vector<std::string> evidence;  // sentences with numbers; a hint's first is what it says
-  std::vector<Remedy> remedies;
 };
 
 enum class RuleKind {

@@ -86,9 +86,7 @@ struct Signals {
   Reading<double> thermal_slowdown_ratio;  // of the samples, clocks held down by heat
   Reading<double> power_cap_ratio;         // of the samples, clocks held down by the power limit
 
-  // Names for evidence; empty when unknown.
-  std::string loader_place;   // where the job makes its loader: "train.py:41"
-  std::string image_folder;   // the data, where it is known to be a folder of images
+  // A name for evidence; empty when unknown.
   std::string blocking_call;  // the call that blocked the training thread most
 };
 

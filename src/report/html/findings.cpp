@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
@@ -9,16 +12,19 @@
 namespace unstarve::report {
 namespace {
 
-std::string remedy_html(const diagnose::Remedy& remedy) {
+std::string remedy_html(const advise::Remedy& remedy) {
   const std::string gain =
       remedy.predicted
           ? fmt::format("predicted <strong>{}</strong>", speedup_text(*remedy.predicted))
           : fmt::format("gain not predicted: {}", why_words(remedy.predicted.why_absent()));
-  return fmt::format("<li><p>{}</p><p class=\"gain\"><code>{}</code> {}</p></li>\n",
-                     escape(remedy.how), escape(remedy.id), gain);
+  const std::string edit =
+      remedy.edit.empty() ? "" : fmt::format("<pre>{}</pre>", escape(remedy.edit));
+  return fmt::format("<li><p>{}</p>{}<p class=\"gain\"><code>{}</code> {}</p></li>\n",
+                     escape(remedy.how), edit, escape(remedy.id), gain);
 }
 
-std::string finding_html(const diagnose::Finding& finding) {
+std::string finding_html(const diagnose::Finding& finding,
+                         std::span<const advise::Remedy> remedies) {
   const std::string share = ratio_text(finding.share);
   std::string text = fmt::format("<article class=\"finding\">\n<h3><span>{}</span>",
                                  escape(finding_title(finding)));
@@ -37,9 +43,9 @@ std::string finding_html(const diagnose::Finding& finding) {
     }
     text += "</ul>\n";
   }
-  if (finding.remedies.empty()) return text + "</article>\n";
+  if (remedies.empty()) return text + "</article>\n";
   text += "<h4>What to do</h4>\n<ol class=\"remedies\">\n";
-  for (const diagnose::Remedy& remedy : finding.remedies) text += remedy_html(remedy);
+  for (const advise::Remedy& remedy : remedies) text += remedy_html(remedy);
   return text + "</ol>\n</article>\n";
 }
 
@@ -80,7 +86,10 @@ std::vector<Fact> run_facts(const Report& report) {
 std::string html_findings(const Report& report) {
   if (report.diagnosis.findings.empty()) return {};
   std::string text = "<section class=\"card\">\n<h2>Findings</h2>\n";
-  for (const diagnose::Finding& finding : report.diagnosis.findings) text += finding_html(finding);
+  const std::vector<diagnose::Finding>& findings = report.diagnosis.findings;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    text += finding_html(findings[i], report.advice.of_finding(i));
+  }
   return text + "</section>\n";
 }
 

@@ -74,13 +74,13 @@ TEST(Page, HostileNamesStayText) {
 
 TEST(Page, PlaceholdersInContentAreNotFilled) {
   Report report = sample::report();
-  report.diagnosis.verdict = "{{script}} {{style}}";
+  report.advice.verdict = "{{script}} {{style}}";
   EXPECT_THAT(render_html(report), HasSubstr("<h1>{{script}} {{style}}</h1>"));
 }
 
 TEST(Page, AnEmptyDiagnosisHasNoEmptyParts) {
   Report report;
-  report.diagnosis.verdict = "No GPU activity was recorded.";
+  report.advice.verdict = "No GPU activity was recorded.";
   const std::string page = render_html(report);
   for (const char* empty : {"<table", "<ul", "<ol", "<article", "id=\"curves\"", "emulated"}) {
     EXPECT_THAT(page.substr(page.find("<main>")), Not(HasSubstr(empty)));
@@ -142,7 +142,7 @@ TEST(Page, IsWrittenForTheBrowserTests) {
   several.verification[0].held = false;
   several.verification[1].predicted = WhyAbsent::kNotObserved;
   Report bare;
-  bare.diagnosis.verdict = "No GPU activity was recorded, so nothing can be said about it.";
+  bare.advice.verdict = "No GPU activity was recorded, so nothing can be said about it.";
   const std::pair<const char*, Report> pages[] = {{"verified", sample::report()},
                                                   {"diagnosis", plain},
                                                   {"several", several},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "diagnose/leading.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
@@ -45,12 +44,13 @@ std::vector<Tile> tiles_of_change(const Verification& tried) {
   return tiles;
 }
 
-std::vector<Tile> tiles_of_state(const diagnose::Diagnosis& diagnosis) {
+std::vector<Tile> tiles_of_state(const Report& report) {
+  const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::vector<Tile> tiles;
   if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
     tiles.push_back({"GPU busy", "", ratio_text(device->gpu_busy_ratio)});
   }
-  const diagnose::Finding* lead = diagnose::leading_finding(diagnosis);
+  const diagnose::Finding* lead = leading_finding(report);
   if (lead != nullptr && diagnosis.partition) {
     tiles.push_back({finding_title(*lead), "", ratio_text(lead->share)});
   }
@@ -60,8 +60,8 @@ std::vector<Tile> tiles_of_state(const diagnose::Diagnosis& diagnosis) {
   return tiles;
 }
 
-std::string why_html(const diagnose::Diagnosis& diagnosis) {
-  const diagnose::Finding* lead = diagnose::leading_finding(diagnosis);
+std::string why_html(const Report& report) {
+  const diagnose::Finding* lead = leading_finding(report);
   if (lead == nullptr || lead->evidence.empty()) return {};
   const auto& evidence = lead->evidence;
   std::string text = "<dt>Why</dt><dd>";
@@ -75,7 +75,7 @@ std::string last_line_html(const Report& report) {
   if (const Verification* tried = best_verified(report.verification)) {
     return fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
   }
-  const std::string next = next_sentence(report.diagnosis);
+  const std::string next = next_sentence(report.advice);
   return next.empty() ? "" : fmt::format("<dt>Next</dt><dd><p>{}</p></dd>", escape(next));
 }
 
@@ -84,16 +84,15 @@ std::string last_line_html(const Report& report) {
 std::string html_verdict(const Report& report) {
   const Verification* tried = best_verified(report.verification);
   std::string tiles;
-  for (const Tile& tile :
-       tried != nullptr ? tiles_of_change(*tried) : tiles_of_state(report.diagnosis)) {
+  for (const Tile& tile : tried != nullptr ? tiles_of_change(*tried) : tiles_of_state(report)) {
     tiles += tile_html(tile);
   }
-  const diagnose::Finding* lead = diagnose::leading_finding(report.diagnosis);
+  const diagnose::Finding* lead = leading_finding(report);
   std::string text =
       fmt::format("<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
                   lead == nullptr ? "" : escape(lead->cause));
-  text += fmt::format("<h1>{}</h1>\n", escape(report.diagnosis.verdict));
-  const std::string lines = why_html(report.diagnosis) + last_line_html(report);
+  text += fmt::format("<h1>{}</h1>\n", escape(report.advice.verdict));
+  const std::string lines = why_html(report) + last_line_html(report);
   if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
   if (!tiles.empty()) text += fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
   return text + "</section>\n";

@@ -71,15 +71,15 @@ inline diagnose::Finding input_finding() {
       "other.",
       "71 % of the fetch time is JPEG decoding (3.6 ms per image), 21 % is resizing.",
       "The job used 1.02 of the 2 CPU cores that it may use."};
-  finding.remedies = {
-      {"more_workers",
-       "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
-       predict::Speedup{2.05, 1.88, 2.21},
-       {{"num_workers", 2}, {"prefetch_factor", 4}}},
-      {"unstarve_loader",
-       "Replace torch.utils.data.DataLoader by unstarve.ImageFolderLoader (train.py:41).",
-       predict::Speedup{5.71, 5.3, 5.84}}};
   return finding;
+}
+
+inline advise::Remedy remedy(std::string id, std::string how, Reading<predict::Speedup> predicted) {
+  advise::Remedy made;
+  made.id = std::move(id);
+  made.how = std::move(how);
+  made.predicted = predicted;
+  return made;
 }
 
 inline diagnose::Finding copy_finding() {
@@ -89,8 +89,6 @@ inline diagnose::Finding copy_finding() {
   finding.share = 0.012;
   finding.confidence = diagnose::Confidence::kAmbiguous;
   finding.evidence = {"100 % of the bytes copied to the device came from pageable memory."};
-  finding.remedies = {
-      {"pin_memory", "Pass pin_memory=True to the DataLoader.", WhyAbsent::kNotSupported}};
   return finding;
 }
 
@@ -113,21 +111,41 @@ inline diagnose::Diagnosis diagnosis() {
   d.hints = {{"gpu_low_cpu_high",
               "GPU utilisation is low (15 %) and the job's CPUs are busy (51 %): data loading or "
               "preprocessing is the usual reason",
-              "a busy host thread that launches kernels looks the same",
-              {}}};
+              "a busy host thread that launches kernels looks the same"}};
   d.abstentions = {{"throttled", "clock event reasons", WhyAbsent::kNotSupported},
                    {"memory_bound", "DRAM activity", WhyAbsent::kNotSupported},
                    {"low_precision_unused", "kernel names", WhyAbsent::kNotObserved},
                    {"misaligned_shapes", "kernel names", WhyAbsent::kNotObserved}};
-  d.verdict =
+  return d;
+}
+
+inline advise::Advice advice() {
+  advise::Advice a;
+  advise::Remedy more_workers = remedy(
+      "more_workers", "Set num_workers=2 and prefetch_factor=4 in the DataLoader (train.py:41).",
+      predict::Speedup{2.05, 1.88, 2.21});
+  more_workers.values = {{"num_workers", 2}, {"prefetch_factor", 4}};
+  const advise::Remedy loader =
+      remedy("unstarve_loader",
+             "Replace torch.utils.data.DataLoader by unstarve.ImageFolderLoader (train.py:41).",
+             predict::Speedup{5.71, 5.3, 5.84});
+  a.for_findings = {
+      {more_workers, loader},
+      {remedy("pin_memory", "Pass pin_memory=True to the DataLoader.", WhyAbsent::kNotSupported)}};
+  a.for_hints = {{}};
+  a.leading_finding = 0;
+  a.leading_remedy = loader;
+  a.next_remedy = loader;
+  a.verdict =
       "The GPU waits for input 79 % of the time: one process decodes the JPEGs while the GPU "
       "idles.";
-  return d;
+  return a;
 }
 
 inline Report report() {
   Report r;
   r.diagnosis = diagnosis();
+  r.advice = advice();
   const Measurement before = measurement(203'400, 0.171, 157.3, 1.02);
   r.verification = {{"more_workers", "num_workers=2, prefetch_factor=4",
                      predict::Speedup{2.05, 1.88, 2.21}, predict::Speedup{2.11, 2.04, 2.18}, true,
@@ -159,11 +177,11 @@ inline Report hostile_report() {
   r.facts.command = evil;
   r.facts.host = evil;
   r.facts.device = evil;
-  r.diagnosis.verdict = evil;
+  r.advice.verdict = evil;
   r.diagnosis.devices[0].info.name = evil;
   r.diagnosis.findings[0].detail = evil;
   r.diagnosis.findings[0].evidence = {evil, evil};
-  r.diagnosis.findings[0].remedies[0].how = evil;
+  r.advice.for_findings[0][0].how = evil;
   r.diagnosis.hints[0].says = evil;
   r.diagnosis.abstentions[0].signal = evil;
   r.verification[0].remedy = evil;

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/leading.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/words.h"
@@ -46,9 +45,8 @@ void add_card_line(const CardLine& line, const TextOptions& options, std::string
 }
 
 std::vector<CardLine> card_lines(const Report& report) {
-  const diagnose::Diagnosis& diagnosis = report.diagnosis;
-  std::vector<CardLine> lines = {{"", diagnosis.verdict, Tone::kStrong}};
-  if (const diagnose::Finding* lead = diagnose::leading_finding(diagnosis)) {
+  std::vector<CardLine> lines = {{"", report.advice.verdict, Tone::kStrong}};
+  if (const diagnose::Finding* lead = leading_finding(report)) {
     const auto& evidence = lead->evidence;
     for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
       lines.push_back({i == 0 ? "Why" : " ", evidence[i]});
@@ -57,7 +55,7 @@ std::vector<CardLine> card_lines(const Report& report) {
   if (const Verification* tried = best_verified(report.verification)) {
     lines.push_back({"Proof", proof_sentence(*tried),
                      tried->held || !tried->predicted ? Tone::kGood : Tone::kBad});
-  } else if (const std::string next = next_sentence(diagnosis); !next.empty()) {
+  } else if (const std::string next = next_sentence(report.advice); !next.empty()) {
     lines.push_back({"Next", next});
   }
   return lines;

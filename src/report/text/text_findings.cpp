@@ -86,7 +86,7 @@ Tone confidence_tone(diagnose::Confidence confidence) {
   return confidence == diagnose::Confidence::kClear ? Tone::kPlain : Tone::kNotice;
 }
 
-std::string remedy_text(const diagnose::Remedy& remedy, const TextOptions& options) {
+std::string remedy_text(const advise::Remedy& remedy, const TextOptions& options) {
   const std::string gain = remedy.predicted ? "predicted " + speedup_text(*remedy.predicted)
                                             : fmt::format("gain not predicted: {}",
                                                           why_words(remedy.predicted.why_absent()));
@@ -94,9 +94,9 @@ std::string remedy_text(const diagnose::Remedy& remedy, const TextOptions& optio
   return hanging(options.unicode ? "     → " : "     > ", printable(line, options), options);
 }
 
-std::string finding_text(const diagnose::Finding& finding, std::size_t number,
-                         const TextOptions& options) {
-  const std::string front = fmt::format("  {}  ", number);
+std::string finding_text(const Report& report, std::size_t index, const TextOptions& options) {
+  const diagnose::Finding& finding = report.diagnosis.findings[index];
+  const std::string front = fmt::format("  {}  ", index + 1);
   const std::string share = ratio_text(finding.share);
   const bool clear = finding.confidence == diagnose::Confidence::kClear;
   const std::string tail = fmt::format("  {}{}", share, clear ? "" : "  ambiguous");
@@ -108,7 +108,9 @@ std::string finding_text(const diagnose::Finding& finding, std::size_t number,
   for (const std::string& evidence : finding.evidence) {
     text += hanging(options.unicode ? "     • " : "     - ", printable(evidence, options), options);
   }
-  for (const diagnose::Remedy& remedy : finding.remedies) text += remedy_text(remedy, options);
+  for (const advise::Remedy& remedy : report.advice.of_finding(index)) {
+    text += remedy_text(remedy, options);
+  }
   return text;
 }
 
@@ -130,9 +132,8 @@ std::string text_partition(const Report& report, const TextOptions& options) {
 std::string text_findings(const Report& report, const TextOptions& options) {
   if (report.diagnosis.findings.empty()) return {};
   std::string text = heading("Findings, by share of time", options);
-  std::size_t number = 0;
-  for (const diagnose::Finding& finding : report.diagnosis.findings) {
-    text += finding_text(finding, ++number, options);
+  for (std::size_t i = 0; i < report.diagnosis.findings.size(); ++i) {
+    text += finding_text(report, i, options);
   }
   return text;
 }

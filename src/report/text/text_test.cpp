@@ -73,7 +73,7 @@ TEST(Text, SaysEmulatedOnlyWhenItIs) {
 
 TEST(Text, AnEmptyDiagnosisHasNoEmptyTables) {
   Report report;
-  report.diagnosis.verdict = "No GPU activity was recorded.";
+  report.advice.verdict = "No GPU activity was recorded.";
   EXPECT_EQ(render_text(report, {60, false, true}),
             "╭─ Verdict ────────────────────────────────────────────────╮\n"
             "│ No GPU activity was recorded.                            │\n"

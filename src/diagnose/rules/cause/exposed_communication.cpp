@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -20,12 +19,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   }
   claim.evidence.push_back(
       "one rank's recording cannot tell a slow network from waiting for a slower rank");
-  claim.remedies.push_back(advice(
-      "overlap_communication",
-      "Let gradients travel during backward: DistributedDataParallel with "
-      "gradient_as_bucket_view=True and a bucket_cap_mb that gives several buckets, FSDP with "
-      "backward_prefetch; accumulate under no_sync()."));
-  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
   return claim;
 }
 

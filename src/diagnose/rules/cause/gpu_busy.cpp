@@ -1,4 +1,4 @@
-#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {

@@ -1,16 +1,14 @@
 #include <utility>
 
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/native/stages.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
-// Idle while the training thread waits for a batch. The remedies name the two ways to make batches
-// beside the training; the details say what a batch's time goes to.
+// Idle while the training thread waits for a batch; the details say what a batch's time goes to.
 std::optional<Claim> evaluate(const Signals& signals) {
   if (*signals.input_wait_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
@@ -27,8 +25,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   if (std::string shares = stage_shares(signals); !shares.empty()) {
     claim.evidence.push_back(std::move(shares));
   }
-  if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
-  for (Remedy& remedy : native_loading(signals)) claim.remedies.push_back(std::move(remedy));
   return claim;
 }
 

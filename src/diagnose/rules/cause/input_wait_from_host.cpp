@@ -1,8 +1,7 @@
 #include <utility>
 
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/native/stages.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -27,8 +26,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   if (std::string shares = stage_shares(signals); !shares.empty()) {
     claim.evidence.push_back(std::move(shares));
   }
-  if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
-  for (Remedy& remedy : native_loading(signals)) claim.remedies.push_back(std::move(remedy));
   return claim;
 }
 

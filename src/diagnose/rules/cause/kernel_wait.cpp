@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -14,9 +13,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       "the GPU is idle for {} of the time in gaps of at most 50 us before work that was already "
       "launched: the device's own turnaround between kernels",
       percent(claim.weight)));
-  claim.remedies.push_back(
-      advice("cuda_graphs_or_compile",
-             "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs."));
   return claim;
 }
 

@@ -1,11 +1,11 @@
-#include "diagnose/rules/all_rules.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
-// Honest about what is not known: no remedy follows from it.
+// Honest about what is not known: nothing follows from it.
 std::optional<Claim> evaluate(const Signals& signals) {
   if (*signals.other_ratio < kSmallestShare) return std::nullopt;
   Claim claim;

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -19,11 +18,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
         "{:.1f} blocking calls per step{}", *signals.syncs_per_step,
         signals.blocking_call.empty() ? "" : ", most of their time in " + signals.blocking_call));
   }
-  claim.remedies.push_back(
-      advice("remove_sync",
-             "Take .item(), .cpu(), .tolist(), print(loss) and torch.cuda.synchronize() out of the "
-             "step, or "
-             "do them every 100 steps and on values copied with non_blocking=True."));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 #include <algorithm>
@@ -26,10 +25,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
         "{} of the waiting happened although a batch was ready: handing it over is what takes time",
         percent(ready)));
   }
-  claim.remedies.push_back(advice(
-      "cheaper_collate",
-      "Hand over fewer, larger buffers: return uint8 tensors from the data set, let the default "
-      "collate stack them, convert and normalise on the GPU."));
   return claim;
 }
 

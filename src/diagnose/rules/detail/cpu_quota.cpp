@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -15,8 +14,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       "the CPU quota stopped the job for {} of the time{}", percent(claim.weight),
       signals.effective_cpus ? fmt::format(" (it allows {:.1f} CPUs)", *signals.effective_cpus)
                              : ""));
-  claim.remedies.push_back(advice(
-      "raise_cpu_quota", "Raise the container's CPU limit; more workers do not help below it."));
   return claim;
 }
 

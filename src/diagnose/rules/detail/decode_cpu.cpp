@@ -1,6 +1,5 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/native/stages.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -17,7 +16,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.weight = *signals.decode_ratio;
   claim.evidence.push_back(fmt::format(
       "decoding images takes {} of the time in which a batch is made", percent(claim.weight)));
-  if (is_native(signals)) claim.remedies.push_back(pack_shards(signals));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -15,11 +14,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       "{} of the waiting is in single waits over 5 times the median one, as when workers "
       "start anew in every epoch",
       percent(claim.weight)));
-  claim.remedies.push_back(advice(
-      "persistent_workers",
-      fmt::format("Make the DataLoader{} with persistent_workers=True, so that they outlive an "
-                  "epoch.",
-                  at(signals.loader_place))));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -14,10 +13,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.weight = kWeight;
   claim.evidence.push_back(fmt::format("only {} of the copy time lies beside kernels",
                                        percent(*signals.copy_overlap_ratio)));
-  claim.remedies.push_back(
-      advice("overlap_copies",
-             "Copy the next batch on a stream of its own while the present one computes (a device "
-             "prefetcher); it needs pinned memory."));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -17,10 +16,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       "{} of the bytes read come from storage and not from the page cache, and a fetch is off the "
       "CPU for {} of its time",
       percent(*signals.page_cache_miss_ratio), percent(off_cpu)));
-  claim.remedies.push_back(advice(
-      "fit_page_cache",
-      "Let the data set fit into memory: smaller images, shards read in sequence, or a larger "
-      "memory limit; the first epoch misses in any case."));
   return claim;
 }
 

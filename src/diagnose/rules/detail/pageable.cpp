@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -15,7 +14,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       "{} of the bytes copied to the device come from pageable memory, which the driver "
       "stages and the host waits for",
       percent(claim.weight)));
-  claim.remedies.push_back(pin_memory(signals));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -18,10 +17,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
                   "made (CPU time "
                   "outside decoding and collate)",
                   percent(claim.weight)));
-  claim.remedies.push_back(advice(
-      "cheaper_transforms",
-      "Do less per sample in Python: transform whole batches on the GPU, use torchvision v2 on "
-      "uint8 tensors, resize the data set once beforehand."));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -20,7 +19,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
                   "has room and "
                   "would give the chip more to do at once",
                   duration(*signals.kernel_ns_median), percent(*signals.gpu_memory_used_ratio)));
-  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
   return claim;
 }
 

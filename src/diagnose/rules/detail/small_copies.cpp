@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -18,8 +17,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.evidence.push_back(fmt::format("{:.0f} copies to the device per step, of {} in the median",
                                        *signals.h2d_copies_per_step,
                                        bytes(*signals.h2d_bytes_median)));
-  claim.remedies.push_back(
-      advice("fewer_copies", "Put what a step needs into one buffer and copy that once."));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -20,10 +19,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
     claim.evidence.push_back(
         fmt::format("the job reads {}/s from storage", bytes(*signals.storage_bytes_per_s)));
   }
-  claim.remedies.push_back(advice(
-      "faster_storage",
-      "Copy the data set to a local disk, or pack the small files into shards that are read in "
-      "one stream."));
   return claim;
 }
 

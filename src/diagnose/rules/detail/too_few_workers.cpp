@@ -1,6 +1,6 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 

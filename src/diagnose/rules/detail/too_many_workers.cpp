@@ -1,6 +1,6 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -16,7 +16,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("{:.0f} workers share {:.0f} CPUs, which are {} busy, with the training thread",
                   *signals.num_workers, *signals.effective_cpus, percent(*signals.cpu_use_ratio)));
-  if (std::optional<Remedy> remedy = fewer_workers(signals)) claim.remedies.push_back(*remedy);
   return claim;
 }
 

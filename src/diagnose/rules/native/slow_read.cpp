@@ -1,6 +1,5 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/native/stages.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -18,11 +17,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.weight = *signals.read_ratio;
   claim.evidence.push_back(
       fmt::format("reading takes {} of the time in the loader's stages", percent(claim.weight)));
-  claim.remedies.push_back(pack_shards(signals));
-  claim.remedies.push_back(
-      advice("faster_storage",
-             "Copy the data set to a local disk, or let it fit into memory: the page "
-             "cache serves what was read before."));
   return claim;
 }
 

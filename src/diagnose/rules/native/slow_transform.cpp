@@ -1,6 +1,5 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/native/stages.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -18,10 +17,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("resizing and transforming takes {} of the time in the loader's stages",
                   percent(claim.weight)));
-  claim.remedies.push_back(
-      advice("cheaper_transforms",
-             "Normalise, convert and jitter colours on the GPU, where whole batches of uint8 "
-             "pixels cost little; store images in a size nearer to the one that comes out."));
   return claim;
 }
 

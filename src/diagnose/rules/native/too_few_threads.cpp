@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -27,14 +27,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
                                     : fmt::format("{:.0f} threads work", *signals.loader_threads),
       percent(*signals.threads_idle_ratio), percent(*signals.cpu_use_ratio),
       *signals.effective_cpus));
-  Remedy remedy = advice(
-      "more_threads",
-      fmt::format("Let the loader{} have {:.0f} threads: num_workers of unstarve.DataLoader is the "
-                  "most it may use (0: one per CPU), threads=None of ImageFolderLoader leaves the "
-                  "number to its controller, whose reasons explain() gives.",
-                  at(signals.loader_place), cpus));
-  remedy.values = {{"threads", std::llround(cpus)}};
-  claim.remedies.push_back(std::move(remedy));
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -18,7 +17,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
                   "CPUs: too few "
                   "workers is the usual reason",
                   percent(*signals.gpu_utilisation_deviation), percent(*signals.cpu_use_ratio)));
-  if (std::optional<Remedy> remedy = more_workers(signals)) claim.remedies.push_back(*remedy);
   return claim;
 }
 

@@ -1,5 +1,4 @@
-#include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/remedies.h"
+#include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
@@ -14,7 +13,6 @@ std::optional<Claim> evaluate(const Signals& signals) {
       fmt::format("{} of the GPU's memory is in use: there is room for a larger "
                   "batch",
                   percent(*signals.gpu_memory_used_ratio)));
-  if (std::optional<Remedy> remedy = larger_batch(signals)) claim.remedies.push_back(*remedy);
   return claim;
 }
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/job_facts.h"
+#include "advise/remedy.h"
+#include "diagnose/diagnosis.h"
+#include "predict/speedup.h"
+
+namespace unstarve::advise {
+
+/// Gains, predicted now or when the run was made.
+struct Predictions {
+  std::map<std::string, predict::Speedup> gains;  // by remedy
+  std::vector<std::string> notes;                 // what could not be predicted, and why
+};
+
+/// What to do about a diagnosis, and what is said first: decided here alone, so that no two
+/// sentences of one report differ.
+struct Advice {
+  std::vector<std::vector<Remedy>> for_findings;  // for each of the diagnosis, in its order
+  std::vector<std::vector<Remedy>> for_hints;
+  std::optional<std::size_t> leading_finding;  // to begin with; none where there is none
+  std::optional<Remedy> leading_remedy;        // of that finding, where it has one
+  std::optional<Remedy> next_remedy;           // the same, or of the first finding that has one
+  std::string verdict;                         // one sentence
+
+  /// Of the i-th finding of the diagnosis; none where nothing was advised on it.
+  std::span<const Remedy> of_finding(std::size_t i) const;
+  /// Of its i-th hint.
+  std::span<const Remedy> of_hint(std::size_t i) const;
+  /// The remedy that a finding offers; null when none does.
+  const Remedy* find(std::string_view id) const;
+};
+
+/// The remedies of the catalogue that apply to a diagnosis, each with its prediction where there is
+/// one. Pure: the same input gives the same answer.
+Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
+              const Predictions& predictions);
+
+}  // namespace unstarve::advise

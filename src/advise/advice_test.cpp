@@ -1,0 +1,177 @@
+#include "advise/advice.h"
+
+#include <gtest/gtest.h>
+
+#include "advise/catalogue.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/rules/all_rules.h"
+#include "diagnose/testing/starving_run.h"
+
+namespace unstarve::advise {
+namespace {
+
+using diagnose::Diagnosis;
+using diagnose::Finding;
+using diagnose::test::starving_run;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Advice advise_on(const Diagnosis& diagnosis, const JobFacts& job = {},
+                 const std::map<std::string, predict::Speedup>& gains = {}) {
+  return advise(diagnosis, job, {gains, {}});
+}
+
+JobFacts folder_job(const std::string& folder) {
+  const std::string name = "torchvision.datasets.folder.ImageFolder";
+  return {"", {name, name, folder}};
+}
+
+Finding finding_of(const std::string& cause, double share) {
+  Finding finding;
+  finding.cause = cause;
+  finding.share = share;
+  finding.reasons = {cause};
+  return finding;
+}
+
+TEST(Leading, IsWhatHasAReasonWhereThatMatters) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.launch = 0.12, .other = 0.3};
+  diagnosis.edge_other_ratio = 0.2;
+  diagnosis.findings = {finding_of("other", 0.3), finding_of("launch", 0.12)};
+  Advice advice = advise_on(diagnosis);
+  EXPECT_EQ(advice.leading_finding, 1U);
+  const std::string& verdict = advice.verdict;
+  EXPECT_TRUE(contains(verdict, "idle 12 % of the time because the host launches")) << verdict;
+  EXPECT_TRUE(contains(verdict, "For 30 % of the time it is idle for a reason that")) << verdict;
+  EXPECT_TRUE(contains(verdict, "20 % before the first or after the last GPU operation"));
+
+  diagnosis.findings = {finding_of("other", 0.3), finding_of("launch", 0.02)};
+  advice = advise_on(diagnosis);
+  EXPECT_EQ(advice.leading_finding, 0U);
+  EXPECT_FALSE(advice.leading_remedy) << "nothing is done about what nobody knows";
+  ASSERT_TRUE(advice.next_remedy) << "but something can be about the rest";
+  EXPECT_EQ(advice.next_remedy->id, "move_host_work");
+  EXPECT_FALSE(advise_on(Diagnosis()).leading_finding);
+  EXPECT_FALSE(advise_on(Diagnosis()).next_remedy);
+}
+
+// A finding that has a detail says it in the sentence that most people read alone.
+TEST(Verdict, HasWordsForEveryDetail) {
+  for (const diagnose::Rule& rule : diagnose::all_rules()) {
+    if (rule.kind != diagnose::RuleKind::kDetail) continue;
+    Diagnosis diagnosis;
+    diagnosis.partition = diagnose::Partition();
+    diagnosis.steps.count = 10;
+    diagnosis.findings = {finding_of(std::string(rule.cause), 0.5)};
+    diagnosis.findings[0].detail = std::string(rule.name);
+    EXPECT_TRUE(contains(advise_on(diagnosis).verdict, ", mostly because of ")) << rule.name;
+  }
+}
+
+TEST(Verdict, SaysEmulatedAndWhere) {
+  trace::Timeline timeline = starving_run(5, 60, 40);
+  trace::DeviceInfo device;
+  device.name = "A100";
+  device.emulated = true;
+  timeline.devices.push_back(device);
+  const std::string verdict =
+      advise_on(diagnose::diagnose(timeline, {}), {"train.py:41", {}}).verdict;
+  EXPECT_TRUE(contains(verdict, "The emulated GPU is idle")) << verdict;
+  EXPECT_TRUE(contains(verdict, "train.py:41")) << verdict;
+}
+
+TEST(Verdict, SaysWhyNothingCanBeSaid) {
+  const std::string none = advise_on(diagnose::diagnose(trace::Timeline{}, {})).verdict;
+  EXPECT_TRUE(contains(none, "No GPU activity is recorded")) << none;
+  const std::string host =
+      advise_on(diagnose::diagnose(starving_run(5, 60, 0), {}), {"train.py:41", {}}).verdict;
+  EXPECT_TRUE(contains(host, "No GPU activity is recorded")) << host;
+  EXPECT_TRUE(contains(host, "up to 60 %")) << host;
+  EXPECT_TRUE(contains(host, "train.py:41")) << host;
+  trace::Timeline timeline = starving_run(5, 60, 40);
+  timeline.steps.clear();
+  const std::string stepless = advise_on(diagnose::diagnose(timeline, {})).verdict;
+  EXPECT_TRUE(contains(stepless, "no step boundary is recorded")) << stepless;
+}
+
+TEST(Advice, NamesARemedyThatTakesMoreOnlyForAClearGain) {
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  Advice advice =
+      advise_on(found, folder_job("/i"),
+                {{"unstarve_loader", {2.0, 1.9, 2.1}}, {"unstarve_shards", {2.05, 2.0, 2.1}}});
+  EXPECT_TRUE(contains(advice.verdict, "mport DataLoader from unstarve")) << advice.verdict;
+  EXPECT_EQ(advice.next_remedy->id, "unstarve_loader");
+  EXPECT_EQ((*advice.find("unstarve_loader")->predicted).speedup, 2.0);
+  EXPECT_FALSE(advice.find("unstarve_cache")->predicted);
+  advice = advise_on(found, folder_job("/i"),
+                     {{"unstarve_loader", {2.0, 1.9, 2.1}}, {"unstarve_shards", {2.4, 2.3, 2.5}}});
+  EXPECT_TRUE(contains(advice.verdict, "unstarve pack /i /i-shards")) << advice.verdict;
+  EXPECT_EQ(advice.next_remedy->id, "unstarve_shards") << "no two sentences name different fixes";
+}
+
+std::vector<Remedy> offered_for_waits(const diagnose::Signals& signals, const JobFacts& job) {
+  return offers({signals, job}, {"input_wait"});
+}
+
+TEST(Advice, AFolderOfImagesIsOneWordOfTheCommandThatIsAdvised) {
+  const std::string how = offered_for_waits({}, folder_job("/my data/it's")).back().how;
+  EXPECT_TRUE(contains(how, R"(unstarve pack '/my data/it'\''s' '/my data/it'\''s-shards'`)"))
+      << how;
+}
+
+TEST(Advice, ACacheIsAdvisedBetweenLoaderAndShards) {
+  diagnose::Signals signals;
+  EXPECT_EQ(offered_for_waits(signals, {}).size(), 1U) << "nobody knows what data it is";
+  std::vector<Remedy> advised = offered_for_waits(signals, folder_job("/i"));
+  ASSERT_EQ(advised.size(), 3U);
+  EXPECT_EQ(advised[1].id, "unstarve_cache");
+  EXPECT_TRUE(contains(advised[1].how, "With that loader: set UNSTARVE_CACHE_DIR"));
+  EXPECT_TRUE(contains(advised[1].how, "from the second on"));
+  signals.loader_threads = 2;  // it is unstarve's
+  advised = offered_for_waits(signals, folder_job("/i"));
+  ASSERT_EQ(advised.size(), 2U);
+  EXPECT_TRUE(contains(advised[0].how, "Unless the loader has a cache already: set"));
+}
+
+TEST(Advice, OurLoaderIsForDataThatItCanRead) {
+  const auto offered = [](const trace::DataSet& data) {
+    return offered_for_waits({}, {"", data}).size();
+  };
+  const std::string subset = "torch.utils.data.dataset.Subset";
+  for (const char* files :
+       {"torchvision.datasets.folder.ImageFolder", "torchvision.datasets.folder.DatasetFolder",
+        "torchvision.datasets.imagenet.ImageNet"}) {
+    EXPECT_EQ(offered({files, files, "/i"}), 3U) << files;
+    // Shards of the folder would hold more than the subset.
+    EXPECT_EQ(offered({subset, files, "/i"}), 2U) << files;
+  }
+  EXPECT_EQ(offered({"train.Mine", "train.Mine", "/i"}), 0U);
+  EXPECT_EQ(offered({subset, "train.Mine", "/i"}), 0U);
+}
+
+TEST(Catalogue, IsWhole) {
+  ASSERT_GE(catalogue().size(), 20U);
+  for (const CatalogueEntry& entry : catalogue()) {
+    EXPECT_EQ(find_entry(entry.id), &entry) << entry.id;
+    EXPECT_TRUE(entry.offer) << entry.id;
+    EXPECT_TRUE(!entry.model || entry.apply || !entry.why_not_tried.empty()) << entry.id;
+  }
+  EXPECT_EQ(find_entry("none"), nullptr);
+}
+
+TEST(Catalogue, OffersARemedyOnceForAllRules) {
+  const diagnose::Signals signals;
+  const JobFacts job;
+  const auto remedies = offers({signals, job}, {"launch", "kernel_wait", "small_batch"});
+  std::vector<std::string> ids;
+  for (const Remedy& remedy : remedies) ids.push_back(remedy.id);
+  EXPECT_EQ(ids,
+            (std::vector<std::string>{"move_host_work", "cuda_graphs_or_compile", "larger_batch"}));
+}
+
+}  // namespace
+}  // namespace unstarve::advise

@@ -1,0 +1,44 @@
+#include "advise/job_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace unstarve::advise {
+
+namespace {
+
+// Those that unstarve.DataLoader reads natively (known_data_set() in its lowering), also within
+// Subsets.
+constexpr std::array<std::string_view, 3> kImageFolders = {
+    "torchvision.datasets.folder.ImageFolder",
+    "torchvision.datasets.folder.DatasetFolder",
+    "torchvision.datasets.imagenet.ImageNet",
+};
+
+bool holds_images_in_folders(const trace::DataSet& data) {
+  return std::find(kImageFolders.begin(), kImageFolders.end(), data.files_class) !=
+         kImageFolders.end();
+}
+
+}  // namespace
+
+JobFacts job_facts(const job::JobView& job, std::size_t rank) {
+  const job::LoaderUse* loader = job.ranks()[rank].training_loader();
+  if (loader == nullptr || !loader->config) return {};
+  return {loader->config->place, loader->config->data};
+}
+
+bool may_load_natively(const trace::DataSet& data) {
+  return data.class_name.empty() || holds_images_in_folders(data);
+}
+
+std::string image_folder(const trace::DataSet& data) {
+  return holds_images_in_folders(data) ? data.folder : std::string();
+}
+
+std::string whole_image_folder(const trace::DataSet& data) {
+  return data.class_name == data.files_class ? image_folder(data) : std::string();
+}
+
+}  // namespace unstarve::advise

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "job/job_view.h"
+#include "trace/timeline.h"
+
+namespace unstarve::advise {
+
+/// What remedies have to know of the job beside its signals.
+struct JobFacts {
+  std::string loader_place;  // where it makes the loader that feeds its training: "train.py:41"
+  trace::DataSet data;       // that this loader loads
+};
+
+/// Of the loader that feeds the training of a rank (an index into job.ranks()).
+JobFacts job_facts(const job::JobView& job, std::size_t rank);
+
+/// Whether unstarve's loader may read such data by itself. Nothing is known against data that
+/// nobody named; whether the loader takes the transforms only it can tell.
+bool may_load_natively(const trace::DataSet& data);
+
+/// The folder of images, one sub-folder a class, that the data set reads from; empty where it is
+/// another data set.
+std::string image_folder(const trace::DataSet& data);
+
+/// The same, where the data set is all of what lies there: a Subset is not.
+std::string whole_image_folder(const trace::DataSet& data);
+
+}  // namespace unstarve::advise

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+
+#include "advise/prediction_basis.h"
+#include "predict/what_if.h"
+
+namespace unstarve::advise {
+
+/// unstarve's loader in the place of the job's, at this cost; nothing where it was not measured.
+std::optional<predict::Remedy> native_model(const std::optional<LoaderCost>& cost,
+                                            const PredictionBasis& basis);
+
+}  // namespace unstarve::advise

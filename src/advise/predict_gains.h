@@ -1,0 +1,26 @@
+#pragma once
+
+#include "advise/advice.h"
+#include "advise/prediction_basis.h"
+#include "base/reading.h"
+#include "base/result.h"
+#include "diagnose/partition/partition.h"
+
+namespace unstarve::advise {
+
+/// What a gain can be predicted from: the steps of the rank that was diagnosed, its machine, and
+/// what was measured there.
+/// `workers`: what the hook measured of worker processes.
+/// `gpu_utilisation`: of the monitor, for recordings without device records.
+/// Errors: as predict::measure_pipeline(); kNotSupported where it has too few steps to resample.
+Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
+                                         const diagnose::Diagnosis& diagnosis,
+                                         const Reading<double>& gpu_utilisation,
+                                         const Calibration& calibration,
+                                         const predict::CalibrationText& workers);
+
+/// Predicts the gain of every remedy that is offered and can be predicted.
+Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
+                          const PredictionBasis& basis);
+
+}  // namespace unstarve::advise

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/reading.h"
+#include "predict/measurements.h"
+#include "predict/resampling.h"
+#include "predict/what_if.h"
+#include "predict/worker_calibration.h"
+
+namespace unstarve::advise {
+
+/// What one sample costs unstarve's loader.
+struct LoaderCost {
+  double sample_cpu_s = 0;  // of all threads
+  double sample_bytes = 0;  // that are handed over
+};
+
+/// What a short measurement on this machine says, with the job's own files.
+struct Calibration {
+  std::optional<LoaderCost> folder;          // unstarve's loader on the folder
+  std::optional<LoaderCost> cache;           // with a cache that holds a copy of each image
+  double cache_fill_cpu_s = 0;               // a sample while that cache was filled
+  std::optional<LoaderCost> shards;          // on shards packed from some of its images
+  Reading<double> parallel_efficiency = {};  // what each core after the first adds, 0..1
+  predict::Range freeing_s = {0, 0};         // to give the largest pageable tensor of a batch back
+  int threads = 1;                           // as many as the process may use CPUs
+  std::vector<std::string> remarks;          // what could not be measured, and why
+};
+
+/// What a gain is predicted from.
+struct PredictionBasis {
+  predict::PipelineMeasurements pipeline;
+  predict::MachineFacts machine;
+  double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
+  Calibration calibration;    // empty where none was made
+  predict::CalibrationText workers;  // the job's own batches in worker processes
+};
+
+}  // namespace unstarve::advise

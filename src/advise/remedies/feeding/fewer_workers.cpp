@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "advise/catalogue.h"
+#include "advise/parts/worker_count.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  const diagnose::Signals& signals = situation.signals;
+  if (rule != "too_many_workers" || !signals.num_workers || !signals.effective_cpus) {
+    return std::nullopt;
+  }
+  const double workers = whole_cpus(*signals.effective_cpus);
+  if (workers >= *signals.num_workers) return std::nullopt;
+  Remedy remedy;
+  remedy.how =
+      fmt::format("Lower num_workers{} from {:.0f} to {:.0f}, one per CPU this job may use.",
+                  diagnose::at(situation.job.loader_place), *signals.num_workers, workers);
+  remedy.values = {{"num_workers", std::llround(workers)}};
+  remedy.edit =
+      fmt::format("- num_workers={:.0f}\n+ num_workers={:.0f}", *signals.num_workers, workers);
+  return remedy;
+}
+
+}  // namespace
+
+CatalogueEntry fewer_workers_remedy() {
+  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer};
+}
+
+}  // namespace unstarve::advise

@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include "advise/catalogue.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  if (rule != "loader_startup") return std::nullopt;
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "Make the DataLoader{} with persistent_workers=True, so that they outlive an epoch.",
+      diagnose::at(situation.job.loader_place));
+  remedy.edit = "- DataLoader(dataset, ...)\n+ DataLoader(dataset, ..., persistent_workers=True)";
+  return remedy;
+}
+
+}  // namespace
+
+CatalogueEntry persistent_workers_remedy() {
+  return {.id = "persistent_workers", .effort = Effort::kArgument, .offer = offer};
+}
+
+}  // namespace unstarve::advise

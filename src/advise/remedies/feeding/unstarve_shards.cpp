@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "advise/catalogue.h"
+#include "advise/parts/native_model.h"
+#include "base/shell_word.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+/// The images packed into shards, for unstarve's loader.
+std::string pack_folder(const std::string& folder, const std::string& loader_place) {
+  const std::string shards = folder + "-shards";
+  return fmt::format(
+      "Pack the images once with `unstarve pack {} {}`, and load them{} with "
+      "unstarve.ImageLoader(\"{}\", batch_size), which normalises nothing: its uint8 pixels are "
+      "for the device to scale.",
+      shell_word(folder), shell_word(shards), diagnose::at(loader_place), shards);
+}
+
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  const bool waits = rule == "input_wait" || rule == "input_wait_from_host";
+  const bool native_stage =
+      rule == "slow_read" || (rule == "decode_cpu" && is_native(situation.signals));
+  if (!waits && !native_stage) return std::nullopt;
+  Remedy remedy;
+  const std::string folder = whole_image_folder(situation.job.data);
+  if (!folder.empty()) {
+    remedy.how = pack_folder(folder, situation.job.loader_place);
+  } else if (native_stage) {
+    // Of a job that the engine feeds it is known that they are images, not where they lie.
+    remedy.how =
+        "Unless the loader reads shards already: pack the images once with `unstarve pack FOLDER "
+        "SHARDS` and load from SHARDS. They take a fraction of the decoding, and are read in long "
+        "pieces.";
+  } else {
+    return std::nullopt;
+  }
+  return remedy;
+}
+
+std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
+  return native_model(basis.calibration.shards, basis);
+}
+
+}  // namespace
+
+CatalogueEntry unstarve_shards_remedy() {
+  return {.id = "unstarve_shards",
+          .effort = Effort::kPreparedData,
+          .offer = offer,
+          .model = model,
+          .why_not_tried = "it takes a change of the script"};
+}
+
+}  // namespace unstarve::advise

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "advise/catalogue.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+bool concerns(const diagnose::Signals& signals, std::string_view rule) {
+  return rule == "exposed_communication" || rule == "small_batch" || rule == "gpu_memory_room" ||
+         (rule == "launch" && launches_small_work(signals));
+}
+
+/// More samples per step; nothing when the device's memory is known to be full.
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  constexpr double kFull = 0.8;
+  const diagnose::Signals& signals = situation.signals;
+  if (!concerns(signals, rule)) return std::nullopt;
+  if (signals.gpu_memory_used_ratio && *signals.gpu_memory_used_ratio >= kFull) return std::nullopt;
+  const std::string room = signals.gpu_memory_used_ratio
+                               ? fmt::format(" ({} of its memory is in use)",
+                                             diagnose::percent(*signals.gpu_memory_used_ratio))
+                               : " if its memory allows";
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "Give the GPU more samples per step{}; this changes the training's trajectory, so adapt the "
+      "learning rate.",
+      room);
+  if (signals.batch_size) remedy.values = {{"batch_size", 2 * std::llround(*signals.batch_size)}};
+  return remedy;
+}
+
+}  // namespace
+
+CatalogueEntry larger_batch_remedy() {
+  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer};
+}
+
+}  // namespace unstarve::advise

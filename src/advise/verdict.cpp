@@ -1,0 +1,140 @@
+#include "advise/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+using diagnose::at;
+using diagnose::Diagnosis;
+using diagnose::Finding;
+using diagnose::percent;
+using Words = std::pair<std::string_view, std::string_view>;
+
+// What the GPU does with the share of a cause, to stand behind "The GPU ".
+constexpr std::array<Words, 8> kCauseWords = {{
+    {"gpu_busy", "computes {} of the time: nothing around it holds the job up"},
+    {"input_wait", "is idle {} of the time because the training thread waits for the data loader"},
+    {"sync", "is idle {} of the time because the host waits for it and queues nothing meanwhile"},
+    {"launch", "is idle {} of the time because the host launches the next work too late"},
+    {"exposed_copy", "copies data {} of the time with no compute beside it"},
+    {"exposed_communication", "communicates {} of the time with no compute beside it"},
+    {"kernel_wait", "is idle {} of the time between kernels that were launched in time"},
+    {"other", "is idle {} of the time for a reason that the recording does not hold"},
+}};
+
+// To stand behind ", mostly because of ".
+constexpr std::array<Words, 17> kDetailWords = {{
+    {"decode_cpu", "decoding images"},
+    {"python_transform", "transforms in Python"},
+    {"storage", "slow storage"},
+    {"page_cache_miss", "files that are not in the page cache"},
+    {"too_few_workers", "too few workers"},
+    {"too_many_workers", "more workers than CPUs"},
+    {"cpu_quota", "the CPU quota"},
+    {"collate_ipc", "collating and handing over batches"},
+    {"loader_startup", "workers that start anew"},
+    {"slow_read", "reading files"},
+    {"slow_transform", "resizing and transforming"},
+    {"too_few_threads", "too few loading threads"},
+    {"pageable", "pageable memory"},
+    {"small_copies", "many small copies"},
+    {"no_overlap", "copies on the computing stream"},
+    {"small_batch", "small batches"},
+    {"throttled", "clocks that are held down"},
+}};
+
+template <std::size_t N>
+std::string_view look_up(const std::array<Words, N>& table, std::string_view key) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [key](const Words& words) { return words.first == key; });
+  return found == table.end() ? std::string_view() : found->second;
+}
+
+std::string subject(const Diagnosis& diagnosis) {
+  const auto emulated =
+      std::find_if(diagnosis.devices.begin(), diagnosis.devices.end(),
+                   [](const diagnose::DeviceDiagnosis& device) { return device.info.emulated; });
+  return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
+}
+
+std::string what_to_do(const Advice& advice) {
+  const std::optional<Remedy>& remedy = advice.leading_remedy;
+  if (!remedy || remedy->how.empty()) return "";
+  std::string how = remedy->how;
+  how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
+  if (how.back() == '.') how.pop_back();
+  if (!remedy->predicted) return "; " + how;
+  const predict::Speedup& gain = *remedy->predicted;
+  return fmt::format("; {} (predicted {:.2f}x faster, {:.2f} to {:.2f})", how, gain.speedup,
+                     gain.low, gain.high);
+}
+
+std::string span_note(const Diagnosis& diagnosis) {
+  if (diagnosis.steps.count > 1) return "";
+  if (diagnosis.steps.count == 1) return " (only one step is recorded)";
+  return " (no step boundary is recorded, so the time is from the first GPU operation to the last)";
+}
+
+std::string without_gpu_activity(const Diagnosis& diagnosis, const Advice& advice,
+                                 const JobFacts& job) {
+  const std::string steps =
+      diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
+  if (advice.leading_finding) {
+    return fmt::format(
+        "No GPU activity is recorded; seen from the host alone, the training thread waits for the "
+        "data loader up to {} of the time{}{}.",
+        percent(diagnosis.findings[*advice.leading_finding].share), at(job.loader_place),
+        what_to_do(advice));
+  }
+  const std::string_view how = diagnosis.input == trace::InputKind::kKineto
+                                   ? "record with ProfilerActivity.CUDA on a machine with a GPU"
+                                   : "see `unstarve doctor` for what can be observed here";
+  return fmt::format(
+      "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be said; "
+      "{}.",
+      steps, how);
+}
+
+/// Of the time that has no recorded reason, beside a finding that has one.
+std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& said) {
+  const double share = (*diagnosis.partition).other;
+  if (said.cause == "other" || &said == &diagnosis.findings.front()) return "";
+  std::string sentence =
+      fmt::format(" For {} of the time it is idle for a reason that the recording does not hold",
+                  percent(share));
+  if (diagnosis.edge_other_ratio >= diagnose::kSmallestShare) {
+    sentence += fmt::format(": {} before the first or after the last GPU operation in it",
+                            percent(diagnosis.edge_other_ratio));
+  }
+  return sentence + ".";
+}
+
+}  // namespace
+
+std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {
+  if (!diagnosis.partition) return without_gpu_activity(diagnosis, advice, job);
+  if (!advice.leading_finding) {
+    return subject(diagnosis) + " shows no cause of idling worth a finding.";
+  }
+  const Finding& first = diagnosis.findings[*advice.leading_finding];
+  std::string sentence =
+      subject(diagnosis) + " " +
+      fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
+  if (first.cause == "input_wait") sentence += at(job.loader_place);
+  const std::string_view detail = look_up(kDetailWords, first.detail);
+  if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
+  sentence += span_note(diagnosis) + what_to_do(advice);
+  return sentence + "." + what_is_not_known(diagnosis, first);
+}
+
+}  // namespace unstarve::advise

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "cli/live_status.h"
+#include "trial/trial.h"
+
+namespace unstarve::cli {
+
+/// Shows each trial's job on stderr while it runs.
+template <class Listener>
+class LiveTrials : public Listener {
+ public:
+  void watches(const trial::Trial& now, const observe::LiveView& view) override {
+    if (!status_) status_ = std::make_unique<LiveStatus>(clock_, now.label, now.emulated);
+    status_->update(view);
+  }
+  void ended(const trial::Trial& /*trial*/) override {
+    if (status_) status_->finish();
+    status_.reset();
+  }
+
+ private:
+  SteadyClock clock_;
+  std::unique_ptr<LiveStatus> status_;  // of the job that runs
+};
+
+}  // namespace unstarve::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "diagnose/signals/signals.h"
+
+namespace unstarve::diagnose {
+
+// What several ask of the signals, rules for what they say and remedies for whether they can help.
+
+/// At this use of its CPUs a job has none to spare.
+inline constexpr double kCpusBusy = 0.9;
+/// Clocks that were held down in this share of the samples cost something.
+inline constexpr double kClocksOftenDown = 0.1;
+
+/// Whether the job loads with unstarve's engine.
+inline bool is_native(const Signals& signals) { return signals.loader_threads.has_value(); }
+
+/// Whether one gap makes most of the time that the host launched too late: an event, no loop.
+inline bool one_gap_dominates(const Signals& signals) {
+  constexpr double kOneGap = 0.5;
+  return signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
+}
+
+/// Whether the device gets its work in so many or so short pieces that launching them is the work.
+inline bool launches_small_work(const Signals& signals) {
+  // Kernels this short are over before Python has launched the next one.
+  constexpr double kShortKernelNs = 20e3;
+  constexpr double kManyLaunches = 100;
+  return signals.kernel_ns_median.value_or(kShortKernelNs) < kShortKernelNs ||
+         signals.launches_per_step.value_or(0) >= kManyLaunches;
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,65 @@
+#include "diagnose/signals/run_signals.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "trace/run_series.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Bits of NVML's clocks event reasons.
+constexpr std::uint64_t kSoftwarePowerCap = 0x4;
+constexpr std::uint64_t kThermal = 0x8 | 0x20 | 0x40;
+
+/// Share of the samples with any of these bits set.
+Reading<double> share_with_bits(const std::vector<trace::SeriesPoint>& points, std::uint64_t bits) {
+  double count = 0;
+  double with = 0;
+  WhyAbsent why = WhyAbsent::kNotObserved;
+  for (const trace::SeriesPoint& point : points) {
+    if (!point.value) {
+      why = point.value.why_absent();
+      continue;
+    }
+    ++count;
+    if ((static_cast<std::uint64_t>(*point.value) & bits) != 0) ++with;
+  }
+  if (count == 0) return why;
+  return with / count;
+}
+
+}  // namespace
+
+HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when) {
+  HostSignals host;
+  host.effective_cpus = trace::mean_in(run, "job.effective_cores", "job", when);
+  host.job_cpu_cores = trace::mean_in(run, "job.cpu_cores", "job", when);
+  // Several threads can be held back at once; the rule wants to know for how much of the time.
+  host.throttled_ratio = trace::mean_in(run, "cgroup.throttled_cores", "cgroup", when);
+  if (host.throttled_ratio) host.throttled_ratio = std::min(*host.throttled_ratio, 1.0);
+  host.io_pressure_ratio = trace::mean_in(run, "cgroup.io_pressure_ratio", "cgroup", when);
+  if (!host.io_pressure_ratio) {
+    host.io_pressure_ratio = trace::mean_in(run, "host.io_pressure_ratio", "host", when);
+  }
+  host.storage_bytes_per_s = trace::mean_in(run, "job.storage_read_bytes_per_s", "job", when);
+  host.requested_bytes_per_s = trace::mean_in(run, "job.read_call_bytes_per_s", "job", when);
+  host.memory_available_bytes = trace::mean_in(run, "host.memory_available_bytes", "host", when);
+  host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
+  for (const trace::SeriesPoint& point :
+       trace::points_in(run, "gpu.utilization_ratio", "gpu0", when)) {
+    if (point.value) host.gpu_utilisation.push_back(*point.value);
+  }
+  host.gpu_memory_used_bytes = trace::mean_in(run, "gpu.memory_used_bytes", "gpu0", when);
+  const auto reasons = trace::points_in(run, "gpu.throttle_reasons", "gpu0", when);
+  host.thermal_slowdown_ratio = share_with_bits(reasons, kThermal);
+  host.power_cap_ratio = share_with_bits(reasons, kSoftwarePowerCap);
+  if (const auto devices = run.devices(); devices && !devices->empty()) {
+    const Reading<std::int64_t>& total = devices->front().total_memory_bytes;
+    if (total) host.gpu_memory_total_bytes = static_cast<double>(*total);
+  }
+  return host;
+}
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,144 @@
+#include "report/run_page.h"
+
+#include <charconv>
+#include <ctime>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/shell_word.h"
+#include "trace/run_reader.h"
+#include "trace/run_series.h"
+
+namespace unstarve::report {
+
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+// Of a command that is shown: a few lines of a terminal.
+constexpr std::size_t kCommandBytesMax = 400;
+
+std::int64_t integer(const std::string& text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// The command as it was typed; of a long one the beginning, since it is only shown.
+std::string shown_command(const std::string& json_array) {
+  const nlohmann::json words = nlohmann::json::parse(json_array, nullptr, false);
+  std::string line;
+  if (!words.is_array()) return line;
+  for (const nlohmann::json& word : words) {
+    if (!word.is_string()) continue;
+    if (!line.empty()) line += ' ';
+    line += shell_word(word.get<std::string>());
+  }
+  if (line.size() <= kCommandBytesMax) return line;
+  const std::size_t whole = line.size();
+  line.resize(kCommandBytesMax);
+  while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0) == 0x80) line.pop_back();
+  if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0xC0) line.pop_back();
+  return line + fmt::format("... ({} bytes in all)", whole);
+}
+
+std::string shown_time(std::int64_t wall_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char text[32] = {};
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local);
+  return text;
+}
+
+RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals) {
+  RunFacts facts;
+  facts.command = shown_command(run.info("command"));
+  facts.started = shown_time(integer(run.info("started_wall_ns")));
+  facts.host = run.info("host");
+  if (signals.effective_cpus)
+    facts.host += fmt::format(", {:.0f} CPU cores", *signals.effective_cpus);
+  facts.device = run.info("device_name");
+  facts.emulated = run.info("device_kind") == "emulated";
+  const std::int64_t ended_ns = integer(run.info("ended_ns"));
+  if (ended_ns > 0) {
+    facts.duration_s =
+        static_cast<double>(ended_ns - integer(run.info("started_ns"))) * kSecondsPerNs;
+  }
+  facts.versions.push_back({"unstarve", run.info("unstarve_version")});
+  return facts;
+}
+
+std::vector<Fact> watching_cost(const trace::RunReader& run, const trace::Interval& when) {
+  std::vector<Fact> cost;
+  if (const auto cores = trace::mean_in(run, "unstarve.cpu_cores", "unstarve", when)) {
+    cost.push_back({"CPU", fmt::format("{:.4f} cores for the sampler", *cores)});
+  }
+  if (const auto late = trace::mean_in(run, "unstarve.tick_late_ns_max", "unstarve", when)) {
+    cost.push_back({"lateness", fmt::format("{:.2f} ms, mean of each second's worst",
+                                            *late * kSecondsPerNs * 1e3)});
+  }
+  if (const auto bytes = trace::mean_in(run, "unstarve.resident_bytes", "unstarve", when)) {
+    cost.push_back({"memory", fmt::format("{:.0f} MB", *bytes / 1e6)});
+  }
+  return cost;
+}
+
+/// GPU utilisation in seconds since the run began; gaps where it is absent.
+Series utilization(const std::string& run_dir, const std::string& label) {
+  Series curve;
+  curve.label = label;
+  const auto run = trace::RunReader::open(run_dir);
+  if (!run) return curve;
+  const auto series = run->series("gpu.utilization_ratio", "gpu0");
+  if (!series) return curve;
+  const std::int64_t started_ns = integer(run->info("started_ns"));
+  for (const trace::SeriesPoint& point : *series) {
+    curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);
+    curve.value.push_back(point.value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  return curve;
+}
+
+void add_curve(const std::string& run_dir, const std::string& label, Report& report) {
+  Series curve = utilization(run_dir, label);
+  if (!curve.t_s.empty()) report.utilization.push_back(std::move(curve));
+}
+
+/// What is known of a trace that somebody else recorded.
+RunFacts trace_facts(const trace::Timeline& timeline) {
+  RunFacts facts;
+  facts.command = timeline.file;
+  if (!timeline.devices.empty()) facts.device = timeline.devices.front().name;
+  return facts;
+}
+
+}  // namespace
+
+Report make_report(const trial::Examination& examined) {
+  Report report;
+  report.diagnosis = examined.diagnosis;
+  report.advice = examined.advice;
+  if (examined.run_dir.empty()) {
+    report.facts = trace_facts(examined.recording->timeline);
+    return report;
+  }
+  const auto run = trace::RunReader::open(examined.run_dir);
+  if (!run) return report;  // it was removed meanwhile: what is known of it is shown
+  report.facts = run_facts(*run, examined.diagnosis.signals);
+  const trace::Interval when = examined.measured
+                                   ? examined.measured->span
+                                   : trace::Interval{integer(run->info("started_ns")),
+                                                     std::numeric_limits<std::int64_t>::max()};
+  report.own_cost = watching_cost(*run, when);
+  add_curve(examined.run_dir, trial::kBefore, report);
+  return report;
+}
+
+Report make_report(const trial::TriedJob& job) {
+  Report report = make_report(job.before);
+  report.verification = job.verification;
+  for (const Verification& tried : job.verification) add_curve(tried.run_dir, tried.remedy, report);
+  return report;
+}
+
+}  // namespace unstarve::report

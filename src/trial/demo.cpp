@@ -1,0 +1,239 @@
+#include "trial/demo.h"
+
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "advise/catalogue.h"
+#include "trial/calibrate.h"
+
+namespace unstarve::trial {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Enough that no trial comes to the end of an epoch, where workers would start again.
+constexpr int kLinks = 60'000;
+// What is cached and packed: epochs of 32 batches, copied in a few seconds.
+constexpr SampleBounds kCopiedImages = {4'096, std::uint64_t{512} << 20};
+// What the hook takes before the first step of the run before; the script counts it as its own.
+constexpr double kCalibrationSeconds = 5;
+// Folders that the demo makes in its own.
+constexpr const char* kImagesName = "some_images";
+constexpr const char* kCacheName = "cache";
+constexpr const char* kShardsName = "shards";
+
+/// What unstarve's loader is given.
+struct NativeData {
+  std::string folder;
+  std::string cache = {};  // a filled one; empty: none
+};
+
+/// The runs of the demo and what was made of them.
+class Demo {
+ public:
+  Demo(const Installation& parts, const DemoOptions& options, DemoListener& listener,
+       std::optional<int>& told)
+      : parts_(parts), options_(options), listener_(listener), told_(told) {}
+
+  Result<DemoResult> run() {
+    if (Status ready = prepare(); !ready) return forward_error(ready);
+    listener_.begins(kBefore, "as people first write it: DataLoader, PIL, num_workers=0");
+    auto before = measure(kBefore, data_folder_, {}, {worker_calibration_variable()});
+    if (!before) return forward_error(before);
+    listener_.calibrates();
+    DemoResult result{{*std::move(before), {}}, {}, {}};
+    result.calibration = calibrate_for(result.job.before, NativeOutput::kUint8);
+    predict(result.job.before, result.calibration);
+    listener_.predicted(result.job.before);
+    for (const auto attempt :
+         {&Demo::try_more_workers, &Demo::try_folder, &Demo::try_cache, &Demo::try_shards}) {
+      if (Status tried = std::invoke(attempt, this, result); !tried) return forward_error(tried);
+    }
+    return result;
+  }
+
+ private:
+  Status prepare() {
+    if (parts_.example_dir.empty()) {
+      return fail(ErrorCode::kNotFound,
+                  "the demo needs its train.py, and it is not beside this program: run it from a "
+                  "checkout, or install unstarve again");
+    }
+    if (Status able = check_demo_python(parts_); !able) return able;
+    if (Status made = make_folder(); !made) return made;
+    device_ = options_.device == "auto" ? choose_demo_device(parts_) : options_.device;
+    emulated_ = device_.rfind("emulated", 0) == 0;
+    listener_.prepares(device_, emulated_);
+    data_folder_ = options_.data;
+    if (!data_folder_.empty()) return {};
+    const auto data = make_demo_data(parts_.photo_dir, out_ + "/data", kLinks);
+    if (!data) return forward_error(data);
+    data_folder_ = data->folder;
+    listener_.has_data(*data);
+    return {};
+  }
+
+  Status make_folder() {
+    std::error_code failed;
+    fs::create_directories(options_.folder, failed);
+    if (failed) {
+      return fail_errno(failed.value(), fmt::format("cannot make the folder {}", options_.folder));
+    }
+    out_ = fs::absolute(options_.folder).string();
+    auto package = lone_package_dir(parts_, out_ + "/package");
+    if (!package) return forward_error(package);
+    package_dir_ = std::move(*package);
+    some_images_ = out_ + "/" + kImagesName;
+    // What is made there is taken away again, so nothing may be there before.
+    for (const char* name : {kImagesName, kCacheName, kShardsName}) {
+      if (!fs::exists(fs::path(out_) / name, failed)) continue;
+      return fail(ErrorCode::kInvalidArgument, "{} holds '{}' already; give --out a new folder",
+                  out_, name);
+    }
+    return {};
+  }
+
+  Status not_tried(const std::string& remedy, const std::string& why, DemoResult& result) {
+    listener_.not_tried(remedy, why);
+    result.job.before.remarks.push_back(fmt::format("{} was not tried: {}", remedy, why));
+    return {};
+  }
+
+  Result<Examination> measure(const std::string& label, const std::string& data,
+                              const std::vector<std::string>& arguments,
+                              std::vector<std::pair<std::string, std::string>> environment = {}) {
+    DemoLength length = options_.length;
+    if (label == kBefore) length.seconds += kCalibrationSeconds;
+    Trial trial;
+    trial.label = label;
+    trial.command = demo_command(parts_, data, device_, length);
+    trial.command.insert(trial.command.end(), arguments.begin(), arguments.end());
+    trial.environment = std::move(environment);
+    trial.environment.emplace_back("PYTHONPATH", package_dir_);
+    trial.run_dir = trial_dir(out_, label);
+    trial.emulated = emulated_;
+    return run_trial(parts_, trial, listener_, told_);
+  }
+
+  Status try_more_workers(DemoResult& result) {
+    const advise::CatalogueEntry& entry = *advise::find_entry("more_workers");
+    const advise::Remedy* remedy = result.job.before.advice.find(entry.id);
+    listener_.begins(entry.id, remedy == nullptr ? "" : entry.apply(*remedy)->change);
+    if (remedy == nullptr) {
+      listener_.not_tried(entry.id, "the diagnosis does not advise it");
+      return {};
+    }
+    const advise::Application application = *entry.apply(*remedy);
+    const auto after = measure(entry.id, data_folder_, {}, application.environment);
+    if (!after) return forward_error(after);
+    keep(*after, entry.id, application.change, result);
+    return {};
+  }
+
+  Status try_folder(DemoResult& result) {
+    const std::string how = "unstarve.ImageLoader(DATA) in its line";
+    listener_.begins("unstarve_loader", how);
+    return try_native("unstarve_loader", how, {data_folder_}, result);
+  }
+
+  Status try_native(const char* remedy, const std::string& how, const NativeData& data,
+                    DemoResult& result) {
+    std::vector<std::string> arguments = {"--loader", "unstarve"};
+    if (!data.cache.empty()) arguments.insert(arguments.end(), {"--cache", data.cache});
+    const auto after = measure(remedy, data.folder, arguments);
+    if (!after) return forward_error(after);
+    keep(*after, remedy, how, result);
+    return {};
+  }
+
+  /// The epochs that fill the cache are not measured; the cache is taken away again at the end.
+  Status try_cache(DemoResult& result) {
+    const std::string how = "ImageLoader(DATA, cache_dir=DIR), from the second epoch on";
+    listener_.begins("unstarve_cache", how);
+    const ScratchFolder cache = ScratchFolder::at(out_ + "/" + kCacheName);
+    const auto filled = fill(cache.path());
+    if (!filled) return not_tried("unstarve_cache", filled.error().message, result);
+    listener_.filled(*filled, result.calibration);
+    result.cache = *filled;
+    return try_native("unstarve_cache", how, {some_images_, cache.path()}, result);
+  }
+
+  /// Links to what is copied, made when they are first asked for.
+  const Result<ImageSample>& some_images() {
+    if (!linked_) linked_ = link_some_images(data_folder_, some_images_, kCopiedImages);
+    return *linked_;
+  }
+
+  Result<FilledCache> fill(const std::string& cache) {
+    if (const auto& some = some_images(); !some) return forward_error(some);
+    auto filled = fill_cache(some_images_, cache, [&](std::uint64_t done, std::uint64_t total) {
+      listener_.copies("first epoch", done, total);
+    });
+    listener_.copied();
+    return filled;
+  }
+
+  /// Packs some of the images as `unstarve pack` does, and takes the shards away again at the end.
+  Status try_shards(DemoResult& result) {
+    const std::string how = "unstarve pack DATA SHARDS, then ImageLoader(SHARDS)";
+    listener_.begins("unstarve_shards", how);
+    const ScratchFolder shards = ScratchFolder::at(out_ + "/" + kShardsName);
+    const auto packed = pack(shards.path());
+    if (!packed) return not_tried("unstarve_shards", packed.error().message, result);
+    listener_.packed(*packed);
+    return try_native("unstarve_shards", how, {shards.path()}, result);
+  }
+
+  Result<feed::PackSummary> pack(const std::string& shards) {
+    if (const auto& some = some_images(); !some) return forward_error(some);
+    feed::PackOptions options;
+    options.source = some_images_;
+    options.target = shards;
+    auto job = feed::PackJob::open(options);
+    if (!job) return forward_error(job);
+    auto packed = job->run([&](const feed::PackProgress& now) {
+      listener_.copies("unstarve pack", now.done, now.total);
+    });
+    listener_.copied();
+    return packed;
+  }
+
+  void keep(const Examination& after, const std::string& remedy, const std::string& how,
+            DemoResult& result) {
+    result.job.verification.push_back(verify(result.job.before, after, remedy, how));
+    listener_.measured(result.job.verification.back());
+  }
+
+  const Installation& parts_;
+  const DemoOptions& options_;
+  DemoListener& listener_;
+  std::optional<int>& told_;
+  std::string out_;
+  std::string package_dir_;
+  std::string data_folder_;
+  std::string some_images_;
+  std::optional<Result<ImageSample>> linked_;
+  std::string device_;
+  bool emulated_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> demo_remedies() {
+  std::vector<std::string> ids;
+  for (const advise::CatalogueEntry& entry : advise::catalogue()) {
+    if (entry.model) ids.push_back(entry.id);
+  }
+  return ids;
+}
+
+Result<DemoResult> run_demo(const Installation& parts, const DemoOptions& options,
+                            DemoListener& listener, std::optional<int>& told) {
+  return Demo(parts, options, listener, told).run();
+}
+
+}  // namespace unstarve::trial

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/prediction_basis.h"
+#include "base/result.h"
+#include "feed/pack/pack_job.h"
+#include "trial/demo_job.h"
+#include "trial/image_sample.h"
+#include "trial/installation.h"
+#include "trial/trial.h"
+#include "trial/trial_folder.h"
+
+namespace unstarve::trial {
+
+struct DemoOptions {
+  std::string folder;  // for the runs; where it exists it holds none of ours
+  std::string data;    // the user's own folder of images; empty: photographs of the project
+  std::string device = "auto";
+  DemoLength length;
+};
+
+/// What a demo does between its trials.
+class DemoListener : public TrialListener {
+ public:
+  virtual void prepares(const std::string& /*device*/, bool /*emulated*/) {}
+  virtual void has_data(const DemoData& /*made*/) {}
+  virtual void calibrates() {}
+  virtual void predicted(const Examination& /*before*/) {}
+  virtual void copies(const std::string& /*what*/, std::uint64_t /*done*/,
+                      std::uint64_t /*total*/) {}
+  virtual void copied() {}
+  virtual void filled(const FilledCache& /*cache*/, const advise::Calibration& /*measured*/) {}
+  virtual void packed(const feed::PackSummary& /*packed*/) {}
+};
+
+/// A demo's trials, and what the cache cost.
+struct DemoResult {
+  TriedJob job;
+  advise::Calibration calibration;
+  std::optional<FilledCache> cache;  // none: it was not tried
+};
+
+/// The remedies that a demo tries, in this order: those whose gain is predicted.
+std::vector<std::string> demo_remedies();
+/// These, and the run before.
+inline constexpr int kDemoRuns = 5;
+
+/// The whole loop on the project's example: the job as people first write it, then with each remedy
+/// whose gain is predicted. What it makes in its folder beside the runs it takes away again.
+/// Errors: as run_trial(); kNotFound where the example, photographs or PyTorch are missing.
+Result<DemoResult> run_demo(const Installation& parts, const DemoOptions& options,
+                            DemoListener& listener, std::optional<int>& told);
+
+}  // namespace unstarve::trial

@@ -1,0 +1,162 @@
+#include "trial/examination.h"
+
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
+#include "advise/predict_gains.h"
+#include "diagnose/signals/run_signals.h"
+#include "observe/import/kineto.h"
+#include "trace/hook_text.h"
+#include "trace/load_run.h"
+#include "trace/run_reader.h"
+#include "trace/run_series.h"
+#include "trial/trial_folder.h"
+
+namespace unstarve::trial {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+std::int64_t integer(const std::string& text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// The time that signals are taken over: the measured steps, or everything.
+trace::Interval observed_span(const Examination& examined, const trace::RunReader& run) {
+  if (examined.measured) return examined.measured->span;
+  return {integer(run.info("started_ns")), std::numeric_limits<std::int64_t>::max()};
+}
+
+/// Why a job was not seen to train.
+std::string why_no_steps(const trace::RunReader& run) {
+  const auto processes = run.processes();
+  if (processes && processes->empty()) {
+    return "no training was seen: no Python of the job imported torch, or it was started with -I, "
+           "-E or -S, which keep the hook out";
+  }
+  return "no training step was seen: no optimizer of torch stepped in the job";
+}
+
+/// `explained`: the remarks say already why there are no steps.
+void measure(Examination& examined, const trace::RunReader& run, bool explained) {
+  const diagnose::PartitionedJob& job = examined.recording->partitioned;
+  auto measured = predict::measure_run(job.job, job.rank_index());
+  if (!measured) {
+    if (!explained) {
+      examined.remarks.push_back(examined.recording->timeline.steps.empty()
+                                     ? why_no_steps(run)
+                                     : measured.error().message);
+    }
+    return;
+  }
+  examined.measured = *std::move(measured);
+  examined.measurement.step_us = examined.measured->mean_step_s * kMicrosecondsPerSecond;
+  examined.measurement.au = examined.measured->au;
+  examined.measurement.images_per_s = examined.measured->samples_per_s;
+}
+
+/// What the hook said of the job that trains.
+void read_hook_text(Examination& examined, const trace::RunReader& run) {
+  const auto processes = run.processes();
+  if (!processes) return;
+  const std::string said = trace::text_of_training(*processes);
+  examined.workers = predict::read_worker_calibration(said);
+  const trace::HookText text = trace::parse_hook_text(said);
+  examined.fix_applied = text.fix_applied;
+  examined.fix_refused = text.fix_refused;
+  if (text.data_left_out) {
+    examined.remarks.emplace_back(
+        "the path of the job's data is too long to be recorded: unstarve's loader was not "
+        "measured on them");
+  }
+}
+
+void diagnose_and_advise(Examination& examined, const diagnose::HostSignals& host) {
+  const diagnose::PartitionedJob& job = examined.recording->partitioned;
+  examined.job = advise::job_facts(job.job, job.rank_index());
+  examined.diagnosis = diagnose::diagnose(job, host);
+  examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
+}
+
+/// Those that were made with what was measured then, which cannot be measured again.
+advise::Predictions stored_predictions(const trace::RunReader& run) {
+  advise::Predictions predictions;
+  const auto rows = run.predictions();
+  if (!rows) return predictions;
+  for (const trace::PredictionRow& row : *rows) {
+    predictions.gains[row.remedy] = {row.predicted_speedup, row.low, row.high};
+  }
+  return predictions;
+}
+
+}  // namespace
+
+Result<Examination> examine_run(const std::string& path) {
+  auto reader = trace::RunReader::open(path);
+  if (!reader) return forward_error(reader);
+  auto loaded = trace::load_run_with_remarks(path);
+  if (!loaded) return forward_error(loaded);
+
+  Examination examined(std::move(loaded->timeline));
+  examined.run_dir = reader->dir();
+  examined.remarks = std::move(loaded->remarks);
+  measure(examined, *reader, loaded->rings_missing);
+  const trace::Interval span = observed_span(examined, *reader);
+  const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span);
+  Measurement& measurement = examined.measurement;
+  measurement.cpu_cores = host.job_cpu_cores;
+  measurement.gpu_utilization_mean = trace::mean_in(*reader, "gpu.utilization_ratio", "gpu0", span);
+  // Without device records the driver's utilisation is the best that is known of the AU.
+  if (!measurement.au) measurement.au = measurement.gpu_utilization_mean;
+  read_hook_text(examined, *reader);
+  examined.predictions = stored_predictions(*reader);
+  diagnose_and_advise(examined, host);
+  return examined;
+}
+
+Result<Examination> examine_trace(const std::string& path, const ReadProgress& progress) {
+  observe::ImportOptions options;
+  options.progress = progress;
+  auto timeline = observe::import_kineto(path, options);
+  if (!timeline) return forward_error(timeline);
+  Examination examined(*std::move(timeline));
+  diagnose_and_advise(examined, {});
+  return examined;
+}
+
+Result<Examination> examine(const std::string& path, const ReadProgress& progress) {
+  std::error_code unreadable;
+  const fs::path file(path);
+  const bool trials = holds_trials(path);
+  const bool run = trials || fs::is_directory(file, unreadable) || file.extension() == ".sqlite";
+  auto examined =
+      run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_trace(path, progress);
+  if (examined && examined->predictions.gains.empty()) predict(*examined, {});
+  return examined;
+}
+
+void predict(Examination& examined, const advise::Calibration& calibration) {
+  for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
+  const trace::Timeline& timeline = examined.recording->timeline;
+  const auto basis = advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
+                                              examined.measurement.gpu_utilization_mean,
+                                              calibration, examined.workers);
+  if (!basis) {
+    // Why a run has no steps was said already.
+    const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();
+    if (!said) examined.remarks.push_back(basis.error().message);
+    return;
+  }
+  examined.predictions = advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  for (const std::string& note : examined.predictions.notes) examined.remarks.push_back(note);
+  examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
+}
+
+}  // namespace unstarve::trial

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/advice.h"
+#include "advise/job_facts.h"
+#include "advise/prediction_basis.h"
+#include "base/result.h"
+#include "diagnose/diagnose.h"
+#include "job/job_view.h"
+#include "predict/verification.h"
+#include "predict/worker_calibration.h"
+#include "trace/timeline.h"
+#include "trial/verification.h"
+
+namespace unstarve::trial {
+
+/// A timeline and the views of it, which hold on to each other.
+struct Recording {
+  explicit Recording(trace::Timeline recorded)
+      : timeline(std::move(recorded)), job(timeline), partitioned(job) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  trace::Timeline timeline;
+  job::JobView job;
+  diagnose::PartitionedJob partitioned;
+};
+
+/// A run or a trace: read, diagnosed and advised on.
+struct Examination {
+  explicit Examination(trace::Timeline timeline)
+      : recording(std::make_unique<const Recording>(std::move(timeline))) {}
+
+  std::unique_ptr<const Recording> recording;
+  diagnose::Diagnosis diagnosis;
+  advise::JobFacts job;
+  advise::Predictions predictions;
+  advise::Advice advice;                            // with these predictions
+  std::optional<predict::RunMeasurement> measured;  // none: too few steps
+  Measurement measurement;
+  std::vector<std::string> remarks;  // what could not be read or measured
+  std::string run_dir;               // empty: a trace
+  predict::CalibrationText workers;  // what the hook measured of worker processes
+  bool fix_applied = false;          // the hook changed a loader as it was asked to
+  std::string fix_refused;           // why it did not
+};
+
+/// Reads a run directory and diagnoses it. Predictions are those that its store keeps, made with
+/// what was measured then; none where it keeps none.
+Result<Examination> examine_run(const std::string& path);
+
+/// Told how far the reading of a trace is, in bytes.
+using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// Reads a trace that somebody else recorded and diagnoses it.
+Result<Examination> examine_trace(const std::string& path, const ReadProgress& progress);
+
+/// A run where `path` is a folder or a run.sqlite, of a folder of trials the run that the others
+/// are compared with, else a trace. Gains are predicted from the recording alone where none are
+/// kept.
+Result<Examination> examine(const std::string& path, const ReadProgress& progress);
+
+/// Predicts what the remedies would gain, with what was measured on this machine, and advises anew.
+void predict(Examination& examined, const advise::Calibration& calibration);
+
+}  // namespace unstarve::trial

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trial/installation.h"
+#include "trial/trial.h"
+#include "trial/trial_folder.h"
+
+namespace unstarve::trial {
+
+struct FixOptions {
+  std::vector<std::string> command;
+  std::string folder;        // for the runs, one folder each
+  double trial_seconds = 0;  // of each run after its first step; 0: to the job's end
+};
+
+/// Runs the job as it is, then once with each remedy that is advised and that the hook can apply
+/// without a change of the job's source, and compares. Where a signal ended it, `told` is that one.
+/// Errors: as run_trial().
+Result<TriedJob> run_fix_series(const Installation& parts, const FixOptions& options,
+                                TrialListener& listener, std::optional<int>& told);
+
+}  // namespace unstarve::trial

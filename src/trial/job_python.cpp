@@ -1,0 +1,85 @@
+#include "trial/job_python.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace unstarve::trial {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& file) {
+  std::error_code unknown;
+  return fs::is_regular_file(file, unknown) && ::access(file.c_str(), X_OK) == 0;
+}
+
+std::vector<std::string> folders_of_path() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  std::vector<std::string> found;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    found.push_back(folder.empty() ? "." : folder);
+  }
+  return found;
+}
+
+/// As a shell finds it; empty when it does not.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : std::string();
+  for (const std::string& folder : folders_of_path()) {
+    if (const fs::path file = fs::path(folder) / name; is_program(file)) return file.string();
+  }
+  return {};
+}
+
+bool is_python(const std::string& program) {
+  return fs::path(program).filename().string().rfind("python", 0) == 0;
+}
+
+/// The interpreter in the first line of a script such as torchrun; empty where it is no Python.
+std::string interpreter_of(const std::string& script) {
+  std::ifstream file(script);
+  std::string line;
+  if (!std::getline(file, line) || line.rfind("#!", 0) != 0) return {};
+  std::istringstream words(line.substr(2));
+  std::string program;
+  words >> program;
+  if (fs::path(program).filename() == "env") words >> program;
+  return is_python(program) ? find_program(program) : std::string();
+}
+
+JobPython first_on_path() {
+  for (const std::string& folder : folders_of_path()) {
+    for (const char* name : {"python", "python3"}) {
+      const fs::path file = fs::path(folder) / name;
+      if (is_program(file)) return {file.string(), "the first on PATH"};
+    }
+  }
+  return {"", "no python and no python3 on PATH"};
+}
+
+}  // namespace
+
+JobPython find_job_python(const std::string& named, const std::vector<std::string>& command) {
+  if (!named.empty()) {
+    const std::string program = find_program(named);
+    return {program, program.empty() ? "there is no program '" + named + "'" : "named by --python"};
+  }
+  if (command.empty()) return first_on_path();
+  const std::string program = find_program(command.front());
+  if (program.empty()) return {"", "there is no command '" + command.front() + "'"};
+  if (is_python(program)) return {program, "the job's command"};
+  const std::string interpreter = interpreter_of(program);
+  if (!interpreter.empty()) return {interpreter, "named in the first line of " + program};
+  JobPython first = first_on_path();
+  first.chosen += ", since " + program + " is no Python";
+  return first;
+}
+
+}  // namespace unstarve::trial

@@ -1,0 +1,150 @@
+#include "trial/observed_job.h"
+
+#include <sys/utsname.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/shell_word.h"
+#include "device/gpu_monitor.h"
+#include "host/host_files.h"
+#include "observe/outside/observation.h"
+#include "trace/run_writer.h"
+#include "trial/run_folder.h"
+
+namespace unstarve::trial {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kTickNs = 250'000'000;
+constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
+
+/// The GPU monitor for this run: the driver's, or the emulated GPU's where there is none. The
+/// emulated library shows the devices whose rings appear in the run.
+Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
+                                                         const ObservedJobOptions& options,
+                                                         const Clock& clock) {
+  if (parts.emulated_nvml.empty() || (!options.emulated && has_real_gpu())) {
+    return device::open_gpu_monitor({}, clock);
+  }
+  const std::string rings = options.run_dir + "/rings";
+  ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
+  device::GpuMonitorOptions emulated;
+  emulated.nvml_path = parts.emulated_nvml;
+  return device::open_gpu_monitor(emulated, clock);
+}
+
+/// The folder's name; "runs/a/" is "a", as "runs/a" is.
+std::string run_name(const std::string& run_dir) {
+  const fs::path folder = fs::absolute(run_dir).lexically_normal();
+  return folder.has_filename() ? folder.filename().string()
+                               : folder.parent_path().filename().string();
+}
+
+trace::RunInfo describe_run(const ObservedJobOptions& options, const Clock& clock) {
+  trace::RunInfo info;
+  info.run_id = run_name(options.run_dir);
+  info.command = options.command;
+  info.started_wall_ns = wall_time_ns();
+  info.started_ns = clock.now_ns();
+  utsname system{};
+  if (::uname(&system) == 0) info.host = system.nodename;
+  info.device_kind = "absent";
+  info.unstarve_version = UNSTARVE_VERSION;
+  return info;
+}
+
+/// The command, through a shell that only redirects and then becomes it.
+std::vector<std::string> redirected(const ObservedJobOptions& options) {
+  if (options.output_file.empty()) return options.command;
+  std::vector<std::string> command = {
+      "/bin/sh", "-c", "exec \"$@\" >" + shell_word(options.output_file) + " 2>&1", "sh"};
+  command.insert(command.end(), options.command.begin(), options.command.end());
+  return command;
+}
+
+Result<observe::JobExit> wait_for_job(observe::JobProcess& job, observe::Observation& watching,
+                                      const ObservedJobOptions& options, bool& stopped_by_us) {
+  const SteadyClock clock;
+  std::int64_t asked_ns = 0;
+  while (true) {
+    Result<std::optional<observe::JobExit>> end = job.wait_for(kTickNs);
+    if (!end) return forward_error(end);
+    if (*end) return **end;
+    const bool go_on = !options.on_tick || options.on_tick(watching.live());
+    if (go_on && asked_ns == 0) continue;
+    // A signal that cannot be delivered means that the job has just ended: the next wait tells.
+    if (asked_ns == 0) {
+      asked_ns = clock.now_ns();
+      stopped_by_us = true;
+      static_cast<void>(job.request_stop(SIGINT));
+    } else if (clock.now_ns() - asked_ns > kPatienceNs) {
+      static_cast<void>(job.request_stop(SIGTERM));
+    }
+  }
+}
+
+}  // namespace
+
+Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options) {
+  const SteadyClock clock;
+  const host::HostFiles files;
+  auto writer = trace::RunWriter::create(options.run_dir, describe_run(options, clock), {});
+  if (!writer) return forward_error(writer);
+  auto monitor = open_monitor(parts, options, clock);
+  if (!monitor) return forward_error(monitor);
+
+  observe::JobOptions job_options;
+  job_options.command = redirected(options);
+  job_options.run_dir = fs::absolute(options.run_dir).string();
+  job_options.hook_dir = parts.hook_dir;
+  job_options.environment = options.environment;
+  job_options.own_process_group = options.own_process_group;
+  auto job = observe::JobProcess::start(job_options);
+  if (!job) {
+    ObservedJob none;
+    none.not_started = job.error();
+    writer->reset();
+    remove_run_folder(options.run_dir);
+    return none;
+  }
+
+  observe::SamplerWiring sampler;
+  sampler.clock = &clock;
+  sampler.files = &files;
+  sampler.gpus = monitor->get();
+  sampler.writer = writer->get();
+  auto watching = observe::Observation::start(sampler, {}, job->pid());
+  if (!watching) {
+    // Watching failed, the job did not: it runs to its end all the same.
+    const Result<observe::JobExit> end = job->wait();
+    if (!end) return forward_error(end);
+    return forward_error(watching);
+  }
+  ObservedJob observed;
+  const Result<observe::JobExit> end =
+      wait_for_job(*job, **watching, options, observed.stopped_by_us);
+  observed.watching = (*watching)->stop();
+  if (!end) return forward_error(end);
+  observed.exit = *end;
+  if (const Status finished = (*writer)->finish(clock.now_ns(), end->exit_code); !finished) {
+    observed.watching.remarks.push_back(finished.error().message);
+  }
+  return observed;
+}
+
+bool has_real_gpu() {
+  const SteadyClock clock;
+  const auto monitor = device::open_gpu_monitor({}, clock);
+  if (!monitor) return false;
+  const auto devices = (*monitor)->enumerate();
+  return devices && !devices->empty();
+}
+
+}  // namespace unstarve::trial

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "observe/outside/job_process.h"
+#include "observe/outside/live_view.h"
+#include "observe/outside/sampler.h"
+#include "trial/installation.h"
+
+namespace unstarve::trial {
+
+struct ObservedJobOptions {
+  std::vector<std::string> command;
+  std::string run_dir;  // made by us; must not hold a run yet
+  std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
+  bool emulated = false;  // watch the emulated GPU even where there is a real one
+  bool own_process_group = false;
+  std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
+  /// Called about four times a second while the job runs. Returning false asks the job to stop
+  /// (SIGINT, then SIGTERM after ten seconds).
+  std::function<bool(const observe::LiveView&)> on_tick;
+};
+
+struct ObservedJob {
+  observe::JobExit exit;
+  observe::ObservationReport watching;
+  bool stopped_by_us = false;  // on_tick asked for it
+  /// Why there was nothing to watch; no run is left then. kNotFound or kNoPermission, as shells
+  /// say by 127 and 126, where the command is not there or is no program.
+  std::optional<Error> not_started;
+};
+
+/// Runs a command to its end while watching it, and leaves a finished run in `run_dir`.
+/// Errors: the folder cannot be made, and the job was not started; or it could not be watched.
+/// A job that fails, or cannot be started, is no error: see ObservedJob.
+Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
+
+/// Whether the driver of a real GPU answers here. Where none does, every GPU that is seen is
+/// emulated.
+bool has_real_gpu();
+
+}  // namespace unstarve::trial

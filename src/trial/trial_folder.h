@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trial/examination.h"
+#include "trial/verification.h"
+
+namespace unstarve::trial {
+
+/// The run that the others of a folder are compared with.
+inline constexpr const char* kBefore = "before";
+
+/// Where the run with one remedy, or kBefore, lies in a folder of trials.
+std::string trial_dir(const std::string& folder, const std::string& label);
+
+/// Whether `folder` is one of `run --fix` or `demo`: one run per trial, the first of them kBefore.
+bool holds_trials(const std::string& folder);
+
+/// A job as it is, and what became of it with each remedy that was tried.
+struct TriedJob {
+  Examination before;
+  std::vector<Verification> verification;  // in the order in which they were tried
+};
+
+/// Reads a folder of trials. Where `folder` is another run or a trace, nothing was tried.
+Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& progress);
+
+/// Compares a remedy's run with the run before, and says whether its prediction held. Both were
+/// measured.
+Verification verify(const Examination& before, const Examination& after, const std::string& remedy,
+                    const std::string& how);
+
+/// Keeps findings and predictions, beside what was measured of them, in the store of the run, for
+/// whoever shows it again or queries it.
+Status store_results(const TriedJob& job);
+
+}  // namespace unstarve::trial
