@@ -217,6 +217,16 @@ Calibration calibrate(const std::string& image_folder, NativeOutput output) {
 
 }  // namespace
 
+void predict_calibrated(Examination& examined) {
+  const Calibration calibration = calibrate_for(examined, NativeOutput::kFloat32);
+  predict(examined, calibration);
+  if (!calibration.cache) return;
+  examined.remarks.push_back(fmt::format(
+      "unstarve_cache is predicted from the second epoch on; in the first, which fills the cache, "
+      "an image takes {:.2f} ms of CPU, {:.2f} ms without a cache",
+      1e3 * calibration.cache_fill_cpu_s, 1e3 * calibration.folder->sample_cpu_s));
+}
+
 std::pair<std::string, std::string> worker_calibration_variable() {
   return {"UNSTARVE_CALIBRATE",
           fmt::format(R"({{"workers": {}, "seconds": 1.5}})",
@@ -233,12 +243,6 @@ Calibration calibrate_for(const Examination& examined, NativeOutput output) {
   Calibration calibration = calibrate(advise::image_folder(examined.job.data), output);
   const double freed_bytes = largest_pageable_copy_bytes(examined.recording->timeline);
   if (calibration.folder && freed_bytes > 0) calibration.freeing_s = measure_freeing(freed_bytes);
-  if (calibration.cache) {
-    calibration.remarks.push_back(fmt::format(
-        "unstarve_cache is predicted from the second epoch on; in the first, which fills the "
-        "cache, an image takes {:.2f} ms of CPU, {:.2f} ms without a cache",
-        1e3 * calibration.cache_fill_cpu_s, 1e3 * calibration.folder->sample_cpu_s));
-  }
   return calibration;
 }
 

@@ -20,6 +20,10 @@ enum class NativeOutput {
 /// each. Elsewhere an empty calibration, at once.
 advise::Calibration calibrate_for(const Examination& examined, NativeOutput output);
 
+/// Predicts with such a calibration for unstarve.DataLoader, and says what the first epoch of a
+/// cache costs.
+void predict_calibrated(Examination& examined);
+
 /// Makes the hook measure, before the training of a trial begins, what the job's own batches cost
 /// in worker processes (docs/hook.md): a name and a value for its environment.
 std::pair<std::string, std::string> worker_calibration_variable();

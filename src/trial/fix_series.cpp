@@ -28,7 +28,7 @@ class FixSeries {
   Result<TriedJob> run() {
     auto before = run_one(kBefore, {worker_calibration_variable()});
     if (!before) return forward_error(before);
-    predict(*before, calibrate_for(*before, NativeOutput::kFloat32));
+    predict_calibrated(*before);
     TriedJob job{*std::move(before), {}};
     for (const advise::CatalogueEntry& entry : advise::catalogue()) {
       if (!entry.model && !entry.apply) continue;

@@ -51,7 +51,7 @@ class FixTrials final : public LiveTrials<trial::TrialListener> {
 /// Predictions where the job's data can be loaded natively are calibrated on it, given time.
 void add_predictions(trial::Examination& examined, bool given_time) {
   if (given_time) {
-    trial::predict(examined, trial::calibrate_for(examined, trial::NativeOutput::kFloat32));
+    trial::predict_calibrated(examined);
     return;
   }
   if (trial::calibration_helps(examined)) {

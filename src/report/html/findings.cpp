@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "report/headline.h"
@@ -12,15 +14,24 @@
 namespace unstarve::report {
 namespace {
 
+/// Lines of the source that go and come, one below the other.
+std::string edit_html(std::string_view edit) {
+  std::string lines;
+  while (!edit.empty()) {
+    const std::size_t end = std::min(edit.find('\n'), edit.size());
+    lines += fmt::format("<code>{}</code>\n", escape(edit.substr(0, end)));
+    edit.remove_prefix(std::min(end + 1, edit.size()));
+  }
+  return lines.empty() ? lines : fmt::format("<p class=\"edit\">\n{}</p>", lines);
+}
+
 std::string remedy_html(const advise::Remedy& remedy) {
   const std::string gain =
       remedy.predicted
           ? fmt::format("predicted <strong>{}</strong>", speedup_text(*remedy.predicted))
           : fmt::format("gain not predicted: {}", why_words(remedy.predicted.why_absent()));
-  const std::string edit =
-      remedy.edit.empty() ? "" : fmt::format("<pre>{}</pre>", escape(remedy.edit));
   return fmt::format("<li><p>{}</p>{}<p class=\"gain\"><code>{}</code> {}</p></li>\n",
-                     escape(remedy.how), edit, escape(remedy.id), gain);
+                     escape(remedy.how), edit_html(remedy.edit), escape(remedy.id), gain);
 }
 
 std::string finding_html(const diagnose::Finding& finding,

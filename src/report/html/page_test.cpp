@@ -78,6 +78,13 @@ TEST(Page, PlaceholdersInContentAreNotFilled) {
   EXPECT_THAT(render_html(report), HasSubstr("<h1>{{script}} {{style}}</h1>"));
 }
 
+TEST(Page, ShowsTheLinesOfAnEditOneBelowTheOther) {
+  Report report = sample::report();
+  report.advice.for_findings[0][0].edit = "- a(b)\n+ a(b, \"<c>\")";
+  EXPECT_THAT(render_html(report), HasSubstr("<code>- a(b)</code>\n"
+                                             "<code>+ a(b, &quot;&lt;c&gt;&quot;)</code>\n"));
+}
+
 TEST(Page, AnEmptyDiagnosisHasNoEmptyParts) {
   Report report;
   report.advice.verdict = "No GPU activity was recorded.";
