@@ -23,6 +23,7 @@ LINE_COLUMNS_MAX = 100
 LINES_MAX = {".h": 200, ".cpp": 500, ".cu": 500, ".py": 500, ".sh": 500}
 FOLDER_SOURCES_MAX = 15
 FOLDER_README_LINES_MAX = 30
+PROSE_COLUMNS_MAX = 120
 ROOT_README_LINES_MAX = 120
 # Built from halves, so that this file does not break its own rule.
 LEFT_OVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
@@ -65,6 +66,16 @@ def check_lines(file: File) -> Iterator[str]:
             yield f"{where}: a test that hides where a package is missing; install it instead"
 
 
+def check_prose(file: File) -> Iterator[str]:
+    """Tables, and code that is shown, may be as wide as they are."""
+    if file.path.suffix != ".md":
+        return
+    for number, line in enumerate(file.lines, start=1):
+        shown = line.lstrip().startswith("|") or line.startswith("    ")
+        if len(line) > PROSE_COLUMNS_MAX and not shown and len(line.split()) > 2:
+            yield f"{file.name}:{number}: {len(line)} columns; at most {PROSE_COLUMNS_MAX}"
+
+
 def check_size(file: File) -> Iterator[str]:
     limit = LINES_MAX.get(file.path.suffix)
     if limit is not None and len(file.lines) > limit:
@@ -100,7 +111,7 @@ def check_folders(files: list[File]) -> Iterator[str]:
         if count > FOLDER_SOURCES_MAX:
             yield f"{folder}: {count} sources; at most {FOLDER_SOURCES_MAX}"
     names = {file.name for file in files}
-    tops = {"/".join(file.name.split("/")[:2]) for file in sources}
+    tops = {Path(file.name).parent.as_posix() for file in sources}
     modules = (Path(file.name) for file in files if file.path.suffix == ".py")
     tops |= {
         "/".join(path.parts[:3])
@@ -112,7 +123,7 @@ def check_folders(files: list[File]) -> Iterator[str]:
             yield f"{top}: no README.md that says what comes in and what goes out"
 
 
-FILE_RULES = (check_lines, check_size, check_pragma_once, check_readme_size)
+FILE_RULES = (check_lines, check_prose, check_size, check_pragma_once, check_readme_size)
 
 
 def check(root: Path) -> list[str]:

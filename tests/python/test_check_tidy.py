@@ -33,6 +33,8 @@ HIDING = "importor" + "skip"
     ("name", "text", "complaint"),
     [
         ("src/base/a.cpp", "int a = 0 +" + " 1 +" * 30 + " 1;\n", "columns; at most 100"),
+        ("docs/a.md", "word " * 24 + "\n" + "word " * 25, "a.md:2: 125 columns; at most 120"),
+        ("src/base/io/a.h", "#pragma once\n", "src/base/io: no README.md"),
         ("src/base/a.cpp", "\n" * 501, "501 lines; at most 500"),
         ("src/base/a.h", "#pragma once\n" + "\n" * 200, "201 lines; at most 200"),
         ("src/base/a.h", "int a();\n", "no #pragma once"),
@@ -70,6 +72,11 @@ def test_ignored_and_deleted_files_are_not_looked_at(tree: Path) -> None:
     plant(tree, "src/base/gone.h", "no pragma\n")
     subprocess.run(["git", "-C", str(tree), "add", "src"], check=True)
     (tree / "src/base/gone.h").unlink()
+    assert check_tidy.check(tree) == []
+
+
+def test_tables_may_be_wide(tree: Path) -> None:
+    plant(tree, "docs/a.md", "| " + "word " * 30 + "|\n\n    " + "code " * 30 + "\n")
     assert check_tidy.check(tree) == []
 
 
