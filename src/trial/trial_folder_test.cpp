@@ -1,0 +1,117 @@
+#include "trial/trial_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/testing/test_folder.h"
+#include "trace/run_reader.h"
+#include "trace/run_writer.h"
+
+namespace unstarve::trial {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// A run of steps of 100 ms that begin with a wait of `wait_ms` for batches of 8; the GPU's monitor
+/// says how busy it is.
+void write_run(const std::string& dir, std::int64_t steps, std::int64_t wait_ms) {
+  trace::RunInfo info;
+  info.run_id = "r";
+  info.command = {"python", "train.py"};
+  auto writer = trace::RunWriter::create(dir, info, {});
+  ASSERT_TRUE(writer) << writer.error().message;
+  trace::LoaderRow loader;
+  loader.pid = 9;
+  loader.loader_id = 1;
+  loader.batch_size = 8;
+  (*writer)->add(loader);
+  trace::MetricRow metric;
+  metric.name = "gpu.utilization_ratio";
+  metric.subject = "gpu0";
+  const std::int64_t busy = (*writer)->add_metric(metric);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t start_ns = i * (wait_ms + 40) * kMs;
+    trace::StepRow step;
+    step.pid = step.thread = 9;
+    step.index = i;
+    step.samples = 8;
+    step.when = {start_ns, start_ns + (wait_ms + 40) * kMs};
+    (*writer)->add(step);
+    trace::WaitRow wait;
+    wait.pid = wait.thread = 9;
+    wait.loader_id = 1;
+    wait.samples = 8;
+    wait.when = {start_ns, start_ns + wait_ms * kMs};
+    (*writer)->add(wait);
+    (*writer)->add(trace::SampleRow{start_ns, busy, 0.4});
+  }
+  ASSERT_TRUE((*writer)->finish(steps * (wait_ms + 40) * kMs, 0));
+}
+
+Result<TriedJob> read(const std::string& folder) { return read_trials(folder, {}); }
+
+class TrialFolder : public testing::Test {
+ protected:
+  TestFolder folder_;
+  std::string runs_ = folder_.path() + "/runs";
+};
+
+TEST_F(TrialFolder, ARunKeepsThePredictionsThatWereMadeForIt) {
+  write_run(runs_, 20, 60);
+  auto job = read(runs_);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->before.predictions.gains.count("more_workers"), 1U) << "from the recording alone";
+  EXPECT_TRUE(job->verification.empty());
+
+  // A calibration said something else then; it cannot be had again.
+  job->before.predictions.gains = {{"more_workers", {1.5, 1.4, 1.6}}};
+  ASSERT_TRUE(store_results(*job));
+  const auto again = read(runs_);
+  ASSERT_TRUE(again);
+  ASSERT_EQ(again->before.predictions.gains.size(), 1U);
+  EXPECT_EQ((*again->before.advice.find("more_workers")->predicted).high, 1.6);
+  EXPECT_NE(again->before.advice.verdict.find("1.50x"), std::string::npos)
+      << again->before.advice.verdict;
+}
+
+TEST_F(TrialFolder, ComparesEachRemedysRunWithTheRunBefore) {
+  write_run(trial_dir(runs_, kBefore), 20, 60);
+  write_run(trial_dir(runs_, "more_workers"), 20, 10);
+  EXPECT_TRUE(holds_trials(runs_));
+  EXPECT_FALSE(holds_trials(trial_dir(runs_, kBefore)));
+  auto job = read(runs_);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->verification.size(), 1U);
+  const Verification& tried = job->verification.front();
+  EXPECT_EQ(tried.remedy, "more_workers");
+  EXPECT_NEAR(tried.measured.speedup, 2.0, 1e-6);
+  EXPECT_NEAR(tried.before.step_us, 100'000, 1e-6);
+  EXPECT_NEAR(tried.after.step_us, 50'000, 1e-6);
+  ASSERT_TRUE(tried.predicted);
+  EXPECT_EQ(tried.held, (*tried.predicted).low <= 2.0 && 2.0 <= (*tried.predicted).high);
+
+  ASSERT_TRUE(store_results(*job));
+  const auto reader = trace::RunReader::open(job->before.run_dir);
+  ASSERT_TRUE(reader);
+  const auto rows = reader->predictions();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(*rows->front().measured_speedup, tried.measured.speedup);
+  EXPECT_EQ(*rows->front().held, tried.held ? 1 : 0);
+}
+
+TEST_F(TrialFolder, FewStepsPredictNothingAndSayWhy) {
+  write_run(runs_, 5, 60);  // the first is warm-up
+  const auto job = read(runs_);
+  ASSERT_TRUE(job);
+  EXPECT_TRUE(job->before.predictions.gains.empty());
+  ASSERT_FALSE(job->before.remarks.empty());
+  EXPECT_NE(job->before.remarks.back().find("at least 5 training steps"), std::string::npos)
+      << job->before.remarks.back();
+}
+
+TEST_F(TrialFolder, WhatIsNoRunIsAnError) { EXPECT_FALSE(read(runs_)); }
+
+}  // namespace
+}  // namespace unstarve::trial
