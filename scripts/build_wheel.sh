@@ -38,15 +38,16 @@ use_zig() {
   wrap ranlib ranlib
   chmod +x "$bin"/*
   export CC="$bin/clang" CXX="$bin/clang++"
-  settings+=(-C "build-dir=$FOLDER/zig-{wheel_tag}")
+  settings+=(--config-settings "build-dir=$FOLDER/zig-{wheel_tag}")
   # The wrappers are always new, the compiler behind them is not.
   CCACHE_COMPILERCHECK="string:$("$zig" version) glibc $GLIBC"
   export CCACHE_COMPILERCHECK
-  settings+=(-C "cmake.define.CMAKE_AR=$bin/ar" -C "cmake.define.CMAKE_RANLIB=$bin/ranlib")
+  settings+=(--config-settings "cmake.define.CMAKE_AR=$bin/ar"
+             --config-settings "cmake.define.CMAKE_RANLIB=$bin/ranlib")
 }
 
 build() {
-  local settings=(-C cmake.define.UNSTARVE_DEPENDENCIES=bundled)
+  local settings=(--config-settings cmake.define.UNSTARVE_DEPENDENCIES=bundled)
   local log="$FOLDER/build.log" platform=auto
   export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
   if [[ $compiler == zig ]]; then
