@@ -179,7 +179,7 @@ TEST_F(EventsFile, AWriteThatFailsCostsItsEventsAlone) {
           if (!flushed) ++refused;
         }
         // Behind half a chunk that could not be cut off nothing is written any more.
-        EXPECT_EQ(refused, for_ever || !can_cut ? 7U - nth : 1U);
+        EXPECT_EQ(refused, for_ever || !can_cut ? 7U - static_cast<unsigned>(nth) : 1U);
         EXPECT_EQ(writer->dropped(), refused);
         RecordedRows rows;
         const auto report = read_events(path_, rows);
