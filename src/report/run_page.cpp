@@ -1,6 +1,5 @@
 #include "report/run_page.h"
 
-#include <charconv>
 #include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -16,12 +15,6 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 // Of a command that is shown: a few lines of a terminal.
 constexpr std::size_t kCommandBytesMax = 400;
-
-std::int64_t integer(const std::string& text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 /// The command as it was typed; of a long one the beginning, since it is only shown.
 std::string shown_command(const std::string& json_array) {
@@ -53,16 +46,15 @@ std::string shown_time(std::int64_t wall_ns) {
 RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals) {
   RunFacts facts;
   facts.command = shown_command(run.info("command"));
-  facts.started = shown_time(integer(run.info("started_wall_ns")));
+  facts.started = shown_time(run.number("started_wall_ns"));
   facts.host = run.info("host");
   if (signals.effective_cpus)
     facts.host += fmt::format(", {:.0f} CPU cores", *signals.effective_cpus);
   facts.device = run.info("device_name");
   facts.emulated = run.info("device_kind") == "emulated";
-  const std::int64_t ended_ns = integer(run.info("ended_ns"));
+  const std::int64_t ended_ns = run.number("ended_ns");
   if (ended_ns > 0) {
-    facts.duration_s =
-        static_cast<double>(ended_ns - integer(run.info("started_ns"))) * kSecondsPerNs;
+    facts.duration_s = static_cast<double>(ended_ns - run.number("started_ns")) * kSecondsPerNs;
   }
   facts.versions.push_back({"unstarve", run.info("unstarve_version")});
   return facts;
@@ -91,7 +83,7 @@ Series utilization(const std::string& run_dir, const std::string& label) {
   if (!run) return curve;
   const auto series = run->series("gpu.utilization_ratio", "gpu0");
   if (!series) return curve;
-  const std::int64_t started_ns = integer(run->info("started_ns"));
+  const std::int64_t started_ns = run->number("started_ns");
   for (const trace::SeriesPoint& point : *series) {
     curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);
     curve.value.push_back(point.value.value_or(std::numeric_limits<double>::quiet_NaN()));
@@ -125,11 +117,7 @@ Report make_report(const trial::Examination& examined) {
   const auto run = trace::RunReader::open(examined.run_dir);
   if (!run) return report;  // it was removed meanwhile: what is known of it is shown
   report.facts = run_facts(*run, examined.diagnosis.signals);
-  const trace::Interval when = examined.measured
-                                   ? examined.measured->span
-                                   : trace::Interval{integer(run->info("started_ns")),
-                                                     std::numeric_limits<std::int64_t>::max()};
-  report.own_cost = watching_cost(*run, when);
+  report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, trial::kBefore, report);
   return report;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "trace/events/events_file.h"
@@ -59,15 +60,20 @@ void read_events_of(const std::string& dir, TimelineSink& sink, Marks& marks,
   }
 }
 
-/// The store's rows and marks. False when it cannot be used at all.
-bool read_store(const std::string& path, LoadedRun& out, TimelineSink& sink, Marks& marks,
-                bool& ended) {
+/// What the store says beside its rows.
+struct StoredState {
+  bool ended = false;
+  std::vector<ProcessRecord> processes;
+};
+
+/// The store's rows and marks. Nothing when it cannot be used at all.
+std::optional<StoredState> read_store(const std::string& path, LoadedRun& out, TimelineSink& sink,
+                                      Marks& marks) {
   const Result<RunReader> reader = RunReader::open(path);
   if (!reader) {
     out.remarks.push_back(reader.error().message);
-    return false;
+    return std::nullopt;
   }
-  ended = reader->has_ended();
   out.timeline.run_id = reader->info("run_id");
   if (const Status read = reader->read_rows(sink); !read) {
     out.remarks.push_back(read.error().message);
@@ -80,14 +86,9 @@ bool read_store(const std::string& path, LoadedRun& out, TimelineSink& sink, Mar
       sink.set_mark(mark, device_ring);
     }
   }
-  return true;
-}
-
-/// What the job said in words of its loaders is for readers alone, so nothing fails for want of it.
-void describe_loaders(const std::string& path, Timeline& timeline) {
-  const Result<RunReader> reader = RunReader::open(path);
-  if (!reader) return;
-  if (const auto processes = reader->processes()) add_loader_words(*processes, timeline);
+  // What they said in words is for people alone, so nothing fails for want of it.
+  return StoredState{reader->has_ended(),
+                     reader->processes().value_or(std::vector<ProcessRecord>())};
 }
 
 }  // namespace
@@ -100,21 +101,20 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   const bool is_store = std::filesystem::path(path).extension() == ".sqlite";
   const std::string dir = is_store ? std::filesystem::path(path).parent_path().string() : path;
   Marks marks;
-  bool ended = false;
-  const bool store_read = read_store(path, out, sink, marks, ended);
-  if (!store_read && list_rings(dir + "/rings").empty()) {
+  const std::optional<StoredState> stored = read_store(path, out, sink, marks);
+  if (!stored && list_rings(dir + "/rings").empty()) {
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }
   read_events_of(dir, sink, marks, out.remarks);
-  if (!ended) {
+  if (!stored || !stored->ended) {
     out.remarks.push_back(
         "the run has not ended, or what watched it was killed; what the job had "
         "written by now was read from its rings");
     read_rings(dir, marks, sink, out.remarks);
   }
   sink.finish();
-  if (store_read) describe_loaders(path, out.timeline);
+  if (stored) add_loader_words(stored->processes, out.timeline);
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));
     out.rings_missing = true;

@@ -1,5 +1,6 @@
 #include "trace/run_reader.h"
 
+#include <charconv>
 #include <filesystem>
 
 namespace unstarve::trace {
@@ -171,6 +172,13 @@ Result<RunReader> RunReader::open(const std::string& path) {
 std::string RunReader::info(std::string_view key) const {
   const auto entry = info_.find(key);
   return entry == info_.end() ? std::string() : entry->second;
+}
+
+std::int64_t RunReader::number(std::string_view key) const {
+  const std::string text = info(key);
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 Result<std::vector<MetricRow>> RunReader::metrics() const {

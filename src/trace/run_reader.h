@@ -41,6 +41,8 @@ class RunReader {
   const std::string& dir() const { return dir_; }
   /// The table `run`; an empty text for a key that it lacks.
   std::string info(std::string_view key) const;
+  /// The same as a whole number; 0 for a key that it lacks.
+  std::int64_t number(std::string_view key) const;
   /// False: it goes on, or whatever watched it was killed.
   bool has_ended() const { return info("state") == "ended"; }
 

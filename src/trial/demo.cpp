@@ -223,14 +223,6 @@ class Demo {
 
 }  // namespace
 
-std::vector<std::string> demo_remedies() {
-  std::vector<std::string> ids;
-  for (const advise::CatalogueEntry& entry : advise::catalogue()) {
-    if (entry.model) ids.push_back(entry.id);
-  }
-  return ids;
-}
-
 Result<DemoResult> run_demo(const Installation& parts, const DemoOptions& options,
                             DemoListener& listener, std::optional<int>& told) {
   return Demo(parts, options, listener, told).run();

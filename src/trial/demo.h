@@ -1,8 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "advise/prediction_basis.h"
 #include "base/result.h"
@@ -43,10 +44,11 @@ struct DemoResult {
   std::optional<FilledCache> cache;  // none: it was not tried
 };
 
-/// The remedies that a demo tries, in this order: those whose gain is predicted.
-std::vector<std::string> demo_remedies();
+/// The remedies that a demo tries, in this order.
+inline constexpr std::array<const char*, 4> kDemoRemedies = {"more_workers", "unstarve_loader",
+                                                             "unstarve_cache", "unstarve_shards"};
 /// These, and the run before.
-inline constexpr int kDemoRuns = 5;
+inline constexpr std::size_t kDemoRuns = 1 + kDemoRemedies.size();
 
 /// The whole loop on the project's example: the job as people first write it, then with each remedy
 /// whose gain is predicted. What it makes in its folder beside the runs it takes away again.

@@ -1,6 +1,5 @@
 #include "trial/examination.h"
 
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -21,18 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
-
-std::int64_t integer(const std::string& text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-/// The time that signals are taken over: the measured steps, or everything.
-trace::Interval observed_span(const Examination& examined, const trace::RunReader& run) {
-  if (examined.measured) return examined.measured->span;
-  return {integer(run.info("started_ns")), std::numeric_limits<std::int64_t>::max()};
-}
 
 /// Why a job was not seen to train.
 std::string why_no_steps(const trace::RunReader& run) {
@@ -108,7 +95,10 @@ Result<Examination> examine_run(const std::string& path) {
   examined.run_dir = reader->dir();
   examined.remarks = std::move(loaded->remarks);
   measure(examined, *reader, loaded->rings_missing);
-  const trace::Interval span = observed_span(examined, *reader);
+  examined.observed = examined.measured ? examined.measured->span
+                                        : trace::Interval{reader->number("started_ns"),
+                                                          std::numeric_limits<std::int64_t>::max()};
+  const trace::Interval& span = examined.observed;
   const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span);
   Measurement& measurement = examined.measurement;
   measurement.cpu_cores = host.job_cpu_cores;

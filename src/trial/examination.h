@@ -44,6 +44,7 @@ struct Examination {
   advise::Predictions predictions;
   advise::Advice advice;                            // with these predictions
   std::optional<predict::RunMeasurement> measured;  // none: too few steps
+  trace::Interval observed = {};                    // of a run: what its signals are taken over
   Measurement measurement;
   std::vector<std::string> remarks;  // what could not be read or measured
   std::string run_dir;               // empty: a trace

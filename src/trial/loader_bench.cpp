@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/unique_handle.h"
 #include "kernels/simd_level.h"
+#include "trial/image_sample.h"
 
 namespace unstarve::trial {
 
@@ -22,15 +23,8 @@ struct Usage {
   double cpu_s = 0;  // user and system time of this process
 };
 
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
 Usage usage_now(const Clock& clock) {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return {1e-9 * static_cast<double>(clock.now_ns()),
-          seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
+  return {1e-9 * static_cast<double>(clock.now_ns()), process_cpu_s()};
 }
 
 std::int64_t peak_rss_bytes() {

@@ -56,8 +56,8 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
   }
   void predicted(const trial::Examination& before) override {
     say("  verdict           " + before.advice.verdict);
-    for (const std::string& remedy : trial::demo_remedies()) {
-      say("  predicted         " + remedy + ": " + prediction_text(before, remedy));
+    for (const char* remedy : trial::kDemoRemedies) {
+      say(fmt::format("  predicted         {}: {}", remedy, prediction_text(before, remedy)));
     }
   }
   void copies(const std::string& what, std::uint64_t done, std::uint64_t total) override {
