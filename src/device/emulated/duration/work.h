@@ -6,7 +6,7 @@
 
 /// What a call asks of the device, as far as its duration depends on it: operation, shapes, types.
 /// Plain data without memory of its own, made on the stack by the library that was called.
-namespace unstarve::device::emulated {
+namespace unstarve::emulated {
 
 enum class NumberType : std::uint8_t { kF64, kF32, kF16, kBf16, kF8, kI8, kI32, kI64, kC64, kC128 };
 
@@ -63,4 +63,4 @@ struct OtherWork {
   int kernels = 1;            // launched one after the other
 };
 
-}  // namespace unstarve::device::emulated
+}  // namespace unstarve::emulated

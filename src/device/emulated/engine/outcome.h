@@ -1,37 +1,37 @@
 #pragma once
 
-namespace unstarve::device::emulated {
+namespace unstarve::emulated {
 
 /// What a call on an emulated GPU gives back. The numbers are cudaError_t's and CUresult's, which
 /// agree; the libraries with codes of their own translate.
-enum class [[nodiscard]] Outcome : int {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kOutOfMemory = 2,
-  kNotInitialized = 3,
-  kInvalidConfiguration = 9,
-  kInvalidSymbol = 13,
-  kInvalidMemcpyDirection = 21,
-  kMissingConfiguration = 52,
-  kNoDevice = 100,
-  kInvalidDevice = 101,
-  kInvalidContext = 201,
-  kInvalidHandle = 400,
-  kNotFound = 500,
-  kNotReady = 600,
-  kHostMemoryAlreadyRegistered = 712,
-  kHostMemoryNotRegistered = 713,
-  kNotPermitted = 800,
-  kNotSupported = 801,
-  kCaptureUnsupported = 900,
-  kCaptureInvalidated = 901,
-  kCaptureMerge = 902,
-  kCaptureUnmatched = 903,
-  kCaptureUnjoined = 904,
-  kCaptureIsolation = 905,
-  kCaptureImplicit = 906,
-  kCapturedEvent = 907,
-  kCaptureWrongThread = 908,
+enum class [[nodiscard]] Outcome : int{
+    kSuccess = 0,
+    kInvalidValue = 1,
+    kOutOfMemory = 2,
+    kNotInitialized = 3,
+    kInvalidConfiguration = 9,
+    kInvalidSymbol = 13,
+    kInvalidMemcpyDirection = 21,
+    kMissingConfiguration = 52,
+    kNoDevice = 100,
+    kInvalidDevice = 101,
+    kInvalidContext = 201,
+    kInvalidHandle = 400,
+    kNotFound = 500,
+    kNotReady = 600,
+    kHostMemoryAlreadyRegistered = 712,
+    kHostMemoryNotRegistered = 713,
+    kNotPermitted = 800,
+    kNotSupported = 801,
+    kCaptureUnsupported = 900,
+    kCaptureInvalidated = 901,
+    kCaptureMerge = 902,
+    kCaptureUnmatched = 903,
+    kCaptureUnjoined = 904,
+    kCaptureIsolation = 905,
+    kCaptureImplicit = 906,
+    kCapturedEvent = 907,
+    kCaptureWrongThread = 908,
 };
 
-}  // namespace unstarve::device::emulated
+}  // namespace unstarve::emulated

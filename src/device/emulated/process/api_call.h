@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// One call of the CUDA runtime or driver by the program, from entry to return.
-namespace unstarve::device::emulated {
+namespace unstarve::emulated {
 
 /// The calls that cost the host time of their own or that a profiler tells apart; everything else
 /// is kOther, which costs nothing and is not recorded.
@@ -73,4 +73,4 @@ class ApiCall {
   const ApiCall* outer_ = nullptr;
 };
 
-}  // namespace unstarve::device::emulated
+}  // namespace unstarve::emulated

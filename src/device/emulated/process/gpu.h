@@ -10,7 +10,7 @@
 /// The emulated GPUs of this process, as the libraries that stand in for NVIDIA's see them. Each
 /// function of those libraries opens an ApiCall (api_call.h) and calls one or two of these.
 /// Thread rule: any thread. Nothing here throws, prints or exits.
-namespace unstarve::device::emulated {
+namespace unstarve::emulated {
 
 // Handles that programs hold; their address is the cudaStream_t, CUevent, ... Opaque.
 class Stream;
@@ -172,4 +172,4 @@ std::int64_t now_ns();
 /// that `function` of `library` is not there.
 void report_missing(const char* library, const char* function);
 
-}  // namespace unstarve::device::emulated
+}  // namespace unstarve::emulated

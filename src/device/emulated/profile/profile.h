@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "device/emulated/process/api_call.h"
 
-namespace unstarve::device::emulated {
+namespace unstarve::emulated {
 
 /// Highest rates by the vendor's data sheet, dense, in operations or bytes a second.
 struct PeakRates {
@@ -49,10 +49,10 @@ struct Profile {
   PeakRates peak;
 
   // Transfers.
-  double pinned_bytes_per_s = 0;       // DMA from or to page-locked memory, one direction
-  double pageable_bytes_per_s = 0;     // the device's side of a staged copy
-  std::int64_t copy_latency_ns = 0;    // what the shortest copy takes on the device
-  double link_bytes_per_s = 0;         // between GPUs of one machine (NVLink or PCIe), each way
+  double pinned_bytes_per_s = 0;     // DMA from or to page-locked memory, one direction
+  double pageable_bytes_per_s = 0;   // the device's side of a staged copy
+  std::int64_t copy_latency_ns = 0;  // what the shortest copy takes on the device
+  double link_bytes_per_s = 0;       // between GPUs of one machine (NVLink or PCIe), each way
   std::int64_t link_latency_ns = 0;
 
   // The device's side of a launch.
@@ -85,4 +85,4 @@ Result<Profile> parse_profile(std::string_view json);
 Result<Profile> find_profile(std::string_view name_or_path);
 std::vector<std::string> profile_names();
 
-}  // namespace unstarve::device::emulated
+}  // namespace unstarve::emulated
