@@ -83,6 +83,8 @@ struct Profile {
 Result<Profile> parse_profile(std::string_view json);
 /// One that comes with unstarve ("a100_sxm_80gb", or an alias such as "a100"), or a file's path.
 Result<Profile> find_profile(std::string_view name_or_path);
+/// The same one's JSON document, which parse_profile() takes: what an emulation's settings carry.
+Result<std::string> find_profile_document(std::string_view name_or_path);
 std::vector<std::string> profile_names();
 
 }  // namespace unstarve::emulated
