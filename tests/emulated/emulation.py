@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
@@ -51,14 +52,21 @@ class Emulation:
         return done.stdout
 
 
-def find_profile(name: str) -> Path:
-    """The data file of a profile by its name or one of its aliases."""
+def find_profile(name: str) -> dict[str, Any]:
+    """A profile's document by its name or one of its aliases, with what it is based on."""
     for path in sorted(PROFILES.glob("*.json")):
-        aliases = json.loads(path.read_text()).get("aliases", [])
-        if name == path.stem or name in aliases:
-            return path
-    (first, *_) = [*sorted(PROFILES.glob(f"{name}*.json")), Path(name)]
-    return first
+        document: dict[str, Any] = json.loads(path.read_text())
+        if name != document["name"] and name not in document.get("aliases", []):
+            continue
+        if "based_on" in document:
+            base = find_profile(document.pop("based_on"))
+            for key, value in base.items():
+                if isinstance(value, dict):
+                    document[key] = value | document.get(key, {})
+                else:
+                    document.setdefault(key, value)
+        return document
+    raise KeyError(name)
 
 
 def prepare(
@@ -72,7 +80,7 @@ def prepare(
         json.dumps(
             {
                 "gpus": gpus,
-                "profile": json.loads(find_profile(gpu).read_text()),
+                "profile": find_profile(gpu),
                 "durations": "",
                 "scale": 1.0,
                 "state": str(state),
