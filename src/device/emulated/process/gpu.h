@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "device/emulated/duration/work.h"
+#include "device/emulated/engine/gate.h"
 #include "device/emulated/engine/outcome.h"
 #include "device/emulated/profile/profile.h"
 
@@ -78,6 +80,12 @@ class Gpu {
   virtual Outcome run(Stream* stream, const char* name, const OtherWork& work) = 0;
   /// Work whose length is known, the collective of several GPUs say.
   virtual Outcome run_for(Stream* stream, const char* name, std::int64_t duration_ns) = 0;
+  /// Work that begins and ends when `gate` says, the collective of several GPUs (engine/gate.h).
+  /// It takes no share of the device.
+  virtual Outcome run_gated(Stream* /*stream*/, const char* /*name*/,
+                            std::shared_ptr<Gate> /*gate*/) {
+    return Outcome::kNotSupported;
+  }
   virtual Outcome copy(Stream* stream, const Copy2d& copy) = 0;
   virtual Outcome fill(Stream* stream, void* target, int value, std::size_t bytes, bool waits) = 0;
 
