@@ -53,4 +53,17 @@ std::optional<Record> from_ring_record(std::span<const std::byte> bytes) {
   return record;
 }
 
+/// The same for a call, of the runtime or of the driver: the record is one for both.
+inline std::optional<ApiCall> from_ring_call(std::span<const std::byte> bytes) {
+  if (bytes.size() != sizeof(RingRecord)) return std::nullopt;
+  ApiCall record;
+  std::uint32_t head[2] = {0, 0};
+  std::memcpy(head, bytes.data(), sizeof(head));
+  std::memcpy(&record, bytes.data() + sizeof(head), sizeof(record));
+  const bool is_call = head[0] == static_cast<std::uint32_t>(Kind::kRuntime) ||
+                       head[0] == static_cast<std::uint32_t>(Kind::kDriver);
+  if (!is_call || head[1] < sizeof(record) || record.kind != head[0]) return std::nullopt;
+  return record;
+}
+
 }  // namespace unstarve::cupti

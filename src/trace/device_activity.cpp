@@ -98,11 +98,18 @@ bool add_memset(std::span<const std::byte> bytes, RunSink& sink) {
   return true;
 }
 
+std::string name_of_call(const cupti::ApiCall& record) {
+  const bool driver = record.kind == static_cast<std::uint32_t>(cupti::Kind::kDriver);
+  std::string name = driver ? cupti::name_of(static_cast<cupti::DriverCall>(record.call))
+                            : cupti::name_of(static_cast<cupti::RuntimeCall>(record.call));
+  if (!name.empty()) return name;
+  return (driver ? "driver call " : "runtime call ") + std::to_string(record.call);
+}
+
 bool add_call(std::span<const std::byte> bytes, RunSink& sink) {
-  const auto record = cupti::from_ring_record<cupti::ApiCall>(bytes);
+  const auto record = cupti::from_ring_call(bytes);
   if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
-  std::string name = cupti::name_of(static_cast<cupti::RuntimeCall>(record->call));
-  if (name.empty()) name = "runtime call " + std::to_string(record->call);
+  const std::string name = name_of_call(*record);
   HostCall call;
   call.start_ns = as_signed(record->start_ns);
   call.end_ns = as_signed(record->end_ns);
@@ -155,7 +162,8 @@ bool decode_device_activity(std::span<const std::byte> record,
     case cupti::Kind::kConcurrentKernel: return add_kernel(record, kernel_names, sink);
     case cupti::Kind::kMemcpy: return add_copy(record, sink);
     case cupti::Kind::kMemset: return add_memset(record, sink);
-    case cupti::Kind::kRuntime: return add_call(record, sink);
+    case cupti::Kind::kRuntime:
+    case cupti::Kind::kDriver: return add_call(record, sink);
     // The wait inside a call that is recorded as a call already, and what NVML shows.
     case cupti::Kind::kSynchronization:
     case cupti::Kind::kEmulatedState: return true;
