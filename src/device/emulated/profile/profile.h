@@ -23,6 +23,16 @@ struct PeakRates {
   double memory_bytes_per_s = 0;
 };
 
+/// How much of the highest rates long work reaches that is laid out well for the device: large
+/// matrix products, copies of many megabytes. Ratios, 0..1.
+struct AchievedRatios {
+  double memory_ratio = 1;
+  double f32_ratio = 1;
+  double tf32_ratio = 1;
+  double f16_ratio = 1;
+  double f8_ratio = 1;
+};
+
 /// The numbers that make one kind of GPU; all of them from a file of `profile/data`, which names
 /// the source of each. Plain data; nothing in it knows who feeds the device.
 struct Profile {
@@ -47,6 +57,7 @@ struct Profile {
   bool has_bf16 = true;
 
   PeakRates peak;
+  AchievedRatios achieved;
 
   // Transfers.
   double pinned_bytes_per_s = 0;     // DMA from or to page-locked memory, one direction

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace unstarve::emulated {
+
+class DurationTable {};
+
+}  // namespace unstarve::emulated
