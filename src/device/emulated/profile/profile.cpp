@@ -185,7 +185,7 @@ Result<Profile> find_profile(std::string_view name_or_path) {
   return read_profile(*document);
 }
 
-Result<std::string> read_profile_document(std::string_view name_or_path) {
+Result<std::string> find_profile_document(std::string_view name_or_path) {
   const Result<Json> document = read_document(name_or_path);
   if (!document) return forward_error(document);
   if (const Result<Profile> profile = read_profile(*document); !profile) {

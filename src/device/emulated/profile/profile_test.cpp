@@ -59,7 +59,7 @@ TEST(EmulatedProfile, NamesTheFieldThatIsWrong) {
 }
 
 TEST(EmulatedProfile, DocumentIsBasedOnNoOther) {
-  const Result<std::string> document = read_profile_document("h100");
+  const Result<std::string> document = find_profile_document("h100");
   ASSERT_TRUE(document);
   EXPECT_EQ(document->find("based_on"), std::string::npos);
   const Result<Profile> profile = parse_profile(*document);
