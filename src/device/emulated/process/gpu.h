@@ -56,6 +56,8 @@ class Gpu {
   virtual ~Gpu() = default;
 
   virtual int index() const = 0;
+  /// Its number on the machine; index() counts what CUDA_VISIBLE_DEVICES lets the process see.
+  virtual int machine_index() const { return index(); }
   virtual const Profile& profile() const = 0;
 
   // ---- streams
@@ -97,6 +99,15 @@ class Gpu {
   virtual Outcome allocate_in_order(Stream* stream, std::size_t bytes, void** out) = 0;
   virtual Outcome free_in_order(Stream* stream, void* address) = 0;
   virtual void memory_info(std::size_t* free_bytes, std::size_t* total_bytes) = 0;
+  /// Memory without an address (cuMemCreate): counted, and given back.
+  virtual Outcome take_memory(std::size_t /*bytes*/) { return Outcome::kNotSupported; }
+  virtual void give_memory(std::size_t /*bytes*/) {}
+  /// Lets addresses that the caller reserved be known as memory of this GPU, uncounted (cuMemMap,
+  /// memory of another process), until forget_range.
+  virtual Outcome know_range(void* /*address*/, std::size_t /*bytes*/) {
+    return Outcome::kNotSupported;
+  }
+  virtual Outcome forget_range(void* /*address*/) { return Outcome::kNotSupported; }
 
   // ---- capture
   virtual Outcome begin_capture(Stream* stream, int mode) = 0;
