@@ -4,6 +4,14 @@
 
 namespace unstarve::cli {
 
+namespace {
+
+// What a shell answers when a command is not there, or is no program.
+constexpr int kShellNotFound = 127;
+constexpr int kShellNotExecutable = 126;
+
+}  // namespace
+
 void report_error(CommandContext& context, const Error& error) {
   std::fprintf(stderr, "unstarve: %s\n", error.message.c_str());
   switch (error.code) {
@@ -14,6 +22,12 @@ void report_error(CommandContext& context, const Error& error) {
     case ErrorCode::kNotSupported: context.exit_code = kUsage; break;
     default: context.exit_code = kFailed; break;
   }
+}
+
+int exit_code_of_start(const Error& error) {
+  if (error.code == ErrorCode::kNotFound) return kShellNotFound;
+  if (error.code == ErrorCode::kNoPermission) return kShellNotExecutable;
+  return kFailed;
 }
 
 }  // namespace unstarve::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -21,7 +22,8 @@ enum ExitCode : int {
 /// What a command gets besides its own options, and where it leaves its exit code.
 struct CommandContext {
   int exit_code = kSuccess;
-  std::string executable;  // absolute path of this program
+  std::string executable;              // absolute path of this program
+  std::vector<std::string> arguments;  // as this program got them, without its own name
 };
 
 /// What a shell says of a program that a signal ended.
@@ -30,5 +32,8 @@ inline constexpr int kEndedBySignal = 128;
 /// Prints "unstarve: <message>" to stderr and sets the exit code that fits the error:
 /// kUsage for input that is wrong or unreadable, kFailed otherwise.
 void report_error(CommandContext& context, const Error& error);
+
+/// What a shell answers where a command cannot be started: 127 or 126.
+int exit_code_of_start(const Error& error);
 
 }  // namespace unstarve::cli

@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   cli::CommandContext context;
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
+  context.arguments.assign(argv + std::min(argc, 1), argv + argc);
 
   CLI::App app(kDescription, "unstarve");
   app.set_version_flag("--version", "unstarve " UNSTARVE_VERSION, "print the version and exit");
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   cli::add_demo_command(app, context);
   cli::add_run_command(app, context);
+  cli::add_emulate_command(app, context);
   cli::add_diagnose_command(app, context);
   cli::add_report_command(app, context);
   cli::add_bench_command(app, context);

@@ -63,6 +63,7 @@ Installation find_in_build() {
   found.package_dir = first_existing({build / "python", source / "python"});
   found.hook_dir = first_existing({source / "python" / "unstarve" / "hook"});
   found.emulated_nvml = first_existing({build / "src" / "device" / "emulated" / "nvml" / kNvml});
+  found.emulated_libraries = first_existing({build / "lib" / "emulated"});
   found.example_dir = first_existing({source / "examples"});
   found.photo_dir = first_existing({source / "tests" / "data" / "photos"});
   found.python = first_existing({source / ".venv" / "bin" / "python"});
@@ -88,6 +89,7 @@ Installation find_installed(const std::string& prefix) {
   found.package_dir = folder.string();
   found.hook_dir = first_existing({package / "hook"});
   found.emulated_nvml = first_existing({package / "lib" / kNvml});
+  found.emulated_libraries = first_existing({package / "lib" / "emulated"});
   found.example_dir = first_existing({package / "demo"});
   found.photo_dir = first_existing({package / "demo" / "photos"});
   return found;

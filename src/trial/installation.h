@@ -8,13 +8,14 @@ namespace unstarve::trial {
 
 /// Where the parts of unstarve that are not this program lie. Empty: not found.
 struct Installation {
-  std::string hook_dir;       // put on the job's PYTHONPATH
-  std::string package_dir;    // the folder that holds the Python package `unstarve`
-  std::string emulated_nvml;  // the emulated GPU's NVML-compatible library
-  std::string example_dir;    // train.py
-  std::string photo_dir;      // the photographs of the demo
-  std::string python;         // interpreter for the demo: the one of this environment
-  bool installed = false;     // package_dir is an environment's, with other people's packages
+  std::string hook_dir;            // put on the job's PYTHONPATH
+  std::string package_dir;         // the folder that holds the Python package `unstarve`
+  std::string emulated_nvml;       // the emulated GPU's NVML-compatible library
+  std::string emulated_libraries;  // the folder of what stands in for NVIDIA's libraries
+  std::string example_dir;         // train.py
+  std::string photo_dir;           // the photographs of the demo
+  std::string python;              // interpreter for the demo: the one of this environment
+  bool installed = false;          // package_dir is an environment's, with other people's packages
 };
 
 /// A program of this build takes everything from the build and its sources, any other from the

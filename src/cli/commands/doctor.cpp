@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,11 +11,13 @@
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal.h"
+#include "device/emulated/profile/profile.h"
 #include "device/gpu_monitor.h"
 #include "host/cgroup.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
 #include "report/text/terminal.h"
+#include "trial/emulation/program_check.h"
 #include "trial/installation.h"
 #include "trial/job_python.h"
 
@@ -39,20 +39,6 @@ struct Check {
   std::string advice;  // what to do about it; empty when there is nothing to do
 };
 
-/// Standard output of a short command, or nothing when it fails.
-std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 256> piece{};
-  while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr) {
-    output += piece.data();
-  }
-  const int status = ::pclose(pipe);
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  return status == 0 ? output : std::string();
-}
-
 std::vector<Check> check_gpu() {
   const SteadyClock clock;
   const auto monitor = device::open_gpu_monitor({}, clock);
@@ -62,9 +48,10 @@ std::vector<Check> check_gpu() {
   const auto devices = (*monitor)->enumerate();
   if (!devices || devices->empty()) {
     const std::string why = devices ? (*monitor)->source() : devices.error().message;
-    return {{"GPU monitor", false, why,
-             "without a GPU `unstarve demo` runs on the emulated one; in a container start it "
-             "with --gpus all"}};
+    return {
+        {"GPU monitor", false, why,
+         "`unstarve emulate a100 -- COMMAND` runs jobs without one; in a container start it with "
+         "--gpus all"}};
   }
   std::vector<Check> checks;
   for (const device::GpuDescription& gpu : *devices) {
@@ -111,6 +98,26 @@ std::vector<Check> check_host(const host::HostFiles& files) {
   return checks;
 }
 
+void add_torch(const trial::TorchBuild& torch, std::vector<Check>& checks) {
+  if (torch.version.empty()) {
+    checks.push_back({"PyTorch", false, "not installed there",
+                      "jobs need it; is this the Python that they run in? (--python)"});
+    return;
+  }
+  const std::string built = torch.platform.empty() ? "the CPU alone" : torch.platform;
+  checks.push_back({"PyTorch", true, fmt::format("{}, for {}", torch.version, built),
+                    torch.has_cuda ? "" : trial::how_to_install_cuda(torch)});
+}
+
+/// Whether jobs can be run without a GPU.
+Check check_emulation(const trial::Installation& parts) {
+  if (parts.emulated_libraries.empty()) {
+    return {"emulated GPUs", false, "the libraries were not found beside this program",
+            "install the Python package: pip install ."};
+  }
+  return {"emulated GPUs", true, fmt::format("{}", fmt::join(emulated::profile_names(), ", ")), ""};
+}
+
 std::vector<Check> check_python(const trial::Installation& parts, const trial::JobPython& job) {
   std::vector<Check> checks;
   checks.push_back({"Python hook", !parts.hook_dir.empty(),
@@ -122,7 +129,7 @@ std::vector<Check> check_python(const trial::Installation& parts, const trial::J
   }
   const std::string python = shell_word(job.program);
   const std::string version =
-      output_of(python + " -c 'import platform; print(platform.python_version())'");
+      trial::output_of(python + " -c 'import platform; print(platform.python_version())'");
   checks.push_back({"Python", !version.empty(),
                     fmt::format("{} {} ({})", job.program,
                                 version.empty() ? "does not run" : version, job.chosen),
@@ -130,14 +137,10 @@ std::vector<Check> check_python(const trial::Installation& parts, const trial::J
                         ? "activate the job's environment, or name an interpreter by --python"
                         : ""});
   if (version.empty()) return checks;
-  const std::string torch =
-      output_of(python + " -c 'import importlib.metadata as m; print(m.version(\"torch\"))'");
-  checks.push_back(
-      {"PyTorch", !torch.empty(), torch.empty() ? "not installed there" : torch,
-       torch.empty() ? "jobs need it; is this the Python that they run in? (--python)" : ""});
+  add_torch(trial::look_at_torch(job.program), checks);
   const std::string native =
-      output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
-                " -c 'import unstarve._native as n; print(n.__file__)'");
+      trial::output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
+                       " -c 'import unstarve._native as n; print(n.__file__)'");
   checks.push_back({"unstarve's loader", !native.empty(),
                     native.empty() ? "its compiled module cannot be imported" : native,
                     native.empty() ? "build it for this Python: make build" : ""});
@@ -185,13 +188,14 @@ std::string render_json(const std::vector<Check>& checks) {
 
 void run_doctor(const CommandContext& context, const Options& options) {
   const host::HostFiles files;
+  const trial::Installation parts = trial::find_installation(context.executable);
   std::vector<Check> checks = check_gpu();
   const auto add = [&checks](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
   };
+  checks.push_back(check_emulation(parts));
   add(check_host(files));
-  add(check_python(trial::find_installation(context.executable),
-                   trial::find_job_python(options.python, options.command)));
+  add(check_python(parts, trial::find_job_python(options.python, options.command)));
   checks.push_back(check_folder());
   write_text(Stream::kOut, options.json ? render_json(checks) : render(checks));
 }

@@ -24,9 +24,6 @@ namespace unstarve::cli {
 
 namespace {
 
-// What a shell answers when a command is not there, or is no program.
-constexpr int kShellNotFound = 127;
-constexpr int kShellNotExecutable = 126;
 constexpr double kLongestTrialS = 86'400;
 
 struct Options {
@@ -85,12 +82,6 @@ bool present(const Options& options, const std::string& out, const trial::TriedJ
   if (!stored) say(stored.error().message);
   write_notes(job.before.remarks);
   return written.has_value();
-}
-
-int exit_code_of_start(const Error& error) {
-  if (error.code == ErrorCode::kNotFound) return kShellNotFound;
-  if (error.code == ErrorCode::kNoPermission) return kShellNotExecutable;
-  return kFailed;
 }
 
 /// Whether the signal that came leaves time for more than the job's end: a scheduler's does not.

@@ -1,0 +1,92 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/emulation_options.h"
+#include "cli/commands/numbers.h"
+#include "cli/terminal.h"
+#include "trial/emulation/emulated_job.h"
+
+namespace unstarve::cli {
+
+namespace {
+
+// What timeout(1) answers when it had to end the command.
+constexpr int kLimitReached = 124;
+constexpr double kLongestLimitS = 31'536'000;
+
+struct Options {
+  std::vector<std::string> words;  // the GPU if one is named, and the job
+  trial::EmulationOptions emulation;
+  double limit_s = 0;
+};
+
+/// The words before `--` name a GPU, those after it are the job. The parser does not tell which is
+/// which: what the program was given does.
+Result<std::vector<std::string>> split(const CommandContext& context, Options& options) {
+  const auto& given = context.arguments;
+  const auto dashes = std::find(given.begin(), given.end(), "--");
+  if (dashes == given.end() || dashes + 1 == given.end()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the job goes after `--`: unstarve emulate a100 -- python train.py");
+  }
+  const auto job_words = static_cast<std::size_t>(given.end() - dashes - 1);
+  const std::size_t before = options.words.size() - std::min(job_words, options.words.size());
+  if (before > 1) {
+    return fail(ErrorCode::kInvalidArgument, "one GPU is named before `--`, not also '{}'",
+                options.words[1]);
+  }
+  const std::string by_default = emulated_by_default();
+  if (before == 1) {
+    options.emulation.gpu = options.words.front();
+  } else if (!by_default.empty()) {
+    options.emulation.gpu = by_default;
+  }
+  return std::vector<std::string>(dashes + 1, given.end());
+}
+
+void emulate(Options& options, CommandContext& context) {
+  const auto command = split(context, options);
+  if (!command) return report_error(context, command.error());
+  auto emulation = begin_emulation(context, options.emulation, *command);
+  if (!emulation) return report_error(context, emulation.error());
+  trial::EmulatedJobOptions job;
+  job.command = *command;
+  job.limit_s = options.limit_s;
+  const auto done = trial::run_emulated(*emulation, job);
+  if (!done) return report_error(context, done.error());
+  if (done->not_started) {
+    report_error(context, *done->not_started);
+    context.exit_code = exit_code_of_start(*done->not_started);
+    return;
+  }
+  say_what_was_emulated(*emulation, done->wall_s);
+  context.exit_code = done->limit_reached ? kLimitReached : done->exit.exit_code;
+}
+
+}  // namespace
+
+void add_emulate_command(CLI::App& app, CommandContext& context) {
+  CLI::App* command =
+      app.add_subcommand("emulate",
+                         "run any CUDA job unchanged, in real time, on emulated GPUs\n"
+                         "example: unstarve emulate a100 -- python train.py --epochs 1");
+  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  add_emulation_options(*command, options->emulation);
+  command
+      ->add_option("--limit", options->limit_s,
+                   "seconds after which the job is asked to stop; the exit code is 124 then")
+      ->check(number_between(0, kLongestLimitS));
+  command
+      ->add_option("GPU -- COMMAND", options->words,
+                   "the GPU: a profile's name or file, or a profiler's trace of a job on a real "
+                   "one (default: what " +
+                       std::string(kEmulateVariable) + " says, else a100); then the job")
+      ->required();
+  command->callback([&context, options] { emulate(*options, context); });
+}
+
+}  // namespace unstarve::cli

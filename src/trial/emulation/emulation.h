@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "trial/emulation/state_folder.h"
+#include "trial/installation.h"
+
+namespace unstarve::trial {
+
+/// What a job is to find in the place of GPUs.
+struct EmulationOptions {
+  /// A profile's name ("a100"), a profile's file, or a profiler's trace of a job on a real GPU.
+  std::string gpu = "a100";
+  int gpus = 1;
+  double memory_gib = 0;  // of each GPU; 0: as the profile says
+  double scale = 1;       // of every modelled duration
+};
+
+/// Emulated GPUs for one job after the other: its settings and the environment by which the job's
+/// processes find them. No kernel is executed: work takes modelled time, results are zeros.
+///
+///   Result<Emulation> emulation = Emulation::prepare(parts, {.gpu = "a100"});
+///   job.environment = emulation->environment();
+///
+/// What is shared between the job's processes goes with the object.
+/// Thread rule: one thread.
+class Emulation {
+ public:
+  /// Errors: kNotFound where there is no such profile or our libraries are not installed;
+  /// kInvalidArgument or kCorruptData where a profile or trace cannot be read.
+  static Result<Emulation> prepare(const Installation& parts, const EmulationOptions& options);
+
+  /// Variables of the job.
+  const std::vector<std::pair<std::string, std::string>>& environment() const {
+    return environment_;
+  }
+  /// "1 x NVIDIA A100-SXM4-80GB".
+  const std::string& devices() const { return devices_; }
+  /// Where durations come from, and how far they can be trusted; a clause.
+  const std::string& durations() const { return durations_; }
+  StateFolder& state() { return state_; }
+  const StateFolder& state() const { return state_; }
+
+ private:
+  explicit Emulation(StateFolder state) : state_(std::move(state)) {}
+  StateFolder state_;
+  std::vector<std::pair<std::string, std::string>> environment_;
+  std::string devices_;
+  std::string durations_;
+};
+
+}  // namespace unstarve::trial
