@@ -19,6 +19,10 @@ struct KernelWork {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t shared_memory_bytes = 0;
+  /// The launch's arguments, each by its address, as cudaLaunchKernel takes them; read during the
+  /// call only. Some kernels' grids do not tell how much there is to do, but an integer does.
+  /// nullptr: not known.
+  const void* const* arguments = nullptr;
 };
 
 /// D[m, n] = A[m, k] B[k, n], `batch` times.
