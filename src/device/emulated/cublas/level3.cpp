@@ -1,0 +1,99 @@
+#include "device/emulated/cublas/handle.h"
+
+// Products and equations of special matrices: symmetric, Hermitian, triangular.
+
+using namespace unstarve::emulated;
+using namespace unstarve::emulated::cublas;
+
+namespace {
+
+double size_of(int count) { return count < 0 ? 0 : count; }
+
+/// A symmetric matrix times a general one, from the side that says which order it has.
+Cost symmetric_product(NumberType type, Side side, int rows, int columns) {
+  const double m = size_of(rows);
+  const double n = size_of(columns);
+  const double order = side == Side::kLeft ? m : n;
+  return {type, 2 * m * n * order, order * order + 2 * m * n, 1, true};
+}
+
+/// A triangular one: half the work. Solving for it goes block by block.
+Cost triangular_product(NumberType type, Side side, int rows, int columns) {
+  Cost cost = symmetric_product(type, side, rows, columns);
+  cost.flops /= 2;
+  return cost;
+}
+
+/// A times its own transpose, `products` times: half of the square is written.
+Cost rank_update(NumberType type, int order, int inner, double products) {
+  const double n = size_of(order);
+  const double k = size_of(inner);
+  return {type, products * n * n * k, products * n * k + n * n, 1, true};
+}
+
+Cost batched(Cost cost, int batch) {
+  cost.flops *= size_of(batch);
+  cost.numbers *= size_of(batch);
+  return cost;
+}
+
+}  // namespace
+
+#define UNSTARVE_SYMMETRIC(letter, kind)                                                           \
+  Status cublas##letter##kind##mm_v2(Handle* handle, Side side, FillMode, int m, int n,            \
+                                     const void*, const void*, int, const void*, int, const void*, \
+                                     void*, int) {                                                 \
+    return submit_cost(handle, "emulated cublas" #letter #kind "mm",                               \
+                       symmetric_product(kTypeOf##letter, side, m, n));                            \
+  }
+#define UNSTARVE_RANK_UPDATES(letter, kind)                                                        \
+  Status cublas##letter##kind##k_v2(Handle* handle, FillMode, Operation, int n, int k,             \
+                                    const void*, const void*, int, const void*, void*, int) {      \
+    return submit_cost(handle, "emulated cublas" #letter #kind "k",                                \
+                       rank_update(kTypeOf##letter, n, k, 1));                                     \
+  }                                                                                                \
+  Status cublas##letter##kind##2k_v2(Handle * handle, FillMode, Operation, int n, int k,           \
+                                     const void*, const void*, int, const void*, int, const void*, \
+                                     void*, int) {                                                 \
+    return submit_cost(handle, "emulated cublas" #letter #kind "2k",                               \
+                       rank_update(kTypeOf##letter, n, k, 2));                                     \
+  }
+#define UNSTARVE_TRIANGULAR(letter)                                                               \
+  Status cublas##letter##trmm_v2(Handle* handle, Side side, FillMode, Operation, Diagonal, int m, \
+                                 int n, const void*, const void*, int, const void*, int, void*,   \
+                                 int) {                                                           \
+    return submit_cost(handle, "emulated cublas" #letter "trmm",                                  \
+                       triangular_product(kTypeOf##letter, side, m, n));                          \
+  }                                                                                               \
+  Status cublas##letter##trsm_v2(Handle* handle, Side side, FillMode, Operation, Diagonal, int m, \
+                                 int n, const void*, const void*, int, void*, int) {              \
+    return submit_cost(handle, "emulated cublas" #letter "trsm",                                  \
+                       triangular_product(kTypeOf##letter, side, m, n));                          \
+  }                                                                                               \
+  Status cublas##letter##trsmBatched(Handle* handle, Side side, FillMode, Operation, Diagonal,    \
+                                     int m, int n, const void*, const void* const*, int,          \
+                                     void* const*, int, int batch) {                              \
+    return submit_cost(handle, "emulated cublas" #letter "trsmBatched",                           \
+                       batched(triangular_product(kTypeOf##letter, side, m, n), batch));          \
+  }
+
+#pragma GCC visibility push(default)
+extern "C" {
+UNSTARVE_SYMMETRIC(S, sy)
+UNSTARVE_SYMMETRIC(D, sy)
+UNSTARVE_SYMMETRIC(C, sy)
+UNSTARVE_SYMMETRIC(Z, sy)
+UNSTARVE_SYMMETRIC(C, he)
+UNSTARVE_SYMMETRIC(Z, he)
+UNSTARVE_RANK_UPDATES(S, syr)
+UNSTARVE_RANK_UPDATES(D, syr)
+UNSTARVE_RANK_UPDATES(C, syr)
+UNSTARVE_RANK_UPDATES(Z, syr)
+UNSTARVE_RANK_UPDATES(C, her)
+UNSTARVE_RANK_UPDATES(Z, her)
+UNSTARVE_TRIANGULAR(S)
+UNSTARVE_TRIANGULAR(D)
+UNSTARVE_TRIANGULAR(C)
+UNSTARVE_TRIANGULAR(Z)
+}  // extern "C"
+#pragma GCC visibility pop
