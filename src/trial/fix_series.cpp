@@ -41,9 +41,14 @@ class FixSeries {
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
   Result<Examination> run_one(const std::string& label, const Environment& environment) {
-    const Trial trial = {label,           options_.command,
-                         environment,     trial_dir(options_.folder, label),
-                         !has_real_gpu(), options_.trial_seconds};
+    Trial trial;
+    trial.label = label;
+    trial.command = options_.command;
+    trial.environment = environment;
+    trial.run_dir = trial_dir(options_.folder, label);
+    trial.emulation = options_.emulation;
+    trial.emulated = options_.emulation != nullptr || !has_real_gpu();
+    trial.stop_after_s = options_.trial_seconds;
     return run_trial(parts_, trial, listener_, told_);
   }
 

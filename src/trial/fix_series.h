@@ -13,8 +13,9 @@ namespace unstarve::trial {
 
 struct FixOptions {
   std::vector<std::string> command;
-  std::string folder;        // for the runs, one folder each
-  double trial_seconds = 0;  // of each run after its first step; 0: to the job's end
+  std::string folder;              // for the runs, one folder each
+  double trial_seconds = 0;        // of each run after its first step; 0: to the job's end
+  Emulation* emulation = nullptr;  // the GPUs of all runs; none: the machine's
 };
 
 /// Runs the job as it is, then once with each remedy that is advised and that the hook can apply

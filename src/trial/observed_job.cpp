@@ -30,14 +30,19 @@ constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
                                                          const ObservedJobOptions& options,
                                                          const Clock& clock) {
-  if (parts.emulated_nvml.empty() || (!options.emulated && has_real_gpu())) {
+  const bool emulated = options.emulated || options.emulation != nullptr;
+  if (parts.emulated_nvml.empty() || (!emulated && has_real_gpu())) {
     return device::open_gpu_monitor({}, clock);
+  }
+  // The library is loaded into this process, and looks where the job's processes look.
+  if (options.emulation != nullptr) {
+    ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
   }
   const std::string rings = options.run_dir + "/rings";
   ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
-  device::GpuMonitorOptions emulated;
-  emulated.nvml_path = parts.emulated_nvml;
-  return device::open_gpu_monitor(emulated, clock);
+  device::GpuMonitorOptions ours;
+  ours.nvml_path = parts.emulated_nvml;
+  return device::open_gpu_monitor(ours, clock);
 }
 
 /// The folder's name; "runs/a/" is "a", as "runs/a" is.
@@ -67,6 +72,20 @@ std::vector<std::string> redirected(const ObservedJobOptions& options) {
       "/bin/sh", "-c", "exec \"$@\" >" + shell_word(options.output_file) + " 2>&1", "sh"};
   command.insert(command.end(), options.command.begin(), options.command.end());
   return command;
+}
+
+observe::JobOptions job_options(const Installation& parts, const ObservedJobOptions& options) {
+  observe::JobOptions job;
+  job.command = redirected(options);
+  job.run_dir = fs::absolute(options.run_dir).string();
+  job.hook_dir = parts.hook_dir;
+  job.environment = options.environment;
+  job.own_process_group = options.own_process_group;
+  if (options.emulation != nullptr) {
+    const auto& more = options.emulation->environment();
+    job.environment.insert(job.environment.end(), more.begin(), more.end());
+  }
+  return job;
 }
 
 Result<observe::JobExit> wait_for_job(observe::JobProcess& job, observe::Observation& watching,
@@ -100,19 +119,18 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   auto monitor = open_monitor(parts, options, clock);
   if (!monitor) return forward_error(monitor);
 
-  observe::JobOptions job_options;
-  job_options.command = redirected(options);
-  job_options.run_dir = fs::absolute(options.run_dir).string();
-  job_options.hook_dir = parts.hook_dir;
-  job_options.environment = options.environment;
-  job_options.own_process_group = options.own_process_group;
-  auto job = observe::JobProcess::start(job_options);
+  auto job = observe::JobProcess::start(job_options(parts, options));
   if (!job) {
     ObservedJob none;
     none.not_started = job.error();
     writer->reset();
     remove_run_folder(options.run_dir);
     return none;
+  }
+
+  // Where the owner cannot be written down, more is left over than usual if we are killed.
+  if (options.emulation != nullptr) {
+    static_cast<void>(options.emulation->state().belongs_to(job->pid()));
   }
 
   observe::SamplerWiring sampler;

@@ -10,6 +10,7 @@
 #include "observe/outside/job_process.h"
 #include "observe/outside/live_view.h"
 #include "observe/outside/sampler.h"
+#include "trial/emulation/emulation.h"
 #include "trial/installation.h"
 
 namespace unstarve::trial {
@@ -18,7 +19,8 @@ struct ObservedJobOptions {
   std::vector<std::string> command;
   std::string run_dir;  // made by us; must not hold a run yet
   std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
-  bool emulated = false;  // watch the emulated GPU even where there is a real one
+  bool emulated = false;           // watch the emulated GPU even where there is a real one
+  Emulation* emulation = nullptr;  // the job's GPUs, which are watched then; none: the machine's
   bool own_process_group = false;
   std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
   /// Called about four times a second while the job runs. Returning false asks the job to stop

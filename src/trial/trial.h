@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "observe/outside/live_view.h"
+#include "trial/emulation/emulation.h"
 #include "trial/examination.h"
 #include "trial/installation.h"
 #include "trial/verification.h"
@@ -20,7 +21,8 @@ struct Trial {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
   bool emulated = false;
-  double stop_after_s = 0;  // after the first step; 0: runs to its end
+  Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
+  double stop_after_s = 0;         // after the first step; 0: runs to its end
 };
 
 /// Told what a series of trials does, by whoever runs one; called from one thread.

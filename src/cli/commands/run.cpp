@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/emulation_options.h"
 #include "cli/commands/numbers.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
@@ -33,6 +34,7 @@ struct Options {
   std::string html;
   bool fix = false;
   double trial_seconds = 60;
+  trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
 
 void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
@@ -102,10 +104,12 @@ bool conclude(const Options& options, const std::string& run_dir,
 
 /// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
 /// asked for and is missing make another of it.
-void watch(const Options& options, const std::string& run_dir, CommandContext& context) {
+void watch(const Options& options, const std::string& run_dir, trial::Emulation* emulation,
+           CommandContext& context) {
   trial::ObservedJobOptions job;
   job.command = options.command;
   job.run_dir = run_dir;
+  job.emulation = emulation;
   const auto observed = trial::run_observed(trial::find_installation(context.executable), job);
   if (!observed) return report_error(context, observed.error());
   if (observed->not_started) {
@@ -120,14 +124,15 @@ void watch(const Options& options, const std::string& run_dir, CommandContext& c
 
 /// Tries what the hook can apply. Of a series that a signal ended, the signal decides the exit
 /// code.
-void fix(const Options& options, const std::string& run_dir, CommandContext& context) {
+void fix(const Options& options, const std::string& run_dir, trial::Emulation* emulation,
+         CommandContext& context) {
   say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
                   options.trial_seconds, run_dir));
   FixTrials trials;
   std::optional<int> told;
-  const auto job =
-      trial::run_fix_series(trial::find_installation(context.executable),
-                            {options.command, run_dir, options.trial_seconds}, trials, told);
+  const auto job = trial::run_fix_series(
+      trial::find_installation(context.executable),
+      {options.command, run_dir, options.trial_seconds, emulation}, trials, told);
   if (!job) {
     report_error(context, job.error());
   } else {
@@ -141,17 +146,32 @@ Status check_reports(const Options& options) {
   return check_writable(options.html);
 }
 
-void run(const Options& options, CommandContext& context) {
+/// The GPUs that were asked for instead of this machine's; none where none were.
+Result<std::optional<trial::Emulation>> emulated_gpus(Options& options,
+                                                      const CommandContext& context) {
+  if (options.emulation.gpu.empty()) options.emulation.gpu = emulated_by_default();
+  std::optional<trial::Emulation> gpus;
+  if (options.emulation.gpu.empty()) return gpus;
+  auto made = begin_emulation(context, options.emulation, options.command);
+  if (!made) return forward_error(made);
+  gpus.emplace(*std::move(made));
+  return gpus;
+}
+
+void run(Options& options, CommandContext& context) {
   // Not at the end of a job of hours: what cannot be written then cannot be written now.
   if (const Status writable = check_reports(options); !writable) {
     report_error(context, writable.error());
     context.exit_code = kUsage;
     return;
   }
+  auto emulated = emulated_gpus(options, context);
+  if (!emulated) return report_error(context, emulated.error());
   const auto run_dir = options.out.empty() ? trial::make_run_folder("runs", options.command)
                                            : Result<std::string>(options.out);
   if (!run_dir) return report_error(context, run_dir.error());
-  options.fix ? fix(options, *run_dir, context) : watch(options, *run_dir, context);
+  trial::Emulation* const gpus = *emulated ? &**emulated : nullptr;
+  options.fix ? fix(options, *run_dir, gpus, context) : watch(options, *run_dir, gpus, context);
 }
 
 }  // namespace
@@ -173,6 +193,11 @@ void add_run_command(CLI::App& app, CommandContext& context) {
                    "length of a trial after its first step (with --fix; 0: to the job's end)")
       ->check(number_between(0, kLongestTrialS))
       ->capture_default_str();
+  command->add_option("--emulate", options->emulation.gpu,
+                      "run the job on this GPU emulated: a profile's name or file, or a "
+                      "profiler's trace (default: what " +
+                          std::string(kEmulateVariable) + " says)");
+  add_emulation_options(*command, options->emulation);
   command->add_option("COMMAND", options->command, "the job, after --")->required();
   command->positionals_at_end();
   command->callback([&context, options] { run(*options, context); });

@@ -80,13 +80,14 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
 
   Emulation made(*std::move(state));
   const std::string& folder = made.state_.path();
-  const std::string file = folder + "/settings.json";
-  if (Status written = io::replace_file(file, settings(*chosen, options, folder)); !written) {
+  made.settings_file_ = folder + "/settings.json";
+  if (Status written = io::replace_file(made.settings_file_, settings(*chosen, options, folder));
+      !written) {
     return forward_error(written);
   }
   fs::create_directory(folder + "/rings", none);
   made.environment_ = {
-      {"UNSTARVE_EMULATED_GPU", file},
+      {"UNSTARVE_EMULATED_GPU", made.settings_file_},
       {"UNSTARVE_EMULATED_LOG", folder + "/missing.log"},
       {"LD_AUDIT", before_theirs(redirect.string(), "LD_AUDIT")},
       {"TRITON_LIBCUDA_PATH", libraries.string()},

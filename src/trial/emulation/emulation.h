@@ -41,12 +41,14 @@ class Emulation {
   const std::string& devices() const { return devices_; }
   /// Where durations come from, and how far they can be trusted; a clause.
   const std::string& durations() const { return durations_; }
+  const std::string& settings_file() const { return settings_file_; }
   StateFolder& state() { return state_; }
   const StateFolder& state() const { return state_; }
 
  private:
   explicit Emulation(StateFolder state) : state_(std::move(state)) {}
   StateFolder state_;
+  std::string settings_file_;
   std::vector<std::pair<std::string, std::string>> environment_;
   std::string devices_;
   std::string durations_;
