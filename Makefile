@@ -11,7 +11,7 @@ ONLY ?=
 SECONDS_EACH ?= 60
 PREFIX ?= /usr/local
 # What people run, without tests and benchmarks.
-INSTALLED := unstarve unstarve_python unstarve_emulated_nvml
+INSTALLED := unstarve unstarve_python unstarve_emulated_nvml unstarve_stand_ins
 PYTHON ?= python3
 
 help:  ## show this list
@@ -27,7 +27,7 @@ test: test-packages python-test  ## every test (C++, Python, the pages in a brow
 	@scripts/link_build.sh
 	@ctest --preset release
 	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python \
-	    $(VENV)/python -m pytest -q tests/python tests/browser
+	    $(VENV)/python -m pytest -q tests/python tests/browser tests/emulated
 
 check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))

@@ -1,6 +1,6 @@
 # What an installation consists of: the command, and the Python package, which carries what the
-# command needs besides itself (the hook, the emulated GPU's library, the demo). The command finds
-# the package from where it lies itself: src/cli/installation.cpp.
+# command needs besides itself (the hook, the emulated GPUs' libraries, the demo). The command finds
+# the package from where it lies itself: src/trial/installation.cpp.
 #
 # A wheel (SKBUILD) takes python/unstarve by itself; `cmake --install` puts the package where the
 # Python of this build looks for packages below a prefix.
@@ -29,6 +29,16 @@ endif()
 install(TARGETS unstarve RUNTIME DESTINATION "${command_folder}" COMPONENT unstarve)
 install(TARGETS unstarve_emulated_nvml
         LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
+# What stands in for NVIDIA's libraries: all in one folder, found by each other and by the command.
+get_property(stand_ins GLOBAL PROPERTY UNSTARVE_STAND_INS)
+list(TRANSFORM stand_ins PREPEND unstarve_stand_in_)
+foreach(stand_in IN LISTS stand_ins ITEMS unstarve_emulated_gpu unstarve_redirect)
+  string(MAKE_C_IDENTIFIER "${stand_in}" target)
+  if(TARGET ${target})
+    install(TARGETS ${target}
+            LIBRARY DESTINATION "${package_folder}/lib/emulated" COMPONENT unstarve)
+  endif()
+endforeach()
 install(FILES examples/train.py DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 install(DIRECTORY tests/data/photos DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 if(TARGET unstarve_python)

@@ -40,7 +40,7 @@ def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
 
 
 def python_commands() -> list[list[str]]:
-    tests = ["tests/python", "tests/browser", "tests/installed"]
+    tests = ["tests/python", "tests/browser", "tests/emulated", "tests/installed"]
     folders = ["python", "examples", "tools", *tests, "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [
