@@ -7,36 +7,81 @@
 namespace unstarve::emulated {
 
 void KeptBytes::write(std::uintptr_t address, const void* source, std::size_t bytes) {
-  if (source == nullptr || bytes > kBytesMax) return forget(address, bytes);
+  if (source == nullptr || bytes > limits_.bytes_max) return forget(address, bytes);
   const auto* first = static_cast<const unsigned char*>(source);
-  add(address, {first, first + bytes});
+  write(address, std::make_shared<std::vector<unsigned char>>(first, first + bytes));
+}
+
+void KeptBytes::write(std::uintptr_t address, LateBytes bytes) {
+  const std::size_t size = bytes->size();
+  forget(address, size);
+  add({.address = address, .bytes = size, .source = std::move(bytes)});
 }
 
 void KeptBytes::fill(std::uintptr_t address, int value, std::size_t bytes) {
   const auto byte = static_cast<unsigned char>(value);
-  if (byte == 0 || bytes > kBytesMax) return forget(address, bytes);
-  add(address, std::vector<unsigned char>(bytes, byte));
+  if (byte == 0 || bytes > limits_.bytes_max) return forget(address, bytes);
+  write(address, std::make_shared<std::vector<unsigned char>>(bytes, byte));
 }
 
-void KeptBytes::add(std::uintptr_t address, std::vector<unsigned char> bytes) {
-  forget(address, bytes.size());
-  if (bytes.empty()) return;
+void KeptBytes::copy(std::uintptr_t address, std::uintptr_t source, std::size_t bytes) {
+  const std::vector<KeptPiece> known = pieces(source, bytes);
+  forget(address, bytes);
+  if (bytes > limits_.bytes_max) return;
+  for (const KeptPiece& piece : known) {
+    add({.address = address + piece.at,
+         .bytes = piece.bytes,
+         .source = piece.source,
+         .offset = piece.offset});
+  }
+}
+
+void KeptBytes::add(Range range) {
+  if (range.bytes == 0) return;
   if (ranges_.size() >= kRangesMax) ranges_.pop_front();
-  ranges_.push_back({address, std::move(bytes)});
+  range.launched = launched_;
+  ranges_.push_back(std::move(range));
+}
+
+std::vector<KeptPiece> KeptBytes::pieces(std::uintptr_t address, std::size_t bytes) const {
+  std::vector<KeptPiece> pieces;
+  for (const Range& range : ranges_) {
+    const std::uintptr_t from = std::max(range.address, address);
+    const std::uintptr_t to = std::min(range.end(), address + bytes);
+    if (from >= to) continue;
+    pieces.push_back({.at = from - address,
+                      .bytes = to - from,
+                      .source = range.source,
+                      .offset = range.offset + (from - range.address)});
+  }
+  return pieces;
 }
 
 std::size_t KeptBytes::read(std::uintptr_t address, void* target, std::size_t bytes) const {
   auto* out = static_cast<unsigned char*>(target);
   std::memset(out, 0, bytes);
   std::size_t known = 0;
-  for (const Range& range : ranges_) {
-    const std::uintptr_t from = std::max(range.address, address);
-    const std::uintptr_t to = std::min(range.address + range.bytes.size(), address + bytes);
-    if (from >= to) continue;
-    std::memcpy(out + (from - address), range.bytes.data() + (from - range.address), to - from);
-    known += to - from;
+  for (const KeptPiece& piece : pieces(address, bytes)) {
+    std::memcpy(out + piece.at, piece.source->data() + piece.offset, piece.bytes);
+    known += piece.bytes;
   }
   return known;
+}
+
+void KeptBytes::forget_all() {
+  ++launched_;
+  const auto launches = static_cast<std::uint64_t>(limits_.launches);
+  while (!ranges_.empty() && ranges_.front().launched + launches < launched_) {
+    ranges_.pop_front();
+  }
+}
+
+KeptBytes::Range KeptBytes::Range::part(std::uintptr_t from, std::uintptr_t to) const {
+  Range part = *this;
+  part.address = from;
+  part.bytes = to - from;
+  part.offset += from - address;
+  return part;
 }
 
 void KeptBytes::forget(std::uintptr_t address, std::size_t bytes) {
@@ -44,21 +89,23 @@ void KeptBytes::forget(std::uintptr_t address, std::size_t bytes) {
   const std::uintptr_t end = address + bytes;
   std::deque<Range> kept;
   for (Range& range : ranges_) {
-    const std::uintptr_t range_end = range.address + range.bytes.size();
-    if (range_end <= address || range.address >= end) {
+    if (range.end() <= address || range.address >= end) {
       kept.push_back(std::move(range));
       continue;
     }
-    if (range.address < address) {
-      const auto head = static_cast<std::ptrdiff_t>(address - range.address);
-      kept.push_back({range.address, {range.bytes.begin(), range.bytes.begin() + head}});
-    }
-    if (range_end > end) {
-      const auto tail = static_cast<std::ptrdiff_t>(end - range.address);
-      kept.push_back({end, {range.bytes.begin() + tail, range.bytes.end()}});
-    }
+    if (range.address < address) kept.push_back(range.part(range.address, address));
+    if (range.end() > end) kept.push_back(range.part(end, range.end()));
   }
   ranges_ = std::move(kept);
+}
+
+std::vector<unsigned char> bytes_of(const std::vector<KeptPiece>& pieces, std::size_t bytes) {
+  std::vector<unsigned char> all(bytes);
+  for (const KeptPiece& piece : pieces) {
+    if (piece.at + piece.bytes > bytes) continue;
+    std::memcpy(all.data() + piece.at, piece.source->data() + piece.offset, piece.bytes);
+  }
+  return all;
 }
 
 }  // namespace unstarve::emulated

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "device/emulated/duration/work.h"
 #include "device/emulated/engine/gate.h"
+#include "device/emulated/engine/kept_bytes.h"
 #include "device/emulated/engine/outcome.h"
 #include "device/emulated/profile/profile.h"
 
@@ -69,6 +71,8 @@ class Gpu {
   virtual Outcome query(Stream* stream) = 0;  // kSuccess: all done; kNotReady
   virtual Outcome synchronize(Stream* stream) = 0;
   virtual Outcome synchronize_device() = 0;
+  /// As cudaDeviceReset: waits, then ends what the process made on this GPU.
+  virtual Outcome reset() { return synchronize_device(); }
   virtual Outcome wait_event(Stream* stream, Event* event) = 0;
   /// `function(argument)` on a thread of the process's own when everything before has ended; what
   /// comes after in the stream waits until it returned.
@@ -171,6 +175,11 @@ Allocation find_allocation(const void* address);
 /// mode "device", a collective of a few bytes): how many of `bytes` are known; the rest is zeros.
 std::size_t read_kept(const void* address, void* target, std::size_t bytes);
 void write_kept(void* address, const void* source, std::size_t bytes);
+/// The same for bytes that are known later (engine/kept_bytes.h), without waiting for them.
+std::vector<KeptPiece> kept_pieces(const void* address, std::size_t bytes);
+void write_kept_late(void* address, LateBytes bytes);
+/// The process talks with others: keep copies of up to `bytes_max` for that many more launches.
+void keep_more(std::size_t bytes_max, int launches);
 
 // ---- kernels
 /// Kernels live for ever. The same name twice is two kernels.
