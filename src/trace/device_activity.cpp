@@ -1,7 +1,11 @@
 #include "trace/device_activity.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/cupti_ring.h"
@@ -50,36 +54,43 @@ MemoryKind memory_of(std::uint64_t cupti_kind) {
   }
 }
 
+/// The ring's process in the upper half: each counts its calls from 1.
+std::int64_t correlation_of(std::uint32_t correlation, const DeviceRingView& ring) {
+  constexpr std::int64_t kProcessMax = std::numeric_limits<std::int32_t>::max();
+  const bool sane = ring.process >= 0 && ring.process <= kProcessMax;
+  return (sane ? ring.process << 32 : 0) | correlation;
+}
+
 /// What kernels, copies and memsets have in common.
 template <class Record>
-DeviceOp common_part(const Record& record, DeviceOpKind kind) {
+DeviceOp common_part(const Record& record, DeviceOpKind kind, const DeviceRingView& ring) {
   DeviceOp operation;
   operation.start_ns = as_signed(record.start_ns);
   operation.end_ns = as_signed(record.end_ns);
-  operation.correlation = record.correlation_id;
-  operation.device = static_cast<std::int32_t>(record.device_id & 0x7fffU);
+  operation.correlation = correlation_of(record.correlation_id, ring);
+  const std::int64_t device = ring.device >= 0 ? ring.device : record.device_id;
+  operation.device = static_cast<std::int32_t>(device & 0x7fff);
   operation.stream = static_cast<std::int32_t>(record.stream_id & 0x7fffffffU);
   operation.kind = kind;
   return operation;
 }
 
-bool add_kernel(std::span<const std::byte> bytes, const std::vector<std::string>& names,
-                RunSink& sink) {
+bool add_kernel(std::span<const std::byte> bytes, const DeviceRingView& ring, RunSink& sink) {
   const auto record = cupti::from_ring_record<cupti::Kernel>(bytes);
   if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
   const std::string_view name =
-      record->name < names.size() ? std::string_view(names[record->name]) : std::string_view();
+      ring.names != nullptr ? ring.names->name(record->name) : std::string_view();
   const bool communication = is_communication_kernel(name);
-  sink.add(
-      common_part(*record, communication ? DeviceOpKind::kCommunication : DeviceOpKind::kCompute),
-      name);
+  sink.add(common_part(*record,
+                       communication ? DeviceOpKind::kCommunication : DeviceOpKind::kCompute, ring),
+           name);
   return true;
 }
 
-bool add_copy(std::span<const std::byte> bytes, RunSink& sink) {
+bool add_copy(std::span<const std::byte> bytes, const DeviceRingView& ring, RunSink& sink) {
   const auto record = cupti::from_ring_record<cupti::Memcpy>(bytes);
   if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
-  DeviceOp operation = common_part(*record, DeviceOpKind::kCopy);
+  DeviceOp operation = common_part(*record, DeviceOpKind::kCopy, ring);
   operation.bytes = as_signed(record->bytes);
   operation.direction = direction_of(record->copy_kind);
   operation.source = memory_of(record->source_kind);
@@ -88,10 +99,10 @@ bool add_copy(std::span<const std::byte> bytes, RunSink& sink) {
   return true;
 }
 
-bool add_memset(std::span<const std::byte> bytes, RunSink& sink) {
+bool add_memset(std::span<const std::byte> bytes, const DeviceRingView& ring, RunSink& sink) {
   const auto record = cupti::from_ring_record<cupti::Memset>(bytes);
   if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
-  DeviceOp operation = common_part(*record, DeviceOpKind::kMemset);
+  DeviceOp operation = common_part(*record, DeviceOpKind::kMemset, ring);
   operation.bytes = as_signed(record->bytes);
   operation.target = memory_of(record->memory_kind);
   sink.add(operation, "memset");
@@ -106,14 +117,14 @@ std::string name_of_call(const cupti::ApiCall& record) {
   return (driver ? "driver call " : "runtime call ") + std::to_string(record.call);
 }
 
-bool add_call(std::span<const std::byte> bytes, RunSink& sink) {
+bool add_call(std::span<const std::byte> bytes, const DeviceRingView& ring, RunSink& sink) {
   const auto record = cupti::from_ring_call(bytes);
   if (!record || !sane_times(record->start_ns, record->end_ns)) return false;
   const std::string name = name_of_call(*record);
   HostCall call;
   call.start_ns = as_signed(record->start_ns);
   call.end_ns = as_signed(record->end_ns);
-  call.correlation = record->correlation_id;
+  call.correlation = correlation_of(record->correlation_id, ring);
   call.thread = record->thread_id;
   call.process = record->process_id;
   call.kind = classify_host_call(name);
@@ -132,6 +143,16 @@ Reading<std::int64_t> integer(const nlohmann::json& object, const char* key) {
   return entry->get<std::int64_t>();
 }
 
+/// As a person writes it; what is no mangled name, as it is.
+std::string demangled(std::string_view name) {
+  const std::string text(name);
+  if (text.compare(0, 2, "_Z") != 0) return text;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && readable != nullptr ? std::string(readable.get()) : text;
+}
+
 }  // namespace
 
 std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
@@ -144,6 +165,8 @@ std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
   out.device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
   out.device.total_memory_bytes = integer(object, "total_memory_bytes");
   out.device.text = std::string(json);
+  const auto beside = object.find("names_beside");
+  out.names_beside = beside != object.end() && beside->is_boolean() && beside->get<bool>();
   const auto names = object.find("names");
   if (names != object.end() && names->is_array()) {
     for (const nlohmann::json& name : *names) {
@@ -153,17 +176,33 @@ std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
   return out;
 }
 
-bool decode_device_activity(std::span<const std::byte> record,
-                            const std::vector<std::string>& kernel_names, RunSink& sink) {
+void KernelNames::set_text(const DeviceRingText& text) {
+  use_beside_ = text.names_beside;
+  in_text_ = text.names;
+}
+
+std::string_view KernelNames::name(std::uint64_t number) {
+  if (!use_beside_) {
+    return number < in_text_.size() ? std::string_view(in_text_[number]) : std::string_view();
+  }
+  if (number < readable_.size() && !readable_[number].empty()) return readable_[number];
+  const std::string_view mangled = beside_.name(number);
+  if (mangled.empty()) return mangled;
+  if (number >= readable_.size()) readable_.resize(number + 1);
+  return readable_[number] = demangled(mangled);
+}
+
+bool decode_device_activity(std::span<const std::byte> record, const DeviceRingView& ring,
+                            RunSink& sink) {
   std::uint32_t kind = 0;
   if (record.size() != sizeof(cupti::RingRecord)) return false;
   std::memcpy(&kind, record.data(), sizeof(kind));
   switch (static_cast<cupti::Kind>(kind)) {
-    case cupti::Kind::kConcurrentKernel: return add_kernel(record, kernel_names, sink);
-    case cupti::Kind::kMemcpy: return add_copy(record, sink);
-    case cupti::Kind::kMemset: return add_memset(record, sink);
+    case cupti::Kind::kConcurrentKernel: return add_kernel(record, ring, sink);
+    case cupti::Kind::kMemcpy: return add_copy(record, ring, sink);
+    case cupti::Kind::kMemset: return add_memset(record, ring, sink);
     case cupti::Kind::kRuntime:
-    case cupti::Kind::kDriver: return add_call(record, sink);
+    case cupti::Kind::kDriver: return add_call(record, ring, sink);
     // The wait inside a call that is recorded as a call already, and what NVML shows.
     case cupti::Kind::kSynchronization:
     case cupti::Kind::kEmulatedState: return true;

@@ -10,10 +10,13 @@ namespace unstarve::trace {
 namespace {
 
 template <class Record>
-bool decode(const Record& record, RecordedRows& rows) {
+bool decode(const Record& record, RecordedRows& rows, const DeviceRingView& view = {}) {
   const cupti::RingRecord ring = cupti::to_ring_record(record);
-  return decode_device_activity(std::as_bytes(std::span(&ring, 1)), {"gemm", "ncclAllReduce"},
-                                rows);
+  KernelNames names("");
+  names.set_text({.device = {}, .names = {"gemm", "ncclAllReduce"}});
+  DeviceRingView named = view;
+  if (named.names == nullptr) named.names = &names;
+  return decode_device_activity(std::as_bytes(std::span(&ring, 1)), named, rows);
 }
 
 TEST(DeviceActivity, KernelsCopiesMemsetsAndCallsBecomeEvents) {
@@ -54,6 +57,41 @@ TEST(DeviceActivity, KernelsCopiesMemsetsAndCallsBecomeEvents) {
   EXPECT_EQ(rows.calls[0].second, "cudaLaunchKernel");
   EXPECT_EQ(rows.calls[0].first.kind, HostCallKind::kLaunch);
   EXPECT_EQ(rows.calls[0].first.thread, 12);
+}
+
+TEST(DeviceActivity, ProcessesKeepTheirNumbersApartAndADeviceItsOwn) {
+  RecordedRows rows;
+  cupti::Kernel kernel;
+  kernel.correlation_id = 5;
+  cupti::ApiCall call;
+  call.kind = static_cast<std::uint32_t>(cupti::Kind::kDriver);
+  call.call = static_cast<std::uint32_t>(cupti::DriverCall::kCuLaunchKernel);
+  call.correlation_id = 5;
+  for (const std::int64_t process : {100, 200}) {
+    const DeviceRingView view{.names = nullptr, .device = 3, .process = process};
+    EXPECT_TRUE(decode(kernel, rows, view));
+    EXPECT_TRUE(decode(call, rows, view));
+  }
+  ASSERT_EQ(rows.operations.size(), 2U);
+  ASSERT_EQ(rows.calls.size(), 2U);
+  EXPECT_EQ(rows.operations[0].first.device, 3);
+  EXPECT_EQ(rows.operations[0].first.correlation, rows.calls[0].first.correlation);
+  EXPECT_EQ(rows.operations[1].first.correlation, rows.calls[1].first.correlation);
+  EXPECT_NE(rows.operations[0].first.correlation, rows.operations[1].first.correlation);
+  EXPECT_EQ(rows.calls[0].second, "cuLaunchKernel");
+}
+
+TEST(DeviceActivity, NamesBesideARingAreReadAsTheyGrow) {
+  const std::string path = ::testing::TempDir() + "kernel_names.ring";
+  auto writer = RingNamesWriter::create(path);
+  ASSERT_TRUE(writer);
+  KernelNames names(path);
+  names.set_text({.device = {}, .names = {"not this"}, .names_beside = true});
+  EXPECT_EQ(names.name(0), "");
+  EXPECT_EQ(writer->number_of("_Z4gemmIfEvPT_"), 0U);
+  EXPECT_EQ(writer->number_of("cublasGemmEx"), 1U);
+  EXPECT_EQ(names.name(1), "cublasGemmEx");
+  EXPECT_EQ(names.name(0), "void gemm<float>(float*)");
 }
 
 TEST(DeviceActivity, DamagedRecordsGiveNothing) {

@@ -10,7 +10,8 @@
 
 namespace unstarve::trace {
 
-RingFollower::RingFollower(RingReader reader, std::string file) : reader_(std::move(reader)) {
+RingFollower::RingFollower(RingReader reader, std::string file)
+    : reader_(std::move(reader)), kernel_names_(reader_.path()) {
   mark_.file = std::move(file);
 }
 
@@ -41,7 +42,8 @@ Status RingFollower::read_text(RunSink& sink) {
   if (is_device_ring()) {
     std::optional<DeviceRingText> parsed = parse_device_ring_text(*text);
     if (!parsed) return {};
-    kernel_names_ = std::move(parsed->names);
+    kernel_names_.set_text(*parsed);
+    device_ = parsed->device.index;
     sink.add(parsed->device);
   } else {
     sink.set_process_text(process(), *text);
@@ -62,11 +64,12 @@ Status RingFollower::drain(RunSink& sink) {
   announced_ = true;
   // The text before the records: it holds the names that they refer to.
   if (const Status read = read_text(sink); !read) return read;
+  const DeviceRingView view{.names = &kernel_names_, .device = device_, .process = id.pid};
   const Result<std::uint64_t> drained =
-      reader_.drain([this, &id, &sink](std::span<const std::byte> record) {
+      reader_.drain([this, &id, &view, &sink](std::span<const std::byte> record) {
         bool whole = true;
         if (is_device_ring()) {
-          whole = decode_device_activity(record, kernel_names_, sink);
+          whole = decode_device_activity(record, view, sink);
         } else {
           const HookRecord taken = decode_hook_event(record, id, sink);
           if (taken == HookRecord::kEnd) writer_ended_ = true;

@@ -6,6 +6,7 @@
 
 #include "base/mapped_ring.h"
 #include "base/result.h"
+#include "trace/device_activity.h"
 #include "trace/run_rows.h"
 
 namespace unstarve::trace {
@@ -42,7 +43,8 @@ class RingFollower {
   RingMark mark_;
   std::uint64_t lost_before_ = 0;  // by the earlier reader
   std::string text_;
-  std::vector<std::string> kernel_names_;
+  KernelNames kernel_names_;
+  std::int64_t device_ = -1;  // of a device ring whose text was read
   bool announced_ = false;
   bool writer_ended_ = false;
 };

@@ -4,6 +4,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/ring_names.h"
+
 namespace unstarve::observe {
 
 namespace {
@@ -18,9 +20,12 @@ std::optional<io::FileIdentity> identity_of(const std::string& path) {
   return state ? std::optional(state->identity) : std::nullopt;
 }
 
-/// False when the file is still there. One that took its name meanwhile is left alone.
+/// False when the file is still there. One that took its name meanwhile is left alone. The names
+/// that some rings have beside them go with it.
 bool remove_file(const std::string& path, const io::FileIdentity& file) {
   if (identity_of(path) != file) return true;
+  std::error_code ignored;
+  std::filesystem::remove(ring_names_path(path), ignored);
   std::error_code failed;
   std::filesystem::remove(path, failed);
   return !failed;
