@@ -19,6 +19,7 @@ enum class [[nodiscard]] Outcome : int{
     kInvalidImage = 200,
     kInvalidContext = 201,
     kFileNotFound = 301,
+    kOperatingSystem = 304,
     kInvalidHandle = 400,
     kNotFound = 500,
     kNotReady = 600,

@@ -1,0 +1,110 @@
+#include <cstdio>
+
+#include "device/emulated/runtime/runtime_call.h"
+#include "device/emulated/runtime/user_objects.h"
+
+/// Graphs. They come from capturing a stream; building one node by node is not supported.
+namespace unstarve::emulated {
+namespace {
+
+Graph* graph_of(void* handle) { return static_cast<Graph*>(handle); }
+
+Outcome make_executable(void** out, void* graph) {
+  if (out == nullptr || graph == nullptr) return Outcome::kInvalidValue;
+  return on_gpu([&](Gpu&) {
+    GraphExec* made = nullptr;
+    const Outcome outcome = instantiate(graph_of(graph), &made);
+    if (outcome != Outcome::kSuccess) return outcome;
+    *out = made;
+    share_user_objects(graph, made);
+    return outcome;
+  });
+}
+
+Outcome missing(const char* function) {
+  report_missing("cudart", function);
+  return remember(Outcome::kNotSupported);
+}
+
+}  // namespace
+
+UNSTARVE_CUDART cudaGraphCreate(void** graph, unsigned) {
+  if (graph == nullptr) return remember(Outcome::kInvalidValue);
+  return remember(on_gpu([&](Gpu&) {
+    Graph* made = nullptr;
+    const Outcome outcome = create_graph(&made);
+    if (outcome == Outcome::kSuccess) *graph = made;
+    return outcome;
+  }));
+}
+
+UNSTARVE_CUDART cudaGraphDestroy(void* graph) {
+  if (graph == nullptr) return remember(Outcome::kInvalidValue);
+  release_user_objects(graph);
+  return remember(destroy_graph(graph_of(graph)));
+}
+
+UNSTARVE_CUDART cudaGraphGetNodes(void* graph, void** nodes, std::size_t* count) {
+  if (graph == nullptr || count == nullptr) return remember(Outcome::kInvalidValue);
+  if (nodes != nullptr) return missing("cudaGraphGetNodes");
+  *count = node_count(graph_of(graph));
+  return Outcome::kSuccess;
+}
+
+UNSTARVE_CUDART cudaGraphInstantiate(void** executable, void* graph, unsigned long long) {
+  const ApiCall call(Call::kGraphInstantiate);
+  return remember(make_executable(executable, graph));
+}
+
+UNSTARVE_CUDART cudaGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  const ApiCall call(Call::kGraphInstantiate);
+  return remember(make_executable(executable, graph));
+}
+
+UNSTARVE_CUDART cudaGraphUpload(void* executable, void* stream) {
+  if (executable == nullptr) return remember(Outcome::kInvalidValue);
+  return remember(on_stream(stream, [](Gpu&, Stream*) { return Outcome::kSuccess; }));
+}
+
+UNSTARVE_CUDART cudaGraphLaunch(void* executable, void* stream) {
+  const ApiCall call(Call::kGraphLaunch);
+  if (executable == nullptr) return remember(Outcome::kInvalidValue);
+  return remember(on_stream(stream, [&](Gpu&, Stream* found) {
+    return launch_graph(static_cast<GraphExec*>(executable), found);
+  }));
+}
+
+UNSTARVE_CUDART cudaGraphExecDestroy(void* executable) {
+  if (executable == nullptr) return remember(Outcome::kInvalidValue);
+  release_user_objects(executable);
+  return remember(destroy_graph_exec(static_cast<GraphExec*>(executable)));
+}
+
+UNSTARVE_CUDART cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
+  if (graph == nullptr || path == nullptr) return remember(Outcome::kInvalidValue);
+  std::FILE* const file = std::fopen(path, "w");
+  if (file == nullptr) return remember(Outcome::kOperatingSystem);
+  std::fprintf(file, "digraph emulated {\n  // %zu nodes\n}\n", node_count(graph_of(graph)));
+  return remember(std::fclose(file) == 0 ? Outcome::kSuccess : Outcome::kOperatingSystem);
+}
+
+UNSTARVE_CUDART cudaGraphConditionalHandleCreate(unsigned long long*, void*, unsigned, unsigned) {
+  return missing("cudaGraphConditionalHandleCreate");
+}
+
+UNSTARVE_CUDART cudaDeviceGetGraphMemAttribute(int device, int, std::uint64_t* value) {
+  // Graphs allocate nothing of their own here.
+  return remember(on_device(device, [&](Gpu&) { return answer(value, std::uint64_t{0}); }));
+}
+
+UNSTARVE_CUDART cudaDeviceSetGraphMemAttribute(int device, int, const std::uint64_t* value) {
+  return remember(on_device(device, [&](Gpu&) {
+    return value != nullptr && *value == 0 ? Outcome::kSuccess : Outcome::kInvalidValue;
+  }));
+}
+
+UNSTARVE_CUDART cudaDeviceGraphMemTrim(int device) {
+  return remember(on_device(device, [](Gpu&) { return Outcome::kSuccess; }));
+}
+
+}  // namespace unstarve::emulated
