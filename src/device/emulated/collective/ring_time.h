@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 /// How long GPUs of one machine take to exchange data.
@@ -15,6 +16,7 @@ enum class Collective : std::uint8_t {
   kGather,
   kScatter,
 };
+inline constexpr std::size_t kCollectives = 8;
 
 /// What joins the GPUs, as a profile says it.
 struct Link {
