@@ -62,7 +62,7 @@ Installation find_in_build() {
   Installation found;
   found.package_dir = first_existing({build / "python", source / "python"});
   found.hook_dir = first_existing({source / "python" / "unstarve" / "hook"});
-  found.emulated_nvml = first_existing({build / "src" / "device" / "emulated" / "nvml" / kNvml});
+  found.emulated_nvml = first_existing({build / "src" / "device" / "emulated" / "former_nvml" / kNvml});
   found.emulated_libraries = first_existing({build / "lib" / "emulated"});
   found.example_dir = first_existing({source / "examples"});
   found.photo_dir = first_existing({source / "tests" / "data" / "photos"});

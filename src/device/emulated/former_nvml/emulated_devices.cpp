@@ -1,4 +1,4 @@
-#include "device/emulated/nvml/emulated_devices.h"
+#include "device/emulated/former_nvml/emulated_devices.h"
 
 #include <csignal>
 

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "device/cuda/nvml_abi.h"
-#include "device/emulated/nvml/emulated_devices.h"
+#include "device/emulated/former_nvml/emulated_devices.h"
 
 // NVML's C functions for emulated GPUs. They read the rings in the folder that the environment
 // variable UNSTARVE_EMULATED_RINGS names. No exception leaves them and nothing is printed: they are
