@@ -8,6 +8,7 @@
 
 #include "advise/catalogue.h"
 #include "trial/calibrate.h"
+#include "trial/emulation/program_check.h"
 
 namespace unstarve::trial {
 
@@ -15,21 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough that no trial comes to the end of an epoch, where workers would start again.
-constexpr int kLinks = 60'000;
-// What is cached and packed: epochs of 32 batches, copied in a few seconds.
-constexpr SampleBounds kCopiedImages = {4'096, std::uint64_t{512} << 20};
-// What the hook takes before the first step of the run before; the script counts it as its own.
-constexpr double kCalibrationSeconds = 5;
-// Folders that the demo makes in its own.
-constexpr const char* kImagesName = "some_images";
+// What is cached and packed: epochs of 24 batches, copied in a few seconds.
+constexpr SampleBounds kCopiedImages = {3'072, std::uint64_t{512} << 20};
+constexpr const char* kDefaultGpu = "a100";
+// What the demo makes in its folder.
+constexpr const char* kImagesName = "images";
+constexpr const char* kDataName = "data";
+constexpr const char* kFixedScriptName = "train_fixed.py";
+constexpr const char* kSomeImagesName = "some_images";
 constexpr const char* kCacheName = "cache";
 constexpr const char* kShardsName = "shards";
 
-/// What unstarve's loader is given.
-struct NativeData {
-  std::string folder;
-  std::string cache = {};  // a filled one; empty: none
+/// One run of the job.
+struct Attempt {
+  std::string script;
+  std::string data;
+  std::vector<std::pair<std::string, std::string>> environment = {};
 };
 
 /// The runs of the demo and what was made of them.
@@ -42,11 +44,11 @@ class Demo {
   Result<DemoResult> run() {
     if (Status ready = prepare(); !ready) return forward_error(ready);
     listener_.begins(kBefore, "as people first write it: DataLoader, PIL, num_workers=0");
-    auto before = measure(kBefore, data_folder_, {}, {worker_calibration_variable()});
+    auto before = measure(kBefore, {plain_script_, data_folder_, {worker_calibration_variable()}});
     if (!before) return forward_error(before);
     listener_.calibrates();
     DemoResult result{{*std::move(before), {}}, {}, {}};
-    result.calibration = calibrate_for(result.job.before, NativeOutput::kUint8);
+    result.calibration = calibrate_for(result.job.before, NativeOutput::kFloat32);
     predict(result.job.before, result.calibration);
     listener_.predicted(result.job.before);
     for (const auto attempt :
@@ -65,15 +67,30 @@ class Demo {
     }
     if (Status able = check_demo_python(parts_); !able) return able;
     if (Status made = make_folder(); !made) return made;
-    device_ = options_.device == "auto" ? choose_demo_device(parts_) : options_.device;
-    emulated_ = device_.rfind("emulated", 0) == 0;
-    listener_.prepares(device_, emulated_);
+    if (Status chosen = choose_gpu(); !chosen) return chosen;
+    listener_.prepares(emulation_ ? &*emulation_ : nullptr);
+    if (Status written = write_fixed_script(parts_, fixed_script_); !written) return written;
     data_folder_ = options_.data;
     if (!data_folder_.empty()) return {};
-    const auto data = make_demo_data(parts_.photo_dir, out_ + "/data", kLinks);
+    const auto data = make_demo_data(
+        parts_.photo_dir, out_ + "/" + kImagesName, out_ + "/" + kDataName,
+        [this](std::uint64_t done, std::uint64_t total) { listener_.makes_images(done, total); });
     if (!data) return forward_error(data);
     data_folder_ = data->folder;
     listener_.has_data(*data);
+    return {};
+  }
+
+  /// The machine's own GPU where there is one and nobody named another.
+  Status choose_gpu() {
+    EmulationOptions emulated;
+    emulated.gpu = options_.emulate.empty() ? kDefaultGpu : options_.emulate;
+    if (options_.emulate.empty() && has_cuda_device(parts_)) return {};
+    const std::string why_not = why_not_emulated({parts_.python});
+    if (!why_not.empty()) return fail(ErrorCode::kNotFound, "{}", why_not);
+    auto emulation = Emulation::prepare(parts_, emulated);
+    if (!emulation) return forward_error(emulation);
+    emulation_.emplace(*std::move(emulation));
     return {};
   }
 
@@ -87,9 +104,12 @@ class Demo {
     auto package = lone_package_dir(parts_, out_ + "/package");
     if (!package) return forward_error(package);
     package_dir_ = std::move(*package);
-    some_images_ = out_ + "/" + kImagesName;
-    // What is made there is taken away again, so nothing may be there before.
-    for (const char* name : {kImagesName, kCacheName, kShardsName}) {
+    plain_script_ = parts_.example_dir + "/train.py";
+    fixed_script_ = out_ + "/" + kFixedScriptName;
+    some_images_ = out_ + "/" + kSomeImagesName;
+    // Nothing of somebody else's is written to or taken away again.
+    for (const char* name :
+         {kImagesName, kDataName, kFixedScriptName, kSomeImagesName, kCacheName, kShardsName}) {
       if (!fs::exists(fs::path(out_) / name, failed)) continue;
       return fail(ErrorCode::kInvalidArgument, "{} holds '{}' already; give --out a new folder",
                   out_, name);
@@ -103,19 +123,16 @@ class Demo {
     return {};
   }
 
-  Result<Examination> measure(const std::string& label, const std::string& data,
-                              const std::vector<std::string>& arguments,
-                              std::vector<std::pair<std::string, std::string>> environment = {}) {
-    DemoLength length = options_.length;
-    if (label == kBefore) length.seconds += kCalibrationSeconds;
+  Result<Examination> measure(const std::string& label, const Attempt& attempt) {
     Trial trial;
     trial.label = label;
-    trial.command = demo_command(parts_, data, device_, length);
-    trial.command.insert(trial.command.end(), arguments.begin(), arguments.end());
-    trial.environment = std::move(environment);
+    trial.command = demo_command(parts_, attempt.script, attempt.data, options_.length);
+    trial.environment = attempt.environment;
     trial.environment.emplace_back("PYTHONPATH", package_dir_);
     trial.run_dir = trial_dir(out_, label);
-    trial.emulated = emulated_;
+    trial.emulation = emulation_ ? &*emulation_ : nullptr;
+    trial.emulated = emulation_.has_value();
+    trial.stop_after_s = options_.length.seconds;
     return run_trial(parts_, trial, listener_, told_);
   }
 
@@ -128,23 +145,21 @@ class Demo {
       return {};
     }
     const advise::Application application = *entry.apply(*remedy);
-    const auto after = measure(entry.id, data_folder_, {}, application.environment);
+    const auto after = measure(entry.id, {plain_script_, data_folder_, application.environment});
     if (!after) return forward_error(after);
     keep(*after, entry.id, application.change, result);
     return {};
   }
 
   Status try_folder(DemoResult& result) {
-    const std::string how = "unstarve.ImageLoader(DATA) in its line";
+    const std::string how = "from unstarve import DataLoader, in the place of torch's";
     listener_.begins("unstarve_loader", how);
-    return try_native("unstarve_loader", how, {data_folder_}, result);
+    return try_native("unstarve_loader", how, {fixed_script_, data_folder_}, result);
   }
 
-  Status try_native(const char* remedy, const std::string& how, const NativeData& data,
+  Status try_native(const char* remedy, const std::string& how, const Attempt& attempt,
                     DemoResult& result) {
-    std::vector<std::string> arguments = {"--loader", "unstarve"};
-    if (!data.cache.empty()) arguments.insert(arguments.end(), {"--cache", data.cache});
-    const auto after = measure(remedy, data.folder, arguments);
+    const auto after = measure(remedy, attempt);
     if (!after) return forward_error(after);
     keep(*after, remedy, how, result);
     return {};
@@ -152,14 +167,16 @@ class Demo {
 
   /// The epochs that fill the cache are not measured; the cache is taken away again at the end.
   Status try_cache(DemoResult& result) {
-    const std::string how = "ImageLoader(DATA, cache_dir=DIR), from the second epoch on";
+    const std::string how = "UNSTARVE_CACHE_DIR=DIR beside it, from the second epoch on";
     listener_.begins("unstarve_cache", how);
     const ScratchFolder cache = ScratchFolder::at(out_ + "/" + kCacheName);
     const auto filled = fill(cache.path());
     if (!filled) return not_tried("unstarve_cache", filled.error().message, result);
     listener_.filled(*filled, result.calibration);
     result.cache = *filled;
-    return try_native("unstarve_cache", how, {some_images_, cache.path()}, result);
+    return try_native("unstarve_cache", how,
+                      {fixed_script_, some_images_, {{"UNSTARVE_CACHE_DIR", cache.path()}}},
+                      result);
   }
 
   /// Links to what is copied, made when they are first asked for.
@@ -179,13 +196,14 @@ class Demo {
 
   /// Packs some of the images as `unstarve pack` does, and takes the shards away again at the end.
   Status try_shards(DemoResult& result) {
-    const std::string how = "unstarve pack DATA SHARDS, then ImageLoader(SHARDS)";
+    const std::string how = "unstarve pack DATA SHARDS, then ImageLoader(SHARDS, device=\"cuda\")";
     listener_.begins("unstarve_shards", how);
     const ScratchFolder shards = ScratchFolder::at(out_ + "/" + kShardsName);
     const auto packed = pack(shards.path());
     if (!packed) return not_tried("unstarve_shards", packed.error().message, result);
     listener_.packed(*packed);
-    return try_native("unstarve_shards", how, {shards.path()}, result);
+    return try_native("unstarve_shards", how,
+                      {parts_.example_dir + "/train_image_loader.py", shards.path()}, result);
   }
 
   Result<feed::PackSummary> pack(const std::string& shards) {
@@ -217,8 +235,9 @@ class Demo {
   std::string data_folder_;
   std::string some_images_;
   std::optional<Result<ImageSample>> linked_;
-  std::string device_;
-  bool emulated_ = false;
+  std::string plain_script_;
+  std::string fixed_script_;
+  std::optional<Emulation> emulation_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "feed/pack/pack_job.h"
 #include "trial/demo_job.h"
+#include "trial/emulation/emulation.h"
 #include "trial/image_sample.h"
 #include "trial/installation.h"
 #include "trial/trial.h"
@@ -17,16 +18,18 @@
 namespace unstarve::trial {
 
 struct DemoOptions {
-  std::string folder;  // for the runs; where it exists it holds none of ours
-  std::string data;    // the user's own folder of images; empty: photographs of the project
-  std::string device = "auto";
+  std::string folder;   // for the runs; where it exists it holds none of ours
+  std::string data;     // the user's own folder of images; empty: made of the project's photographs
+  std::string emulate;  // the GPU to emulate; empty: an A100, unless there is a GPU
   DemoLength length;
 };
 
 /// What a demo does between its trials.
 class DemoListener : public TrialListener {
  public:
-  virtual void prepares(const std::string& /*device*/, bool /*emulated*/) {}
+  /// `emulation`: none where the machine's own GPU is used.
+  virtual void prepares(const Emulation* /*emulation*/) {}
+  virtual void makes_images(std::uint64_t /*done*/, std::uint64_t /*total*/) {}
   virtual void has_data(const DemoData& /*made*/) {}
   virtual void calibrates() {}
   virtual void predicted(const Examination& /*before*/) {}
@@ -51,8 +54,9 @@ inline constexpr std::array<const char*, 4> kDemoRemedies = {"more_workers", "un
 inline constexpr std::size_t kDemoRuns = 1 + kDemoRemedies.size();
 
 /// The whole loop on the project's example: the job as people first write it, then with each remedy
-/// whose gain is predicted. What it makes in its folder beside the runs it takes away again.
-/// Errors: as run_trial(); kNotFound where the example, photographs or PyTorch are missing.
+/// whose gain is predicted. What it makes in its folder beside the runs and their data it takes
+/// away again. Errors: as run_trial(); kNotFound where the example, photographs or PyTorch are
+/// missing.
 Result<DemoResult> run_demo(const Installation& parts, const DemoOptions& options,
                             DemoListener& listener, std::optional<int>& told);
 

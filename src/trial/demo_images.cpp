@@ -41,12 +41,12 @@ constexpr int kLongestLongSide = 640;
 constexpr double kPortraitShare = 0.2;
 constexpr std::array<double, 10> kAspects = {4. / 3, 4. / 3, 4. / 3, 4. / 3, 4. / 3,
                                              4. / 3, 1.5,    1.5,    1.0,    1.0};
-constexpr std::array<int, 8> kQualities = {75, 85, 90, 92, 94, 95, 96, 96};
+constexpr std::array<int, 8> kQualities = {75, 88, 90, 93, 95, 95, 96, 96};
 // A crop's sides, as a share of the largest that has its aspect.
 constexpr double kSmallestCrop = 0.67;
 // Either way from a pixel's brightness. It makes up for the detail that enlarging takes.
-constexpr double kLeastGrain = 10;
-constexpr double kMostGrain = 20;
+constexpr double kLeastGrain = 14;
+constexpr double kMostGrain = 26;
 
 /// What becomes of a photograph.
 struct Picture {

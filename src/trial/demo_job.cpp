@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
+#include "base/io/files.h"
+#include "base/io/read.h"
+#include "base/io/write.h"
 #include "base/shell_word.h"
 
 namespace unstarve::trial {
@@ -14,13 +18,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBatchSize = 128;
+// More than a CPU's caches hold, and than a decoder could know by heart.
+constexpr int kImages = 1'200;
+// Enough that no trial comes to the end of an epoch, where workers would start again.
+constexpr int kLinksPerImage = 50;
+constexpr std::size_t kScriptBytesMax = 1 << 20;
+constexpr std::string_view kTorchsLine = "from torch.utils.data import DataLoader\n";
+constexpr std::string_view kOurLine = "from unstarve import DataLoader\n";
 
-Result<std::vector<fs::path>> list_photos(const std::string& photo_dir) {
-  std::vector<fs::path> photos;
+Result<std::vector<std::string>> list_photos(const std::string& photo_dir) {
+  std::vector<std::string> photos;
   std::error_code failed;
   for (fs::directory_iterator entry(photo_dir, failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    if (entry->path().extension() == ".jpg") photos.push_back(fs::absolute(entry->path()));
+    if (entry->path().extension() == ".jpg") photos.push_back(fs::absolute(entry->path()).string());
   }
   if (failed || photos.empty()) {
     return fail(ErrorCode::kNotFound,
@@ -32,34 +43,57 @@ Result<std::vector<fs::path>> list_photos(const std::string& photo_dir) {
   return photos;
 }
 
-}  // namespace
-
-Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string& folder,
-                                int links) {
-  const auto photos = list_photos(photo_dir);
-  if (!photos) return forward_error(photos);
+/// Links to a file, in the folder of its subject: what stands before the number in its name.
+std::error_code link_image(const fs::path& image, const fs::path& links) {
+  const std::string stem = image.stem().string();
+  const fs::path subject = links / stem.substr(0, stem.find('_'));
   std::error_code failed;
-  for (const char* name : {"a", "b"}) fs::create_directories(fs::path(folder) / name, failed);
-  for (int i = 0; i < links && !failed; ++i) {
-    const fs::path& photo = (*photos)[static_cast<std::size_t>(i) % photos->size()];
-    const fs::path link =
-        fs::path(folder) / (i % 2 == 0 ? "a" : "b") / fmt::format("{:06d}.jpg", i);
-    fs::create_symlink(photo, link, failed);
+  fs::create_directories(subject, failed);
+  for (int i = 0; i < kLinksPerImage && !failed; ++i) {
+    // The copy comes first in the name: so different images follow each other in a listing.
+    fs::create_symlink(image, subject / fmt::format("{:02d}_{}.jpg", i, stem), failed);
   }
-  if (failed) {
-    return fail_errno(failed.value(), fmt::format("cannot make the demo's data in {}", folder));
-  }
-  return DemoData{folder, static_cast<int>(photos->size()), links};
+  return failed;
 }
 
-std::vector<std::string> demo_command(const Installation& parts, const std::string& data_folder,
-                                      const std::string& device, const DemoLength& length) {
-  return {parts.python,   parts.example_dir + "/train.py",
-          "--data",       data_folder,
-          "--batch-size", fmt::format("{}", kBatchSize),
-          "--device",     device,
-          "--seconds",    fmt::format("{}", length.seconds),
-          "--steps",      fmt::format("{}", length.steps)};
+}  // namespace
+
+Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string& images,
+                                const std::string& links, const ImageProgress& progress) {
+  const auto photos = list_photos(photo_dir);
+  if (!photos) return forward_error(photos);
+  const auto made = make_demo_images(*photos, images, kImages, progress);
+  if (!made) return forward_error(made);
+  for (const std::string& image : made->files) {
+    if (const std::error_code failed = link_image(image, links)) {
+      return fail_errno(failed.value(), fmt::format("cannot make the demo's data in {}", links));
+    }
+  }
+  return DemoData{links, kImages, made->bytes, made->seconds};
+}
+
+std::vector<std::string> demo_command(const Installation& parts, const std::string& script,
+                                      const std::string& data_folder, const DemoLength& length) {
+  return {parts.python,
+          script,
+          data_folder,
+          "--batch-size",
+          fmt::format("{}", kBatchSize),
+          "--steps",
+          fmt::format("{}", length.steps)};
+}
+
+Status write_fixed_script(const Installation& parts, const std::string& path) {
+  io::Files files;
+  const std::string original = parts.example_dir + "/train.py";
+  auto script = io::read_text(files, original, kScriptBytesMax);
+  if (!script) return fail_again(script.error(), fmt::format("cannot read {}", original));
+  const std::size_t line = script->find(kTorchsLine);
+  if (line == std::string::npos) {
+    return fail(ErrorCode::kNotFound, "{} does not import torch's DataLoader", original);
+  }
+  script->replace(line, kTorchsLine.size(), kOurLine);
+  return io::replace_file(path, *script);
 }
 
 Status check_demo_python(const Installation& parts) {
@@ -74,11 +108,11 @@ Status check_demo_python(const Installation& parts) {
               parts.python);
 }
 
-std::string choose_demo_device(const Installation& parts) {
+bool has_cuda_device(const Installation& parts) {
   const std::string question =
       shell_word(parts.python) +
       " -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' >/dev/null 2>&1";
-  return std::system(question.c_str()) == 0 ? "cuda" : "emulated-a100";
+  return std::system(question.c_str()) == 0;
 }
 
 }  // namespace unstarve::trial

@@ -4,33 +4,41 @@
 #include <vector>
 
 #include "base/result.h"
+#include "trial/demo_images.h"
 #include "trial/installation.h"
 
 namespace unstarve::trial {
 
-/// The demo's data set: the photographs that come with the project, linked often enough that an
-/// epoch outlasts a trial. Two class folders of symbolic links in `folder`.
+/// The demo's data set: images made of the photographs that come with the project, each linked
+/// often enough that an epoch outlasts a trial. A folder per subject, of symbolic links.
 struct DemoData {
   std::string folder;
-  int photographs = 0;
-  int links = 0;
+  int images = 0;
+  std::uint64_t bytes = 0;  // of all images, each once
+  double seconds = 0;       // that making them took
 };
-Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string& folder, int links);
+
+/// Makes it in the new folders `images` and `links`.
+Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string& images,
+                                const std::string& links, const ImageProgress& progress);
 
 /// How long a run of the demo's job takes: whichever comes first.
 struct DemoLength {
-  double seconds = 10;
-  int steps = 0;  // 0: no limit
+  double seconds = 10;  // after the first step
+  int steps = 0;        // 0: no limit
 };
 
-/// The training script on this data: examples/train.py as people first write it.
-std::vector<std::string> demo_command(const Installation& parts, const std::string& data_folder,
-                                      const std::string& device, const DemoLength& length);
+/// A script of examples/ on this data.
+std::vector<std::string> demo_command(const Installation& parts, const std::string& script,
+                                      const std::string& data_folder, const DemoLength& length);
+
+/// examples/train.py with the one line changed that the drop-in takes, as the file `path`.
+Status write_fixed_script(const Installation& parts, const std::string& path);
 
 /// Says what to install where the demo's Python lacks what its training script imports.
 Status check_demo_python(const Installation& parts);
 
-/// "cuda" where this Python's PyTorch has a CUDA device, else "emulated-a100".
-std::string choose_demo_device(const Installation& parts);
+/// Whether this Python's PyTorch has a CUDA device.
+bool has_cuda_device(const Installation& parts);
 
 }  // namespace unstarve::trial

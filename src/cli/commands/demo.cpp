@@ -16,6 +16,7 @@
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
+#include "report/words.h"
 #include "trial/demo.h"
 #include "trial/run_folder.h"
 
@@ -37,15 +38,22 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
       : copying_(clock_, progress_options(),
                  [](std::string_view text) { write_text(Stream::kErr, text); }) {}
 
-  void prepares(const std::string& device, bool emulated) override {
+  void prepares(const trial::Emulation* emulation) override {
     say("unstarve demo: why does a GPU starve on real images, and what helps?");
     say("  job               examples/train.py, ResNet-50, batches of 128 JPEGs");
-    say("  device            " + device +
-        (emulated ? "  (takes the time of a real one and computes nothing)" : ""));
+    if (emulation == nullptr) return say("  device            cuda");
+    say(fmt::format("  device            {}, emulated: work takes its time, nothing is computed",
+                    emulation->devices()));
+    say(fmt::format("{:20}durations: {}", "", emulation->durations()));
+  }
+  void makes_images(std::uint64_t done, std::uint64_t total) override {
+    copying_.update(fmt::format("  data              making image {} of {}", done, total));
   }
   void has_data(const trial::DemoData& made) override {
-    say(fmt::format("  data              {} photographs, linked {} times, in the page cache",
-                    made.photographs, made.links));
+    copying_.clear();
+    say(fmt::format("  data              {} different images, {}, made of photographs in {}",
+                    made.images, report::bytes_text(static_cast<double>(made.bytes)),
+                    report::seconds_text(made.seconds)));
   }
   void begins(const std::string& label, const std::string& what) override {
     say(fmt::format("[{}/{}] {}: {}", ++begun_, trial::kDemoRuns, label, what));
@@ -133,12 +141,12 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
       "the whole loop on real images in about a minute and a half: observe, diagnose, predict, "
       "fix, verify");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  command->add_option("--emulate", options->demo.emulate,
+                      "emulate this GPU: a profile's name or file (default: a100, where there is "
+                      "no GPU)");
   command
-      ->add_option("--device", options->demo.device,
-                   "auto, cuda, emulated-a100 or emulated-h100 (auto: the GPU if there is one)")
-      ->check(CLI::IsMember({"auto", "cuda", "emulated-a100", "emulated-h100"}))
-      ->capture_default_str();
-  command->add_option("--seconds", options->demo.length.seconds, "length of each run")
+      ->add_option("--seconds", options->demo.length.seconds,
+                   "length of each run after its first step")
       ->check(number_between(3, 3600))
       ->capture_default_str();
   command

@@ -19,13 +19,15 @@ constexpr int kLimitReached = 124;
 constexpr double kLongestLimitS = 31'536'000;
 
 struct Options {
-  std::vector<std::string> words;  // the GPU if one is named, and the job
+  // As the parser gives words to them, which does not look at `--`: see split().
+  std::string first_word;
+  std::vector<std::string> more_words;
   trial::EmulationOptions emulation;
   double limit_s = 0;
 };
 
-/// The words before `--` name a GPU, those after it are the job. The parser does not tell which is
-/// which: what the program was given does.
+/// The words before `--` name a GPU, those after it are the job. What the program was given tells
+/// them apart.
 Result<std::vector<std::string>> split(const CommandContext& context, Options& options) {
   const auto& given = context.arguments;
   const auto dashes = std::find(given.begin(), given.end(), "--");
@@ -34,14 +36,16 @@ Result<std::vector<std::string>> split(const CommandContext& context, Options& o
                 "the job goes after `--`: unstarve emulate a100 -- python train.py");
   }
   const auto job_words = static_cast<std::size_t>(given.end() - dashes - 1);
-  const std::size_t before = options.words.size() - std::min(job_words, options.words.size());
+  std::vector<std::string> words = options.more_words;
+  if (!options.first_word.empty()) words.insert(words.begin(), options.first_word);
+  const std::size_t before = words.size() - std::min(job_words, words.size());
   if (before > 1) {
     return fail(ErrorCode::kInvalidArgument, "one GPU is named before `--`, not also '{}'",
-                options.words[1]);
+                words[1]);
   }
   const std::string by_default = emulated_by_default();
   if (before == 1) {
-    options.emulation.gpu = options.words.front();
+    options.emulation.gpu = words.front();
   } else if (!by_default.empty()) {
     options.emulation.gpu = by_default;
   }
@@ -53,9 +57,11 @@ void emulate(Options& options, CommandContext& context) {
   if (!command) return report_error(context, command.error());
   auto emulation = begin_emulation(context, options.emulation, *command);
   if (!emulation) return report_error(context, emulation.error());
+  EmulationNotes notes(*emulation);
   trial::EmulatedJobOptions job;
   job.command = *command;
   job.limit_s = options.limit_s;
+  job.on_tick = [&notes] { notes.update(); };
   const auto done = trial::run_emulated(*emulation, job);
   if (!done) return report_error(context, done.error());
   if (done->not_started) {
@@ -63,8 +69,12 @@ void emulate(Options& options, CommandContext& context) {
     context.exit_code = exit_code_of_start(*done->not_started);
     return;
   }
-  say_what_was_emulated(*emulation, done->wall_s);
-  context.exit_code = done->limit_reached ? kLimitReached : done->exit.exit_code;
+  notes.finish();
+  context.exit_code = done->exit.exit_code;
+  if (done->limit_reached) {
+    write_notes({fmt::format("the job was ended at its limit of {:g} s", options.limit_s)});
+    context.exit_code = kLimitReached;
+  }
 }
 
 }  // namespace
@@ -80,12 +90,11 @@ void add_emulate_command(CLI::App& app, CommandContext& context) {
       ->add_option("--limit", options->limit_s,
                    "seconds after which the job is asked to stop; the exit code is 124 then")
       ->check(number_between(0, kLongestLimitS));
-  command
-      ->add_option("GPU -- COMMAND", options->words,
-                   "the GPU: a profile's name or file, or a profiler's trace of a job on a real "
-                   "one (default: what " +
-                       std::string(kEmulateVariable) + " says, else a100); then the job")
-      ->required();
+  command->add_option("GPU", options->first_word,
+                      "a profile's name or file, or a profiler's trace of a job on a real GPU "
+                      "(default: what " +
+                          std::string(kEmulateVariable) + " says, else a100)");
+  command->add_option("COMMAND", options->more_words, "the job, after --")->required();
   command->callback([&context, options] { emulate(*options, context); });
 }
 

@@ -15,8 +15,25 @@ constexpr int kMostGpus = 64;
 constexpr double kMostMemoryGib = 4096;
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
+constexpr double kSecondsPerNs = 1e-9;
 
 void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
+
+/// "1234 kernels and 56 copies; busy 56.5 % of 12.3 s; durations: 100.0 % by roofline".
+std::string describe(const trial::EmulationUse& use) {
+  const double span_s = static_cast<double>(use.span_ns) * kSecondsPerNs;
+  const double kernel_s = static_cast<double>(use.kernel_ns) * kSecondsPerNs;
+  const double recorded_s = static_cast<double>(use.recorded_kernel_ns) * kSecondsPerNs;
+  const double recorded_percent = kernel_s > 0 ? 100 * recorded_s / kernel_s : 0;
+  const std::string gpus =
+      use.gpus_used == 1 ? "the emulated GPU" : fmt::format("{} emulated GPUs", use.gpus_used);
+  std::string text = fmt::format(
+      "{}: {} kernels and {} copies; kernels took {:.1f} % of {:.1f} s from the first work to the "
+      "last; durations: ",
+      gpus, use.kernels, use.copies, span_s > 0 ? 100 * kernel_s / span_s : 0, span_s);
+  if (recorded_percent > 0) text += fmt::format("{:.1f} % recorded, ", recorded_percent);
+  return text + fmt::format("{:.1f} % by roofline", 100 - recorded_percent);
+}
 
 }  // namespace
 
@@ -51,6 +68,19 @@ Result<trial::Emulation> begin_emulation(const CommandContext& context,
   return emulation;
 }
 
-void say_what_was_emulated(const trial::Emulation& /*emulation*/, double /*wall_s*/) {}
+void EmulationNotes::update() {
+  if (!loop_.notices(counted_.read(), clock_.now_ns())) return;
+  say("note: for ten seconds the job has done little but read single values; if it waits for one "
+      "of them to change, it never ends, for all are zeros");
+}
+
+void EmulationNotes::finish() {
+  const trial::EmulationUse use = counted_.read();
+  for (const trial::MissingFunction& missing : counted_.missing()) {
+    say(fmt::format("the job called {} ({}), which is not emulated", missing.function,
+                    missing.library));
+  }
+  say(use.gpus_used == 0 ? "the job never used a GPU" : describe(use));
+}
 
 }  // namespace unstarve::cli

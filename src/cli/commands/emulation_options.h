@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "trial/emulation/emulation.h"
+#include "trial/emulation/emulation_use.h"
 
 namespace unstarve::cli {
 
@@ -25,7 +27,24 @@ Result<trial::Emulation> begin_emulation(const CommandContext& context,
                                          const trial::EmulationOptions& options,
                                          const std::vector<std::string>& command);
 
-/// Says what the job did on the emulated GPUs.
-void say_what_was_emulated(const trial::Emulation& emulation, double wall_s);
+/// Follows a job on emulated GPUs and says what there is to say of it on stderr.
+/// Thread rule: one thread.
+class EmulationNotes {
+ public:
+  /// `emulation` outlives it.
+  explicit EmulationNotes(const trial::Emulation& emulation)
+      : emulation_(emulation), counted_(emulation) {}
+
+  /// While the job runs: warns of a loop that may never end.
+  void update();
+  /// After it: what it did on the GPUs, what durations came from, what was missing.
+  void finish();
+
+ private:
+  const trial::Emulation& emulation_;
+  trial::UseReader counted_;
+  trial::LoopWatch loop_;
+  SteadyClock clock_;
+};
 
 }  // namespace unstarve::cli

@@ -110,6 +110,14 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
   job.command = options.command;
   job.run_dir = run_dir;
   job.emulation = emulation;
+  std::optional<EmulationNotes> notes;
+  if (emulation != nullptr) {
+    notes.emplace(*emulation);
+    job.on_tick = [&notes](const observe::LiveView&) {
+      notes->update();
+      return true;
+    };
+  }
   const auto observed = trial::run_observed(trial::find_installation(context.executable), job);
   if (!observed) return report_error(context, observed.error());
   if (observed->not_started) {
@@ -117,6 +125,7 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
     context.exit_code = exit_code_of_start(*observed->not_started);
     return;
   }
+  if (notes) notes->finish();
   context.exit_code = observed->exit.exit_code;
   const bool shown = conclude(options, run_dir, *observed);
   if (!shown && context.exit_code == kSuccess) context.exit_code = kFailed;

@@ -88,10 +88,11 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
   fs::create_directory(folder + "/rings", none);
   made.environment_ = {
       {"UNSTARVE_EMULATED_GPU", made.settings_file_},
-      {"UNSTARVE_EMULATED_LOG", folder + "/missing.log"},
+      {"UNSTARVE_EMULATED_LOG", made.log_file()},
       {"LD_AUDIT", before_theirs(redirect.string(), "LD_AUDIT")},
       {"TRITON_LIBCUDA_PATH", libraries.string()},
   };
+  made.gpus_ = options.gpus;
   made.devices_ = fmt::format("{} x {}", options.gpus, chosen->device_name);
   made.durations_ = chosen->durations;
   return made;

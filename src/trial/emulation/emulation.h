@@ -41,6 +41,9 @@ class Emulation {
   const std::string& devices() const { return devices_; }
   /// Where durations come from, and how far they can be trusted; a clause.
   const std::string& durations() const { return durations_; }
+  int gpus() const { return gpus_; }
+  /// Where the job's processes write what they called and is not emulated, a line each.
+  std::string log_file() const { return state_.path() + "/missing.log"; }
   const std::string& settings_file() const { return settings_file_; }
   StateFolder& state() { return state_; }
   const StateFolder& state() const { return state_; }
@@ -48,6 +51,7 @@ class Emulation {
  private:
   explicit Emulation(StateFolder state) : state_(std::move(state)) {}
   StateFolder state_;
+  int gpus_ = 0;
   std::string settings_file_;
   std::vector<std::pair<std::string, std::string>> environment_;
   std::string devices_;

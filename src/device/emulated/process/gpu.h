@@ -196,8 +196,9 @@ WaitRule wait_rule();
 /// CLOCK_MONOTONIC.
 std::int64_t now_ns();
 
-/// Says once per process and function, in the emulation's log (UNSTARVE_EMULATED_LOG, or nowhere),
-/// that `function` of `library` is not there.
+/// Says once per process and function that `function` of `library` ("libcusparse.so.12") is not
+/// there: a line "LIBRARY FUNCTION" at the end of the emulation's log (UNSTARVE_EMULATED_LOG, or
+/// nowhere).
 void report_missing(const char* library, const char* function);
 
 }  // namespace unstarve::emulated

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/emulated/process/shared_state.h"
+#include "trial/emulation/emulation.h"
+
+namespace unstarve::trial {
+
+/// A function of NVIDIA's that a job called and that is not emulated.
+struct MissingFunction {
+  std::string library;  // "libcusparse.so.12"
+  std::string function;
+};
+
+/// What a job's processes did on the emulated GPUs, as they counted it themselves.
+struct EmulationUse {
+  int gpus_used = 0;
+  std::uint64_t kernels = 0;
+  std::uint64_t copies = 0;
+  std::uint64_t small_reads = 0;        // copies of at most 16 bytes to the host
+  std::int64_t kernel_ns = 0;           // modelled, of all kernels
+  std::int64_t recorded_kernel_ns = 0;  // of those that a recorded table knew
+  std::int64_t span_ns = 0;             // of each GPU used: from its first work to its last end
+};
+
+/// Follows what is counted while a job runs and after it.
+/// Thread rule: one thread.
+class UseReader {
+ public:
+  /// `emulation` outlives it.
+  explicit UseReader(const Emulation& emulation)
+      : emulation_(emulation), gpus_(static_cast<std::size_t>(emulation.gpus())) {}
+
+  EmulationUse read();
+  /// Each function once, as it was called first; at most some hundred.
+  std::vector<MissingFunction> missing() const;
+
+ private:
+  const Emulation& emulation_;
+  std::vector<const emulated::SharedGpu*> gpus_;  // mapped as long as the process lives
+};
+
+/// Notices a job that does little but read single values, which are all zeros: if it waits for one
+/// to change, it never ends. Fed with what was counted, about once a second.
+class LoopWatch {
+ public:
+  /// True once, when that has gone on for ten seconds.
+  bool notices(const EmulationUse& use, std::int64_t now_ns);
+
+ private:
+  std::optional<EmulationUse> before_;
+  std::int64_t since_ns_ = 0;
+  bool said_ = false;
+};
+
+}  // namespace unstarve::trial
