@@ -3,7 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/emulated/duration/convolution_time.h"
+#include "device/emulated/duration/matmul_time.h"
+
 namespace unstarve::emulated {
+
+namespace {
+
+// What a duration may be at most: sizes come from a program, which may ask for anything.
+constexpr double kNsMax = 1e15;
+
+double volume(const std::array<std::uint32_t, 3>& sizes) {
+  return static_cast<double>(sizes[0]) * sizes[1] * sizes[2];
+}
+
+double attention_ns(const DeviceRates& rates, const KernelClass& kernel, const KernelWork& work) {
+  const AttentionShape& shape = kernel.attention;
+  const AttentionSize size = attention_size(kernel, work);
+  // Two products forward, five backward.
+  const double products = shape.backward ? 5 : 2;
+  const double flops = products * 2 * size.heads * size.queries * size.keys * size.head_dim *
+                       (shape.causal ? 0.5 : 1);
+  const double bytes = size.heads * (2 * size.queries + 2 * size.keys) * size.head_dim * 2 *
+                       (shape.backward ? 2 : 1);
+  const double rate = rates.matmul_flops(NumberType::kF16, true) * shape.flops_ratio;
+  return std::max(flops / rate * 1e9, rates.memory_ns(bytes));
+}
+
+}  // namespace
 
 std::shared_ptr<const DurationModel> DurationModel::create(
     const Profile& profile, std::shared_ptr<const DurationTable> table, double scale) {
@@ -12,76 +39,66 @@ std::shared_ptr<const DurationModel> DurationModel::create(
 
 DurationModel::DurationModel(const Profile& profile, std::shared_ptr<const DurationTable> table,
                              double scale)
-    : profile_(profile), table_(std::move(table)), scale_(scale) {}
+    : profile_(profile), rates_(profile), table_(std::move(table)), scale_(scale) {}
 
-KernelClass DurationModel::classify(std::string_view name) const { return classify_kernel(name); }
+KernelClass DurationModel::classify(std::string_view name) const {
+  KernelClass kernel = classify_kernel(name);
+  if (table_ != nullptr) kernel.recorded = table_->find_kernel(name);
+  return kernel;
+}
 
-Estimate DurationModel::scaled(Estimate estimate) const {
-  estimate.ns = std::llround(static_cast<double>(estimate.ns) * scale_);
+Estimate DurationModel::scaled(double ns, double share, DurationSource source) const {
+  Estimate estimate;
+  estimate.ns = std::llround(std::clamp(ns * scale_, 1.0, kNsMax));
+  estimate.share = share;
+  estimate.source = source;
   return estimate;
 }
 
 Estimate DurationModel::estimate(const KernelClass& kernel, const KernelWork& work) const {
-  double blocks = 1;
-  double threads = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    blocks *= work.grid[axis];
-    threads *= work.block[axis];
+  const double blocks = volume(work.grid);
+  const double block_threads = std::max(1.0, volume(work.block));
+  const double resident =
+      std::clamp(std::floor(profile_.max_threads_per_multiprocessor / block_threads), 1.0,
+                 static_cast<double>(profile_.max_blocks_per_multiprocessor));
+  const double share = std::min(1.0, blocks / (profile_.multiprocessors * resident));
+  if (kernel.recorded != nullptr) {
+    if (const auto ns = kernel.recorded->find(work.grid, work.block)) {
+      return scaled(*ns, share, DurationSource::kRecorded);
+    }
   }
-  const double bytes = blocks * threads * kernel.items_per_thread * kernel.bytes_per_item;
-  const double rate = profile_.peak.memory_bytes_per_s * profile_.achieved.memory_ratio;
-  const double resident = std::max(1.0, profile_.max_threads_per_multiprocessor / threads);
-  Estimate estimate;
-  estimate.ns = profile_.kernel_fixed_ns + std::llround(bytes / rate * 1e9);
-  estimate.share = std::min(1.0, blocks / (profile_.multiprocessors * resident));
-  return scaled(estimate);
+  if (kernel.count == ItemCount::kAttention) {
+    return scaled(rates_.fixed_ns() + attention_ns(rates_, kernel, work), share,
+                  DurationSource::kRoofline);
+  }
+  const double items = items_of(kernel, work);
+  const double memory =
+      rates_.memory_ns(items * kernel.bytes_per_item, blocks * block_threads, kernel.memory_ratio);
+  const double compute = items * kernel.flops_per_item / rates_.plain_flops(NumberType::kF32) * 1e9;
+  return scaled(rates_.fixed_ns() + std::max(memory, compute), share, DurationSource::kRoofline);
 }
 
 Estimate DurationModel::estimate(const MatmulWork& work) const {
-  OtherWork other;
-  const double m = static_cast<double>(work.m);
-  const double n = static_cast<double>(work.n);
-  const double k = static_cast<double>(work.k);
-  const double batch = static_cast<double>(work.batch);
-  other.flops = 2 * m * n * k * batch;
-  other.bytes = batch * ((m * k + k * n) * bytes_of(work.input) + m * n * bytes_of(work.output));
-  other.type = work.input;
-  other.tensor_cores = work.input != NumberType::kF32 || work.tf32;
-  return estimate(other);
+  if (table_ != nullptr) {
+    if (const auto ns = table_->find(work)) return scaled(*ns, 1, DurationSource::kRecorded);
+  }
+  return scaled(matmul_ns(rates_, work), 1, DurationSource::kRoofline);
 }
 
 Estimate DurationModel::estimate(const ConvolutionWork& work) const {
-  OtherWork other;
-  const auto volume = [](const std::array<std::int64_t, 3>& sizes) {
-    return static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) *
-           static_cast<double>(sizes[2]);
-  };
-  const double batch = static_cast<double>(work.batch);
-  const double in = static_cast<double>(work.input_channels);
-  const double out = static_cast<double>(work.output_channels);
-  const double groups = static_cast<double>(std::max<std::int64_t>(1, work.groups));
-  const double weights = in / groups * out * volume(work.filter);
-  other.flops = 2 * batch * volume(work.output) * weights;
-  other.bytes = bytes_of(work.type) *
-                (batch * (in * volume(work.input) + out * volume(work.output)) + weights);
-  other.type = work.type;
-  other.tensor_cores = work.type != NumberType::kF32 || work.tf32;
-  return estimate(other);
+  if (table_ != nullptr) {
+    if (const auto ns = table_->find(work)) return scaled(*ns, 1, DurationSource::kRecorded);
+  }
+  return scaled(convolution_ns(rates_, work), 1, DurationSource::kRoofline);
 }
 
 Estimate DurationModel::estimate(const OtherWork& work) const {
-  const PeakRates& peak = profile_.peak;
-  double flops = peak.f32_flops * profile_.achieved.f32_ratio;
-  if (work.type == NumberType::kF64) flops = peak.f64_flops;
-  if (work.tensor_cores) flops = peak.f16_tensor_flops * profile_.achieved.f16_ratio;
-  if (work.tensor_cores && work.type == NumberType::kF32 && peak.tf32_tensor_flops > 0) {
-    flops = peak.tf32_tensor_flops * profile_.achieved.tf32_ratio;
-  }
-  const double rate = peak.memory_bytes_per_s * profile_.achieved.memory_ratio;
-  Estimate estimate;
-  estimate.ns = profile_.kernel_fixed_ns * work.kernels +
-                std::llround(1e9 * std::max(work.flops / flops, work.bytes / rate));
-  return scaled(estimate);
+  const double rate =
+      work.tensor_cores ? rates_.matmul_flops(work.type, true) : rates_.plain_flops(work.type);
+  const double kernels = std::max(1, work.kernels);
+  const double ns =
+      std::max(work.flops / rate * 1e9, rates_.memory_ns(work.bytes / kernels) * kernels);
+  return scaled(kernels * rates_.fixed_ns() + ns, 1, DurationSource::kRoofline);
 }
 
 }  // namespace unstarve::emulated

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "device/emulated/duration/device_rates.h"
 #include "device/emulated/duration/duration_table.h"
 #include "device/emulated/duration/kernel_class.h"
 #include "device/emulated/duration/work.h"
@@ -57,9 +58,10 @@ class DurationModel {
 
  private:
   DurationModel(const Profile& profile, std::shared_ptr<const DurationTable> table, double scale);
-  Estimate scaled(Estimate estimate) const;
+  Estimate scaled(double ns, double share, DurationSource source) const;
 
   const Profile profile_;
+  const DeviceRates rates_;
   const std::shared_ptr<const DurationTable> table_;
   const double scale_;
 };
