@@ -185,6 +185,7 @@ Outcome launch_kernel(Stream* stream, const Kernel* kernel, const LaunchShape& s
   launch.work.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   launch.work.block = {shape.block.x, shape.block.y, shape.block.z};
   launch.work.shared_memory_bytes = static_cast<std::uint32_t>(shape.shared_bytes);
+  launch.work.arguments = shape.arguments;
   launch.cooperative = shape.cooperative;
   return gpu.launch(stream, kernel, launch);
 }

@@ -43,6 +43,7 @@ struct LaunchShape {
   cuda::Dim3 block;
   std::size_t shared_bytes = 0;
   bool cooperative = false;
+  const void* const* arguments = nullptr;  // each by its address; nullptr: not known
 };
 Outcome launch_kernel(Stream* stream, const Kernel* kernel, const LaunchShape& shape);
 

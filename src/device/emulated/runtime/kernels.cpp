@@ -80,23 +80,24 @@ UNSTARVE_CUDART __cudaPopCallConfiguration(cuda::Dim3* grid, cuda::Dim3* block,
   return Outcome::kSuccess;
 }
 
-UNSTARVE_CUDART cudaLaunchKernel(const void* function, cuda::Dim3 grid, cuda::Dim3 block, void**,
-                                 std::size_t shared_bytes, void* stream) {
+UNSTARVE_CUDART cudaLaunchKernel(const void* function, cuda::Dim3 grid, cuda::Dim3 block,
+                                 void** arguments, std::size_t shared_bytes, void* stream) {
   const ApiCall call(Call::kLaunchKernel);
-  return remember(launch(function, {grid, block, shared_bytes, false}, stream));
+  return remember(launch(function, {grid, block, shared_bytes, false, arguments}, stream));
 }
 
 UNSTARVE_CUDART cudaLaunchCooperativeKernel(const void* function, cuda::Dim3 grid, cuda::Dim3 block,
-                                            void**, std::size_t shared_bytes, void* stream) {
+                                            void** arguments, std::size_t shared_bytes,
+                                            void* stream) {
   const ApiCall call(Call::kLaunchKernel);
-  return remember(launch(function, {grid, block, shared_bytes, true}, stream));
+  return remember(launch(function, {grid, block, shared_bytes, true, arguments}, stream));
 }
 
 UNSTARVE_CUDART cudaLaunchKernelExC(const cuda::LaunchConfig* config, const void* function,
-                                    void**) {
+                                    void** arguments) {
   const ApiCall call(Call::kLaunchKernel);
   if (config == nullptr) return remember(Outcome::kInvalidValue);
-  LaunchShape shape = {config->grid, config->block, config->dynamic_shared_bytes, false};
+  LaunchShape shape = {config->grid, config->block, config->dynamic_shared_bytes, false, arguments};
   for (unsigned i = 0; i < config->attribute_count && config->attributes != nullptr; ++i) {
     const cuda::LaunchAttribute& attribute = config->attributes[i];
     if (attribute.id == cuda::kLaunchAttributeCooperative)
