@@ -12,6 +12,7 @@ namespace unstarve::emulated {
 /// (docs/formats/emulation_settings.md), and what CUDA_VISIBLE_DEVICES leaves of it.
 struct Settings {
   Profile profile;
+  int gpus = 1;              // of the machine, seen by this process or not
   std::vector<int> visible;  // numbers of the machine's GPUs, in the process's order
   std::string durations;     // path of a table; empty: none
   double scale = 1;          // of every duration
