@@ -66,8 +66,12 @@ UNSTARVE_CUPTI cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t on)
   return enable_call(true, call, on);
 }
 
-// When a kernel was queued and submitted is never known: 0 in its record, as CUPTI writes it then.
-UNSTARVE_CUPTI cuptiActivityEnableLatencyTimestamps(std::uint8_t /*on*/) { return Code::kSuccess; }
+UNSTARVE_CUPTI cuptiActivityEnableLatencyTimestamps(std::uint8_t on) {
+  return guarded([&] {
+    tracer().enable_latency(on != 0);
+    return Code::kSuccess;
+  });
+}
 
 // Those of launches that have none of the attributes.
 UNSTARVE_CUPTI cuptiActivityEnableLaunchAttributes(std::uint8_t /*on*/) { return Code::kSuccess; }

@@ -56,6 +56,11 @@ void convert(TracedRecord& traced, const ClientClock& clock) {
   auto record = read<Record>(traced);
   record.start_ns = clock.convert(record.start_ns);
   record.end_ns = clock.convert(record.end_ns);
+  if constexpr (std::is_same_v<Record, cupti::Kernel>) {
+    record.completed_ns = clock.convert(record.completed_ns);
+    record.queued_ns = clock.convert(record.queued_ns);
+    record.submitted_ns = clock.convert(record.submitted_ns);
+  }
   write(traced, record);
 }
 
@@ -125,6 +130,11 @@ std::uint64_t Tracer::now() {
 void Tracer::set_thread_id_type(std::uint32_t type) {
   MutexLock lock(mutex_);
   thread_id_type_ = type;
+}
+
+void Tracer::enable_latency(bool on) {
+  MutexLock lock(mutex_);
+  latency_ = on;
 }
 
 std::uint32_t Tracer::thread_id_type() {
@@ -248,6 +258,7 @@ void Tracer::kernel_ended(const cupti::Kernel& record, const char* name) {
   if (!launched_while_enabled(record.correlation_id)) return;
   cupti::Kernel kept = record;
   kept.kind = concurrent ? number(Kind::kConcurrentKernel) : cupti::kKindKernel;
+  if (!latency_) kept.queued_ns = kept.submitted_ns = 0;
   static_assert(sizeof(kept.name) == sizeof(name));
   std::memcpy(&kept.name, &name, sizeof(name));
   keep(kept);

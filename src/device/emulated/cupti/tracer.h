@@ -28,6 +28,8 @@ class Tracer {
   cupti::Code enable(std::uint32_t kind, bool on);
   /// One function of the runtime or the driver, whether its kind is enabled or not.
   cupti::Code enable_call(bool driver, std::uint32_t call, bool on);
+  /// Kernels say when they were queued and submitted; else that is unknown: 0.
+  void enable_latency(bool on);
   /// Every kind off; what was recorded waits for a flush.
   void disable_all();
   bool any_enabled();
@@ -70,6 +72,7 @@ class Tracer {
   std::array<std::bitset<kCallCount>, 2> calls_on_ UNSTARVE_GUARDED_BY(mutex_);
   std::array<std::bitset<kCallCount>, 2> calls_off_ UNSTARVE_GUARDED_BY(mutex_);
   std::deque<TracedRecord> waiting_ UNSTARVE_GUARDED_BY(mutex_);
+  bool latency_ UNSTARVE_GUARDED_BY(mutex_) = false;
   std::size_t dropped_ UNSTARVE_GUARDED_BY(mutex_) = 0;
   std::uint32_t thread_id_type_ UNSTARVE_GUARDED_BY(mutex_) = cupti::kThreadIdDefault;
   // The first call that was seen since something was enabled: work launched before is not traced.
