@@ -65,7 +65,7 @@ Result Communicator::open(const std::string& id, const Seat& seat, Gpu* gpu, boo
       Meeting::join(shared_folder() + "/nccl-" + id, seat, files);
   if (!meeting) return fail(result_of(meeting.error().code), meeting.error().message);
   auto member = std::make_shared<Member>(std::move(*meeting), timing_of(gpu->profile()));
-  if (seat.ranks > 1) keep_more(kCarriedBytes, kLaunchesKept);
+  keep_more(kCarriedBytes, kLaunchesKept);
   *out = std::shared_ptr<Communicator>(new Communicator(id, gpu, blocks, std::move(member)));
   return Result::kSuccess;
 }
