@@ -1,3 +1,4 @@
+#include "device/emulated/context/memory_pool.h"
 #include "device/emulated/driver/driver_call.h"
 
 /// Device, managed and host memory.
@@ -56,7 +57,9 @@ UNSTARVE_CUDA cuMemFree_v2(cuda::DevicePointer pointer) {
   return on_context([&](Gpu& current) {
     if (pointer == 0) return Outcome::kSuccess;
     Gpu* const owner = gpu_at(find_allocation(address_of(pointer)).gpu);
-    return (owner != nullptr ? *owner : current).free(address_of(pointer));
+    const Outcome outcome = (owner != nullptr ? *owner : current).free(address_of(pointer));
+    if (outcome == Outcome::kSuccess) forget_pool_memory(address_of(pointer));
+    return outcome;
   });
 }
 

@@ -1,3 +1,4 @@
+#include "device/emulated/context/memory_pool.h"
 #include "device/emulated/runtime/runtime_call.h"
 
 /// Device, managed and host memory, and what lies at an address.
@@ -17,7 +18,9 @@ Outcome free_memory(void* address) {
     if (address == nullptr) return Outcome::kSuccess;
     const Allocation known = find_allocation(address);
     Gpu* const owner = gpu_at(known.gpu);
-    return (owner != nullptr ? *owner : current).free(address);
+    const Outcome outcome = (owner != nullptr ? *owner : current).free(address);
+    if (outcome == Outcome::kSuccess) forget_pool_memory(address);
+    return outcome;
   });
 }
 
