@@ -22,8 +22,8 @@ enum ExitCode : int {
 /// What a command gets besides its own options, and where it leaves its exit code.
 struct CommandContext {
   int exit_code = kSuccess;
-  std::string executable;              // absolute path of this program
-  std::vector<std::string> arguments;  // as this program got them, without its own name
+  std::string executable;        // absolute path of this program
+  std::vector<std::string> job;  // of `emulate`: what follows `--`
 };
 
 /// What a shell says of a program that a signal ended.

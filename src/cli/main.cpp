@@ -54,6 +54,16 @@ std::string wrong_command(CLI::App& app, int argc, char** argv) {
   return text + "\ncommands: " + names + "\n`unstarve --help` says what they do";
 }
 
+/// How many arguments are for the parser. Those of `emulate` end at `--`, where the job begins:
+/// the parser would take the job's first word for the GPU where none is named.
+int take_job(int argc, char** argv, unstarve::cli::CommandContext& context) {
+  if (argc < 2 || argv[1] != std::string_view("emulate")) return argc;
+  char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
+  if (dashes == argv + argc) return argc;
+  context.job.assign(dashes + 1, argv + argc);
+  return static_cast<int>(dashes - argv);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,7 +71,6 @@ int main(int argc, char** argv) {
   cli::CommandContext context;
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
-  context.arguments.assign(argv + std::min(argc, 1), argv + argc);
 
   CLI::App app(kDescription, "unstarve");
   app.set_version_flag("--version", "unstarve " UNSTARVE_VERSION, "print the version and exit");
@@ -82,7 +91,7 @@ int main(int argc, char** argv) {
     return cli::kUsage;
   }
   try {
-    app.parse(argc, argv);
+    app.parse(take_job(argc, argv, context), argv);
   } catch (const CLI::ParseError& error) {
     // --help leaves through here too, with exit code 0.
     const int code = app.exit(error);

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,47 +18,36 @@ constexpr int kLimitReached = 124;
 constexpr double kLongestLimitS = 31'536'000;
 
 struct Options {
-  // As the parser gives words to them, which does not look at `--`: see split().
-  std::string first_word;
-  std::vector<std::string> more_words;
+  std::vector<std::string> gpus;  // named before `--`: at most one
   trial::EmulationOptions emulation;
   double limit_s = 0;
 };
 
-/// The words before `--` name a GPU, those after it are the job. What the program was given tells
-/// them apart.
-Result<std::vector<std::string>> split(const CommandContext& context, Options& options) {
-  const auto& given = context.arguments;
-  const auto dashes = std::find(given.begin(), given.end(), "--");
-  if (dashes == given.end() || dashes + 1 == given.end()) {
+/// Checks what the parser cannot, and chooses the GPU.
+Status complete(Options& options, const CommandContext& context) {
+  if (context.job.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "the job goes after `--`: unstarve emulate a100 -- python train.py");
   }
-  const auto job_words = static_cast<std::size_t>(given.end() - dashes - 1);
-  std::vector<std::string> words = options.more_words;
-  if (!options.first_word.empty()) words.insert(words.begin(), options.first_word);
-  const std::size_t before = words.size() - std::min(job_words, words.size());
-  if (before > 1) {
+  if (options.gpus.size() > 1) {
     return fail(ErrorCode::kInvalidArgument, "one GPU is named before `--`, not also '{}'",
-                words[1]);
+                options.gpus[1]);
   }
   const std::string by_default = emulated_by_default();
-  if (before == 1) {
-    options.emulation.gpu = words.front();
-  } else if (!by_default.empty()) {
-    options.emulation.gpu = by_default;
-  }
-  return std::vector<std::string>(dashes + 1, given.end());
+  if (!by_default.empty()) options.emulation.gpu = by_default;
+  if (!options.gpus.empty()) options.emulation.gpu = options.gpus.front();
+  return {};
 }
 
 void emulate(Options& options, CommandContext& context) {
-  const auto command = split(context, options);
-  if (!command) return report_error(context, command.error());
-  auto emulation = begin_emulation(context, options.emulation, *command);
+  if (const Status checked = complete(options, context); !checked) {
+    return report_error(context, checked.error());
+  }
+  auto emulation = begin_emulation(context, options.emulation, context.job);
   if (!emulation) return report_error(context, emulation.error());
   EmulationNotes notes(*emulation);
   trial::EmulatedJobOptions job;
-  job.command = *command;
+  job.command = context.job;
   job.limit_s = options.limit_s;
   job.on_tick = [&notes] { notes.update(); };
   const auto done = trial::run_emulated(*emulation, job);
@@ -90,11 +78,10 @@ void add_emulate_command(CLI::App& app, CommandContext& context) {
       ->add_option("--limit", options->limit_s,
                    "seconds after which the job is asked to stop; the exit code is 124 then")
       ->check(number_between(0, kLongestLimitS));
-  command->add_option("GPU", options->first_word,
+  command->add_option("GPU", options->gpus,
                       "a profile's name or file, or a profiler's trace of a job on a real GPU "
                       "(default: what " +
-                          std::string(kEmulateVariable) + " says, else a100)");
-  command->add_option("COMMAND", options->more_words, "the job, after --")->required();
+                          std::string(kEmulateVariable) + " says, else a100); then -- COMMAND");
   command->callback([&context, options] { emulate(*options, context); });
 }
 
