@@ -58,8 +58,12 @@ std::vector<KeptPiece> KeptBytes::pieces(std::uintptr_t address, std::size_t byt
 }
 
 std::size_t KeptBytes::read(std::uintptr_t address, void* target, std::size_t bytes) const {
+  std::memset(target, 0, bytes);
+  return overlay(address, target, bytes);
+}
+
+std::size_t KeptBytes::overlay(std::uintptr_t address, void* target, std::size_t bytes) const {
   auto* out = static_cast<unsigned char*>(target);
-  std::memset(out, 0, bytes);
   std::size_t known = 0;
   for (const KeptPiece& piece : pieces(address, bytes)) {
     std::memcpy(out + piece.at, piece.source->data() + piece.offset, piece.bytes);

@@ -48,6 +48,8 @@ class KeptBytes {
   void copy(std::uintptr_t address, std::uintptr_t source, std::size_t bytes);
   /// What lies at `address`, zeros where nothing is known; how many bytes are known.
   std::size_t read(std::uintptr_t address, void* target, std::size_t bytes) const;
+  /// As read(), where `target` is zeros already.
+  std::size_t overlay(std::uintptr_t address, void* target, std::size_t bytes) const;
   /// The same, for who wants to look only when all of it is known.
   std::vector<KeptPiece> pieces(std::uintptr_t address, std::size_t bytes) const;
   /// Something ran on the device.

@@ -34,8 +34,11 @@ struct Activity {
   std::uint8_t copy_kind = 0;      // cupti::CopyKind
   std::uint8_t source_memory = 0;  // cupti::MemoryKind
   std::uint8_t target_memory = 0;  // cupti::MemoryKind
-  std::uint32_t value = 0;         // of a fill
-  const char* name = nullptr;      // of a kernel; lives for ever
+  bool asynchronous = true;        // the call did not wait for it
+  bool recorded = false;           // a kernel whose duration was recorded on a real GPU
+  std::int64_t issued_ns = 0;
+  std::uint32_t value = 0;     // of a fill
+  const char* name = nullptr;  // of a kernel; lives for ever
   std::array<std::uint32_t, 3> grid = {0, 0, 0};
   std::array<std::uint32_t, 3> block = {0, 0, 0};
   std::uint32_t shared_memory_bytes = 0;
@@ -58,6 +61,13 @@ struct HostFunction {
   void* argument = nullptr;
 };
 
+/// What becomes visible to the host when an operation has ended.
+class Landing {
+ public:
+  virtual ~Landing() = default;
+  virtual void land() = 0;
+};
+
 /// One thing that a stream does. Plain data, copied into the stream's queue.
 struct Operation {
   Engine engine = Engine::kCompute;
@@ -73,6 +83,7 @@ struct Operation {
   std::shared_ptr<Mark> mark = {};              // of kMark; may be null
   std::shared_ptr<const Program> program = {};  // of kGraph
   HostFunction host = {};                       // of kHostFunction
+  std::shared_ptr<Landing> landing = {};        // may be null
   std::shared_ptr<Gate> gate = {};              // of kGate
   std::uint32_t gate_number = 0;                // of kGate in a program, counted through it
   /// Of kGraph: this launch's gates, by their numbers.

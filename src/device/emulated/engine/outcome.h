@@ -21,6 +21,7 @@ enum class [[nodiscard]] Outcome : int{
     kFileNotFound = 301,
     kOperatingSystem = 304,
     kInvalidHandle = 400,
+    kIllegalState = 401,
     kNotFound = 500,
     kNotReady = 600,
     kPeerAccessAlreadyEnabled = 704,

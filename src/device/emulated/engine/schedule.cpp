@@ -156,9 +156,9 @@ std::int64_t Schedule::ready_at(const Track& track, const Operation& operation) 
 
 void Schedule::advance(std::int64_t now_ns) {
   for (;;) {
-    if (open_gates_ > 0) ask_gates();
     while (start_ready()) {
     }
+    if (open_gates_ > 0) ask_gates();
     start_copies();
     set_rates();
     if (some_finished_) drop_finished();
@@ -225,10 +225,9 @@ void Schedule::run(Track& track, const Operation& operation) {
 void Schedule::ask_gates() {
   for (Track* track : active_) {
     if (!track->gate) continue;
-    const std::optional<Gate::Span> span = track->gate->ask(track->start_ns);
-    if (!span) continue;
-    track->chain_start_ns = std::clamp(span->begin_ns, track->start_ns, time_ns_);
-    track->remaining_ns = static_cast<double>(std::max<std::int64_t>(0, span->end_ns - time_ns_));
+    const std::optional<std::int64_t> end_ns = track->gate->ask(track->start_ns);
+    if (!end_ns) continue;
+    track->remaining_ns = static_cast<double>(std::max<std::int64_t>(0, *end_ns - time_ns_));
     track->open_ended = false;
     track->gate.reset();
     --open_gates_;
@@ -339,6 +338,7 @@ void Schedule::retire(Track& track) {
   const Operation& operation = *head(track);
   note_end(track, operation);
   if (operation.mark) operation.mark->done_ns = time_ns_;
+  if (operation.landing) operation.landing->land();
   if (is_copy(operation.engine)) {
     devices_[index(track.device)].copying[copy_index(operation.engine)] = nullptr;
   }

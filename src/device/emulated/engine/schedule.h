@@ -69,6 +69,7 @@ class Schedule {
 
   std::uint64_t enqueued(LaneId lane) const { return lanes_[lane].enqueued; }
   std::uint64_t pending(LaneId lane) const;
+  LaneOrder order(LaneId lane) const { return lanes_[lane].order; }
   bool done(LaneId lane, std::uint64_t position) const { return lanes_[lane].ended >= position; }
   /// The first `position` operations of `lane` have not ended before this; never late, mostly
   /// early where streams share a device or wait for each other.

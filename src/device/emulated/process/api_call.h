@@ -63,14 +63,17 @@ class ApiCall {
   Call kind() const { return kind_; }
   /// The innermost call open on this thread; nullptr: none.
   static const ApiCall* innermost();
+  /// So much of it the thread waited for the device.
+  void note_waited(std::int64_t ns) { waited_ns_ += ns; }
 
  private:
   const Call kind_;
   const bool driver_;
   std::uint32_t correlation_ = 0;
   std::int64_t started_ns_ = 0;
-  std::int64_t waited_ns_ = 0;  // for the device: no cost of the call
-  const ApiCall* outer_ = nullptr;
+  std::int64_t waited_ns_ = 0;  // for the device and in calls within this one: no cost of it
+  ApiCall* outer_ = nullptr;
+  bool recorded_ = false;
 };
 
 }  // namespace unstarve::emulated

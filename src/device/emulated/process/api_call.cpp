@@ -1,0 +1,75 @@
+#include "device/emulated/process/api_call.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "device/emulated/process/call_numbers.h"
+#include "device/emulated/process/machine.h"
+#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/waiting.h"
+
+namespace unstarve::emulated {
+
+namespace {
+
+thread_local ApiCall* t_innermost = nullptr;
+
+std::uint32_t next_correlation() {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+CallRecord record_of(const ApiCall& call, bool driver, std::int64_t started_ns) {
+  const CallNumbers numbers = numbers_of(call.kind());
+  CallRecord record{.kind = call.kind(), .driver = driver, .activity = {}};
+  record.activity.kind =
+      static_cast<std::uint32_t>(driver ? cupti::Kind::kDriver : cupti::Kind::kRuntime);
+  record.activity.call = driver ? static_cast<std::uint32_t>(numbers.driver)
+                                : static_cast<std::uint32_t>(numbers.runtime);
+  record.activity.start_ns = static_cast<std::uint64_t>(started_ns);
+  record.activity.process_id = static_cast<std::uint32_t>(::getpid());
+  record.activity.thread_id = static_cast<std::uint32_t>(thread_id());
+  record.activity.correlation_id = call.correlation();
+  return record;
+}
+
+}  // namespace
+
+ApiCall::ApiCall(Call kind, bool driver)
+    : kind_(kind),
+      driver_(driver),
+      correlation_(next_correlation()),
+      started_ns_(now_ns()),
+      outer_(t_innermost) {
+  t_innermost = this;
+  Recorder& recorder = Recorder::get();
+  recorded_ = kind_ != Call::kOther && recorder.records();
+  if (recorded_) recorder.call_begins(record_of(*this, driver_, started_ns_));
+}
+
+ApiCall::~ApiCall() {
+  t_innermost = outer_;
+  Machine* machine = Machine::existing();
+  std::int64_t ended_ns = started_ns_;
+  if (machine != nullptr) {
+    // What we used ourselves counts; waiting for the device, and calls within this one, do not.
+    const std::int64_t cost_ns = machine->profile().host_ns[static_cast<std::size_t>(kind_)];
+    if (cost_ns > 0) spin_until(started_ns_ + waited_ns_ + cost_ns);
+  }
+  if (recorded_ || outer_ != nullptr) ended_ns = now_ns();
+  if (outer_ != nullptr) outer_->waited_ns_ += ended_ns - started_ns_;
+  if (!recorded_) return;
+  CallRecord record = record_of(*this, driver_, started_ns_);
+  record.activity.end_ns = static_cast<std::uint64_t>(ended_ns);
+  Gpu* gpu = machine != nullptr ? current_gpu() : nullptr;
+  Recorder::get().call_ended(record, gpu != nullptr ? gpu->index() : -1);
+}
+
+const ApiCall* ApiCall::innermost() { return t_innermost; }
+
+void note_waited(std::int64_t ns) {
+  if (t_innermost != nullptr) t_innermost->note_waited(ns);
+}
+
+}  // namespace unstarve::emulated

@@ -1,0 +1,137 @@
+#include <atomic>
+
+#include "device/emulated/process/process_gpu.h"
+#include "device/emulated/process/recorder_state.h"
+
+// Kernels and the work of libraries.
+namespace unstarve::emulated {
+
+namespace {
+
+const KernelClass& class_of(const Kernel& kernel, const DurationModel& model) {
+  if (const KernelClass* known = kernel.classified.load(std::memory_order_acquire)) return *known;
+  auto* made = new KernelClass(model.classify(kernel.name));
+  const KernelClass* expected = nullptr;
+  if (kernel.classified.compare_exchange_strong(expected, made)) return *made;
+  delete made;  // another thread launched it first at the same time
+  return *expected;
+}
+
+}  // namespace
+
+std::uint32_t current_correlation() {
+  const ApiCall* call = ApiCall::innermost();
+  return call != nullptr ? call->correlation() : 0;
+}
+
+Outcome ProcessGpu::submit(Stream* stream, Operation operation, const DataEffect* effect) {
+  use();
+  operation.activity.correlation = current_correlation();
+  const bool may_fill = operation.engine != Engine::kMark;
+  if (may_fill) wait_for_room(stream->lane);
+  {
+    MutexLock lock(machine_.mutex);
+    if (stream->capturing) {
+      if (stream->capturing->invalidated) return Outcome::kCaptureInvalidated;
+      add_to_capture(*stream, std::move(operation), effect);
+      return Outcome::kSuccess;
+    }
+    if (const Outcome free = check_default(*stream); free != Outcome::kSuccess) return free;
+    const std::int64_t issued_ns = now_ns();
+    operation.earliest_ns = issued_ns + profile().launch_latency_ns;
+    operation.activity.issued_ns = issued_ns;
+    machine_.schedule.enqueue(stream->lane, operation);
+    if (shared_->use().busy_until_ns.load(std::memory_order_relaxed) < operation.earliest_ns ||
+        machine_.schedule.pending(stream->lane) % 16 == 0) {
+      publish_busy(stream->lane);
+    }
+  }
+  if (effect != nullptr) machine_.memory.apply(*effect);
+  if (Recorder::get().records()) machine_.completion.expect_records();
+  return Outcome::kSuccess;
+}
+
+void ProcessGpu::publish_busy(LaneId lane) {
+  const std::int64_t end_ns =
+      machine_.schedule.earliest_end_ns(lane, machine_.schedule.enqueued(lane));
+  std::atomic<std::int64_t>& until = shared_->use().busy_until_ns;
+  if (end_ns > until.load(std::memory_order_relaxed)) until.store(end_ns);
+}
+
+Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate& estimate,
+                                const Launch* launch) {
+  Operation operation;
+  operation.engine = Engine::kCompute;
+  operation.duration_ns = estimate.ns;
+  operation.share = static_cast<float>(estimate.share);
+  operation.gap_ns = profile().kernel_gap_ns;
+  Activity& activity = operation.activity;
+  activity.kind = Activity::Kind::kKernel;
+  activity.recorded = estimate.source == DurationSource::kRecorded;
+  activity.name = name;
+  activity.grid = {1, 1, 1};
+  activity.block = {1, 1, 1};
+  if (launch != nullptr) {
+    activity.grid = launch->work.grid;
+    activity.block = launch->work.block;
+    activity.shared_memory_bytes = launch->work.shared_memory_bytes;
+  }
+  const DataEffect ran{.kind = DataEffect::Kind::kRan, .gpu = index_, .copy = {}, .value = 0};
+  return submit(stream, operation, &ran);
+}
+
+Outcome ProcessGpu::launch(Stream* stream, const Kernel* kernel, const Launch& launch) {
+  const DurationModel& model = machine_.durations();
+  KernelWork work = launch.work;
+  work.name = kernel->name;
+  return submit_work(stream, kernel->name, model.estimate(class_of(*kernel, model), work), &launch);
+}
+
+Outcome ProcessGpu::run(Stream* stream, const char* name, const MatmulWork& work) {
+  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+}
+
+Outcome ProcessGpu::run(Stream* stream, const char* name, const ConvolutionWork& work) {
+  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+}
+
+Outcome ProcessGpu::run(Stream* stream, const char* name, const OtherWork& work) {
+  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+}
+
+Outcome ProcessGpu::run_for(Stream* stream, const char* name, std::int64_t duration_ns) {
+  return submit_work(stream, name, {.ns = duration_ns}, nullptr);
+}
+
+Outcome ProcessGpu::run_gated(Stream* stream, const char* name, std::shared_ptr<Gate> gate) {
+  Operation operation;
+  operation.engine = Engine::kGate;
+  operation.gate = std::move(gate);
+  operation.gap_ns = profile().kernel_gap_ns;
+  operation.activity.kind = Activity::Kind::kKernel;
+  operation.activity.name = name;
+  operation.activity.grid = {1, 1, 1};
+  operation.activity.block = {1, 1, 1};
+  const DataEffect ran{.kind = DataEffect::Kind::kRan, .gpu = index_, .copy = {}, .value = 0};
+  return submit(stream, operation, &ran);
+}
+
+void ProcessGpu::count(const Ended& ended) {
+  GpuTotals& totals = shared_->totals();
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (ended.activity.kind == Activity::Kind::kKernel) {
+    const std::int64_t ns = ended.end_ns - ended.start_ns;
+    totals.kernels.fetch_add(1, kRelaxed);
+    totals.kernel_ns.fetch_add(ns, kRelaxed);
+    if (ended.activity.recorded) totals.recorded_kernel_ns.fetch_add(ns, kRelaxed);
+  } else if (ended.activity.kind == Activity::Kind::kCopy) {
+    totals.copies.fetch_add(1, kRelaxed);
+  }
+  std::int64_t none = 0;
+  totals.first_work_ns.compare_exchange_strong(none, ended.start_ns, kRelaxed);
+  if (totals.last_end_ns.load(kRelaxed) < ended.end_ns) {
+    totals.last_end_ns.store(ended.end_ns, kRelaxed);
+  }
+}
+
+}  // namespace unstarve::emulated

@@ -1,0 +1,60 @@
+#include "device/emulated/process/waiting.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace unstarve::emulated {
+
+namespace {
+
+// How long a sleeping wait sleeps at the least: an interrupt and a wake-up take as long.
+constexpr std::int64_t kShortestSleepNs = 20'000;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void sleep_until(std::int64_t until_ns) {
+  timespec until{};
+  until.tv_sec = static_cast<time_t>(until_ns / 1'000'000'000);
+  until.tv_nsec = static_cast<long>(until_ns % 1'000'000'000);
+  ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+void spin_until(std::int64_t until_ns) {
+  while (now_ns() < until_ns) relax();
+}
+
+void pass_time(std::int64_t until_ns, WaitRule rule) {
+  if (rule == WaitRule::kBlock) {
+    return sleep_until(std::max(until_ns, now_ns() + kShortestSleepNs));
+  }
+  do {
+    if (rule == WaitRule::kYield) {
+      ::sched_yield();
+    } else {
+      relax();
+    }
+  } while (now_ns() < until_ns);
+}
+
+WaitRule rule_for(WaitRule chosen, int contexts) {
+  if (chosen != WaitRule::kAuto) return chosen;
+  static const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return contexts <= processors ? WaitRule::kSpin : WaitRule::kYield;
+}
+
+}  // namespace unstarve::emulated
