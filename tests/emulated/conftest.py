@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from emulation import Emulation, prepare
+from emulation import Emulation, machine
 
 
 @pytest.fixture
-def emulated(tmp_path: Path) -> Callable[..., Emulation]:
+def emulated() -> Iterator[Callable[..., Emulation]]:
     """Makes an emulated machine: `emulated("h100", gpus=2).python(script)`.
 
     Its environment is for subprocesses; this process sees no GPU. `run_dir`: a folder that gets
     the rings of a watched run.
     """
-    made = 0
+    with ExitStack() as machines:
 
-    def make(gpu: str = "a100", gpus: int = 1, run_dir: Path | None = None) -> Emulation:
-        nonlocal made
-        made += 1
-        return prepare(tmp_path / f"machine-{made}", gpu, gpus, run_dir)
+        def make(gpu: str = "a100", gpus: int = 1, run_dir: Path | None = None) -> Emulation:
+            return machines.enter_context(machine(gpu, "--gpus", str(gpus), run_dir=run_dir))
 
-    return make
+        yield make

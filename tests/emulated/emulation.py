@@ -6,18 +6,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
-LIBRARIES = BUILD / "lib/emulated"
-PROFILES = ROOT / "src/device/emulated/profile/data"
 UNSTARVE = BUILD / "src/cli/unstarve"
 # The interpreter that runs the jobs: one with a CUDA build of torch.
 PYTHON = os.environ.get("UNSTARVE_EMULATED_PYTHON", sys.executable)
+
+
+if not UNSTARVE.exists():
+    raise FileNotFoundError(f"{UNSTARVE} is not built: run `make build`")
 
 
 @dataclass
@@ -52,51 +54,47 @@ class Emulation:
         return done.stdout
 
 
-def find_profile(name: str) -> dict[str, Any]:
-    """A profile's document by its name or one of its aliases, with what it is based on."""
-    for path in sorted(PROFILES.glob("*.json")):
-        document: dict[str, Any] = json.loads(path.read_text())
-        if name != document["name"] and name not in document.get("aliases", []):
-            continue
-        if "based_on" in document:
-            base = find_profile(document.pop("based_on"))
-            for key, value in base.items():
-                if isinstance(value, dict):
-                    document[key] = value | document.get(key, {})
-                else:
-                    document.setdefault(key, value)
-        return document
-    raise KeyError(name)
+SHOW_ENVIRONMENT = "import json, os, sys; print(json.dumps(dict(os.environ)), flush=True); input()"
 
 
-def prepare(
-    folder: Path, gpu: str = "a100", gpus: int = 1, run_dir: Path | None = None
-) -> Emulation:
-    """Settings, state and environment as `unstarve emulate` makes them, kept in `folder`."""
-    state = folder / "emulated"
-    (state / "rings").mkdir(parents=True)
-    settings = state / "settings.json"
-    settings.write_text(
-        json.dumps(
-            {
-                "gpus": gpus,
-                "profile": find_profile(gpu),
-                "durations": "",
-                "scale": 1.0,
-                "state": str(state),
-            }
-        )
+@contextmanager
+def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Emulation]:
+    """An emulated machine as `unstarve emulate GPU OPTIONS` makes it, as long as the block lasts:
+    the command's job only waits, others get its environment.
+    """
+    holder = subprocess.Popen(
+        [str(UNSTARVE), "emulate", gpu, *options, "--", sys.executable, "-c", SHOW_ENVIRONMENT],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    rings = run_dir / "rings" if run_dir else state / "rings"
-    environment = dict(os.environ)
-    environment.pop("UNSTARVE_RUN_DIR", None)
-    environment |= {
-        "UNSTARVE_EMULATED_GPU": str(settings),
-        "UNSTARVE_EMULATED_LOG": str(state / "missing.log"),
-        "UNSTARVE_EMULATED_RINGS": str(rings),
-        "LD_AUDIT": str(LIBRARIES / "libunstarve_redirect.so"),
-        "TRITON_LIBCUDA_PATH": str(LIBRARIES),
-    }
-    if run_dir:
-        environment["UNSTARVE_RUN_DIR"] = str(run_dir)
-    return Emulation(environment, state)
+    assert holder.stdin
+    assert holder.stdout
+    try:
+        shown = holder.stdout.readline()
+        assert shown, holder.communicate(timeout=60)[1]
+        environment: dict[str, str] = json.loads(shown)
+        environment.pop("UNSTARVE_RUN_DIR", None)
+        if run_dir:
+            environment["UNSTARVE_RUN_DIR"] = str(run_dir)
+        state = Path(environment["UNSTARVE_EMULATED_GPU"]).parent
+        environment["UNSTARVE_EMULATED_RINGS"] = str((run_dir or state) / "rings")
+        yield Emulation(environment, state)
+    finally:
+        holder.communicate("\n", timeout=60)
+
+
+def unstarve(
+    *arguments: str, env: Mapping[str, str] | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a user does."""
+    return subprocess.run(
+        [str(UNSTARVE), *arguments],
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        env={**(env or os.environ), "NO_COLOR": "1"},
+        timeout=timeout,
+        check=False,
+    )
