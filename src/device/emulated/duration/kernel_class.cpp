@@ -100,6 +100,12 @@ KernelClass elementwise(const KernelName& name) {
       functor = argument;
     }
   }
+  // elementwise_kernel<128, 2, ...>: threads of a block, items of a thread.
+  const std::vector<std::string_view> arguments = name.template_arguments();
+  if (name.base().starts_with("elementwise_kernel") && arguments.size() > 1) {
+    const double items = number_in(arguments[1]);
+    if (items >= 1 && items <= 64) kernel.items = items;
+  }
   const bool strided = name.base() != "vectorized_elementwise_kernel" && operands == 0;
   for (const char* loop : {"gpu_kernel_impl_nocast<", "gpu_kernel_impl<", "gpu_index_kernel<"}) {
     if (const std::string_view within = inside(functor, loop); !within.empty()) functor = within;
@@ -173,7 +179,6 @@ KernelClass rows(const KernelName& name, std::size_t length, double accesses) {
 KernelClass counted(const KernelName& name, double bytes, std::size_t first, int second = -1) {
   KernelClass kernel;
   kernel.count = ItemCount::kArguments;
-  kernel.items = 4;
   kernel.bytes_per_item = bytes;
   use_argument(kernel, name, 0, first);
   if (second >= 0) use_argument(kernel, name, 1, static_cast<std::size_t>(second));

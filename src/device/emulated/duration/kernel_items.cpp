@@ -8,9 +8,8 @@ namespace unstarve::emulated {
 
 namespace {
 
-// Where the size is only known to lie within a range: values that a thread of PyTorch's reductions
-// adds up are 16 to 256 once several blocks share an output, and fewer before that.
-constexpr double kReducedPerThread = 32;
+// What a thread of PyTorch's reductions reads at once, and so adds up at the least.
+constexpr double kReducedPerThread = 4;
 constexpr double kItemsMax = 1e13;
 
 double volume(const std::array<std::uint32_t, 3>& sizes) {

@@ -47,7 +47,8 @@ double tiled_ns(const DeviceRates& rates, const TiledProduct& product, const Til
   return std::max(compute, memory) + 0.1 * shorter + (split > 1 ? rates.fixed_ns() : 0);
 }
 
-/// Rows that do not begin at multiples of 16 bytes take narrower loads.
+/// Rows that do not begin at multiples of 16 bytes take narrower loads, and more of them; those of
+/// less than 4 bytes cannot bypass the registers.
 double alignment_ratio(const MatmulWork& work) {
   const std::int64_t rows_a = work.transposed_a ? work.k : work.m;
   const std::int64_t rows_b = work.transposed_b ? work.n : work.k;
@@ -56,7 +57,7 @@ double alignment_ratio(const MatmulWork& work) {
   for (const std::int64_t rows : {rows_a, rows_b, work.m}) {
     const std::int64_t bytes = rows * number;
     if (bytes % 16 == 0) continue;
-    ratio = std::min(ratio, bytes % 8 == 0 ? 0.85 : bytes % 4 == 0 ? 0.7 : 0.5);
+    ratio = std::min(ratio, bytes % 8 == 0 ? 0.8 : bytes % 4 == 0 ? 0.55 : 0.4);
   }
   return ratio;
 }
