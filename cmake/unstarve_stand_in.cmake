@@ -55,6 +55,7 @@ function(unstarve_stand_in SONAME)
   set_target_properties(${target} PROPERTIES
       PREFIX "" SUFFIX "" OUTPUT_NAME "${SONAME}" NO_SONAME ON LINK_DEPENDS "${script}"
       LIBRARY_OUTPUT_DIRECTORY "${UNSTARVE_EMULATED_FOLDER}"
+      CXX_VISIBILITY_PRESET default  # the script says what is exported
       BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
   add_dependencies(unstarve_stand_ins ${target})
   set_property(GLOBAL APPEND PROPERTY UNSTARVE_STAND_INS ${SONAME})
