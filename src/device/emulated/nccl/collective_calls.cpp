@@ -112,6 +112,7 @@ using emulated::Collective;
 using emulated::nccl::collective;
 using emulated::nccl::Result;
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 Result ncclAllReduce(const void* source, void* target, std::size_t count, int type, int operation,
@@ -261,3 +262,4 @@ Result ncclRedOpDestroy(std::int32_t operation, void* handle) {
   });
 }
 }
+#pragma GCC visibility pop

@@ -106,6 +106,7 @@ Result tell(const void* handle, Number* out, const char* function, Get get) {
 namespace nccl = unstarve::emulated::nccl;
 using nccl::Result;
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 Result ncclGetUniqueId(nccl::UniqueId* out) {
@@ -263,3 +264,4 @@ Result ncclGroupSimulateEnd(nccl::SimulationInfo* info) {
   });
 }
 }
+#pragma GCC visibility pop

@@ -26,6 +26,7 @@ Result fail(Result result, std::string text) {
 
 using unstarve::emulated::nccl::Result;
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 const char* ncclGetErrorString(Result result) {
@@ -53,3 +54,4 @@ Result ncclGetVersion(int* version) {
   return Result::kSuccess;
 }
 }
+#pragma GCC visibility pop

@@ -59,6 +59,7 @@ Result remove_window(void* handle, void* window, const char* function) {
 namespace nccl = unstarve::emulated::nccl;
 using nccl::Result;
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 Result ncclMemAlloc(void** out, std::size_t bytes) {
@@ -122,3 +123,4 @@ Result ncclCommMemStats(void* communicator, int /*statistic*/, std::uint64_t* ou
   });
 }
 }
+#pragma GCC visibility pop
