@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "base/io/read.h"
 #include "device/emulated/duration/kernel_name.h"
 
 namespace unstarve::emulated {
 
 namespace {
+
+// A trace of some steps becomes a table of about a megabyte.
+constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
 
 /// A product and its transpose are one: what is stored by rows is the transpose by columns.
 DurationTable::Key key_of(const MatmulWork& work) {
@@ -70,6 +74,15 @@ std::optional<double> RecordedKernel::find(const std::array<std::uint32_t, 3>& g
 
 std::shared_ptr<const DurationTable> DurationTable::create(Recording recording) {
   return std::shared_ptr<const DurationTable>(new DurationTable(std::move(recording)));
+}
+
+Result<std::shared_ptr<const DurationTable>> DurationTable::read(const std::string& path) {
+  io::Files files;
+  const Result<std::string> text = io::read_text(files, path, kFileBytesMax);
+  if (!text) return forward_error(text);
+  Result<Recording> recording = parse_recording(*text);
+  if (!recording) return fail(recording.error().code, "{}: {}", path, recording.error().message);
+  return create(*std::move(recording));
 }
 
 DurationTable::DurationTable(Recording recording) : recording_(std::move(recording)) {

@@ -62,6 +62,8 @@ class DurationTable {
   using Key = std::array<std::int64_t, 18>;  // operation, shapes, types
 
   static std::shared_ptr<const DurationTable> create(Recording recording);
+  /// From a file that format_recording() made.
+  static Result<std::shared_ptr<const DurationTable>> read(const std::string& path);
 
   /// nullptr: not recorded. `name` may be mangled.
   const RecordedKernel* find_kernel(std::string_view name) const;

@@ -32,8 +32,22 @@ Made& made() {
 }
 
 std::atomic<WaitRule> g_rule{WaitRule::kAuto};
+/// The process ends: what ended by now gets into the records, and the memory is free for others.
+void leave() {
+  Machine* machine = Machine::existing();
+  if (machine != nullptr) machine->leave();
+}
+
 // How often the other processes of a device are looked for.
 constexpr std::int64_t kOthersEveryNs = 200'000;
+constexpr std::int64_t kLongestLookAwayNs = 2'000'000;
+
+/// What cannot be read is as good as not there: who prepared the settings has read it already.
+std::shared_ptr<const DurationTable> read_table(const std::string& path) {
+  if (path.empty()) return nullptr;
+  const Result<std::shared_ptr<const DurationTable>> table = DurationTable::read(path);
+  return table ? *table : nullptr;
+}
 
 }  // namespace
 
@@ -47,7 +61,8 @@ Machine::Machine(Settings settings)
       memory(static_cast<int>(settings.visible.size())),
       completion(*this),
       settings_(std::move(settings)),
-      durations_(DurationModel::create(settings_.profile, nullptr, settings_.scale)) {
+      durations_(DurationModel::create(settings_.profile, read_table(settings_.durations),
+                                       settings_.scale)) {
   for (std::size_t i = 0; i < settings_.visible.size(); ++i) {
     gpus_.push_back(std::make_unique<ProcessGpu>(*this, static_cast<int>(i), settings_.visible[i]));
   }
@@ -70,6 +85,7 @@ Machine* Machine::get() {
       ::pthread_atfork(nullptr, nullptr, [] {
         if (made().tried.load()) made().forked.store(true);
       });
+      std::atexit(leave);
       Machine* machine = nullptr;
       try {
         machine = make();
@@ -116,6 +132,8 @@ void Machine::wait_for(std::span<const Place> places, WaitRule rule) {
         if (reached(place)) break;
         until_ns = schedule.earliest_end_ns(place.lane, place.position);
       }
+      // Other processes may begin to use the device, or end.
+      until_ns = std::min(until_ns, seen_ns + kLongestLookAwayNs);
       pass_time(until_ns, rule);
     }
   }
@@ -128,12 +146,23 @@ void Machine::advance(std::int64_t now) {
     for (const auto& gpu : gpus_) {
       if (gpu->has_context()) {
         schedule.set_others(gpu->index(), gpu->shared().others_busy(now));
+        gpu->publish_busy(now);
       }
     }
   }
   schedule.advance(now);
   if (!schedule.ended().empty()) hand_out_ended();
   if (schedule.has_due()) completion.wake();
+}
+
+void Machine::leave() {
+  {
+    MutexLock lock(mutex);
+    advance(now_ns());
+  }
+  for (const auto& gpu : gpus_) {
+    if (gpu->has_context()) gpu->shared().leave();
+  }
 }
 
 void Machine::hand_out_ended() {
@@ -158,10 +187,30 @@ Outcome Machine::check_unsafe_call() {
                          : own_mode == 1 ? ours && capturing->mode != 2
                                          : false;
     if (!forbids) continue;
-    invalidate(*capturing);
+    capturing->invalidated = true;
     outcome = Outcome::kCaptureUnsupported;
   }
   return outcome;
+}
+
+Outcome Machine::check_not_capturing(const Stream& stream) {
+  if (stream.capturing) {
+    stream.capturing->invalidated = true;
+    return Outcome::kCaptureUnsupported;
+  }
+  return check_default(stream);
+}
+
+Outcome Machine::check_default(const Stream& stream) {
+  if (!stream.legacy) return Outcome::kSuccess;
+  for (const auto& capturing : captures) {
+    for (const Stream* other : capturing->streams) {
+      if (other->gpu != stream.gpu || !other->blocks_on_default) continue;
+      capturing->invalidated = true;
+      return Outcome::kCaptureImplicit;
+    }
+  }
+  return Outcome::kSuccess;
 }
 
 // ---- what belongs to no one GPU
