@@ -11,7 +11,7 @@ ONLY ?=
 SECONDS_EACH ?= 60
 PREFIX ?= /usr/local
 # What people run, without tests and benchmarks.
-INSTALLED := unstarve unstarve_python unstarve_emulated_nvml unstarve_stand_ins
+INSTALLED := unstarve unstarve_python unstarve_stand_ins
 PYTHON ?= python3
 
 help:  ## show this list

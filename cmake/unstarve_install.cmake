@@ -27,8 +27,6 @@ else()
 endif()
 
 install(TARGETS unstarve RUNTIME DESTINATION "${command_folder}" COMPONENT unstarve)
-install(TARGETS unstarve_emulated_nvml
-        LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
 # What stands in for NVIDIA's libraries: all in one folder, found by each other and by the command.
 get_property(stand_ins GLOBAL PROPERTY UNSTARVE_STAND_INS)
 list(TRANSFORM stand_ins PREPEND unstarve_stand_in_)

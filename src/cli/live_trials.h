@@ -13,7 +13,8 @@ template <class Listener>
 class LiveTrials : public Listener {
  public:
   void watches(const trial::Trial& now, const observe::LiveView& view) override {
-    if (!status_) status_ = std::make_unique<LiveStatus>(clock_, now.label, now.emulated);
+    if (!status_)
+      status_ = std::make_unique<LiveStatus>(clock_, now.label, now.emulation != nullptr);
     status_->update(view);
   }
   void ended(const trial::Trial& /*trial*/) override {

@@ -131,7 +131,6 @@ class Demo {
     trial.environment.emplace_back("PYTHONPATH", package_dir_);
     trial.run_dir = trial_dir(out_, label);
     trial.emulation = emulation_ ? &*emulation_ : nullptr;
-    trial.emulated = emulation_.has_value();
     trial.stop_after_s = options_.length.seconds;
     return run_trial(parts_, trial, listener_, told_);
   }

@@ -47,7 +47,6 @@ class FixSeries {
     trial.environment = environment;
     trial.run_dir = trial_dir(options_.folder, label);
     trial.emulation = options_.emulation;
-    trial.emulated = options_.emulation != nullptr || !has_real_gpu();
     trial.stop_after_s = options_.trial_seconds;
     return run_trial(parts_, trial, listener_, told_);
   }

@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNvml = "libunstarve_emulated_nvml.so";
+// Below a build as below the installed package.
+constexpr std::string_view kEmulated = "lib/emulated";
+constexpr std::string_view kEngine = "libunstarve_emulated_gpu.so";
 
 /// The first of these that exists, or nothing.
 std::string first_existing(std::initializer_list<fs::path> candidates) {
@@ -48,7 +50,7 @@ fs::path find_package(const fs::path& prefix) {
   fs::file_time_type newest{};
   for (const fs::path& folder : package_folders(prefix)) {
     std::error_code none;
-    const auto written = fs::last_write_time(folder / "unstarve" / "lib" / kNvml, none);
+    const auto written = fs::last_write_time(folder / "unstarve" / kEmulated / kEngine, none);
     if (none || (!found.empty() && written <= newest)) continue;
     found = folder;
     newest = written;
@@ -62,8 +64,7 @@ Installation find_in_build() {
   Installation found;
   found.package_dir = first_existing({build / "python", source / "python"});
   found.hook_dir = first_existing({source / "python" / "unstarve" / "hook"});
-  found.emulated_nvml = first_existing({build / "src" / "device" / "emulated" / "former_nvml" / kNvml});
-  found.emulated_libraries = first_existing({build / "lib" / "emulated"});
+  found.emulated_libraries = first_existing({build / kEmulated});
   found.example_dir = first_existing({source / "examples"});
   found.photo_dir = first_existing({source / "tests" / "data" / "photos"});
   found.python = first_existing({source / ".venv" / "bin" / "python"});
@@ -88,8 +89,7 @@ Installation find_installed(const std::string& prefix) {
   const fs::path package = folder / "unstarve";
   found.package_dir = folder.string();
   found.hook_dir = first_existing({package / "hook"});
-  found.emulated_nvml = first_existing({package / "lib" / kNvml});
-  found.emulated_libraries = first_existing({package / "lib" / "emulated"});
+  found.emulated_libraries = first_existing({package / kEmulated});
   found.example_dir = first_existing({package / "demo"});
   found.photo_dir = first_existing({package / "demo" / "photos"});
   return found;

@@ -10,7 +10,6 @@ namespace unstarve::trial {
 struct Installation {
   std::string hook_dir;            // put on the job's PYTHONPATH
   std::string package_dir;         // the folder that holds the Python package `unstarve`
-  std::string emulated_nvml;       // the emulated GPU's NVML-compatible library
   std::string emulated_libraries;  // the folder of what stands in for NVIDIA's libraries
   std::string example_dir;         // train.py
   std::string photo_dir;           // the photographs of the demo

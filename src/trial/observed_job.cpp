@@ -25,23 +25,17 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kTickNs = 250'000'000;
 constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 
-/// The GPU monitor for this run: the driver's, or the emulated GPU's where there is none. The
-/// emulated library shows the devices whose rings appear in the run.
+/// The GPU monitor for this run: the driver's, or the one of the emulated GPUs that it runs on.
 Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
                                                          const ObservedJobOptions& options,
                                                          const Clock& clock) {
-  const bool emulated = options.emulated || options.emulation != nullptr;
-  if (parts.emulated_nvml.empty() || (!emulated && has_real_gpu())) {
-    return device::open_gpu_monitor({}, clock);
-  }
+  if (options.emulation == nullptr) return device::open_gpu_monitor({}, clock);
   // The library is loaded into this process, and looks where the job's processes look.
-  if (options.emulation != nullptr) {
-    ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
-  }
+  ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
   const std::string rings = options.run_dir + "/rings";
   ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
   device::GpuMonitorOptions ours;
-  ours.nvml_path = parts.emulated_nvml;
+  ours.nvml_path = parts.emulated_libraries + "/libnvidia-ml.so.1";
   return device::open_gpu_monitor(ours, clock);
 }
 
@@ -155,14 +149,6 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     observed.watching.remarks.push_back(finished.error().message);
   }
   return observed;
-}
-
-bool has_real_gpu() {
-  const SteadyClock clock;
-  const auto monitor = device::open_gpu_monitor({}, clock);
-  if (!monitor) return false;
-  const auto devices = (*monitor)->enumerate();
-  return devices && !devices->empty();
 }
 
 }  // namespace unstarve::trial

@@ -19,7 +19,6 @@ struct ObservedJobOptions {
   std::vector<std::string> command;
   std::string run_dir;  // made by us; must not hold a run yet
   std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
-  bool emulated = false;           // watch the emulated GPU even where there is a real one
   Emulation* emulation = nullptr;  // the job's GPUs, which are watched then; none: the machine's
   bool own_process_group = false;
   std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
@@ -41,9 +40,5 @@ struct ObservedJob {
 /// Errors: the folder cannot be made, and the job was not started; or it could not be watched.
 /// A job that fails, or cannot be started, is no error: see ObservedJob.
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
-
-/// Whether the driver of a real GPU answers here. Where none does, every GPU that is seen is
-/// emulated.
-bool has_real_gpu();
 
 }  // namespace unstarve::trial

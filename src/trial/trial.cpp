@@ -53,7 +53,6 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
   options.command = trial.command;
   options.environment = trial.environment;
   options.run_dir = trial.run_dir;
-  options.emulated = trial.emulated;
   options.emulation = trial.emulation;
   options.own_process_group = trial.stop_after_s > 0;
   options.output_file = trial.run_dir + "/output.log";

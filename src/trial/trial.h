@@ -20,7 +20,6 @@ struct Trial {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
-  bool emulated = false;
   Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
   double stop_after_s = 0;         // after the first step; 0: runs to its end
 };
