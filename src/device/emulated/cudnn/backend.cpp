@@ -30,18 +30,19 @@ struct Room {
 };
 
 Status give(const Attribute& attribute, const Room& room) {
-  if (room.count != nullptr) *room.count = attribute.count;
-  const auto given = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(std::min(room.elements, attribute.count), 0, kMaxElements));
-  if (given == 0 || room.values == nullptr) return Status::kSuccess;
+  const bool asked = room.elements > 0 && room.values != nullptr;
+  const std::int64_t given = asked ? std::min(room.elements, attribute.count) : 0;
+  // Without room the count is how many there are, else how many are given.
+  if (room.count != nullptr) *room.count = asked ? given : attribute.count;
+  if (given == 0) return Status::kSuccess;
+  const auto elements = static_cast<std::size_t>(given);
   if (attribute.type != AttributeType::kDescriptor) {
-    const std::size_t bytes =
-        std::min(attribute.bytes.size(), given * element_bytes(attribute.type));
-    std::memcpy(room.values, attribute.bytes.data(), bytes);
+    const std::size_t bytes = elements * element_bytes(attribute.type);
+    std::memcpy(room.values, attribute.bytes.data(), std::min(attribute.bytes.size(), bytes));
     return Status::kSuccess;
   }
   auto* const descriptors = static_cast<BackendDescriptor**>(room.values);
-  for (std::size_t i = 0; i < std::min(given, attribute.nodes.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(elements, attribute.nodes.size()); ++i) {
     if (descriptors[i] == nullptr) return Status::kBadParam;
     // A copy, as programs may set attributes of what they are given.
     descriptors[i]->node = std::make_shared<Node>(*attribute.nodes[i]);
