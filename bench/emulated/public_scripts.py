@@ -41,12 +41,12 @@ class Job:
     name: str
     folder: str
     arguments: tuple[str, ...]
-    prepare: Callable[[Path], None] = lambda folder: None
+    prepare: Callable[[Path, str], None] = lambda folder, python: None
     gpus: int = 1
     launcher: tuple[str, ...] = ()  # between python and the script
 
 
-def write_mnist(folder: Path) -> None:
+def write_mnist(folder: Path, _: str) -> None:
     """MNIST's four files, of random digits, where torchvision looks for them."""
     raw = folder.parent / "data/MNIST/raw"
     raw.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def write_mnist(folder: Path) -> None:
         (raw / f"{part}-labels-idx1-ubyte").write_bytes(struct.pack(">II", 0x801, count) + labels)
 
 
-def write_image_folder(folder: Path) -> None:
+def write_image_folder(folder: Path, _: str) -> None:
     for part, copies in (("train", 2), ("val", 1)):
         for label in ("cat", "dog"):
             (folder / "images" / part / label).mkdir(parents=True)
@@ -67,7 +67,7 @@ def write_image_folder(folder: Path) -> None:
             (folder / "images" / part / label / f"{index}.jpg").symlink_to(photo)
 
 
-def write_corpus(folder: Path) -> None:
+def write_corpus(folder: Path, _: str) -> None:
     chosen = random.Random(0)
     (folder / "corpus").mkdir()
     for part in ("train", "valid", "test"):
@@ -75,8 +75,8 @@ def write_corpus(folder: Path) -> None:
         (folder / "corpus" / f"{part}.txt").write_text("\n".join(lines) + "\n")
 
 
-def write_waves(folder: Path) -> None:
-    subprocess.run([sys.executable, "generate_sine_wave.py"], cwd=folder, check=True)
+def write_waves(folder: Path, python: str) -> None:
+    subprocess.run([python, "generate_sine_wave.py"], cwd=folder, check=True)
 
 
 IMAGENET = ("main.py", "images", "-a", "resnet18", "-b", "16", "-j", "2", "--epochs", "1")
@@ -141,13 +141,14 @@ def torch_version(python: str) -> str:
     return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
-def check_out(repository: Path, day: str, target: Path) -> None:
-    """The repository's files as they were on a day; the newest without one."""
+def check_out(repository: Path, day: str, folder: str, target: Path) -> None:
+    """A folder as it was on a day, its Python alone; the newest without a day."""
     revision = "HEAD"
     if day:
         command = ["git", "-C", str(repository), "rev-list", "-1", f"--before={day}", "HEAD"]
         revision = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    command = ["git", "-C", str(repository), "archive", revision.strip()]
+    paths = (f"{folder}/*.py",)
+    command = ["git", "-C", str(repository), "archive", revision.strip(), *paths]
     packed = subprocess.run(command, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(target, filter="data")
@@ -184,9 +185,9 @@ def run_example(
     arguments: argparse.Namespace, job: Job, python: str, day: str
 ) -> tuple[int, str, float]:
     with tempfile.TemporaryDirectory(prefix="unstarve-scripts-") as temporary:
-        check_out(arguments.examples, day, Path(temporary))
+        check_out(arguments.examples, day, job.folder, Path(temporary))
         folder = Path(temporary) / job.folder
-        job.prepare(folder)
+        job.prepare(folder, python)
         command = [python, *job.launcher, *job.arguments, *gpu_option(job, folder)]
         return run_emulated(arguments, command, folder, job.gpus)
 
