@@ -17,6 +17,8 @@ void Capture::add(std::uint32_t lane, Operation operation) {
     operation.gate_number = static_cast<std::uint32_t>(program_.gates.size());
     program_.gates.push_back(operation.gate);
   }
+  if (operation.engine == Engine::kHostFunction) ++program_.host_functions;
+  if (operation.program) program_.host_functions += operation.program->host_functions;
   operation.activity.graph = program_.id;
   operation.activity.graph_node = ++nodes_;
   program_.lanes[lane].operations.push_back(std::move(operation));

@@ -17,6 +17,7 @@ struct Program {
   std::vector<Lane> lanes;
   std::vector<std::shared_ptr<Gate>> gates;  // by their numbers; each launch takes new ones
   std::uint32_t id = 0;
+  int host_functions = 0;
   /// No launch takes less: the longest lane's own work.
   std::int64_t shortest_ns = 0;
 };

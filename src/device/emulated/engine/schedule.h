@@ -140,7 +140,6 @@ class Schedule {
 
   static std::size_t index(int device) { return static_cast<std::size_t>(device); }
   static std::size_t copy_index(Engine engine);
-  Operation* head(Track& track);
   const Operation* head(const Track& track) const;
   bool place_reached(const Track& track, const Operation& wait) const;
   std::int64_t ready_at(const Track& track, const Operation& operation) const;

@@ -44,7 +44,7 @@ ApiCall::ApiCall(Call kind, bool driver)
       outer_(t_innermost) {
   t_innermost = this;
   Recorder& recorder = Recorder::get();
-  recorded_ = kind_ != Call::kOther && recorder.records();
+  recorded_ = kind_ != Call::kOther && Machine::existing() != nullptr && recorder.records();
   if (recorded_) recorder.call_begins(record_of(*this, driver_, started_ns_));
 }
 

@@ -20,11 +20,6 @@ constexpr std::int64_t kShortestWaitNs = 20'000;
 
 }  // namespace
 
-void CompletionThread::expect_host_function() {
-  host_functions_.fetch_add(1);
-  wake();
-}
-
 void CompletionThread::wake() {
   MutexLock lock(mutex_);
   woken_ = true;

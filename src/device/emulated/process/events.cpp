@@ -54,7 +54,7 @@ Outcome record_event(Event* event, Stream* stream) {
     event->mark.reset();
     return Outcome::kSuccess;
   }
-  if (const Outcome free = gpu->check_default(*stream); free != Outcome::kSuccess) return free;
+  if (const Outcome free = machine->check_default(*stream); free != Outcome::kSuccess) return free;
   event->capturing.reset();
   event->mark =
       machine->schedule.mark(stream->lane, now_ns() + machine->profile().launch_latency_ns);
@@ -90,7 +90,7 @@ Outcome ProcessGpu::wait_event(Stream* stream, Event* event) {
   if (!event->mark) return Outcome::kSuccess;
   if (stream->capturing) {
     // It would depend on work outside the graph.
-    machine_.invalidate(*stream->capturing);
+    stream->capturing->invalidated = true;
     return Outcome::kCaptureIsolation;
   }
   machine_.advance(now_ns());
@@ -103,7 +103,6 @@ Outcome query_event(Event* event) {
   if (machine == nullptr) return usable();
   MutexLock lock(machine->mutex);
   if (event->capturing) return Outcome::kCapturedEvent;
-  // In some modes a capture forbids to look at the device at all.
   if (const Outcome free = machine->check_unsafe_call(); free != Outcome::kSuccess) return free;
   if (!event->mark) return Outcome::kSuccess;
   if (event->mark->done_ns < 0) machine->advance(now_ns());
@@ -118,6 +117,7 @@ Outcome synchronize_event(Event* event) {
   {
     MutexLock lock(machine->mutex);
     if (event->capturing) return Outcome::kCapturedEvent;
+    if (const Outcome free = machine->check_unsafe_call(); free != Outcome::kSuccess) return free;
     mark = event->mark;
   }
   if (mark) {

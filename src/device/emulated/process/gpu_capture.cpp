@@ -117,8 +117,22 @@ Outcome launch_graph(GraphExec* exec, Stream* stream) {
     operation.gates = std::make_shared<const std::vector<std::shared_ptr<Gate>>>(std::move(gates));
   }
   ProcessGpu* gpu = machine->gpu(stream->gpu);
+  {
+    MutexLock lock(machine->mutex);
+    if (exec->launched && !stream->capturing && exec->last_lane != stream->lane) {
+      machine->schedule.wait(stream->lane,
+                             {.lane = exec->last_lane, .position = exec->last_position});
+    }
+  }
   const Outcome outcome = gpu->submit(stream, operation, nullptr);
   if (outcome != Outcome::kSuccess) return outcome;
+  {
+    MutexLock lock(machine->mutex);
+    if (stream->capturing) return outcome;
+    exec->launched = true;
+    exec->last_lane = stream->lane;
+    exec->last_position = machine->schedule.enqueued(stream->lane);
+  }
   for (const DataEffect& effect : exec->effects) machine->memory.apply(effect);
   return Outcome::kSuccess;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "device/emulated/process/process_gpu.h"
 #include "device/emulated/process/staging.h"
@@ -122,8 +123,11 @@ Outcome ProcessGpu::copy(Stream* stream, const Copy2d& copy) {
   }
   {
     MutexLock lock(machine_.mutex);
-    if (stream->capturing && request.waits) return check_not_capturing(*stream);
+    if (stream->capturing && request.waits) return machine_.check_not_capturing(*stream);
     if (stream->capturing) return capture_copy(*stream, planned);
+    if (request.waits) {
+      if (const Outcome free = machine_.check_unsafe_call(); free != Outcome::kSuccess) return free;
+    }
   }
   if (planned.kind == CopyKind::kHostToHost) return copy_on_host(stream, planned);
   if (planned.pageable && planned.kind == CopyKind::kHostToDevice) {
@@ -153,10 +157,52 @@ Outcome ProcessGpu::copy_on_host(Stream* stream, const CopyPlan& plan) {
   return Outcome::kSuccess;
 }
 
+namespace {
+
+struct Write {
+  ProcessMemory& memory;
+  const DataEffect effect;
+  const std::shared_ptr<Landing> landing;
+};
+
+void write_and_forget(void* argument) {
+  const std::unique_ptr<Write> write(static_cast<Write*>(argument));
+  write->memory.apply(write->effect);
+  if (write->landing) write->landing->land();
+}
+
+}  // namespace
+
+/// The DMA engine writes while the host goes on: a thread of ours does it, beside the copy in the
+/// stream, which ends when both have.
+Outcome ProcessGpu::copy_large_to_host(Stream* stream, const CopyPlan& plan) {
+  {
+    MutexLock lock(machine_.mutex);
+    const std::uint64_t before = machine_.schedule.enqueued(stream->lane);
+    machine_.schedule.wait(writer_.lane, {.lane = stream->lane, .position = before});
+  }
+  auto write = std::make_unique<Write>(
+      Write{machine_.memory,
+            {.kind = DataEffect::Kind::kCopy, .gpu = index_, .copy = plan.copy},
+            machine_.memory.landing_of(plan.copy)});
+  Outcome outcome = launch_host_function(&writer_, write_and_forget, write.get());
+  if (outcome != Outcome::kSuccess) return outcome;
+  static_cast<void>(write.release());  // the function's
+  outcome = submit(stream, operation_of(plan), nullptr);
+  MutexLock lock(machine_.mutex);
+  const std::uint64_t written = machine_.schedule.enqueued(writer_.lane);
+  machine_.schedule.wait(stream->lane, {.lane = writer_.lane, .position = written});
+  return outcome;
+}
+
 /// Pinned memory, and copies on the device: the call returns at once, but for one that waits.
 Outcome ProcessGpu::copy_direct(Stream* stream, const CopyPlan& plan) {
   Operation operation = operation_of(plan);
   const bool to_host = plan.kind == CopyKind::kDeviceToHost;
+  if (to_host && plan.bytes > kWrittenAtOnceMax) {
+    const Outcome outcome = copy_large_to_host(stream, plan);
+    return outcome == Outcome::kSuccess && plan.copy.waits ? synchronize(stream) : outcome;
+  }
   if (to_host) note_read(plan);
   const DataEffect effect{.kind = DataEffect::Kind::kCopy, .gpu = index_, .copy = plan.copy};
   if (to_host) operation.landing = machine_.memory.landing_of(plan.copy);

@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include "device/emulated/process/process_gpu.h"
@@ -7,6 +9,9 @@
 namespace unstarve::emulated {
 
 namespace {
+
+constexpr std::uintptr_t kPageMask = 4095;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, since Linux 5.14
 
 std::uint64_t unsigned_bytes(std::int64_t bytes) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes));
@@ -139,6 +144,10 @@ Outcome register_host(void* address, std::size_t bytes) {
   Gpu* gpu = current_gpu();
   if (gpu == nullptr) return usable();
   if (address == nullptr || bytes == 0) return Outcome::kInvalidValue;
+  // Resident, as pinned pages are; memory that cannot be written, of a file say, stays as it is.
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) & ~kPageMask;
+  ::madvise(reinterpret_cast<void*>(page),
+            bytes + (reinterpret_cast<std::uintptr_t>(address) & kPageMask), kPopulateWrite);
   const bool added = memory_of_process()->add({.place = MemoryPlace::kPinnedHost,
                                                .base = reinterpret_cast<std::uintptr_t>(address),
                                                .bytes = bytes,

@@ -38,6 +38,7 @@ ProcessGpu::ProcessGpu(Machine& machine, int index, int machine_index)
   MutexLock lock(machine_.mutex);
   legacy_.legacy = true;
   make_stream(legacy_, LaneOrder::kLegacy);
+  make_stream(writer_, LaneOrder::kFree);
   legacy_.id = kDefaultStreamId;
   machine_.name_lane(legacy_.lane, legacy_.id);
 }
@@ -125,29 +126,10 @@ std::vector<Machine::Place> ProcessGpu::places_before(const Stream& stream) {
   return places;
 }
 
-Outcome ProcessGpu::check_not_capturing(const Stream& stream) {
-  if (stream.capturing) {
-    machine_.invalidate(*stream.capturing);
-    return Outcome::kCaptureUnsupported;
-  }
-  return check_default(stream);
-}
-
-Outcome ProcessGpu::check_default(const Stream& stream) {
-  if (!stream.legacy) return Outcome::kSuccess;
-  for (const auto& capturing : machine_.captures) {
-    for (const Stream* other : capturing->streams) {
-      if (other->gpu != stream.gpu || !other->blocks_on_default) continue;
-      machine_.invalidate(*capturing);
-      return Outcome::kCaptureImplicit;
-    }
-  }
-  return Outcome::kSuccess;
-}
-
 Outcome ProcessGpu::query(Stream* stream) {
   MutexLock lock(machine_.mutex);
-  if (const Outcome free = check_not_capturing(*stream); free != Outcome::kSuccess) return free;
+  if (const Outcome free = machine_.check_not_capturing(*stream); free != Outcome::kSuccess)
+    return free;
   machine_.advance(now_ns());
   for (const Machine::Place& place : places_before(*stream)) {
     if (!machine_.reached(place)) return Outcome::kNotReady;
@@ -160,7 +142,8 @@ Outcome ProcessGpu::synchronize(Stream* stream) {
   std::vector<Machine::Place> places;
   {
     MutexLock lock(machine_.mutex);
-    if (const Outcome free = check_not_capturing(*stream); free != Outcome::kSuccess) return free;
+    if (const Outcome free = machine_.check_not_capturing(*stream); free != Outcome::kSuccess)
+      return free;
     places = places_before(*stream);
   }
   machine_.wait_for(places, machine_.rule());
@@ -199,24 +182,20 @@ void ProcessGpu::wait_for_room(LaneId lane) {
   Machine::Place place;
   {
     MutexLock lock(machine_.mutex);
-    const Schedule& schedule = machine_.schedule;
-    if (schedule.pending(lane) < kPendingMax) return;
+    if (machine_.schedule.pending(lane) < kPendingMax) return;
     machine_.advance(now_ns());
-    if (schedule.pending(lane) < kPendingMax) return;
-    place = {lane, schedule.enqueued(lane) - kPendingMax + 1};
+    if (machine_.schedule.pending(lane) < kPendingMax) return;
+    place = {lane, machine_.schedule.enqueued(lane) - kPendingMax + 1};
   }
   machine_.wait_for({&place, 1}, machine_.rule());
 }
 
 Outcome ProcessGpu::launch_host_function(Stream* stream, void (*function)(void*), void* argument) {
   if (function == nullptr) return Outcome::kInvalidValue;
-  machine_.completion.expect_host_function();
   Operation operation;
   operation.engine = Engine::kHostFunction;
   operation.host = {function, argument};
-  const Outcome outcome = submit(stream, operation, nullptr);
-  machine_.completion.wake();
-  return outcome;
+  return submit(stream, operation, nullptr);
 }
 
 int priority_of(const Stream* stream) { return stream->priority; }

@@ -17,6 +17,11 @@ const KernelClass& class_of(const Kernel& kernel, const DurationModel& model) {
   return *expected;
 }
 
+int host_functions_in(const Operation& operation) {
+  if (operation.program) return operation.program->host_functions;
+  return operation.engine == Engine::kHostFunction ? 1 : 0;
+}
+
 }  // namespace
 
 std::uint32_t current_correlation() {
@@ -36,26 +41,20 @@ Outcome ProcessGpu::submit(Stream* stream, Operation operation, const DataEffect
       add_to_capture(*stream, std::move(operation), effect);
       return Outcome::kSuccess;
     }
-    if (const Outcome free = check_default(*stream); free != Outcome::kSuccess) return free;
+    if (const Outcome free = machine_.check_default(*stream); free != Outcome::kSuccess)
+      return free;
     const std::int64_t issued_ns = now_ns();
     operation.earliest_ns = issued_ns + profile().launch_latency_ns;
     operation.activity.issued_ns = issued_ns;
     machine_.schedule.enqueue(stream->lane, operation);
-    if (shared_->use().busy_until_ns.load(std::memory_order_relaxed) < operation.earliest_ns ||
-        machine_.schedule.pending(stream->lane) % 16 == 0) {
-      publish_busy(stream->lane);
+    machine_.completion.expect_host_functions(host_functions_in(operation));
+    if (shared_->use().busy_until_ns.load(std::memory_order_relaxed) < operation.earliest_ns) {
+      machine_.publish_busy(*this, issued_ns);
     }
   }
   if (effect != nullptr) machine_.memory.apply(*effect);
   if (Recorder::get().records()) machine_.completion.expect_records();
   return Outcome::kSuccess;
-}
-
-void ProcessGpu::publish_busy(LaneId lane) {
-  const std::int64_t end_ns =
-      machine_.schedule.earliest_end_ns(lane, machine_.schedule.enqueued(lane));
-  std::atomic<std::int64_t>& until = shared_->use().busy_until_ns;
-  if (end_ns > until.load(std::memory_order_relaxed)) until.store(end_ns);
 }
 
 Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate& estimate,

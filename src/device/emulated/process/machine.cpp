@@ -33,7 +33,7 @@ Made& made() {
 
 std::atomic<WaitRule> g_rule{WaitRule::kAuto};
 /// The process ends: what ended by now gets into the records, and the memory is free for others.
-void leave() {
+void end_process() {
   Machine* machine = Machine::existing();
   if (machine != nullptr) machine->leave();
 }
@@ -85,7 +85,7 @@ Machine* Machine::get() {
       ::pthread_atfork(nullptr, nullptr, [] {
         if (made().tried.load()) made().forked.store(true);
       });
-      std::atexit(leave);
+      std::atexit(end_process);
       Machine* machine = nullptr;
       try {
         machine = make();
@@ -146,13 +146,21 @@ void Machine::advance(std::int64_t now) {
     for (const auto& gpu : gpus_) {
       if (gpu->has_context()) {
         schedule.set_others(gpu->index(), gpu->shared().others_busy(now));
-        gpu->publish_busy(now);
+        publish_busy(*gpu, now);
       }
     }
   }
   schedule.advance(now);
   if (!schedule.ended().empty()) hand_out_ended();
   if (schedule.has_due()) completion.wake();
+}
+
+void Machine::publish_busy(ProcessGpu& gpu, std::int64_t now) {
+  std::int64_t until_ns = now;
+  for (const LaneId lane : schedule.busy_lanes(gpu.index())) {
+    until_ns = std::max(until_ns, schedule.earliest_end_ns(lane, schedule.enqueued(lane)));
+  }
+  gpu.shared().use().busy_until_ns.store(until_ns, std::memory_order_relaxed);
 }
 
 void Machine::leave() {

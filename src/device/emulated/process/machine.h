@@ -57,7 +57,15 @@ class Machine {
   /// kCaptureUnsupported where a capture forbids calls that could wait for the device or change
   /// what it uses (cudaStreamCaptureMode); the captures cannot end well then.
   Outcome check_unsafe_call() UNSTARVE_REQUIRES(mutex);
-  void invalidate(Capturing& capturing) { capturing.invalidated = true; }
+  /// kCaptureUnsupported: `stream` captures, which cannot end well then; else check_default().
+  Outcome check_not_capturing(const Stream& stream) UNSTARVE_REQUIRES(mutex);
+  /// kCaptureImplicit: the legacy default stream is used while a stream that orders with it
+  /// captures.
+  Outcome check_default(const Stream& stream) UNSTARVE_REQUIRES(mutex);
+  /// Other processes are told up to when at least the device has work of this one.
+  void publish_busy(ProcessGpu& gpu, std::int64_t now) UNSTARVE_REQUIRES(mutex);
+  /// The process ends.
+  void leave() UNSTARVE_EXCLUDES(mutex);
 
   Mutex mutex;
   Schedule schedule UNSTARVE_GUARDED_BY(mutex);

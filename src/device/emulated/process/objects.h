@@ -72,6 +72,9 @@ class Graph {
 
 class GraphExec {
  public:
+  bool launched = false;
+  LaneId last_lane = 0;  // where it was launched last: two launches of it never overlap
+  std::uint64_t last_position = 0;
   std::shared_ptr<const Program> program;
   std::vector<DataEffect> effects;
 };

@@ -66,14 +66,8 @@ class ProcessGpu final : public Gpu {
   void wait_for_room(LaneId lane) UNSTARVE_EXCLUDES(machine_.mutex);
   /// What has ended when a wait for `stream` returns.
   std::vector<Machine::Place> places_before(const Stream& stream) UNSTARVE_REQUIRES(machine_.mutex);
-  Outcome check_not_capturing(const Stream& stream) UNSTARVE_REQUIRES(machine_.mutex);
-  /// kCaptureImplicit: the legacy default stream is used while a stream that orders with it
-  /// captures.
-  Outcome check_default(const Stream& stream) UNSTARVE_REQUIRES(machine_.mutex);
   /// Of the calling thread, for the device.
   void record_wait(cupti::SyncKind kind, const Stream* stream, std::int64_t started_ns);
-  Stream* legacy() { return &legacy_; }
-  Machine& machine() { return machine_; }
 
  private:
   struct CopyPlan;
@@ -84,7 +78,6 @@ class ProcessGpu final : public Gpu {
   Stream* stream_of_thread();
   std::uint64_t memory_limit() const;
   Outcome allocate_at(std::size_t bytes, MemoryPlace place, void** out);
-  void publish_busy(LaneId lane) UNSTARVE_REQUIRES(machine_.mutex);
   void add_to_capture(Stream& stream, Operation operation, const DataEffect* effect)
       UNSTARVE_REQUIRES(machine_.mutex);
   CopyPlan plan(const Copy2d& copy) const;
@@ -95,12 +88,14 @@ class ProcessGpu final : public Gpu {
   Outcome copy_staged_to_device(Stream* stream, const CopyPlan& plan);
   Outcome copy_staged_to_host(Stream* stream, const CopyPlan& plan);
   Outcome copy_direct(Stream* stream, const CopyPlan& plan);
+  Outcome copy_large_to_host(Stream* stream, const CopyPlan& plan);
 
   Machine& machine_;
   const int index_;
   const int machine_index_;
   SharedState* const shared_;
   Stream legacy_;
+  Stream writer_;  // where large copies to pinned memory are written, beside the copies
   std::atomic<bool> context_made_{false};
   Mutex context_mutex_;
 };
