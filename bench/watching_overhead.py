@@ -3,10 +3,10 @@
     bench/watching_overhead.py                                     # the hook by itself
     bench/watching_overhead.py --unstarve build/release/unstarve   # all of `unstarve run`
 
-With --unstarve the job steps the emulated A100 (about 44 ms a step) over images that lie in
-memory, so that the device and not the loader sets the pace. Without, it loads an empty batch and
-steps a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells what
-the hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
+With --unstarve the job steps an emulated A100 over images that lie in memory, so that the device
+and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch and steps
+a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells what the
+hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HOOK = ROOT / "python" / "unstarve" / "hook"
 
-EMULATED_JOB = """
+GPU_JOB = """
 import json, sys, time, torch
 from torch.utils.data import DataLoader, Dataset
-from unstarve import emulated
+from torchvision import models
 
 class Images(Dataset):
-    image = torch.zeros(3, 224, 224, dtype=torch.uint8)
+    image = torch.zeros(3, 224, 224)
     def __len__(self):
         return 1 << 40
     def __getitem__(self, index):
         return self.image, 0
 
 torch.set_num_threads(1)
-gpu = emulated.Gpu("a100")
-model = gpu.resnet50()
-optimizer = gpu.optimizer(model)
+model = models.resnet18().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 criterion = torch.nn.CrossEntropyLoss()
 steps, times, cpu = int(sys.argv[1]), [], time.thread_time_ns()
-for images, labels in DataLoader(Images(), batch_size=40):
-    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
+for images, labels in DataLoader(Images(), batch_size=64):
+    loss = criterion(model(images.cuda()), labels.cuda())
+    optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     loss.item()
@@ -88,11 +88,13 @@ print("RESULT", json.dumps({"step_ms": min(costs) / 1e6, "cpu_us": min(costs) / 
 
 
 def command_of(kind: str, unstarve: Path | None, steps: int, run_dir: Path) -> list[str]:
-    source = BARE_JOB if unstarve is None else EMULATED_JOB
+    source = BARE_JOB if unstarve is None else GPU_JOB
     job = [sys.executable, "-c", source, str(steps)]
+    if unstarve is None:
+        return job
     if kind == "run":
-        return [str(unstarve), "run", "--out", str(run_dir), "--", *job]
-    return job
+        return [str(unstarve), "run", "--emulate", "a100", "--out", str(run_dir), "--", *job]
+    return [str(unstarve), "emulate", "a100", "--", *job]
 
 
 def measure(kind: str, command: Sequence[str], package: Path, run_dir: Path) -> dict[str, float]:

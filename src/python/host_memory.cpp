@@ -3,11 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "device/cuda/cuda_pinned_host.h"
-#include "device/emulated/pinned_pages.h"
 #include "python/errors.h"
 
 namespace nb = nanobind;
@@ -17,11 +17,6 @@ namespace {
 
 HostMemory pinned_by_cuda(int device, const std::string& library) {
   auto host = value_or_raise(device::CudaPinnedHost::open({library, device}));
-  return {std::make_shared<feed::PinnedMemory>(std::move(host))};
-}
-
-HostMemory pinned_by_emulated_gpu() {
-  auto host = std::make_unique<device::emulated::PinnedPages>();
   return {std::make_shared<feed::PinnedMemory>(std::move(host))};
 }
 
@@ -36,15 +31,6 @@ void bind_host_memory(nb::module_& module) {
                    [](const HostMemory& own) { return own.memory->slots().pageable; });
   module.def("pinned_by_cuda", &pinned_by_cuda, nb::arg("device"),
              nb::arg("library") = "libcuda.so.1");
-  module.def("pinned_by_emulated_gpu", &pinned_by_emulated_gpu);
-  module.def(
-      "emulated_is_pinned",
-      [](std::uintptr_t address) {
-        // An address comes from Python as a number.
-        // NOLINTNEXTLINE(performance-no-int-to-ptr)
-        return device::emulated::is_pinned(reinterpret_cast<const void*>(address));
-      },
-      nb::arg("address"));
 }
 
 }  // namespace unstarve::python

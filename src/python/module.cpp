@@ -9,7 +9,6 @@ namespace unstarve::python {
 void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_sample_loader(nanobind::module_& module);
-void bind_emulated_gpu(nanobind::module_& module);
 void bind_workers(nanobind::module_& module);
 void bind_host_memory(nanobind::module_& module);
 
@@ -33,6 +32,5 @@ NB_MODULE(_native, module) {
   unstarve::python::bind_host_memory(module);
   unstarve::python::bind_loader(module);
   unstarve::python::bind_sample_loader(module);
-  unstarve::python::bind_emulated_gpu(module);
   unstarve::python::bind_workers(module);
 }

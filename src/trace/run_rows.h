@@ -41,7 +41,7 @@ struct StepRow {
   std::int64_t index = 0;
   Interval when;
   Reading<std::int64_t> samples;
-  std::int64_t source = 0;  // 0 optimizer.step, 1 emulated step
+  std::int64_t source = 0;  // 0 optimizer.step; 1 was the step of a former model of a GPU
 };
 
 struct LoaderRow {

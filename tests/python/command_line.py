@@ -17,26 +17,40 @@ UNSTARVE = BUILD / "src/cli/unstarve"
 if not UNSTARVE.exists():
     raise FileNotFoundError(f"{UNSTARVE} is not built: run `make build`")
 
-# A job with a DataLoader and the emulated GPU, as small as it gets.
-TRAINING_JOB = """
+# Where a job that needs a GPU gets one.
+EMULATED = ("--emulate", "a100")
+
+# A small network on the job's GPU, and what a step of it is.
+MODEL = """
+model = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 16, 7, stride=4),
+    torch.nn.AdaptiveAvgPool2d(1),
+    torch.nn.Flatten(),
+    torch.nn.Linear(16, 10),
+).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+criterion = torch.nn.CrossEntropyLoss()
+def train(images, labels):
+    loss = criterion(model(images.cuda()), labels.cuda())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+"""
+
+# A job with a slow DataLoader, as small as it gets.
+TRAINING_JOB = f"""
 import sys, torch
 from torch.utils.data import DataLoader, Dataset
-from unstarve import emulated
 class Slow(Dataset):
     def __len__(self): return 10_000
     def __getitem__(self, index):
         torch.randn(3, 224, 224).sort()
         return torch.zeros(3, 224, 224), 0
 torch.set_num_threads(1)
-gpu = emulated.Gpu("a100")
-model = gpu.resnet50()
-optimizer = gpu.optimizer(model)
-criterion = torch.nn.CrossEntropyLoss()
+{MODEL}
 for step, (images, labels) in enumerate(DataLoader(Slow(), batch_size=8)):
-    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
-    loss.backward()
-    optimizer.step()
-    loss.item()
+    train(images, labels)
     if step == 12:
         break
 print("trained")

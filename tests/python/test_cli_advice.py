@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import PHOTOS, ROOT, environment, unstarve
+from command_line import EMULATED, MODEL, PHOTOS, ROOT, environment, unstarve
 
 # Reads its images as ARGV says; sanity-checks its validation data first, as trainers do.
-JOB = """
+JOB = f"""
 import sys, torch
 from torch.utils.data import DataLoader, Subset
 from torchvision import datasets, transforms
 from torchvision.datasets.folder import default_loader
-from unstarve import emulated
 kind, root, steps = sys.argv[1:]
 torch.set_num_threads(1)
 crop = transforms.Compose([transforms.RandomResizedCrop(224), transforms.ToTensor()])
@@ -30,17 +29,11 @@ elif kind == "Subset":
     data = Subset(datasets.ImageFolder(root, crop), range(150))
 validation = DataLoader(torch.utils.data.TensorDataset(torch.zeros(8, 3)), batch_size=8)  # first
 training = DataLoader(data, batch_size=8)  # second
-gpu = emulated.Gpu("a100")
-model = gpu.resnet50()
-optimizer = gpu.optimizer(model)
-criterion = torch.nn.CrossEntropyLoss()
+{MODEL}
 for batch in validation:
     pass
 for step, (images, labels) in enumerate(training):  # here it is asked for batches
-    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
-    loss.backward()
-    optimizer.step()
-    loss.item()
+    train(images, labels)
     if step == int(steps):
         break
 """
@@ -64,7 +57,15 @@ def remedies(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def run(tmp_path: Path, job: list[str], kind: str, *options: str, steps: int = 12) -> Any:
     done = unstarve(
-        *["run", "--out", str(tmp_path / "r"), "--json", str(tmp_path / "d.json"), *options],
+        *[
+            "run",
+            "--out",
+            str(tmp_path / "r"),
+            "--json",
+            str(tmp_path / "d.json"),
+            *EMULATED,
+            *options,
+        ],
         *["--", *job, kind, str(tmp_path / "images"), str(steps)],
     )
     assert done.returncode == 0, done.stderr

@@ -9,29 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import PHOTOS, environment, unstarve
+from command_line import EMULATED, MODEL, PHOTOS, environment, unstarve
 from hook_jobs import run_job
 from unstarve import _native as native
 
-JOB = """
+JOB = f"""
 import os, sys, torch
 from torch.utils.data import DataLoader
 from torchvision import datasets, transforms
-from unstarve import emulated
 folder, data = sys.argv[1:]
 os.chdir(folder)
 steps = [transforms.RandomResizedCrop(224), transforms.ToTensor()]
 torch.set_num_threads(1)
-gpu = emulated.Gpu("a100")
-model = gpu.resnet50()
-optimizer = gpu.optimizer(model)
-criterion = torch.nn.CrossEntropyLoss()
+{MODEL}
 images = datasets.ImageFolder(data, transforms.Compose(steps))
 for step, (images, labels) in enumerate(DataLoader(images, batch_size=8)):
-    loss = criterion(model(gpu.upload(images)), gpu.upload(labels))
-    loss.backward()
-    optimizer.step()
-    loss.item()
+    train(images, labels)
     if step == 12:
         break
 """
@@ -59,7 +52,7 @@ def remedies_of(tmp_path: Path, folder: Path, data: str) -> dict[str, dict[str, 
     script = tmp_path / "train.py"
     script.write_text(JOB)
     done = unstarve(
-        *["run", "--out", str(tmp_path / "r"), "--json", str(tmp_path / "d.json")],
+        *["run", "--out", str(tmp_path / "r"), "--json", str(tmp_path / "d.json"), *EMULATED],
         *["--", sys.executable, str(script), str(folder), data],
         cwd=tmp_path / "elsewhere",
     )
@@ -157,8 +150,8 @@ def test_data_that_lie_too_deep_are_said_to_be_left_out(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(JOB)
     done = unstarve(
-        *["run", "--out", str(tmp_path / "r"), "--", sys.executable, str(script)],
-        *[str(tmp_path), str(deep)],
+        *["run", "--out", str(tmp_path / "r"), *EMULATED],
+        *["--", sys.executable, str(script), str(tmp_path), str(deep)],
         env=environment(),
     )
     assert done.returncode == 0, done.stderr

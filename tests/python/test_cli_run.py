@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import TRAINING_JOB, UNSTARVE, environment, unstarve
+from command_line import EMULATED, TRAINING_JOB, UNSTARVE, environment, unstarve
 
 SLEEPER = "import sys, time; print('ready', flush=True); time.sleep(600)"
 # A job that saves itself at its first signal and would be lost at a second.
@@ -197,7 +197,7 @@ def test_no_further_trial_begins_after_a_signal(tmp_path: Path) -> None:
     )
     watcher = subprocess.Popen(
         [
-            *[str(UNSTARVE), "run", "--fix", "--trial-seconds", "600", "--out"],
+            *[str(UNSTARVE), "run", "--fix", "--trial-seconds", "600", *EMULATED, "--out"],
             *[str(tmp_path / "r"), "--", sys.executable, "-c", code],
         ],
         stderr=subprocess.PIPE,

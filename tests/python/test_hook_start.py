@@ -82,6 +82,6 @@ def test_a_watched_module_keeps_its_loader_and_a_broken_hook_stays_silent(tmp_pa
 def test_a_watched_module_that_is_missing_is_missing(tmp_path: Path) -> None:
     (tmp_path / "unstarve").mkdir()
     (tmp_path / "unstarve" / "__init__.py").write_text("")
-    script = "try:\n  import unstarve.emulated\nexcept ModuleNotFoundError as e: print(e.name)\n"
+    script = "try:\n  import unstarve.loader\nexcept ModuleNotFoundError as e: print(e.name)\n"
     done = run_python(["-c", script], environment(tmp_path, path=[tmp_path]))
-    assert (done.stdout, done.stderr) == ("unstarve.emulated\n", "")
+    assert (done.stdout, done.stderr) == ("unstarve.loader\n", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,18 @@ from typing import Any
 import pytest
 import torch
 import unstarve
+from command_line import BUILD
 from torchvision import datasets, transforms
 from torchvision.transforms.v2 import functional
 from unstarve import _native as native
-from unstarve import emulated, errors
+from unstarve import errors
 from unstarve.device import cuda_lane
 from unstarve.device.ahead import DeviceIterator
 from unstarve.device.lane import map_tensors
 
 PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+# A driver with which memory can be pinned where there is no GPU.
+FAKE_DRIVER = BUILD / "src/device/cuda/testing/fake_driver/libunstarve_fake_cuda.so"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -53,21 +55,20 @@ class SlowLane:
     def __init__(self, lag: int) -> None:
         self.lag = lag
         self.copies: list[SlowCopy] = []
-        self.pinned = 0
+        self.memory = native.pinned_by_cuda(0, str(FAKE_DRIVER))
 
     @property
     def torn(self) -> int:
         return sum(copy.torn for copy in self.copies)
 
     def start(self, batch: Any) -> SlowCopy:
-        self.pinned += all(emulated.is_pinned(tensor) for tensor in batch)
         self.copies.append(SlowCopy(batch[0]))
         if len(self.copies) > self.lag:
             self.copies[-1 - self.lag].wait()
         return self.copies[-1]
 
     def pinned_memory(self) -> Any:
-        return native.pinned_by_emulated_gpu()
+        return self.memory
 
 
 class HastyLane(SlowLane):
@@ -102,9 +103,9 @@ def test_no_slot_is_written_while_a_copy_reads_it(
     loader = copy_epochs(folder, 8)
     assert len(lane.copies) == 8 * 12
     assert lane.torn == 0
-    assert lane.pinned == len(lane.copies)
     # Slots come back, so that they do not grow with the batches.
     assert loader.stats()["slots_allocated"] <= 6
+    assert (lane.memory.pinned_slots > 0, lane.memory.pageable_slots) == (True, 0)
 
 
 def test_the_test_above_would_see_a_torn_batch(
@@ -147,7 +148,7 @@ class Plain:
         return Done
 
     def pinned_memory(self) -> Any:
-        return native.pinned_by_emulated_gpu()
+        return None
 
 
 def host(*items: Any) -> Iterator[Any]:
@@ -237,50 +238,18 @@ def test_data_loader_writes_into_pinned_slots_for_the_device_alone(
     moved = unstarve.to_device(loader, "the patched lane")
     assert len(moved) == 6
     assert len(list(moved)) == 6
-    assert lane.pinned == 6
-    assert not any(emulated.is_pinned(tensor) for batch in loader for tensor in batch)
+    assert (lane.memory.pinned_slots > 0, lane.memory.pageable_slots) == (True, 0)
+    for _ in loader:  # for the host
+        assert lane.memory.pinned_slots == 0
     assert moved.batch_size == 2  # asked of the loader
     assert moved.explain().engine == "native"
 
 
-def test_emulated_gpu_overlaps_copies_from_pinned_slots(folder: Path) -> None:
-    gpu = emulated.Gpu("a100")
-    loader = unstarve.ImageLoader(folder, 4, size=224, device=gpu, normalize=(MEAN, STD))
-    model = gpu.resnet50()
-    for images, labels in loader:
-        assert isinstance(images, emulated.DeviceTensor)
-        assert images.shape == (4, 3, 224, 224) and labels.shape == (4,)
-        model(images)
-    gpu.synchronize()
-
-
-def test_ordinary_tensors_are_pageable_for_the_emulated_gpu() -> None:
-    images = torch.zeros(64, 3, 8, 8, dtype=torch.uint8)
-    assert not emulated.is_pinned(images)
-    assert not emulated.is_pinned(images.numpy())
-    assert emulated.is_pinned(emulated.pin_memory(images))
-
-
-def test_pin_memory_pins_for_the_emulated_gpu(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(emulated.Gpu, "_opened", 1)
-    batches = list(unstarve.ImageLoader(folder, 4, size=32, pin_memory=True))
-    assert all(emulated.is_pinned(tensor) for batch in batches for tensor in batch)
-    loader = data_loader(folder, None)
-    loader.pin_memory = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's own: it sees no accelerator
-        assert all(emulated.is_pinned(tensor) for batch in loader for tensor in batch)
-
-
 def test_pin_memory_without_a_gpu_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(emulated.Gpu, "_opened", 0)
     with pytest.warns(UserWarning, match="there is no GPU"):
         loader = unstarve.ImageLoader(folder, 4, size=32, pin_memory=True)
-    assert not any(emulated.is_pinned(tensor) for batch in loader for tensor in batch)
+    assert len(list(loader)) == 3
 
 
 def test_devices_that_are_not_there_are_refused(folder: Path) -> None:

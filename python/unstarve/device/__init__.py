@@ -1,1 +1,1 @@
-"""Batches on their way to a device, ahead of the training step, and the emulated GPU."""
+"""Batches on their way to a device, ahead of the training step."""

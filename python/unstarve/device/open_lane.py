@@ -1,11 +1,10 @@
-"""Which way leads to a device: CUDA's streams, or the emulated GPU's model of them."""
+"""Finds the device that a user names, and opens the way of batches to it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from unstarve.device.cuda_lane import CudaLane
-from unstarve.device.emulated_lane import EmulatedLane
 from unstarve.device.lane import Lane, Normalize
 
 
@@ -13,16 +12,14 @@ def open_lane(device: Any, normalize: Normalize | None = None, dtype: Any = None
     """How batches get to `device`.
 
     Raises:
-        ValueError: not a CUDA device and not an emulated GPU.
+        ValueError: not a CUDA device.
         RuntimeError: PyTorch sees no CUDA device.
     """
-    if getattr(device, "emulated", False):
-        return EmulatedLane(device)
     import torch
 
     place = torch.device(device)
     if place.type != "cuda":
-        raise ValueError(f"device is {device!r}, must be a CUDA device or an unstarve.emulated.Gpu")
+        raise ValueError(f"device is {device!r}, must be a CUDA device")
     if not torch.cuda.is_available():
         raise RuntimeError(f"device is {device!r}, but PyTorch sees no CUDA device here")
     index = torch.cuda.current_device() if place.index is None else place.index

@@ -8,8 +8,7 @@ and become normalised floats on the device.
     for images, labels in device_batches:      # float32 on the device, channels last in memory
         ...
 
-`ImageLoader(..., device="cuda")` does the same with its own batches. A device is CUDA's, or
-an `unstarve.emulated.Gpu`.
+`ImageLoader(..., device="cuda")` does the same with its own batches.
 """
 
 from __future__ import annotations
@@ -80,10 +79,9 @@ def to_device(
         loader: gives batches of tensors or arrays, in tuples, lists or dicts. The native engine of
             an `unstarve.DataLoader` writes into page-locked memory then; other loaders need
             `pin_memory=True` of their own for copies that overlap.
-        device: a CUDA device as PyTorch names it, or an `unstarve.emulated.Gpu`.
+        device: a CUDA device as PyTorch names it.
         normalize: (mean, std), three numbers each in 0..1 as for torchvision's Normalize: uint8
-            batches N x 3 x H x W become (x / 255 - mean) / std on the device. An emulated GPU
-            takes the time of it in its model.
+            batches N x 3 x H x W become (x / 255 - mean) / std on the device.
         dtype: the floats' type, float32 by default.
 
     Raises:

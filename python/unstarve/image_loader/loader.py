@@ -105,11 +105,11 @@ class ImageLoader:
         output: "torch", "numpy", or "auto": torch where it is installed.
         pin_memory: copy each batch into page-locked memory, as torch's DataLoader does, for copies
             to the device that you start. Not needed with `device`.
-        device: a CUDA device as PyTorch names it, or an `unstarve.emulated.Gpu`: batches come as
-            tensors there, each copied on a stream of its own while the one before is computed,
-            straight from page-locked memory that it was decoded into.
-        normalize: (mean, std), three numbers each in 0..1: with a CUDA `device`, images become
-            float32 (x / 255 - mean) / std there. An emulated GPU does it in its model.
+        device: a CUDA device as PyTorch names it: batches come as tensors there, each copied on a
+            stream of its own while the one before is computed, straight from page-locked memory
+            that it was decoded into.
+        normalize: (mean, std), three numbers each in 0..1: with a `device`, images become float32
+            (x / 255 - mean) / std there.
     """
 
     def __init__(

@@ -19,7 +19,6 @@ _VIEWS = {
     "torch.optim.optimizer": ("steps", "watch_optimizer"),
     "PIL.ImageFile": ("decode", "watch_pil"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
-    "unstarve.emulated": ("steps", "watch_emulated"),
     "unstarve.loader": ("loaders", "watch_unstarve"),
 }
 

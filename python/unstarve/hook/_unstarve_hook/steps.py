@@ -1,4 +1,4 @@
-"""Watches optimizer steps: torch's optimizers, and those of the emulated GPU."""
+"""Watches the steps of torch's optimizers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
 
-TORCH, EMULATED = 0, 1
+#: What a step is known by; there is one such thing.
+_OPTIMIZER = 0
 #: A second optimizer takes over after this many steps in which the first one took none.
 _PATIENCE = 16
 #: The index of the step after which the job is asked once whether it uses CUDA.
@@ -52,15 +53,14 @@ class Steps:
                 return
             self._leader = weakref.ref(optimizer)
         self._strangers = 0
-        self.end(self._samples.get(self._last_loader, ABSENT), now_ns(), TORCH)
+        self._end(self._samples.get(self._last_loader, ABSENT), now_ns())
 
-    def end(self, samples: int, end_ns: int, source: int) -> None:
+    def _end(self, samples: int, end_ns: int) -> None:
         start, self._previous_end = self._previous_end, end_ns
         index, self._index = self._index, self._index + 1
         self._samples.clear()
-        RECORDER.record(STEP, start, end_ns, index, samples, source)
-        if source == TORCH:
-            self._look_at_device(index)
+        RECORDER.record(STEP, start, end_ns, index, samples, _OPTIMIZER)
+        self._look_at_device(index)
 
     def _look_at_device(self, index: int) -> None:
         """After the first steps it is clear whether the job uses CUDA."""
@@ -74,18 +74,6 @@ class Steps:
 
 STEPS = Steps()
 RECORDER.after_fork.append(STEPS.forget)
-
-
-def watch_emulated(module: ModuleType) -> None:
-    """unstarve.emulated."""
-
-    def listener(samples: int | None, start_ns: int, end_ns: int) -> None:
-        try:
-            STEPS.end(ABSENT if samples is None else samples, end_ns, EMULATED)
-        except Exception as error:
-            RECORDER.note_error(error)
-
-    module._step_listeners.append(listener)
 
 
 def watch_optimizer(module: ModuleType) -> None:

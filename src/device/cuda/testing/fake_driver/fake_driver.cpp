@@ -1,6 +1,7 @@
 #include "device/cuda/testing/fake_driver/fake_driver.h"
 
 #include <cstdlib>
+#include <mutex>
 
 namespace {
 
@@ -16,6 +17,7 @@ constexpr int kDevices = 2;
 constexpr std::size_t kPage = 4096;
 
 FakeDriver state;
+std::mutex one_call;  // at a time: a loader pins in several threads
 char contexts[kDevices];  // their addresses are the handles
 
 /// What a call returns before it does anything: kSuccess to go on.
@@ -36,18 +38,21 @@ extern "C" {
 FakeDriver* fake_driver() { return &state; }
 
 int cuInit(unsigned flags) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuInit"); code != kSuccess) return code;
   state.is_initialised = true;
   return flags == 0 ? kSuccess : kInvalidValue;
 }
 
 int cuDeviceGet(int* device, int ordinal) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuDeviceGet"); code != kSuccess) return code;
   *device = ordinal;
   return ordinal >= 0 && ordinal < kDevices ? kSuccess : kInvalidDevice;
 }
 
 int cuDevicePrimaryCtxRetain(void** context, int device) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuDevicePrimaryCtxRetain"); code != kSuccess) return code;
   ++state.retained[device];
   *context = &contexts[device];
@@ -55,12 +60,14 @@ int cuDevicePrimaryCtxRetain(void** context, int device) {
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuDevicePrimaryCtxRelease"); code != kSuccess) return code;
   --state.retained[device];
   return kSuccess;
 }
 
 int cuCtxPushCurrent_v2(void* context) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuCtxPushCurrent"); code != kSuccess) return code;
   if (context == nullptr) return kInvalidContext;
   state.current.push_back(context);
@@ -68,6 +75,7 @@ int cuCtxPushCurrent_v2(void* context) {
 }
 
 int cuCtxPopCurrent_v2(void** context) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuCtxPopCurrent"); code != kSuccess) return code;
   if (state.current.empty()) return kInvalidContext;
   *context = state.current.back();
@@ -76,6 +84,7 @@ int cuCtxPopCurrent_v2(void** context) {
 }
 
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuMemHostAlloc"); code != kSuccess) return code;
   if (state.current.empty()) return kInvalidContext;
   *memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
@@ -85,6 +94,7 @@ int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
 }
 
 int cuMemFreeHost(void* memory) {
+  const std::lock_guard lock(one_call);
   if (const int code = begin("cuMemFreeHost"); code != kSuccess) return code;
   if (state.current.empty()) return kInvalidContext;
   if (state.alive.erase(memory) == 0) return kInvalidValue;

@@ -13,7 +13,7 @@ struct FakeDriver {
   bool shut_down = false;              // every function returns CUDA_ERROR_DEINITIALIZED
   bool is_initialised = false;
   std::map<int, int> retained;  // primary contexts, by device
-  std::vector<void*> current;   // contexts pushed; one thread at a time
+  std::vector<void*> current;   // contexts pushed, by all threads
   std::set<void*> alive;        // memory given out
   std::vector<unsigned> flags;  // of each cuMemHostAlloc
   std::map<std::string, int> calls;
