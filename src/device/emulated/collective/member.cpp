@@ -152,6 +152,7 @@ Member::Member(std::shared_ptr<Meeting> meeting, const Timing& timing)
 
 std::shared_ptr<Gate> Member::begin(Tasks tasks) {
   Numbers numbers = number(tasks);
+  if (tell_begun_) tell_begun_();
   return std::make_shared<TaskGate>(shared_from_this(), std::move(tasks), std::move(numbers));
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -30,6 +32,9 @@ class Member : public std::enable_shared_from_this<Member> {
     std::int64_t fixed_ns = 0;  // of each operation, whatever it moves
   };
   Member(std::shared_ptr<Meeting> meeting, const Timing& timing);
+
+  /// Has `tell` called whenever something is begun, a graph's operations too. Before the first.
+  void when_begun(std::function<void()> tell) { tell_begun_ = std::move(tell); }
 
   /// For an operation that runs once, from now on. Every gate of this kind must be run.
   std::shared_ptr<Gate> begin(Tasks tasks);
@@ -64,6 +69,7 @@ class Member : public std::enable_shared_from_this<Member> {
 
   const std::shared_ptr<Meeting> meeting_;
   const Timing timing_;
+  std::function<void()> tell_begun_;
 
   mutable Mutex mutex_;
   bool aborted_ UNSTARVE_GUARDED_BY(mutex_) = false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/io/files.h"
+#include "device/emulated/nccl/attendant.h"
 #include "device/emulated/nccl/patience.h"
 #include "device/emulated/process/api_call.h"
 #include "device/emulated/process/machine.h"
@@ -56,7 +57,11 @@ Result result_of(ErrorCode code) {
 }  // namespace
 
 Communicator::Communicator(std::string id, Gpu* gpu, bool blocks, std::shared_ptr<Member> member)
-    : id_(std::move(id)), gpu_(gpu), blocks_(blocks), member_(std::move(member)) {}
+    : id_(std::move(id)), gpu_(gpu), blocks_(blocks), member_(std::move(member)) {
+  member_->when_begun([weak = std::weak_ptr<Member>(member_)] {
+    if (const auto begun = weak.lock()) Attendant::get().expect(begun);
+  });
+}
 
 Result Communicator::open(const std::string& id, const Seat& seat, Gpu* gpu, bool blocks,
                           std::shared_ptr<Communicator>* out) {
