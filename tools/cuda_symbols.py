@@ -36,9 +36,16 @@ NOT_SUPPORTED = {
     "libcusparseLt": 10,
     "libnccl": 3,
     "libnvJitLink": 1,
+    "libnvidia-ml": 3,
     "libnvrtc": 11,
     "libnvshmem_host": 7,
     "libnvToolsExt": 0,
+}
+# torch looks the driver's functions up by name while it runs; all of them, or it gives up.
+LOOKED_UP_BY = "libc10_cuda.so"
+LOOKED_UP = {
+    "libcuda.so.1": re.compile(rb"\0(cu[A-Z][A-Za-z0-9]+(?:_v[0-9])?)(?=\0)"),
+    "libnvidia-ml.so.1": re.compile(rb"\0(nvml[A-Z][A-Za-z0-9]+(?:_v[0-9])?)(?=\0)"),
 }
 # Functions that give back a pointer, or nothing: 0 is what a caller survives.
 GIVES_POINTER = re.compile(r"^nvshmemx?_(ptr|malloc|calloc|align|mc_ptr|team_my_pe|my_pe)$")
@@ -82,8 +89,19 @@ def add(listed: Listed, wanted: Wanted) -> list[str]:
     return new
 
 
+def looked_up(site: Path) -> dict[str, Wanted]:
+    binary = site / "torch/lib" / LOOKED_UP_BY
+    content = binary.read_bytes() if binary.exists() else b""
+    names = {soname: set(pattern.findall(content)) for soname, pattern in LOOKED_UP.items()}
+    return {
+        soname: Wanted(plain={name.decode() for name in found})
+        for soname, found in names.items()
+        if found
+    }
+
+
 def wanted_of(site: Path) -> dict[str, Wanted]:
-    together: dict[str, Wanted] = {}
+    together = looked_up(site)
     for package in PACKAGES:
         for soname, wanted in wanted_by(site / package).items():
             one = together.setdefault(soname, Wanted())
