@@ -65,7 +65,7 @@ struct FuncAttributes {
 };
 
 /// cudaLaunchAttribute, CUlaunchAttribute: `id` says which member of a union of 64 bytes is meant.
-struct LaunchAttribute {
+struct alignas(8) LaunchAttribute {
   std::int32_t id;
   std::int32_t padding;
   std::uint32_t value[16];

@@ -84,7 +84,7 @@ enum class QueryResult : int { kFound = 0, kNoSuchName = 1 };
 }  // namespace
 
 UNSTARVE_CUDA cuGetProcAddress_v2(const char* name, void** function, int version,
-                                  std::uint64_t flags, QueryResult* result) {
+                                  std::uint64_t flags, int* result) {
   if (name == nullptr || function == nullptr || std::strncmp(name, "cu", 2) != 0) {
     return Outcome::kInvalidValue;
   }
