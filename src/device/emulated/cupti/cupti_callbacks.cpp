@@ -62,7 +62,8 @@ UNSTARVE_CUPTI cuptiEnableDomain(std::uint32_t on, const void* handle, std::uint
 }
 
 UNSTARVE_CUPTI cuptiEnableAllDomains(std::uint32_t on, const void* handle) {
-  for (const Domain domain : {Domain::kDriver, Domain::kRuntime, Domain::kState}) {
+  for (const Domain domain :
+       {Domain::kDriver, Domain::kRuntime, Domain::kResource, Domain::kState}) {
     const Code result = enable(handle, static_cast<std::uint32_t>(domain), 0, on != 0);
     if (result != Code::kSuccess) return result;
   }
@@ -78,10 +79,9 @@ UNSTARVE_CUPTI cuptiGetCallbackState(std::uint32_t* on, const void* handle, std:
   return result;
 }
 
-UNSTARVE_CUPTI cuptiSupportedDomains(std::size_t* count, const std::uint32_t** domains) {
-  static constexpr std::uint32_t kDomains[] = {static_cast<std::uint32_t>(Domain::kDriver),
-                                               static_cast<std::uint32_t>(Domain::kRuntime),
-                                               static_cast<std::uint32_t>(Domain::kState)};
+UNSTARVE_CUPTI cuptiSupportedDomains(std::size_t* count, const Domain** domains) {
+  static constexpr Domain kDomains[] = {Domain::kDriver, Domain::kRuntime, Domain::kResource,
+                                        Domain::kState};
   if (count == nullptr || domains == nullptr) return Code::kInvalidParameter;
   *count = std::size(kDomains);
   *domains = kDomains;

@@ -96,9 +96,10 @@ Code Subscriber::enable(const void* handle, std::uint32_t domain, std::uint32_t 
       }
       return Code::kSuccess;
     }
-    // CUPTI's own errors: there are none.
-    case Domain::kState: quiet_domains_[domain] = on; return Code::kSuccess;
-    case Domain::kResource:
+    // CUPTI's own errors: there are none. Contexts and modules: clients that would follow them (for
+    // hardware counters) are told of none.
+    case Domain::kState:
+    case Domain::kResource: quiet_domains_[domain] = on; return Code::kSuccess;
     case Domain::kSynchronize:
     case Domain::kNvtx: return on ? Code::kNotSupported : Code::kSuccess;
   }
@@ -112,8 +113,8 @@ Code Subscriber::is_enabled(const void* handle, std::uint32_t domain, std::uint3
   switch (static_cast<Domain>(domain)) {
     case Domain::kDriver: *on = calls_[1][call]; return Code::kSuccess;
     case Domain::kRuntime: *on = calls_[0][call]; return Code::kSuccess;
-    case Domain::kState: *on = quiet_domains_[domain]; return Code::kSuccess;
-    case Domain::kResource:
+    case Domain::kState:
+    case Domain::kResource: *on = quiet_domains_[domain]; return Code::kSuccess;
     case Domain::kSynchronize:
     case Domain::kNvtx: *on = false; return Code::kSuccess;
   }
