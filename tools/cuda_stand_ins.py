@@ -19,7 +19,7 @@ from pathlib import Path
 
 # Library by library, how its functions begin where they carry no version that says whose they are.
 PREFIXES = {
-    "libcuda": "cu[A-Z]",
+    "libcuda": "cu(?!File)[A-Z]",
     "libcudart": "cuda|__cuda",
     "libcublas": "cublas[A-KM-Z]|cublasL(?!t)",
     "libcublasLt": "cublasLt",
