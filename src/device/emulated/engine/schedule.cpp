@@ -238,7 +238,8 @@ void Schedule::start_graph(Track& track, const Operation& operation) {
   auto graph = std::make_unique<GraphRun>();
   graph->program = operation.program;
   graph->parent = &track;
-  graph->correlation = operation.activity.correlation;
+  graph->correlation =
+      track.graph == nullptr ? operation.activity.correlation : track.graph->correlation;
   graph->gates = operation.gates;
   graph->tracks.resize(operation.program->lanes.size());
   for (std::size_t i = 0; i < graph->tracks.size(); ++i) {
