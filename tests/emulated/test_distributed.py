@@ -42,7 +42,7 @@ def left_files(gpus: Emulation) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def collectives() -> Iterator[dict[str, list[str]]]:
+def collectives() -> dict[str, list[str]]:
     """What both ranks said of each check, in their order."""
     said: dict[str, list[str]] = {}
     with machine("a100", "--gpus", "2") as gpus:
@@ -66,7 +66,7 @@ def collectives() -> Iterator[dict[str, list[str]]]:
         ("all_to_all", "[0.0, 10.0]", "[1.0, 11.0]"),
         ("send", "[5.0]", "[5.0]"),
         ("batch", "[21.0]", "[20.0]"),
-        ("objects", "[(0, 10), (1, 3010)]", "[(0, 10), (1, 3010)]"),
+        ("objects", "[(0, 3010), (1, 10)]", "[(0, 3010), (1, 10)]"),
         ("object_list", "[{'seed': 42}, 'text']", "[{'seed': 42}, 'text']"),
         ("group", "[3.0]", "[3.0]"),
         ("end", "2", "2"),
@@ -92,11 +92,12 @@ def test_an_all_reduce_takes_the_time_of_a_ring(collectives: dict[str, list[str]
         assert ring_ms * 0.99 < float(seen) < ring_ms * 3
 
 
-@pytest.mark.parametrize("kind", ["ddp", "fsdp"])
+@pytest.mark.parametrize("kind", ["ddp", "fsdp", "fsdp2"])
 def test_a_model_is_trained_by_torchrun(kind: str, emulated: Emulated) -> None:
     emulation = emulated(gpus=2)
     said = torchrun(emulation, RANKS / "training.py", kind)
-    assert {"rank0 steps 8", "rank1 steps 8"} <= set(said.splitlines())
+    assert "rank0 steps 8" in said
+    assert "rank1 steps 8" in said
     assert not left_files(emulation)
 
 
@@ -106,12 +107,13 @@ def test_a_model_is_trained_by_spawned_processes(emulated: Emulated) -> None:
         PYTHON, RANKS / "training.py", env={"MASTER_PORT": str(free_port())}, timeout=240
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {"rank0 steps 8", "rank1 steps 8"} <= set(done.stdout.splitlines())
+    assert "rank0 steps 8" in done.stdout
+    assert "rank1 steps 8" in done.stdout
 
 
 def test_one_process_trains_on_two_gpus(emulated: Emulated) -> None:
     said = emulated(gpus=2).python("""
-import torch
+import time, torch
 from torch import nn
 net = nn.DataParallel(nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2)).cuda())
 loss = net(torch.randn(16, 8, device="cuda")).sum()
@@ -120,42 +122,38 @@ print([parameter.grad.shape for parameter in net.parameters()][0])
 parts = [torch.ones(3, device=f"cuda:{i}") for i in range(2)]
 torch.cuda.nccl.all_reduce(parts)
 torch.cuda.synchronize(0)
+time.sleep(1)  # a process that ends while torch starts a thread of its own aborts
 print("end")
 """)
     assert said.split("\n")[:2] == ["torch.Size([4, 8])", "end"]
 
 
-TWO_ON_ONE = """
-import os, torch, torch.distributed as dist
-torch.cuda.set_device(0)
-dist.init_process_group("nccl")
-dist.all_reduce(torch.zeros(1, device="cuda"))
-torch.cuda.synchronize()
-"""
-
-
-def test_two_ranks_on_one_gpu_are_refused(emulated: Emulated, tmp_path: Path) -> None:
-    script = tmp_path / "job.py"
-    script.write_text(TWO_ON_ONE)
-    emulation = emulated(gpus=2)
-    done = emulation.run(
-        PYTHON,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node=2",
-        f"--master-port={free_port()}",
-        script,
-        timeout=120,
-    )
-    assert done.returncode != 0
-    assert "use the same GPU" in done.stderr
-    assert not left_files(emulation)
-
-
-def test_each_rank_sees_its_own_gpu_alone(emulated: Emulated) -> None:
-    emulation = emulated(gpus=2)
+def two_ranks(
+    emulation: Emulation, script: str, *arguments: str, **env: str
+) -> list[subprocess.Popen[str]]:
+    """Two processes as a launcher starts them; "RANK" in a variable stands for their numbers."""
     port = str(free_port())
-    script = """
+    return [
+        subprocess.Popen(
+            [PYTHON, "-c", script, *arguments],
+            env={
+                **emulation.environment,
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": port,
+                "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC": "10",
+                **{name: value.replace("RANK", str(rank)) for name, value in env.items()},
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+
+
+SUM_OF_RANKS = """
 import torch, torch.distributed as dist
 dist.init_process_group("nccl")
 tensor = torch.tensor([1.0 + dist.get_rank()]).cuda()
@@ -163,23 +161,21 @@ dist.all_reduce(tensor)
 print(torch.cuda.device_count(), tensor.item())
 dist.destroy_process_group()
 """
-    ranks = [
-        subprocess.Popen(
-            [PYTHON, "-c", script],
-            env={
-                **emulation.environment,
-                "CUDA_VISIBLE_DEVICES": str(rank),
-                "RANK": str(rank),
-                "WORLD_SIZE": "2",
-                "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": port,
-            },
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    assert [process.communicate(timeout=120)[0].strip() for process in ranks] == ["1 3.0"] * 2
+
+
+def test_two_ranks_on_one_gpu_are_refused(emulated: Emulated) -> None:
+    emulation = emulated(gpus=2)
+    ranks = two_ranks(emulation, SUM_OF_RANKS, CUDA_VISIBLE_DEVICES="0")
+    for rank in ranks:
+        out, err = rank.communicate(timeout=120)
+        assert rank.returncode != 0, out
+        assert "invalid usage" in err
+    assert not left_files(emulation)
+
+
+def test_each_rank_sees_its_own_gpu_alone(emulated: Emulated) -> None:
+    ranks = two_ranks(emulated(gpus=2), SUM_OF_RANKS, CUDA_VISIBLE_DEVICES="RANK")
+    assert [rank.communicate(timeout=120)[0].strip() for rank in ranks] == ["1 3.0"] * 2
 
 
 HANGS = """
@@ -213,27 +209,6 @@ dist.all_reduce(tensor)
 torch.cuda.synchronize()
 time.sleep(60)
 """
-
-
-def two_ranks(emulation: Emulation, script: str, *arguments: str) -> list[subprocess.Popen[str]]:
-    port = str(free_port())
-    return [
-        subprocess.Popen(
-            [PYTHON, "-c", script, *arguments],
-            env={
-                **emulation.environment,
-                "RANK": str(rank),
-                "WORLD_SIZE": "2",
-                "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": port,
-                "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC": "10",
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
 
 
 def test_a_hanging_collective_can_be_aborted(emulated: Emulated) -> None:

@@ -1,6 +1,7 @@
-"""Two ranks: each kind of exchange, with small tensors that really travel. Prints a line a check."""
+"""Two ranks: each kind of exchange, with small tensors that really travel. Prints each check."""
 
 import os
+import sys
 import time
 from datetime import timedelta
 
@@ -15,7 +16,8 @@ device = torch.device("cuda", rank)
 
 
 def say(name: str, seen: object) -> None:
-    print(f"rank{rank} {name} {seen}", flush=True)
+    sys.stdout.write(f"rank{rank} {name} {seen}\n")
+    sys.stdout.flush()
 
 
 def numbers(*values: float, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -64,8 +66,9 @@ for work in dist.batch_isend_irecv(
     work.wait()
 say("batch", received.tolist())
 
+# torch looks for the largest object with a kernel, which finds the first: that has to be it.
 objects: list[object] = [None] * world
-dist.all_gather_object(objects, {"rank": rank, "name": "x" * (10 + 3000 * rank)})
+dist.all_gather_object(objects, {"rank": rank, "name": "x" * (3010 - 3000 * rank)})
 say("objects", [(each["rank"], len(each["name"])) for each in objects])
 
 listed = [{"seed": 42}, "text"] if rank == 0 else [None, None]
