@@ -1,7 +1,8 @@
 #include "trial/emulation/emulated_job.h"
 
+#include <signal.h>
+
 #include <array>
-#include <csignal>
 
 #include "base/clock.h"
 
@@ -69,6 +70,8 @@ Result<EmulatedJob> run_emulated(Emulation& emulation, const EmulatedJobOptions&
     if (*end) {
       done.exit = **end;
       done.limit_reached = limit.was_reached();
+      // What ignored the signal that ended the job is told by the next; mostly there is nothing.
+      if (done.limit_reached) static_cast<void>(::kill(-job->pid(), SIGTERM));
       return done;
     }
     limit.enforce(done.wall_s, *job);

@@ -1,0 +1,222 @@
+"""`unstarve emulate` and `run --emulate`: what they say, pass on and leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from emulation import PYTHON, UNSTARVE, unstarve
+
+ENVIRONMENT = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+FIRST_LINE = "unstarve: emulating 1 x NVIDIA A100-SXM4-80GB: nothing is computed"
+
+
+def settings_of(*arguments: str) -> tuple[dict[str, object], dict[str, str], str]:
+    """The settings that a job finds, its environment, and what is said on stderr."""
+    show = "import os; print(open(os.environ['UNSTARVE_EMULATED_GPU']).read())"
+    done = unstarve("emulate", *arguments, "--", sys.executable, "-c", show)
+    assert done.returncode == 0, done.stderr
+    environment = json.loads(unstarve("emulate", *arguments, "--", *ENVIRONMENT).stdout)
+    return json.loads(done.stdout), environment, done.stderr
+
+
+def test_a_job_finds_settings_and_libraries() -> None:
+    settings, environment, said = settings_of("a100")
+    assert said.startswith(FIRST_LINE)
+    assert "results are zeros" in said.splitlines()[0]
+    assert "roofline" in said.splitlines()[0]
+    assert settings["gpus"] == 1
+    assert settings["scale"] == 1
+    profile = settings["profile"]
+    assert isinstance(profile, dict)
+    assert profile["device_name"] == "Emulated NVIDIA A100-SXM4-80GB"
+    state = Path(environment["UNSTARVE_EMULATED_GPU"]).parent
+    assert not state.exists()
+    redirect = Path(environment["LD_AUDIT"])
+    assert redirect.name == "libunstarve_redirect.so"
+    assert redirect.exists()
+    assert Path(environment["TRITON_LIBCUDA_PATH"]) == redirect.parent
+
+
+def test_gpus_memory_and_scale_reach_the_settings() -> None:
+    settings, _, said = settings_of("l4", "--gpus", "4", "--memory", "20", "--scale", "1.25")
+    assert "4 x NVIDIA L4" in said
+    assert settings["gpus"] == 4
+    assert settings["scale"] == 1.25
+    profile = settings["profile"]
+    assert isinstance(profile, dict)
+    assert profile["architecture"]["total_memory_bytes"] == 20 * 2**30
+
+
+def test_ci_names_the_gpu_by_a_variable(tmp_path: Path) -> None:
+    env = {**os.environ, "UNSTARVE_EMULATE": "h100"}
+    done = unstarve("emulate", "--", "true", env=env)
+    assert "H100" in done.stderr
+    done = unstarve("emulate", "l4", "--", "true", env=env)
+    assert "L4" in done.stderr
+    done = unstarve("run", "--out", str(tmp_path / "run"), "--", "true", env=env)
+    assert "emulating 1 x NVIDIA H100" in done.stderr
+    assert done.returncode == 0
+
+
+def test_an_audit_library_of_the_user_is_kept(tmp_path: Path) -> None:
+    theirs = str(tmp_path / "theirs.so")
+    env = {**os.environ, "LD_AUDIT": theirs}
+    script = "import os; print(os.environ['LD_AUDIT'])"
+    done = unstarve("emulate", "--", sys.executable, "-c", script, env=env)
+    assert done.stdout.strip().endswith(f"libunstarve_redirect.so:{theirs}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["a100"], 2, "the job goes after `--`"),
+        (["a100", "--"], 2, "the job goes after `--`"),
+        (["a100", "l4", "--", "true"], 2, "one GPU is named before `--`, not also 'l4'"),
+        (["nonesuch", "--", "true"], 2, "nonesuch"),
+        (["--gpus", "0", "--", "true"], 2, "--gpus"),
+        (["--memory", "-1", "--", "true"], 2, "--memory"),
+        (["--", "no-such-command"], 127, "no such command"),
+        (["--", "/etc/passwd"], 126, "not an executable file"),
+    ],
+)
+def test_wrong_usage_is_named(arguments: list[str], code: int, says: str) -> None:
+    done = unstarve("emulate", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [["sh", "-c", "exit 3", "--", "x"], ["bash", "-c", "kill -9 $$"]]
+)
+def test_the_exit_code_is_the_jobs(command: list[str]) -> None:
+    alone = subprocess.run(command).returncode
+    done = unstarve("emulate", "a100", "--", *command)
+    assert done.returncode == (alone if alone >= 0 else 128 - alone)
+
+
+def test_a_limit_ends_the_job_and_all_that_it_started(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    started = time.monotonic()
+    job = f"sleep 1000 & echo $! > {pid_file}; wait"
+    done = unstarve("emulate", "--limit", "1.5", "--", "bash", "-c", job)
+    assert done.returncode == 124
+    assert 1.4 < time.monotonic() - started < 60
+    assert "1.5 s" in done.stderr
+    # A background job of a shell ignores SIGINT.
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)
+
+
+def test_a_job_that_never_used_the_gpu_is_told_so() -> None:
+    done = unstarve("emulate", "--", "true")
+    assert "never used a GPU" in done.stderr.splitlines()[-1]
+
+
+def test_what_was_seen_is_said_at_the_end() -> None:
+    script = """
+import torch
+x = torch.randn(512, 512, device="cuda")
+for _ in range(20):
+    y = x @ x
+print(y.cpu().shape)
+"""
+    done = unstarve("emulate", "a100", "--", PYTHON, "-c", script)
+    assert (done.returncode, done.stdout) == (0, "torch.Size([512, 512])\n"), done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert "kernels" in last
+    assert "busy" in last
+    assert "roofline" in last
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_job_and_leaves_nothing(ending: signal.Signals) -> None:
+    script = (
+        "import os, time\n"
+        "print(os.path.dirname(os.environ['UNSTARVE_EMULATED_GPU']), flush=True)\n"
+        "time.sleep(600)"
+    )
+    run = subprocess.Popen(
+        [str(UNSTARVE), "emulate", "--", sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert run.stdout
+    state = Path(run.stdout.readline().strip())
+    assert state.is_dir()
+    run.send_signal(ending)
+    assert run.wait(timeout=30) != 0
+    assert not state.exists()
+
+
+def test_the_first_thing_that_a_torch_without_cuda_gets_is_what_to_install(tmp_path: Path) -> None:
+    package = tmp_path / "torch"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('not imported to be looked at')")
+    (package / "version.py").write_text("__version__ = '2.8.0+cpu'\ncuda: str | None = None\n")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = unstarve("emulate", "--", sys.executable, "-c", "pass", env=env)
+    assert "built for the CPU alone" in done.stderr
+    assert "pip install --no-deps --force-reinstall torch==2.8.0" in done.stderr
+
+
+def test_a_program_that_cannot_be_given_libraries_is_named(tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    source = tmp_path / "static.c"
+    source.write_text("int main(void) { return 0; }")
+    if subprocess.run(["cc", "-static", "-o", static, source]).returncode != 0:
+        pytest.skip("no static C library to build a program with")
+    done = unstarve("emulate", "--", str(static))
+    assert done.returncode == 0
+    assert "statically linked" in done.stderr
+
+
+TRAINING = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Slow(Dataset):
+    def __len__(self):
+        return 10_000
+    def __getitem__(self, index):
+        torch.randn(3, 96, 96).sort()
+        return torch.zeros(3, 96, 96), 0
+
+model = torch.nn.Sequential(
+    torch.nn.Conv2d(3, 64, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.LazyLinear(10)
+).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step, (images, labels) in enumerate(DataLoader(Slow(), batch_size=8)):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(images.cuda()), labels.cuda())
+    loss.backward()
+    optimizer.step()
+    loss.item()
+    if step == 40:
+        break
+print("trained")
+"""
+
+
+def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(tmp_path: Path) -> None:
+    job = tmp_path / "train.py"
+    job.write_text(TRAINING)
+    page, result = tmp_path / "page.html", tmp_path / "run.json"
+    done = unstarve(
+        *["run", "--emulate", "a100", "--out", str(tmp_path / "run")],
+        *["--html", str(page), "--json", str(result), "--", PYTHON, str(job)],
+    )
+    assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
+    diagnosis = json.loads(result.read_text())
+    assert "emulated" in result.read_text().lower()
+    shares = diagnosis["diagnosis"]["shares"] if "diagnosis" in diagnosis else diagnosis
+    assert shares
+    assert "Emulated NVIDIA A100" in page.read_text()
