@@ -260,6 +260,15 @@ TEST(Kineto, DeviceProperties) {
   EXPECT_EQ(timeline.devices[0].total_memory_bytes.value_or(0), 85'045'084'160);
   EXPECT_EQ(timeline.devices[0].multiprocessors.value_or(0), 132);
   EXPECT_EQ(timeline.devices[0].compute_capability.value_or(0), 9.0);
+  EXPECT_FALSE(timeline.devices[0].emulated);
+}
+
+TEST(Kineto, AnEmulatedDeviceSaysSoInItsName) {
+  const Timeline timeline = read(R"json({"traceEvents":[
+    {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1}],
+    "deviceProperties":[{"id":0,"name":"Emulated NVIDIA L4"}]})json");
+  ASSERT_EQ(timeline.devices.size(), 1U);
+  EXPECT_TRUE(timeline.devices[0].emulated);
 }
 
 TEST(Kineto, WhatTheTraceDoesNotSayStaysAbsent) {

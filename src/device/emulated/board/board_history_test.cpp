@@ -8,6 +8,7 @@
 #include "base/cupti_ring.h"
 #include "device/emulated/board/device_watch.h"
 #include "device/emulated/process/device_ring.h"
+#include "device/gpu_readings.h"
 
 namespace unstarve::emulated {
 namespace {
@@ -95,6 +96,23 @@ TEST(BoardHistory, WhoLooksAfterHoursWorksThroughTheLastMinutesAlone) {
   history.close_until(later);
   EXPECT_GT(history.latest().end_ns, later - 2 * BoardHistory::kWindowNs - kMs * 100);
   EXPECT_NEAR(history.latest().board.power_w, 50, 1);
+}
+
+TEST(BoardModel, ThePowerCapHoldsTheClockBackAndHeatIsSaid) {
+  Profile profile = board();
+  profile.power_tau_s = 0.2;
+  profile.slowdown_c = 65;
+  BoardModel model(profile);
+  model.advance(10, 1, true);
+  EXPECT_NEAR(model.state().power_w, 400, 1);
+  EXPECT_LT(model.state().sm_clock_mhz, 1400);
+  EXPECT_EQ(model.state().throttle_reasons, device::throttle::kSoftwarePowerCap);
+  model.advance(1000, 1, true);
+  EXPECT_NEAR(model.state().temperature_c, 30 + 0.1 * 400, 1);
+  EXPECT_NE(model.state().throttle_reasons & device::throttle::kSoftwareThermal, 0U);
+  model.advance(1000, 0, false);
+  EXPECT_NEAR(model.state().temperature_c, 30 + 0.1 * 50, 1);
+  EXPECT_EQ(model.state().throttle_reasons, device::throttle::kIdle);
 }
 
 class DeviceWatchTest : public ::testing::Test {

@@ -27,7 +27,9 @@ std::vector<std::string> results(Collective kind, std::size_t bytes, int root = 
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::vector<std::byte> result = result_of(task, rank, brought);
     const std::size_t bytes_wanted = target_bytes(task, rank, kRanks);
-    if (bytes_wanted > 0) EXPECT_EQ(result.size(), bytes_wanted);
+    if (bytes_wanted > 0) {
+      EXPECT_EQ(result.size(), bytes_wanted);
+    }
     all.emplace_back(reinterpret_cast<const char*>(result.data()), result.size());
   }
   return all;
