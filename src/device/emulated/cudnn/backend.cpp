@@ -97,8 +97,9 @@ bool rounds_floats(const Node& engine) {
 Attribute numerical_notes(const Node& engine) {
   Attribute notes = empty_attribute(AttributeType::kNumericalNote);
   if (!rounds_floats(engine)) return notes;
-  const std::int32_t values[] = {kNoteTensorCore, kNoteDownConvertInputs};
-  notes.count = 2;
+  // Not that inputs become a half type, for which PyTorch leaves an engine out in any case.
+  const std::int32_t values[] = {kNoteTensorCore};
+  notes.count = 1;
   notes.bytes.resize(sizeof(values));
   std::memcpy(notes.bytes.data(), values, sizeof(values));
   return notes;

@@ -113,6 +113,5 @@ inline constexpr std::int32_t kGenerateIndex = 501;
 
 /// cudnnBackendNumericalNote_t.
 inline constexpr std::int32_t kNoteTensorCore = 0;
-inline constexpr std::int32_t kNoteDownConvertInputs = 1;
 
 }  // namespace unstarve::emulated::cudnn
