@@ -25,8 +25,15 @@ struct Mapping {
   std::uint64_t handle = 0;
 };
 
+/// Neighbouring mappings of one GPU, which are one range to a copy that spans them.
+struct Run {
+  std::size_t bytes = 0;
+  int gpu = -1;
+};
+
 struct Mapped {
   std::mutex mutex;
+  std::map<std::uintptr_t, Run> runs;
   std::unordered_map<std::uint64_t, Memory> memory;
   std::map<std::uintptr_t, std::size_t> reserved;
   std::map<std::uintptr_t, Mapping> mappings;
@@ -64,6 +71,54 @@ bool is_free(const Mapped& all, std::uintptr_t begin, std::size_t bytes) {
   if (next == all.mappings.begin()) return true;
   const auto& [base, before] = *std::prev(next);
   return base + before.bytes <= begin;
+}
+
+void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+Outcome know_run(Mapped& all, std::uintptr_t begin, const Run& run) {
+  if (run.bytes == 0) return Outcome::kSuccess;
+  const Outcome outcome = gpu_at(run.gpu)->know_range(pointer(begin), run.bytes);
+  if (outcome == Outcome::kSuccess) all.runs[begin] = run;
+  return outcome;
+}
+
+void forget_run(Mapped& all, std::map<std::uintptr_t, Run>::iterator run) {
+  static_cast<void>(gpu_at(run->second.gpu)->forget_range(pointer(run->first)));
+  all.runs.erase(run);
+}
+
+/// [begin, begin + bytes) becomes a run, or part of those beside it.
+Outcome add_to_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes, int gpu) {
+  std::uintptr_t first = begin;
+  std::uintptr_t end = begin + bytes;
+  auto next = all.runs.lower_bound(begin);
+  if (next != all.runs.end() && next->first == end && next->second.gpu == gpu) {
+    end += next->second.bytes;
+    const auto right = next++;
+    forget_run(all, right);
+  }
+  if (next != all.runs.begin()) {
+    const auto left = std::prev(next);
+    if (left->first + left->second.bytes == begin && left->second.gpu == gpu) {
+      first = left->first;
+      forget_run(all, left);
+    }
+  }
+  return know_run(all, first, {end - first, gpu});
+}
+
+/// What is left of the run that holds [begin, begin + bytes) stays known.
+Outcome take_from_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes) {
+  const auto next = all.runs.upper_bound(begin);
+  if (next == all.runs.begin()) return Outcome::kInvalidValue;
+  const auto run = std::prev(next);
+  const std::uintptr_t first = run->first;
+  const std::uintptr_t end = first + run->second.bytes;
+  const int gpu = run->second.gpu;
+  forget_run(all, run);
+  const Outcome left = know_run(all, first, {begin - first, gpu});
+  const Outcome right = know_run(all, begin + bytes, {end - begin - bytes, gpu});
+  return left != Outcome::kSuccess ? left : right;
 }
 
 // What a file descriptor of exported memory holds.
@@ -193,7 +248,7 @@ Outcome map_memory(void* address, std::size_t bytes, std::size_t offset, std::ui
   if (!fits || !is_reserved(all, number(address), bytes) || !is_free(all, number(address), bytes)) {
     return Outcome::kInvalidValue;
   }
-  const Outcome known = gpu_at(memory->second.gpu)->know_range(address, bytes);
+  const Outcome known = add_to_runs(all, number(address), bytes, memory->second.gpu);
   if (known != Outcome::kSuccess) return known;
   ++memory->second.mappings;
   all.mappings[number(address)] = {bytes, handle};
@@ -209,8 +264,7 @@ Outcome unmap_memory(void* address, std::size_t bytes) {
   while (mapping != all.mappings.end() && mapping->first + mapping->second.bytes <= end) {
     const std::uint64_t handle = mapping->second.handle;
     Memory& memory = all.memory[handle];
-    const Outcome forgotten =
-        gpu_at(memory.gpu)->forget_range(reinterpret_cast<void*>(mapping->first));
+    const Outcome forgotten = take_from_runs(all, mapping->first, mapping->second.bytes);
     if (forgotten != Outcome::kSuccess) return forgotten;
     mapping = all.mappings.erase(mapping);
     --memory.mappings;

@@ -28,8 +28,16 @@ struct PoolMemory {
   std::size_t bytes = 0;
 };
 
+/// Freed by a stream that has not got there yet, as `passed` tells.
+struct Freed {
+  void* address = nullptr;
+  Stream* stream = nullptr;
+  Event* passed = nullptr;
+};
+
 struct Pools {
   std::mutex mutex;
+  std::vector<Freed> freed;  // in the order of the calls
   std::vector<std::unique_ptr<MemoryPool>> all;
   std::unordered_map<int, MemoryPool*> defaults;
   std::unordered_map<int, MemoryPool*> current;
@@ -54,6 +62,46 @@ void take(MemoryPool& pool, std::size_t bytes) {
   pool.used += bytes;
   pool.used_high = std::max(pool.used_high, pool.used);
   pool.reserved_high = std::max(pool.reserved_high, pool.used);
+}
+
+void give_back(const Freed& freed) {
+  Gpu* const gpu = gpu_at(find_allocation(freed.address).gpu);
+  if (gpu != nullptr) static_cast<void>(gpu->free_in_order(freed.stream, freed.address));
+  static_cast<void>(destroy_event(freed.passed));
+}
+
+/// Takes what `is_over` says of the freed memory and gives it back; whether there was any.
+template <class Over>
+bool settle(Over is_over) {
+  std::vector<Freed> over;
+  {
+    const std::lock_guard lock(pools().mutex);
+    std::vector<Freed>& freed = pools().freed;
+    const auto kept = std::stable_partition(freed.begin(), freed.end(),
+                                            [&](const Freed& one) { return !is_over(one); });
+    over.assign(kept, freed.end());
+    freed.erase(kept, freed.end());
+  }
+  for (const Freed& one : over) give_back(one);
+  return !over.empty();
+}
+
+bool has_passed(const Freed& freed) { return query_event(freed.passed) != Outcome::kNotReady; }
+
+Outcome allocate_settled(Stream* stream, std::size_t bytes, void** out) {
+  settle_pools();
+  Gpu& gpu = *gpu_of(stream);
+  Outcome outcome = gpu.allocate_in_order(stream, bytes, out);
+  if (outcome != Outcome::kOutOfMemory) return outcome;
+  // What this stream freed is its own to use again; what others freed has to be waited for.
+  if (settle([&](const Freed& freed) { return freed.stream == stream; })) {
+    outcome = gpu.allocate_in_order(stream, bytes, out);
+  }
+  if (outcome != Outcome::kOutOfMemory) return outcome;
+  const auto wait = [](const Freed& freed) {
+    return synchronize_event(freed.passed) == Outcome::kSuccess;
+  };
+  return settle(wait) ? gpu.allocate_in_order(stream, bytes, out) : outcome;
 }
 
 bool is_reuse(PoolAttribute attribute) {
@@ -158,7 +206,7 @@ Outcome allocate_from(MemoryPool* pool, Stream* stream, std::size_t bytes, void*
   if (out == nullptr) return Outcome::kInvalidValue;
   *out = nullptr;
   if (bytes == 0) return Outcome::kSuccess;
-  const Outcome outcome = gpu_of(stream)->allocate_in_order(stream, bytes, out);
+  const Outcome outcome = allocate_settled(stream, bytes, out);
   if (outcome != Outcome::kSuccess || *out == nullptr) return outcome;
   const std::lock_guard lock(pools().mutex);
   take(*pool, bytes);
@@ -174,11 +222,25 @@ void forget_pool_memory(const void* address) {
   pools().memory.erase(found);
 }
 
+void settle_pools() { settle(has_passed); }
+
 Outcome free_to_pool(Stream* stream, void* address) {
   if (address == nullptr) return Outcome::kSuccess;
-  const Outcome outcome = gpu_of(stream)->free_in_order(stream, address);
-  if (outcome == Outcome::kSuccess) forget_pool_memory(address);
-  return outcome;
+  const Allocation known = find_allocation(address);
+  if (known.base != reinterpret_cast<std::uintptr_t>(address)) return Outcome::kInvalidValue;
+  forget_pool_memory(address);
+  Event* passed = nullptr;
+  // A captured free is one of the graph's, whose memory is the graph's too: nothing to wait for.
+  const bool waits = !capture_of(stream).active &&
+                     create_event(false, false, &passed) == Outcome::kSuccess &&
+                     record_event(passed, stream) == Outcome::kSuccess;
+  if (!waits) return gpu_of(stream)->free_in_order(stream, address);
+  {
+    const std::lock_guard lock(pools().mutex);
+    pools().freed.push_back({address, stream, passed});
+  }
+  settle_pools();
+  return Outcome::kSuccess;
 }
 
 }  // namespace unstarve::emulated

@@ -5,8 +5,9 @@
 
 #include "device/emulated/process/gpu.h"
 
-/// Pools of cudaMallocAsync. A pool here keeps nothing back: what is freed is free at once, so that
-/// its reserved bytes are its used bytes. The attributes that say otherwise are kept and answered.
+/// Pools of cudaMallocAsync. What is freed is free when its stream has got there; sooner only for the
+/// same stream, and when there is no other memory. A pool keeps nothing back beyond that, so that its
+/// reserved bytes are its used bytes. The attributes that say otherwise are kept and answered.
 namespace unstarve::emulated {
 
 /// A cudaMemPool_t, a CUmemoryPool.
@@ -41,6 +42,8 @@ Outcome set_attribute(MemoryPool* pool, PoolAttribute attribute, const void* val
 Outcome allocate_from(MemoryPool* pool, Stream* stream, std::size_t bytes, void** out);
 /// cudaFreeAsync, of memory of a pool or of any other.
 Outcome free_to_pool(Stream* stream, void* address);
+/// Gives back what streams have got to by now.
+void settle_pools();
 /// `address` is freed in another way.
 void forget_pool_memory(const void* address);
 

@@ -78,8 +78,9 @@ void* find_entry(const char* name, int version, std::uint64_t flags) {
   return nullptr;
 }
 
-/// CUdriverProcAddressQueryResult.
-enum class QueryResult : int { kFound = 0, kNoSuchName = 1 };
+// CUdriverProcAddressQueryResult.
+constexpr int kFound = 0;
+constexpr int kNoSuchName = 1;
 
 }  // namespace
 
@@ -89,9 +90,7 @@ UNSTARVE_CUDA cuGetProcAddress_v2(const char* name, void** function, int version
     return Outcome::kInvalidValue;
   }
   *function = find_entry(name, version, flags);
-  if (result != nullptr) {
-    *result = *function != nullptr ? QueryResult::kFound : QueryResult::kNoSuchName;
-  }
+  if (result != nullptr) *result = *function != nullptr ? kFound : kNoSuchName;
   if (*function != nullptr) return Outcome::kSuccess;
   report_missing("cuda", name);
   return Outcome::kNotFound;

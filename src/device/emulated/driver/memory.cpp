@@ -29,6 +29,7 @@ bool is_pinned(const void* address) {
 UNSTARVE_CUDA cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   return on_context([&](Gpu& gpu) {
     if (free_bytes == nullptr || total_bytes == nullptr) return Outcome::kInvalidValue;
+    settle_pools();
     gpu.memory_info(free_bytes, total_bytes);
     return Outcome::kSuccess;
   });

@@ -103,6 +103,7 @@ UNSTARVE_CUDART cudaFree(void* address) {
 UNSTARVE_CUDART cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   return remember(on_gpu([&](Gpu& gpu) {
     if (free_bytes == nullptr || total_bytes == nullptr) return Outcome::kInvalidValue;
+    settle_pools();
     gpu.memory_info(free_bytes, total_bytes);
     return Outcome::kSuccess;
   }));
