@@ -1,5 +1,6 @@
 #include "cli/commands/emulation_options.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "cli/commands/numbers.h"
@@ -19,18 +20,22 @@ constexpr double kSecondsPerNs = 1e-9;
 
 void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
 
-/// "1234 kernels and 56 copies; busy 56.5 % of 12.3 s; durations: 100.0 % by roofline".
+/// "the emulated GPU: 1234 kernels, 56 copies; busy for 6.95 of 12.3 s (56.5 %) from its first work
+/// to its last; durations: 100.0 % by roofline". Kernels that shared the GPU count as if alone.
 std::string describe(const trial::EmulationUse& use) {
   const double span_s = static_cast<double>(use.span_ns) * kSecondsPerNs;
   const double kernel_s = static_cast<double>(use.kernel_ns) * kSecondsPerNs;
+  const double busy_s = std::min(kernel_s, span_s);
   const double recorded_s = static_cast<double>(use.recorded_kernel_ns) * kSecondsPerNs;
   const double recorded_percent = kernel_s > 0 ? 100 * recorded_s / kernel_s : 0;
-  const std::string gpus =
-      use.gpus_used == 1 ? "the emulated GPU" : fmt::format("{} emulated GPUs", use.gpus_used);
+  const std::string gpus = use.gpus_used == 1
+                               ? "the emulated GPU"
+                               : fmt::format("{} emulated GPUs together", use.gpus_used);
   std::string text = fmt::format(
-      "{}: {} kernels and {} copies; kernels took {:.1f} % of {:.1f} s from the first work to the "
+      "{}: {} kernels, {} copies; busy for {:.3g} of {:.3g} s ({:.1f} %) from the first work to "
+      "the "
       "last; durations: ",
-      gpus, use.kernels, use.copies, span_s > 0 ? 100 * kernel_s / span_s : 0, span_s);
+      gpus, use.kernels, use.copies, busy_s, span_s, span_s > 0 ? 100 * busy_s / span_s : 0);
   if (recorded_percent > 0) text += fmt::format("{:.1f} % recorded, ", recorded_percent);
   return text + fmt::format("{:.1f} % by roofline", 100 - recorded_percent);
 }
