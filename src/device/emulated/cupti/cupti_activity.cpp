@@ -5,7 +5,7 @@
 #include "device/emulated/cupti/tracer.h"
 #include "device/emulated/process/gpu.h"
 
-#define UNSTARVE_CUPTI extern "C" __attribute__((visibility("default"))) Code
+#define UNSTARVE_CUPTI extern "C" __attribute__((visibility("default"))) cupti::Code
 
 using namespace unstarve;
 using namespace unstarve::emulated;

@@ -3,7 +3,7 @@
 #include "device/emulated/cupti/subscriber.h"
 #include "device/emulated/process/gpu.h"
 
-#define UNSTARVE_CUPTI extern "C" __attribute__((visibility("default"))) Code
+#define UNSTARVE_CUPTI extern "C" __attribute__((visibility("default"))) cupti::Code
 
 using namespace unstarve;
 using namespace unstarve::emulated;
@@ -79,7 +79,7 @@ UNSTARVE_CUPTI cuptiGetCallbackState(std::uint32_t* on, const void* handle, std:
   return result;
 }
 
-UNSTARVE_CUPTI cuptiSupportedDomains(std::size_t* count, const Domain** domains) {
+UNSTARVE_CUPTI cuptiSupportedDomains(std::size_t* count, const cupti::Domain** domains) {
   static constexpr Domain kDomains[] = {Domain::kDriver, Domain::kRuntime, Domain::kResource,
                                         Domain::kState};
   if (count == nullptr || domains == nullptr) return Code::kInvalidParameter;
@@ -120,7 +120,7 @@ UNSTARVE_CUPTI cuptiGetStreamId(void* context, const void* stream, std::uint32_t
 
 UNSTARVE_CUPTI cuptiGetLastError() { return Code::kSuccess; }
 
-UNSTARVE_CUPTI cuptiGetResultString(Code result, const char** text) {
+UNSTARVE_CUPTI cuptiGetResultString(cupti::Code result, const char** text) {
   if (text == nullptr) return Code::kInvalidParameter;
   *text = [result] {
     switch (result) {
@@ -150,6 +150,6 @@ UNSTARVE_CUPTI cuptiGetResultString(Code result, const char** text) {
   return Code::kSuccess;
 }
 
-UNSTARVE_CUPTI cuptiGetErrorMessage(Code result, const char** text) {
+UNSTARVE_CUPTI cuptiGetErrorMessage(cupti::Code result, const char** text) {
   return cuptiGetResultString(result, text);
 }

@@ -5,7 +5,7 @@
 #include "device/emulated/nvml/session.h"
 
 using namespace unstarve::emulated;
-using nvml::DeviceHandle;
+
 using nvml::Return;
 
 namespace {
@@ -14,7 +14,7 @@ void write_bus_id(char* out, std::size_t size, const char* format, const NvmlDev
   std::snprintf(out, size, format, static_cast<unsigned>(device.pci_bus()));
 }
 
-Return pci_info_v2(DeviceHandle handle, nvml::PciInfoV2* info) noexcept {
+Return pci_info_v2(nvml::DeviceHandle handle, nvml::PciInfoV2* info) noexcept {
   return with_device(handle, [&](NvmlDevice& device) {
     if (info == nullptr) return Return::kInvalidArgument;
     *info = {};
@@ -36,26 +36,26 @@ std::uint32_t architecture_of(const Profile& profile) {
 
 }  // namespace
 
-UNSTARVE_NVML nvmlDeviceGetName(DeviceHandle handle, char* name, std::uint32_t size) {
+UNSTARVE_NVML nvmlDeviceGetName(nvml::DeviceHandle handle, char* name, std::uint32_t size) {
   return with_device(handle, [&](NvmlDevice& device) {
     return copy_text(device.profile().device_name, name, size);
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetUUID(DeviceHandle handle, char* uuid, std::uint32_t size) {
+UNSTARVE_NVML nvmlDeviceGetUUID(nvml::DeviceHandle handle, char* uuid, std::uint32_t size) {
   return with_device(handle,
                      [&](NvmlDevice& device) { return copy_text(device.uuid(), uuid, size); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetIndex(DeviceHandle handle, std::uint32_t* index) {
+UNSTARVE_NVML nvmlDeviceGetIndex(nvml::DeviceHandle handle, std::uint32_t* index) {
   return read_value(handle, index, [](NvmlDevice& device) { return device.index(); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetMinorNumber(DeviceHandle handle, std::uint32_t* number) {
+UNSTARVE_NVML nvmlDeviceGetMinorNumber(nvml::DeviceHandle handle, std::uint32_t* number) {
   return read_value(handle, number, [](NvmlDevice& device) { return device.index(); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPciInfo_v3(DeviceHandle handle, nvml::PciInfoV3* info) {
+UNSTARVE_NVML nvmlDeviceGetPciInfo_v3(nvml::DeviceHandle handle, nvml::PciInfoV3* info) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (info == nullptr) return Return::kInvalidArgument;
     *info = {};
@@ -66,24 +66,24 @@ UNSTARVE_NVML nvmlDeviceGetPciInfo_v3(DeviceHandle handle, nvml::PciInfoV3* info
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPciInfo_v2(DeviceHandle handle, nvml::PciInfoV2* info) {
+UNSTARVE_NVML nvmlDeviceGetPciInfo_v2(nvml::DeviceHandle handle, nvml::PciInfoV2* info) {
   return pci_info_v2(handle, info);
 }
 
-UNSTARVE_NVML nvmlDeviceGetPciInfo(DeviceHandle handle, nvml::PciInfoV2* info) {
+UNSTARVE_NVML nvmlDeviceGetPciInfo(nvml::DeviceHandle handle, nvml::PciInfoV2* info) {
   return pci_info_v2(handle, info);
 }
 
-UNSTARVE_NVML nvmlDeviceGetBrand(DeviceHandle handle, std::uint32_t* brand) {
+UNSTARVE_NVML nvmlDeviceGetBrand(nvml::DeviceHandle handle, std::uint32_t* brand) {
   return read_value(handle, brand, [](NvmlDevice&) { return nvml::kBrandNvidia; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetArchitecture(DeviceHandle handle, std::uint32_t* architecture) {
+UNSTARVE_NVML nvmlDeviceGetArchitecture(nvml::DeviceHandle handle, std::uint32_t* architecture) {
   return read_value(handle, architecture,
                     [](NvmlDevice& device) { return architecture_of(device.profile()); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetCudaComputeCapability(DeviceHandle handle, std::int32_t* major,
+UNSTARVE_NVML nvmlDeviceGetCudaComputeCapability(nvml::DeviceHandle handle, std::int32_t* major,
                                                  std::int32_t* minor) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (major == nullptr || minor == nullptr) return Return::kInvalidArgument;
@@ -93,40 +93,40 @@ UNSTARVE_NVML nvmlDeviceGetCudaComputeCapability(DeviceHandle handle, std::int32
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetMemoryBusWidth(DeviceHandle handle, std::uint32_t* bits) {
+UNSTARVE_NVML nvmlDeviceGetMemoryBusWidth(nvml::DeviceHandle handle, std::uint32_t* bits) {
   return read_value(handle, bits,
                     [](NvmlDevice& device) { return device.profile().memory_bus_bits; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetMultiGpuBoard(DeviceHandle handle, std::uint32_t* is_multiple) {
+UNSTARVE_NVML nvmlDeviceGetMultiGpuBoard(nvml::DeviceHandle handle, std::uint32_t* is_multiple) {
   return read_value(handle, is_multiple, [](NvmlDevice&) { return 0; });
 }
 
 // Modes: none of these exists on an emulated GPU, so they are off.
-UNSTARVE_NVML nvmlDeviceGetPersistenceMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetPersistenceMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetComputeMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetComputeMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetDisplayMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetDisplayMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetDisplayActive(DeviceHandle handle, std::uint32_t* active) {
+UNSTARVE_NVML nvmlDeviceGetDisplayActive(nvml::DeviceHandle handle, std::uint32_t* active) {
   return read_value(handle, active, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetAccountingMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetAccountingMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetVirtualizationMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetVirtualizationMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetNumFans(DeviceHandle handle, std::uint32_t* fans) {
+UNSTARVE_NVML nvmlDeviceGetNumFans(nvml::DeviceHandle handle, std::uint32_t* fans) {
   return read_value(handle, fans, [](NvmlDevice&) { return 0; });
 }

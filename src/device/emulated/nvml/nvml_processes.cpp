@@ -4,13 +4,13 @@
 #include "device/emulated/nvml/session.h"
 
 using namespace unstarve::emulated;
-using nvml::DeviceHandle;
+
 using nvml::Return;
 
 namespace {
 
 template <class Info>
-Return list_processes(DeviceHandle handle, std::uint32_t* count, Info* infos) noexcept {
+Return list_processes(nvml::DeviceHandle handle, std::uint32_t* count, Info* infos) noexcept {
   return with_device(handle, [&](NvmlDevice& device) {
     if (count == nullptr) return Return::kInvalidArgument;
     const std::vector<GpuUser> users = device.users();
@@ -30,7 +30,7 @@ Return list_processes(DeviceHandle handle, std::uint32_t* count, Info* infos) no
 /// Instances of MIG, which an emulated GPU has not, are numbered so.
 constexpr std::uint32_t kNoInstance = 0xFFFFFFFF;
 
-Return list_with_instances(DeviceHandle handle, std::uint32_t* count,
+Return list_with_instances(nvml::DeviceHandle handle, std::uint32_t* count,
                            nvml::ProcessInfoV2* infos) noexcept {
   const Return listed = list_processes(handle, count, infos);
   if (listed != Return::kSuccess) return listed;
@@ -41,48 +41,53 @@ Return list_with_instances(DeviceHandle handle, std::uint32_t* count,
 }
 
 /// Nothing draws on an emulated GPU, and no process of it runs under MPS.
-Return list_none(DeviceHandle handle, std::uint32_t* count) noexcept {
+Return list_none(nvml::DeviceHandle handle, std::uint32_t* count) noexcept {
   return read_value(handle, count, [](NvmlDevice&) { return 0; });
 }
 
 }  // namespace
 
-UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses(nvml::DeviceHandle handle, std::uint32_t* count,
                                                    nvml::ProcessInfoV1* infos) {
   return list_processes(handle, count, infos);
 }
 
-UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses_v2(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses_v2(nvml::DeviceHandle handle,
+                                                      std::uint32_t* count,
                                                       nvml::ProcessInfoV2* infos) {
   return list_with_instances(handle, count, infos);
 }
 
-UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses_v3(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetComputeRunningProcesses_v3(nvml::DeviceHandle handle,
+                                                      std::uint32_t* count,
                                                       nvml::ProcessInfoV2* infos) {
   return list_with_instances(handle, count, infos);
 }
 
-UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses(nvml::DeviceHandle handle, std::uint32_t* count,
                                                     nvml::ProcessInfoV1* /*infos*/) {
   return list_none(handle, count);
 }
 
-UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses_v2(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses_v2(nvml::DeviceHandle handle,
+                                                       std::uint32_t* count,
                                                        nvml::ProcessInfoV2* /*infos*/) {
   return list_none(handle, count);
 }
 
-UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses_v3(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetGraphicsRunningProcesses_v3(nvml::DeviceHandle handle,
+                                                       std::uint32_t* count,
                                                        nvml::ProcessInfoV2* /*infos*/) {
   return list_none(handle, count);
 }
 
-UNSTARVE_NVML nvmlDeviceGetMPSComputeRunningProcesses_v3(DeviceHandle handle, std::uint32_t* count,
+UNSTARVE_NVML nvmlDeviceGetMPSComputeRunningProcesses_v3(nvml::DeviceHandle handle,
+                                                         std::uint32_t* count,
                                                          nvml::ProcessInfoV2* /*infos*/) {
   return list_none(handle, count);
 }
 
-UNSTARVE_NVML nvmlDeviceGetProcessUtilization(DeviceHandle handle,
+UNSTARVE_NVML nvmlDeviceGetProcessUtilization(nvml::DeviceHandle handle,
                                               nvml::ProcessUtilizationSample* samples,
                                               std::uint32_t* count, std::uint64_t after_us) {
   return with_device(handle, [&](NvmlDevice& device) {

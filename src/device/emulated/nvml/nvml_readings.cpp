@@ -5,7 +5,7 @@
 #include "device/emulated/nvml/session.h"
 
 using namespace unstarve::emulated;
-using nvml::DeviceHandle;
+
 using nvml::Return;
 
 namespace {
@@ -23,7 +23,7 @@ std::uint32_t kilobytes_per_s(const BoardHistory& history, bool sent) {
   return static_cast<std::uint32_t>(moved * 1e6 / static_cast<double>(BoardHistory::kWindowNs));
 }
 
-Return clock_mhz(DeviceHandle handle, std::uint32_t which, std::uint32_t* mhz, bool highest) {
+Return clock_mhz(nvml::DeviceHandle handle, std::uint32_t which, std::uint32_t* mhz, bool highest) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (mhz == nullptr) return Return::kInvalidArgument;
     const bool memory = which == nvml::kClockMemory;
@@ -40,7 +40,7 @@ Return clock_mhz(DeviceHandle handle, std::uint32_t which, std::uint32_t* mhz, b
   });
 }
 
-Return throttle_reasons(DeviceHandle handle, std::uint64_t* reasons) {
+Return throttle_reasons(nvml::DeviceHandle handle, std::uint64_t* reasons) {
   return read_value(handle, reasons,
                     [](NvmlDevice& device) { return device.latest().board.throttle_reasons; });
 }
@@ -87,7 +87,7 @@ bool sample(const BoardHistory::Window& window, std::uint32_t type, std::uint64_
 
 }  // namespace
 
-UNSTARVE_NVML nvmlDeviceGetMemoryInfo(DeviceHandle handle, nvml::MemoryV1* info) {
+UNSTARVE_NVML nvmlDeviceGetMemoryInfo(nvml::DeviceHandle handle, nvml::MemoryV1* info) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (info == nullptr) return Return::kInvalidArgument;
     info->total = static_cast<std::uint64_t>(device.profile().total_memory_bytes);
@@ -97,7 +97,7 @@ UNSTARVE_NVML nvmlDeviceGetMemoryInfo(DeviceHandle handle, nvml::MemoryV1* info)
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetMemoryInfo_v2(DeviceHandle handle, nvml::MemoryV2* info) {
+UNSTARVE_NVML nvmlDeviceGetMemoryInfo_v2(nvml::DeviceHandle handle, nvml::MemoryV2* info) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (info == nullptr) return Return::kInvalidArgument;
     if (info->version != nvml::kMemoryV2Version) return Return::kArgumentVersionMismatch;
@@ -109,7 +109,7 @@ UNSTARVE_NVML nvmlDeviceGetMemoryInfo_v2(DeviceHandle handle, nvml::MemoryV2* in
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetUtilizationRates(DeviceHandle handle, nvml::Utilization* rates) {
+UNSTARVE_NVML nvmlDeviceGetUtilizationRates(nvml::DeviceHandle handle, nvml::Utilization* rates) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (rates == nullptr) return Return::kInvalidArgument;
     const BoardHistory::Window& latest = device.latest();
@@ -119,26 +119,28 @@ UNSTARVE_NVML nvmlDeviceGetUtilizationRates(DeviceHandle handle, nvml::Utilizati
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerUsage(DeviceHandle handle, std::uint32_t* mw) {
+UNSTARVE_NVML nvmlDeviceGetPowerUsage(nvml::DeviceHandle handle, std::uint32_t* mw) {
   return read_value(
       handle, mw, [](NvmlDevice& device) { return to_milliwatts(device.latest().board.power_w); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerManagementLimit(DeviceHandle handle, std::uint32_t* mw) {
+UNSTARVE_NVML nvmlDeviceGetPowerManagementLimit(nvml::DeviceHandle handle, std::uint32_t* mw) {
   return read_value(handle, mw, [](NvmlDevice& device) {
     return to_milliwatts(power_limit_w(device.profile()));
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetEnforcedPowerLimit(DeviceHandle handle, std::uint32_t* mw) {
+UNSTARVE_NVML nvmlDeviceGetEnforcedPowerLimit(nvml::DeviceHandle handle, std::uint32_t* mw) {
   return nvmlDeviceGetPowerManagementLimit(handle, mw);
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerManagementDefaultLimit(DeviceHandle handle, std::uint32_t* mw) {
+UNSTARVE_NVML nvmlDeviceGetPowerManagementDefaultLimit(nvml::DeviceHandle handle,
+                                                       std::uint32_t* mw) {
   return nvmlDeviceGetPowerManagementLimit(handle, mw);
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerManagementLimitConstraints(DeviceHandle handle, std::uint32_t* low,
+UNSTARVE_NVML nvmlDeviceGetPowerManagementLimitConstraints(nvml::DeviceHandle handle,
+                                                           std::uint32_t* low,
                                                            std::uint32_t* high) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (low == nullptr || high == nullptr) return Return::kInvalidArgument;
@@ -147,26 +149,26 @@ UNSTARVE_NVML nvmlDeviceGetPowerManagementLimitConstraints(DeviceHandle handle, 
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerManagementMode(DeviceHandle handle, std::uint32_t* mode) {
+UNSTARVE_NVML nvmlDeviceGetPowerManagementMode(nvml::DeviceHandle handle, std::uint32_t* mode) {
   return read_value(handle, mode, [](NvmlDevice&) { return 1; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetTotalEnergyConsumption(DeviceHandle handle, std::uint64_t* mj) {
+UNSTARVE_NVML nvmlDeviceGetTotalEnergyConsumption(nvml::DeviceHandle handle, std::uint64_t* mj) {
   return read_value(handle, mj, [](NvmlDevice& device) {
     return std::llround(1e3 * device.latest().board.energy_j);
   });
 }
 
 // It runs at its highest state, or idles there: P0.
-UNSTARVE_NVML nvmlDeviceGetPerformanceState(DeviceHandle handle, std::uint32_t* state) {
+UNSTARVE_NVML nvmlDeviceGetPerformanceState(nvml::DeviceHandle handle, std::uint32_t* state) {
   return read_value(handle, state, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPowerState(DeviceHandle handle, std::uint32_t* state) {
+UNSTARVE_NVML nvmlDeviceGetPowerState(nvml::DeviceHandle handle, std::uint32_t* state) {
   return nvmlDeviceGetPerformanceState(handle, state);
 }
 
-UNSTARVE_NVML nvmlDeviceGetTemperature(DeviceHandle handle, std::uint32_t sensor,
+UNSTARVE_NVML nvmlDeviceGetTemperature(nvml::DeviceHandle handle, std::uint32_t sensor,
                                        std::uint32_t* celsius) {
   if (sensor != nvml::kTemperatureGpu) return Return::kInvalidArgument;
   return read_value(handle, celsius, [](NvmlDevice& device) {
@@ -174,7 +176,8 @@ UNSTARVE_NVML nvmlDeviceGetTemperature(DeviceHandle handle, std::uint32_t sensor
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetTemperatureV(DeviceHandle handle, nvml::TemperatureV1* temperature) {
+UNSTARVE_NVML nvmlDeviceGetTemperatureV(nvml::DeviceHandle handle,
+                                        nvml::TemperatureV1* temperature) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (temperature == nullptr) return Return::kInvalidArgument;
     if (temperature->version != nvml::kTemperatureV1Version) {
@@ -187,7 +190,7 @@ UNSTARVE_NVML nvmlDeviceGetTemperatureV(DeviceHandle handle, nvml::TemperatureV1
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetTemperatureThreshold(DeviceHandle handle, std::uint32_t which,
+UNSTARVE_NVML nvmlDeviceGetTemperatureThreshold(nvml::DeviceHandle handle, std::uint32_t which,
                                                 std::uint32_t* celsius) {
   if (which != nvml::kTemperatureSlowdown && which != nvml::kTemperatureGpuMax) {
     return Return::kNotSupported;
@@ -196,30 +199,32 @@ UNSTARVE_NVML nvmlDeviceGetTemperatureThreshold(DeviceHandle handle, std::uint32
                     [](NvmlDevice& device) { return std::lround(device.profile().slowdown_c); });
 }
 
-UNSTARVE_NVML nvmlDeviceGetClockInfo(DeviceHandle handle, std::uint32_t which, std::uint32_t* mhz) {
+UNSTARVE_NVML nvmlDeviceGetClockInfo(nvml::DeviceHandle handle, std::uint32_t which,
+                                     std::uint32_t* mhz) {
   return clock_mhz(handle, which, mhz, false);
 }
 
-UNSTARVE_NVML nvmlDeviceGetMaxClockInfo(DeviceHandle handle, std::uint32_t which,
+UNSTARVE_NVML nvmlDeviceGetMaxClockInfo(nvml::DeviceHandle handle, std::uint32_t which,
                                         std::uint32_t* mhz) {
   return clock_mhz(handle, which, mhz, true);
 }
 
-UNSTARVE_NVML nvmlDeviceGetApplicationsClock(DeviceHandle handle, std::uint32_t which,
+UNSTARVE_NVML nvmlDeviceGetApplicationsClock(nvml::DeviceHandle handle, std::uint32_t which,
                                              std::uint32_t* mhz) {
   return clock_mhz(handle, which, mhz, true);
 }
 
-UNSTARVE_NVML nvmlDeviceGetCurrentClocksEventReasons(DeviceHandle handle, std::uint64_t* reasons) {
+UNSTARVE_NVML nvmlDeviceGetCurrentClocksEventReasons(nvml::DeviceHandle handle,
+                                                     std::uint64_t* reasons) {
   return throttle_reasons(handle, reasons);
 }
 
-UNSTARVE_NVML nvmlDeviceGetCurrentClocksThrottleReasons(DeviceHandle handle,
+UNSTARVE_NVML nvmlDeviceGetCurrentClocksThrottleReasons(nvml::DeviceHandle handle,
                                                         std::uint64_t* reasons) {
   return throttle_reasons(handle, reasons);
 }
 
-UNSTARVE_NVML nvmlDeviceGetEncoderUtilization(DeviceHandle handle, std::uint32_t* percent,
+UNSTARVE_NVML nvmlDeviceGetEncoderUtilization(nvml::DeviceHandle handle, std::uint32_t* percent,
                                               std::uint32_t* period_us) {
   return with_device(handle, [&](NvmlDevice&) {
     if (percent == nullptr || period_us == nullptr) return Return::kInvalidArgument;
@@ -229,12 +234,12 @@ UNSTARVE_NVML nvmlDeviceGetEncoderUtilization(DeviceHandle handle, std::uint32_t
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetDecoderUtilization(DeviceHandle handle, std::uint32_t* percent,
+UNSTARVE_NVML nvmlDeviceGetDecoderUtilization(nvml::DeviceHandle handle, std::uint32_t* percent,
                                               std::uint32_t* period_us) {
   return nvmlDeviceGetEncoderUtilization(handle, percent, period_us);
 }
 
-UNSTARVE_NVML nvmlDeviceGetPcieThroughput(DeviceHandle handle, std::uint32_t counter,
+UNSTARVE_NVML nvmlDeviceGetPcieThroughput(nvml::DeviceHandle handle, std::uint32_t counter,
                                           std::uint32_t* kilobytes) {
   if (counter != nvml::kPcieTx && counter != nvml::kPcieRx) return Return::kInvalidArgument;
   return read_value(handle, kilobytes, [counter](NvmlDevice& device) {
@@ -242,11 +247,11 @@ UNSTARVE_NVML nvmlDeviceGetPcieThroughput(DeviceHandle handle, std::uint32_t cou
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetPcieReplayCounter(DeviceHandle handle, std::uint32_t* count) {
+UNSTARVE_NVML nvmlDeviceGetPcieReplayCounter(nvml::DeviceHandle handle, std::uint32_t* count) {
   return read_value(handle, count, [](NvmlDevice&) { return 0; });
 }
 
-UNSTARVE_NVML nvmlDeviceGetFieldValues(DeviceHandle handle, std::int32_t count,
+UNSTARVE_NVML nvmlDeviceGetFieldValues(nvml::DeviceHandle handle, std::int32_t count,
                                        nvml::FieldValue* fields) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (fields == nullptr || count < 0) return Return::kInvalidArgument;
@@ -257,9 +262,9 @@ UNSTARVE_NVML nvmlDeviceGetFieldValues(DeviceHandle handle, std::int32_t count,
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetSamples(DeviceHandle handle, std::uint32_t type, std::uint64_t after_us,
-                                   std::uint32_t* value_type, std::uint32_t* count,
-                                   nvml::Sample* samples) {
+UNSTARVE_NVML nvmlDeviceGetSamples(nvml::DeviceHandle handle, std::uint32_t type,
+                                   std::uint64_t after_us, std::uint32_t* value_type,
+                                   std::uint32_t* count, nvml::Sample* samples) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (value_type == nullptr || count == nullptr) return Return::kInvalidArgument;
     std::uint64_t value = 0;

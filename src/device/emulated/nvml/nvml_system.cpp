@@ -7,7 +7,7 @@
 #include "device/emulated/nvml/session.h"
 
 using namespace unstarve::emulated;
-using nvml::DeviceHandle;
+
 using nvml::Return;
 
 namespace {
@@ -32,7 +32,7 @@ Return init() noexcept {
   }
 }
 
-Return give_handle(NvmlDevice* device, DeviceHandle* handle) {
+Return give_handle(NvmlDevice* device, nvml::DeviceHandle* handle) {
   if (handle == nullptr) return Return::kInvalidArgument;
   if (device == nullptr) return Return::kNotFound;
   *handle = device;
@@ -64,7 +64,7 @@ UNSTARVE_NVML nvmlShutdown() {
   return Return::kSuccess;
 }
 
-extern "C" __attribute__((visibility("default"))) const char* nvmlErrorString(Return code) {
+extern "C" __attribute__((visibility("default"))) const char* nvmlErrorString(nvml::Return code) {
   switch (code) {
     case Return::kSuccess: return "Success";
     case Return::kUninitialized: return "Uninitialized";
@@ -123,18 +123,18 @@ UNSTARVE_NVML nvmlDeviceGetCount_v2(std::uint32_t* count) {
 
 UNSTARVE_NVML nvmlDeviceGetCount(std::uint32_t* count) { return nvmlDeviceGetCount_v2(count); }
 
-UNSTARVE_NVML nvmlDeviceGetHandleByIndex_v2(std::uint32_t index, DeviceHandle* handle) {
+UNSTARVE_NVML nvmlDeviceGetHandleByIndex_v2(std::uint32_t index, nvml::DeviceHandle* handle) {
   return with_session([&](NvmlSession& session) {
     const Return given = give_handle(session.at(index), handle);
     return given == Return::kNotFound ? Return::kInvalidArgument : given;
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetHandleByIndex(std::uint32_t index, DeviceHandle* handle) {
+UNSTARVE_NVML nvmlDeviceGetHandleByIndex(std::uint32_t index, nvml::DeviceHandle* handle) {
   return nvmlDeviceGetHandleByIndex_v2(index, handle);
 }
 
-UNSTARVE_NVML nvmlDeviceGetHandleByUUID(const char* uuid, DeviceHandle* handle) {
+UNSTARVE_NVML nvmlDeviceGetHandleByUUID(const char* uuid, nvml::DeviceHandle* handle) {
   return with_session([&](NvmlSession& session) {
     if (uuid == nullptr) return Return::kInvalidArgument;
     NvmlDevice* found = nullptr;
@@ -145,7 +145,7 @@ UNSTARVE_NVML nvmlDeviceGetHandleByUUID(const char* uuid, DeviceHandle* handle) 
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, DeviceHandle* handle) {
+UNSTARVE_NVML nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, nvml::DeviceHandle* handle) {
   return with_session([&](NvmlSession& session) {
     const int bus = bus_of(bus_id);
     if (bus < 0) return Return::kInvalidArgument;
@@ -154,6 +154,6 @@ UNSTARVE_NVML nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, DeviceHandle*
   });
 }
 
-UNSTARVE_NVML nvmlDeviceGetHandleByPciBusId(const char* bus_id, DeviceHandle* handle) {
+UNSTARVE_NVML nvmlDeviceGetHandleByPciBusId(const char* bus_id, nvml::DeviceHandle* handle) {
   return nvmlDeviceGetHandleByPciBusId_v2(bus_id, handle);
 }
