@@ -220,3 +220,33 @@ def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(tmp_path: Path) -> None:
     shares = diagnosis["diagnosis"]["shares"] if "diagnosis" in diagnosis else diagnosis
     assert shares
     assert "Emulated NVIDIA A100" in page.read_text()
+
+
+def test_a_loop_that_waits_for_a_value_is_warned_of_and_ended() -> None:
+    script = "import torch\nx = torch.zeros(1, device='cuda')\nwhile x.item() < 1: x = x + 1"
+    done = unstarve("emulate", "--limit", "20", "--", PYTHON, "-c", script)
+    assert done.returncode == 124
+    assert "it never ends, for all are zeros" in done.stderr
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_a_function_that_is_not_emulated_is_named() -> None:
+    script = "import ctypes; print(ctypes.CDLL('libcufile.so.0').cuFileRead())"
+    done = unstarve("emulate", "--", sys.executable, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) != 0
+    assert "the job called cuFileRead (libcufile.so.0), which is not emulated" in done.stderr
+
+
+def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
+    job = tmp_path / "train.py"
+    job.write_text(TRAINING.replace("step == 40", "step == 400"))
+    result = tmp_path / "run.json"
+    done = unstarve(
+        *["run", "--emulate", "a100", "--fix", "--trial-seconds", "5"],
+        *["--out", str(tmp_path / "run"), "--json", str(result), "--", PYTHON, str(job)],
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    (tried,) = json.loads(result.read_text())["verification"]
+    assert tried["remedy"] == "more_workers"
