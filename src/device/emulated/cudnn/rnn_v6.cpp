@@ -10,11 +10,12 @@ namespace {
 
 using Tensor = const TensorDescriptor*;
 
-/// The network with the size of what goes in, which the first step's tensor says.
+/// The network with the size and the type of what goes in, which the first step's tensor says.
 bool with_input(const RnnDescriptor* rnn, Tensor x, RnnDescriptor* sized) {
   if (rnn == nullptr || x == nullptr || x->count < 2) return false;
   *sized = *rnn;
   sized->input_size = x->sizes[1];
+  sized->type = x->type;
   return true;
 }
 
