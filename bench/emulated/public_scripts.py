@@ -58,6 +58,11 @@ def write_mnist(folder: Path, _: str) -> None:
         (raw / f"{part}-labels-idx1-ubyte").write_bytes(struct.pack(">II", 0x801, count) + labels)
 
 
+def write_mnist_and_results(folder: Path, python: str) -> None:
+    write_mnist(folder, python)
+    (folder / "results").mkdir()
+
+
 def write_image_folder(folder: Path, _: str) -> None:
     for part, copies in (("train", 2), ("val", 1)):
         for label in ("cat", "dog"):
@@ -93,7 +98,7 @@ EXAMPLES = (
     Job("mnist", "mnist", ("main.py", "--epochs", "1"), write_mnist),
     Job("mnist_rnn", "mnist_rnn", ("main.py", "--epochs", "1"), write_mnist),
     Job("siamese_network", "siamese_network", ("main.py", "--epochs", "1"), write_mnist),
-    Job("vae", "vae", ("main.py", "--epochs", "1"), write_mnist),
+    Job("vae", "vae", ("main.py", "--epochs", "1"), write_mnist_and_results),
     Job("dcgan", "dcgan", ("main.py", "--dataset", "fake", "--niter", "1", "--dry-run")),
     Job(
         "word_language_model",

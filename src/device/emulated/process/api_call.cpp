@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "device/emulated/process/call_numbers.h"
@@ -51,19 +52,19 @@ ApiCall::ApiCall(Call kind, bool driver)
 ApiCall::~ApiCall() {
   t_innermost = outer_;
   Machine* machine = Machine::existing();
-  std::int64_t ended_ns = started_ns_;
-  if (machine != nullptr) {
-    // What we used ourselves counts; waiting for the device, and calls within this one, do not.
-    const std::int64_t cost_ns = machine->profile().host_ns[static_cast<std::size_t>(kind_)];
-    if (cost_ns > 0) spin_until(started_ns_ + waited_ns_ + cost_ns);
+  // What we used ourselves counts, that which writes the record too; waiting for the device, and
+  // calls within this one, do not.
+  const std::int64_t cost_ns =
+      machine != nullptr ? machine->profile().host_ns[static_cast<std::size_t>(kind_)] : 0;
+  const std::int64_t due_ns = started_ns_ + waited_ns_ + cost_ns;
+  if (recorded_) {
+    CallRecord record = record_of(*this, driver_, started_ns_);
+    record.activity.end_ns = static_cast<std::uint64_t>(std::max(now_ns(), due_ns));
+    Gpu* gpu = machine != nullptr ? current_gpu() : nullptr;
+    Recorder::get().call_ended(record, gpu != nullptr ? gpu->index() : -1);
   }
-  if (recorded_ || outer_ != nullptr) ended_ns = now_ns();
-  if (outer_ != nullptr) outer_->waited_ns_ += ended_ns - started_ns_;
-  if (!recorded_) return;
-  CallRecord record = record_of(*this, driver_, started_ns_);
-  record.activity.end_ns = static_cast<std::uint64_t>(ended_ns);
-  Gpu* gpu = machine != nullptr ? current_gpu() : nullptr;
-  Recorder::get().call_ended(record, gpu != nullptr ? gpu->index() : -1);
+  if (cost_ns > 0) spin_until(due_ns);
+  if (outer_ != nullptr) outer_->waited_ns_ += now_ns() - started_ns_;
 }
 
 const ApiCall* ApiCall::innermost() { return t_innermost; }
