@@ -66,7 +66,7 @@ class Steps:
         """After the first steps it is clear whether the job uses CUDA."""
         if index == _DEVICE_IS_KNOWN:
             self._window = timeline.window()
-            if self._window is not None:
+            if self._window is not None or timeline.is_emulated():
                 blocking.watch()
         elif self._window is not None and not self._window.after_step(index):
             self._window = None

@@ -160,11 +160,21 @@ def window() -> Window | None:
     torch = _torch()
     if device == "cuda" and not (torch.cuda.is_available() and torch.cuda.is_initialized()):
         return None
+    if device == "cuda" and is_emulated():
+        return None
     taken = [name for name in _TAKEN if name in os.environ]
     if taken:
         RECORDER.describe(profile={"skipped": f"{taken[0]} is set"})
         return None
     return Window(int(first), int(last), device)
+
+
+def is_emulated() -> bool:
+    """Whether the job's CUDA is emulated and in use: all that its GPUs do is recorded then."""
+    if "UNSTARVE_EMULATED_GPU" not in os.environ:
+        return False
+    cuda = _torch().cuda
+    return bool(cuda.is_available() and cuda.is_initialized())
 
 
 def _torch() -> Any:
