@@ -66,9 +66,8 @@ for work in dist.batch_isend_irecv(
     work.wait()
 say("batch", received.tolist())
 
-# torch looks for the largest object with a kernel, which finds the first: that has to be it.
 objects: list[object] = [None] * world
-dist.all_gather_object(objects, {"rank": rank, "name": "x" * (3010 - 3000 * rank)})
+dist.all_gather_object(objects, {"rank": rank, "name": "x" * (10 + 3000 * rank)})
 say("objects", [(each["rank"], len(each["name"])) for each in objects])
 
 listed = [{"seed": 42}, "text"] if rank == 0 else [None, None]

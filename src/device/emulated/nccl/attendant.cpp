@@ -17,15 +17,6 @@ namespace {
 constexpr std::int64_t kShortestNs = 20'000;
 constexpr std::int64_t kLongestNs = 1'000'000;
 
-/// Brings the devices to now; when something changes by itself, INT64_MAX: never.
-std::int64_t look() {
-  Machine* const machine = Machine::existing();
-  if (machine == nullptr) return INT64_MAX;
-  const MutexLock lock(machine->mutex);
-  machine->advance(now_ns());
-  return machine->schedule.next_change_ns();
-}
-
 }  // namespace
 
 Attendant& Attendant::get() {
@@ -61,7 +52,8 @@ void Attendant::start() {
 void Attendant::run() {
   std::int64_t pause_ns = kShortestNs;
   for (;;) {
-    const std::int64_t change_ns = look();
+    Machine* const machine = Machine::existing();
+    const std::int64_t change_ns = machine != nullptr ? machine->look() : INT64_MAX;
     const MutexLock lock(mutex_);
     std::erase_if(at_work_, [](const auto& member) { return member->idle(); });
     const auto expected = [this]() UNSTARVE_REQUIRES(mutex_) { return expected_; };

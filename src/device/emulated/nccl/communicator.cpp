@@ -15,7 +15,7 @@ namespace {
 
 // What a process that talks with others keeps of small copies (engine/kept_bytes.h): torch pickles
 // objects of some KiB, and runs a few kernels between the copy and the collective.
-constexpr int kLaunchesKept = 64;
+constexpr int kLaunchesKept = 32;
 
 struct Handles {
   Mutex mutex;

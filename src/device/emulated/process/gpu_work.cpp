@@ -74,6 +74,11 @@ Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate
     activity.grid = launch->work.grid;
     activity.block = launch->work.block;
     activity.shared_memory_bytes = launch->work.shared_memory_bytes;
+    if (machine_.memory.talks_of(index_)) {
+      KernelWork work = launch->work;
+      work.name = name;
+      operation.landing = integers_of(stream, work);
+    }
   }
   const DataEffect ran{.kind = DataEffect::Kind::kRan, .gpu = index_, .copy = {}, .value = 0};
   return submit(stream, operation, &ran);

@@ -163,6 +163,12 @@ void Machine::publish_busy(ProcessGpu& gpu, std::int64_t now) {
   gpu.shared().use().busy_until_ns.store(until_ns, std::memory_order_relaxed);
 }
 
+std::int64_t Machine::look() {
+  MutexLock lock(mutex);
+  advance(now_ns());
+  return schedule.next_change_ns();
+}
+
 void Machine::leave() {
   {
     MutexLock lock(mutex);

@@ -64,6 +64,8 @@ class Machine {
   Outcome check_default(const Stream& stream) UNSTARVE_REQUIRES(mutex);
   /// Other processes are told up to when at least the device has work of this one.
   void publish_busy(ProcessGpu& gpu, std::int64_t now) UNSTARVE_REQUIRES(mutex);
+  /// As advance(), now; when something changes by itself next, INT64_MAX: nothing does.
+  std::int64_t look() UNSTARVE_EXCLUDES(mutex);
   /// The process ends.
   void leave() UNSTARVE_EXCLUDES(mutex);
 

@@ -24,6 +24,7 @@ class ProcessGpu final : public Gpu {
   Outcome query(Stream* stream) override;
   Outcome synchronize(Stream* stream) override;
   Outcome synchronize_device() override;
+  Outcome reset() override;
   Outcome wait_event(Stream* stream, Event* event) override;
   Outcome launch_host_function(Stream* stream, void (*function)(void*), void* argument) override;
 
@@ -74,6 +75,9 @@ class ProcessGpu final : public Gpu {
 
   Outcome submit_work(Stream* stream, const char* name, const Estimate& estimate,
                       const Launch* launch);
+  /// What a kernel makes of integers that are known, where the process talks with others
+  /// (collective/integer_kernels.h); nullptr: nothing that can be told.
+  std::shared_ptr<Landing> integers_of(const Stream* stream, const KernelWork& work);
   void make_stream(Stream& stream, LaneOrder order) UNSTARVE_REQUIRES(machine_.mutex);
   Stream* stream_of_thread();
   std::uint64_t memory_limit() const;

@@ -95,6 +95,22 @@ std::optional<Allocation> ProcessMemory::remove(const void* address, bool device
   return removed;
 }
 
+void ProcessMemory::remove_all(int gpu) {
+  std::vector<AddressMap<Entry>::Range> removed;
+  {
+    MutexLock lock(mutex_);
+    removed = map_.remove_if([gpu](const Entry& entry) {
+      return entry.owner == Owner::kUs && on_device(entry.allocation) &&
+             entry.allocation.gpu == gpu;
+    });
+    for (const auto& range : removed) at(gpu).account.give(range.bytes);
+    at(gpu).kept.forget(0, UINTPTR_MAX);
+  }
+  for (const auto& range : removed) {
+    ::munmap(reinterpret_cast<void*>(range.base), rounded(range.bytes, kSmallPageBytes));
+  }
+}
+
 bool ProcessMemory::take(int gpu, std::uint64_t bytes, std::uint64_t limit_bytes) {
   MutexLock lock(mutex_);
   return at(gpu).account.take(bytes, limit_bytes);
@@ -264,6 +280,7 @@ void ProcessMemory::write_kept(void* address, LateBytes bytes) {
 }
 
 void ProcessMemory::keep_more(const KeptBytes::Limits& limits) {
+  talks_.store(true);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
     change_kept(static_cast<int>(gpu), [&](KeptBytes& kept) { kept.set_limits(limits); });
   }

@@ -34,6 +34,8 @@ class ProcessMemory {
   /// ours.
   std::optional<Allocation> remove(const void* address, bool device, Owner owner)
       UNSTARVE_EXCLUDES(mutex_);
+  /// All that we mapped on a device.
+  void remove_all(int gpu) UNSTARVE_EXCLUDES(mutex_);
   bool take(int gpu, std::uint64_t bytes, std::uint64_t limit_bytes) UNSTARVE_EXCLUDES(mutex_);
   void give(int gpu, std::uint64_t bytes) UNSTARVE_EXCLUDES(mutex_);
   std::uint64_t used_bytes(int gpu) const UNSTARVE_EXCLUDES(mutex_);
@@ -54,6 +56,11 @@ class ProcessMemory {
   void write_kept(void* address, const void* source, std::size_t bytes) UNSTARVE_EXCLUDES(mutex_);
   void write_kept(void* address, LateBytes bytes) UNSTARVE_EXCLUDES(mutex_);
   void keep_more(const KeptBytes::Limits& limits) UNSTARVE_EXCLUDES(mutex_);
+  /// Whether the process talks with others (keep_more()) and something of this GPU is known.
+  bool talks_of(int gpu) const {
+    return talks_.load(std::memory_order_relaxed) &&
+           gpus_[static_cast<std::size_t>(gpu)].has_kept.load(std::memory_order_acquire);
+  }
 
  private:
   struct Entry {
@@ -84,6 +91,7 @@ class ProcessMemory {
   void apply_row(const Row& row) UNSTARVE_EXCLUDES(mutex_);
   void copy_on_device(const Row& row) UNSTARVE_EXCLUDES(mutex_);
 
+  std::atomic<bool> talks_{false};
   mutable Mutex mutex_;
   AddressMap<Entry> map_ UNSTARVE_GUARDED_BY(mutex_);
   std::uint64_t last_id_ UNSTARVE_GUARDED_BY(mutex_) = 0;
