@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace unstarve::emulated {
 
@@ -45,6 +46,21 @@ class AddressMap {
     Range range = found->second;
     ranges_.erase(found);
     return range;
+  }
+
+  /// Those that `chosen` says, which are not there afterwards.
+  template <class Chosen>
+  std::vector<Range> remove_if(Chosen chosen) {
+    std::vector<Range> removed;
+    for (auto next = ranges_.begin(); next != ranges_.end();) {
+      if (!chosen(next->second.value)) {
+        ++next;
+        continue;
+      }
+      removed.push_back(next->second);
+      next = ranges_.erase(next);
+    }
+    return removed;
   }
 
  private:

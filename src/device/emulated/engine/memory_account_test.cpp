@@ -54,6 +54,14 @@ TEST(AddressMapTest, TakesNoRangeThatOverlaps) {
   EXPECT_TRUE(map.add(90, 10, 2));
 }
 
+TEST(AddressMapTest, RemovesWhatIsChosen) {
+  AddressMap<int> map;
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(map.add(static_cast<std::uintptr_t>(10 * i), 10, i));
+  EXPECT_EQ(map.remove_if([](int value) { return value % 2 == 1; }).size(), 5U);
+  EXPECT_EQ(map.find(15), nullptr);
+  EXPECT_EQ(map.find(25)->value, 2);
+}
+
 TEST(AddressMapTest, RemovesByTheBaseAlone) {
   AddressMap<int> map;
   EXPECT_TRUE(map.add(100, 10, 1));

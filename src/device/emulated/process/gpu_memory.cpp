@@ -79,6 +79,13 @@ Outcome ProcessGpu::free_in_order(Stream* /*stream*/, void* address) {
   return Outcome::kSuccess;
 }
 
+Outcome ProcessGpu::reset() {
+  if (const Outcome waited = synchronize_device(); waited != Outcome::kSuccess) return waited;
+  machine_.memory.remove_all(index_);
+  publish_memory();
+  return Outcome::kSuccess;
+}
+
 void ProcessGpu::memory_info(std::size_t* free_bytes, std::size_t* total_bytes) {
   use();
   const std::uint64_t limit = memory_limit();

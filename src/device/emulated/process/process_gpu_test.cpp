@@ -173,6 +173,18 @@ TEST_F(ProcessGpuTest, MemoryIsCountedAndGivenBack) {
   EXPECT_EQ(before, after);
 }
 
+TEST_F(ProcessGpuTest, AResetFreesWhatWasAllocated) {
+  std::size_t before = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  gpu_.memory_info(&before, &total);
+  void* memory = device(64 << 20);
+  EXPECT_EQ(gpu_.reset(), Outcome::kSuccess);
+  gpu_.memory_info(&after, &total);
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(find_allocation(memory).place, MemoryPlace::kUnregistered);
+}
+
 TEST_F(ProcessGpuTest, HostMemoryIsRegisteredOnce) {
   std::vector<char> memory(10'000);
   EXPECT_EQ(register_host(memory.data(), memory.size()), Outcome::kSuccess);

@@ -106,6 +106,7 @@ void SharedState::leave() {
   if (mine == nullptr) return;
   mine->memory_bytes.store(0);
   mine->busy_until_ns.store(1);  // not 0: others_busy() looks behind it
+  use_.store(&spare_);           // what is freed from now on is nobody's concern
   mine->pid.store(0);
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // How long a sleeping wait sleeps at the least: an interrupt and a wake-up take as long.
 constexpr std::int64_t kShortestSleepNs = 20'000;
+// How long one that does not sleep looks away: others want the lock that it looks under.
+constexpr std::int64_t kShortestSpinNs = 500;
 
 void relax() {
 #if defined(__x86_64__)
@@ -42,6 +44,7 @@ void pass_time(std::int64_t until_ns, WaitRule rule) {
   if (rule == WaitRule::kBlock) {
     return sleep_until(std::max(until_ns, now_ns() + kShortestSleepNs));
   }
+  until_ns = std::max(until_ns, now_ns() + kShortestSpinNs);
   do {
     if (rule == WaitRule::kYield) {
       ::sched_yield();
