@@ -64,8 +64,9 @@ print(json.dumps({
 SEEN_BY_TORCH = """
 import json, torch
 known = torch.cuda.get_device_properties(0)
+memory_used = getattr(torch.cuda, "device_memory_used", None)  # since torch 2.6
 print(json.dumps({
-    "utilization": torch.cuda.utilization(0), "memory": torch.cuda.device_memory_used(0),
+    "utilization": torch.cuda.utilization(0), "memory": memory_used and memory_used(0),
     "temperature": torch.cuda.temperature(0), "power_mw": torch.cuda.power_draw(0),
     "clock_mhz": torch.cuda.clock_rate(0), "processes": torch.cuda.list_gpu_processes(0),
     "total": known.total_memory, "name": known.name, "uuid": str(getattr(known, "uuid", "")),
@@ -129,12 +130,12 @@ def test_torch_shows_it(busy: BusyMachine) -> None:
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert 10 < seen["utilization"] <= 100
-    assert seen["memory"] > busy.reserved
+    assert seen["memory"] is None or seen["memory"] > busy.reserved
     assert f"process {busy.job.pid:>10d} uses" in seen["processes"]
     assert seen["power_mw"] > 100_000
     assert seen["clock_mhz"] == 1410
     assert seen["temperature"] >= 36
-    assert seen["uuid"].endswith("00000001")
+    assert seen["uuid"] == "" or seen["uuid"].endswith("00000001")  # since torch 2.5
 
 
 def test_nvitop_and_gpustat_show_it(busy: BusyMachine) -> None:
