@@ -61,11 +61,9 @@ Status arguments_in_order(Handle* handle, int* info) {
         factorisation(kTypeOf##letter, 2 * count(m) * count(n) * width, count(m) * width, batch)); \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 UNSTARVE_BATCHED_SOLVERS(S)
 UNSTARVE_BATCHED_SOLVERS(D)
 UNSTARVE_BATCHED_SOLVERS(C)
 UNSTARVE_BATCHED_SOLVERS(Z)
 }  // extern "C"
-#pragma GCC visibility pop

@@ -39,7 +39,6 @@ Status copy_rows(const Rows& rows, const void* source, void* target, const void*
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cublasSetVectorAsync(int n, int number_bytes, const void* host, int step, void* device,
@@ -63,4 +62,3 @@ Status cublasGetMatrixAsync(int rows, int columns, int number_bytes, const void*
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -115,7 +115,6 @@ Types types_of(DataType input, DataType output, ComputeType compute = ComputeTyp
                     {a, b, m, n, k, lda, ldb, ldc, batch}, types_of(input, output, compute));      \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 UNSTARVE_GEMM(S, int, )
 UNSTARVE_GEMM(D, int, )
@@ -128,4 +127,3 @@ UNSTARVE_GEMM(Z, std::int64_t, _64)
 UNSTARVE_GEMM_EX(int, )
 UNSTARVE_GEMM_EX(std::int64_t, _64)
 }  // extern "C"
-#pragma GCC visibility pop

@@ -7,7 +7,6 @@
 using namespace unstarve::emulated;
 using namespace unstarve::emulated::cublas;
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cublasCreate_v2(Handle** handle) {
@@ -117,4 +116,3 @@ Status cublasGetSmCountTarget(Handle* handle, int* count) {
 Status cublasLoggerConfigure(int, int, int, const char*) { return Status::kSuccess; }
 
 }  // extern "C"
-#pragma GCC visibility pop

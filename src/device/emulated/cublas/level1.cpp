@@ -90,7 +90,6 @@ constexpr NumberType real_of(NumberType type) {
                       n, place);                                                                  \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 UNSTARVE_VECTORS(S)
 UNSTARVE_VECTORS(D)
@@ -126,4 +125,3 @@ Status cublasDotEx(Handle* handle, int n, const void*, DataType type, int, const
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

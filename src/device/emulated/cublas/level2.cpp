@@ -51,7 +51,6 @@ Cost matrix_and_vector(NumberType type, double m, double n, double part = 1) {
                        matrix_and_vector(kTypeOf##letter, n, n, 0.5));                   \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 UNSTARVE_GENERAL_PRODUCT(S)
 UNSTARVE_GENERAL_PRODUCT(D)
@@ -78,4 +77,3 @@ UNSTARVE_TRIANGULAR(D, trsv)
 UNSTARVE_TRIANGULAR(C, trsv)
 UNSTARVE_TRIANGULAR(Z, trsv)
 }  // extern "C"
-#pragma GCC visibility pop

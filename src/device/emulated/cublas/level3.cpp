@@ -77,7 +77,6 @@ Cost batched(Cost cost, int batch) {
                        batched(triangular_product(kTypeOf##letter, side, m, n), batch));          \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 UNSTARVE_SYMMETRIC(S, sy)
 UNSTARVE_SYMMETRIC(D, sy)
@@ -96,4 +95,3 @@ UNSTARVE_TRIANGULAR(D)
 UNSTARVE_TRIANGULAR(C)
 UNSTARVE_TRIANGULAR(Z)
 }  // extern "C"
-#pragma GCC visibility pop

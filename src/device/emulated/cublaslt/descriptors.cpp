@@ -90,7 +90,6 @@ Status get(const Descriptor* descriptor, Attribute attribute, const Room& room) 
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cublasLtMatrixLayoutCreate(Layout** layout, DataType type, std::uint64_t rows,
@@ -180,4 +179,3 @@ Status cublasLtMatrixTransformDescSetAttribute(TransformDescription* transform, 
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -42,7 +42,6 @@ Status supported(const MatmulWork& work) {
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cublasLtCreate(void** handle) {
@@ -172,4 +171,3 @@ Status cublasLtMatrixTransform(void*, const TransformDescription* transform, con
 Status cublasLtLoggerSetLevel(int) { return Status::kSuccess; }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -165,7 +165,6 @@ Status set_attribute(Node* node, Name name, const Room& room) {
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnBackendCreateDescriptor(DescriptorType type, BackendDescriptor** out) {
@@ -230,4 +229,3 @@ Status cudnnBackendExecute(Handle* handle, const BackendDescriptor* plan,
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -97,11 +97,6 @@ constexpr auto kFilter = ConvolutionPass::kWeightGradient;
 
 }  // namespace
 
-using Tensor = const TensorDescriptor*;
-using Filter = const FilterDescriptor*;
-using Convolution = const ConvolutionDescriptor*;
-
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnConvolutionForward(Handle* handle, const void*, Tensor x, const void*, Filter w,
@@ -191,4 +186,3 @@ Status cudnnGetConvolutionBackwardFilterWorkspaceSize(Handle*, Tensor x, Tensor 
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

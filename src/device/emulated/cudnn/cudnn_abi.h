@@ -5,6 +5,10 @@
 
 #include "device/emulated/library/number_types.h"
 
+#ifndef UNSTARVE_CUDNN_MAJOR
+#define UNSTARVE_CUDNN_MAJOR (UNSTARVE_CUDA_MAJOR >= 13 ? 9 : 8)
+#endif
+
 /// The part of cuDNN's binary interface that is used here, declared anew. Values and layouts as of
 /// the headers of cuDNN 8.9 and 9.26, which agree except for the statuses: UNSTARVE_CUDNN_MAJOR
 /// says whose. Enumerations are open: programs pass values that have no name here.

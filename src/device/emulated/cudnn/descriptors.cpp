@@ -51,7 +51,6 @@ Status set_sizes(TensorDescriptor* tensor, Type type, int count, const int* size
   Status cudnnCreate##Descriptor(Descriptor** out) { return create(out); } \
   Status cudnnDestroy##Descriptor(Descriptor* descriptor) { return destroy(descriptor); }
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 UNSTARVE_CREATED_AND_DESTROYED(TensorDescriptor)
@@ -157,4 +156,3 @@ Status cudnnSetActivationDescriptor(ActivationDescriptor* activation, Choice, Ch
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

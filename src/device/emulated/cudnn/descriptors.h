@@ -34,6 +34,11 @@ struct ConvolutionDescriptor {
   MathType math = MathType::kDefault;
 };
 
+/// How functions that only read them take them.
+using Tensor = const TensorDescriptor*;
+using Filter = const FilterDescriptor*;
+using Convolution = const ConvolutionDescriptor*;
+
 struct ActivationDescriptor {};
 struct PoolingDescriptor {};
 struct CtcLossDescriptor {};

@@ -5,7 +5,6 @@
 using namespace unstarve::emulated;
 using namespace unstarve::emulated::cudnn;
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnCreate(Handle** handle) {
@@ -67,4 +66,3 @@ Status cudnnAdvVersionCheck() { return Status::kSuccess; }
 Status cudnnGraphVersionCheck() { return Status::kSuccess; }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@ using namespace unstarve::emulated::cudnn;
 
 namespace {
 
-using Tensor = const TensorDescriptor*;
-
 /// `passes` over the tensor x, and those over what is fused behind the normalisation.
 Status normalise(Handle* handle, const char* name, Tensor x, double passes) {
   if (x == nullptr) return Status::kBadParam;
@@ -27,7 +25,6 @@ Status no_workspace(std::size_t* bytes) {
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(Handle*, Choice, NormOps, Tensor,
@@ -82,4 +79,3 @@ Status cudnnBatchNormalizationForwardInference(Handle* handle, Choice, const voi
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

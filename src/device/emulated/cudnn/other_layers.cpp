@@ -8,7 +8,6 @@ using namespace unstarve::emulated::cudnn;
 
 namespace {
 
-using Tensor = const TensorDescriptor*;
 constexpr std::size_t kRandomStateBytes = 24;  // of one thread
 
 Status transform(Handle* handle, const char* name, const SpatialTransformerDescriptor* transformer,
@@ -32,7 +31,6 @@ Status ctc_workspace(Tensor probabilities, std::size_t* bytes) {
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnSetPooling2dDescriptor(PoolingDescriptor* pooling, Choice, Choice, int, int, int, int,
@@ -151,4 +149,3 @@ Status cudnnSpatialTfSamplerBackward(Handle* handle, SpatialTransformerDescripto
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -33,6 +33,8 @@ struct RnnDataDescriptor {
   int vector = 0;
 };
 
+using Data = const RnnDataDescriptor*;
+
 /// One matrix, or one bias, of a network: its place among all weights and its shape, in numbers.
 struct WeightPlace {
   std::int64_t offset = 0;

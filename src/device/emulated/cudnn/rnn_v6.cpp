@@ -8,8 +8,6 @@ using namespace unstarve::emulated::cudnn;
 
 namespace {
 
-using Tensor = const TensorDescriptor*;
-
 /// The network with the size and the type of what goes in, which the first step's tensor says.
 bool with_input(const RnnDescriptor* rnn, Tensor x, RnnDescriptor* sized) {
   if (rnn == nullptr || x == nullptr || x->count < 2) return false;
@@ -59,7 +57,6 @@ Status give_place(const RnnDescriptor& rnn, const WeightPlace& place, const Weig
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnSetRNNDescriptor_v6(Handle*, RnnDescriptor* rnn, int hidden_size, int layers,
@@ -158,4 +155,3 @@ Status cudnnRNNBackwardWeights(Handle* handle, const RnnDescriptor* rnn, int ste
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -32,10 +32,6 @@ Status run(Handle* handle, const char* name, const RnnDescriptor* rnn,
 
 }  // namespace
 
-using Data = const RnnDataDescriptor*;
-using Tensor = const TensorDescriptor*;
-
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status cudnnCreateRNNDescriptor(RnnDescriptor** out) { return create(out); }
@@ -118,4 +114,3 @@ Status cudnnRNNBackwardWeights_v8(Handle* handle, const RnnDescriptor* rnn, Choi
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -109,7 +109,6 @@ Result execute(PlanHandle handle, const char* name) {
     return execute(handle, "emulated cufftExec" #kind);                 \
   }
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Result cufftCreate(PlanHandle* handle) { return create(handle); }
@@ -220,4 +219,3 @@ Result cufftGetProperty(LibraryProperty property, int* value) {
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -1,33 +1,14 @@
-#include <cstddef>
-#include <cstdint>
 #include <new>
 
-#include "device/emulated/library/library_call.h"
-#include "device/emulated/library/number_types.h"
+#include "device/emulated/curand/curand_abi.h"
 
 // cuRAND's host interface: random numbers that nobody draws; what is read back is zeros. PyTorch
 // links the library and draws its numbers in kernels of its own.
 
 using namespace unstarve::emulated;
+using namespace unstarve::emulated::curand;
 
 namespace {
-
-/// curandStatus_t.
-enum class Status : std::int32_t {
-  kSuccess = 0,
-  kNotInitialized = 101,
-  kAllocationFailed = 102,
-  kTypeError = 103,
-  kOutOfRange = 104,
-  kLaunchFailure = 201,
-};
-
-/// What a curandGenerator_t points to.
-struct Generator {
-  Target target;
-};
-
-constexpr int kVersionParts[] = {10, 4, 2};
 
 Status generate(Generator* generator, const char* name, std::size_t count, double number_bytes) {
   if (generator == nullptr) return Status::kNotInitialized;
@@ -44,7 +25,6 @@ Status accept(const Generator* generator) {
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 Status curandCreateGenerator(Generator** out, std::int32_t) {
@@ -112,4 +92,3 @@ Status curandGetProperty(LibraryProperty property, int* value) {
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -26,6 +26,9 @@ enum class Status : std::int32_t {
   kNotSupported = 9,
 };
 
+/// Sizes of the interface whose types are arguments.
+using Size = std::int64_t;
+
 /// cusolverEigMode_t: whether vectors are wanted beside values.
 enum class Vectors : std::int32_t { kNone = 0, kAlso = 1 };
 

@@ -7,11 +7,6 @@ using namespace unstarve::emulated::cusolver;
 
 namespace {
 
-/// What cusolverDnParams_t, gesvdjInfo_t and syevjInfo_t point to.
-struct Parameters {
-  int kept = 0;
-};
-
 Status create(Parameters** out) {
   if (out == nullptr) return Status::kInvalidValue;
   *out = new (std::nothrow) Parameters;

@@ -13,6 +13,11 @@ struct Handle {
   Target target;
 };
 
+/// What cusolverDnParams_t, gesvdjInfo_t and syevjInfo_t point to.
+struct Parameters {
+  int kept = 0;
+};
+
 /// Operations on numbers of `type`, numbers read and written, and the kernels that a call takes:
 /// factorisations go panel by panel, and each panel waits for the one before.
 struct Cost {

@@ -5,8 +5,6 @@
 using namespace unstarve::emulated;
 using namespace unstarve::emulated::cusolver;
 
-using Size = std::int64_t;
-
 namespace {
 
 double real(Size size) { return static_cast<double>(size); }

@@ -8,10 +8,6 @@ using namespace unstarve::emulated::cusparse;
 
 namespace {
 
-using Sparse = const SparseMatrix;
-using Dense = const DenseMatrix;
-using Vector = const DenseVector;
-
 Status product(Handle* handle, const char* name, Sparse* a, Dense* b, Dense* c) {
   if (a == nullptr || b == nullptr || c == nullptr) return Status::kInvalidValue;
   const double columns = static_cast<double>(c->columns);

@@ -45,6 +45,11 @@ struct DenseVector {
   double bytes() const;
 };
 
+/// How functions that only read them take them.
+using Sparse = const SparseMatrix;
+using Dense = const DenseMatrix;
+using Vector = const DenseVector;
+
 /// What a cusparseMatDescr_t, a bsrsv2Info_t and other parameters point to.
 struct Parameters {
   std::int32_t kept = 0;

@@ -1,11 +1,10 @@
 #include <cstddef>
 #include <cstring>
-#include <map>
-#include <memory>
+#include <exception>
 #include <new>
-#include <string>
+#include <string_view>
 
-#include "device/emulated/nvrtc/nvrtc_abi.h"
+#include "device/emulated/nvrtc/program.h"
 #include "device/emulated/process/gpu.h"
 
 // A compiler whose programs are never run: it takes any source, remembers the names that are asked
@@ -15,13 +14,6 @@ using namespace unstarve::emulated;
 using namespace unstarve::emulated::nvrtc;
 
 namespace {
-
-/// What an nvrtcProgram points to.
-struct Program {
-  bool compiled = false;
-  std::map<std::string, std::string, std::less<>> lowered_names;
-  std::string image;
-};
 
 std::string image_of_nothing() {
   int capability = 80;
@@ -57,7 +49,6 @@ constexpr int kArchitectures[] = {75, 80, 86, 87, 89, 90, 100, 120};
 
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 const char* nvrtcGetErrorString(Result result) {
@@ -162,4 +153,3 @@ Result nvrtcGetProgramLog(const Program* program, char* text) {
 }
 
 }  // extern "C"
-#pragma GCC visibility pop
