@@ -1,0 +1,98 @@
+"""What unstarve itself sees of jobs on emulated GPUs: rings, samples, diagnosis."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from emulation import PYTHON, unstarve
+
+TRAIN = """
+import sys, time, torch
+gpu, slow_s = int(sys.argv[1]), float(sys.argv[2])
+torch.cuda.set_device(gpu)
+class Images(torch.utils.data.Dataset):
+    def __len__(self):
+        return 320
+    def __getitem__(self, index):
+        time.sleep(slow_s)
+        return torch.zeros(4096)
+model = torch.nn.Linear(4096, 4096).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.utils.data.DataLoader(Images(), 8, pin_memory=True):
+    for _ in range(2):
+        output = model(batch.cuda(non_blocking=True).repeat(512, 1))
+    optimizer.zero_grad()
+    output.sum().backward()
+    optimizer.step()
+torch.cuda.synchronize()
+"""
+
+TWO = """
+import subprocess, sys
+train = sys.argv[1]
+jobs = [subprocess.Popen([sys.executable, train, gpu, slow]) for gpu, slow in
+        (arguments.split() for arguments in sys.argv[2:])]
+sys.exit(max(job.wait() for job in jobs))
+"""
+
+
+def watched(
+    tmp_path: Path, gpus: int, *jobs: str
+) -> tuple[dict[str, Any], sqlite3.Connection, Path]:
+    """Runs one training for each of `jobs` ("GPU SLOW_S") in one watched job."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "two.py").write_text(TWO)
+    out, diagnosis = tmp_path / "run", tmp_path / "diagnosis.json"
+    options = ["--emulate", "a100", "--gpus", str(gpus), "--out", out, "--json", diagnosis]
+    job = [PYTHON, tmp_path / "two.py", tmp_path / "train.py", *jobs]
+    done = unstarve("run", *map(str, options), "--", *map(str, job))
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    answers: dict[str, Any] = json.loads(diagnosis.read_text())
+    return answers, sqlite3.connect(out / "run.sqlite"), out
+
+
+def mean_of(run: sqlite3.Connection, subject: str, metric: str) -> float:
+    rows = run.execute(
+        "select avg(value) from sample join metric on metric.id = sample.metric_id"
+        " where subject = ? and name = ?",
+        (subject, metric),
+    )
+    return float(next(rows)[0])
+
+
+def test_two_ranks_on_two_gpus_are_kept_apart(tmp_path: Path) -> None:
+    diagnosis, run, _ = watched(tmp_path, 2, "0 0.0", "1 0.01")
+    fast, slow = diagnosis["devices"]
+    assert [fast["index"], slow["index"]] == [0, 1]
+    assert fast["emulated"] is True
+    # Only the second rank waits for its data, and only its device idles for it.
+    waits = [device["partition"]["input_wait"] for device in (fast, slow)]
+    assert waits[1] > 0.5
+    assert waits[0] < waits[1] - 0.2
+    assert [device["partition"]["gpu_compute"] > 0 for device in (fast, slow)] == [True, True]
+    rings = [row[0] for row in run.execute("select file from ring where file like 'gpu-%'")]
+    assert sorted(name[:6] for name in rings) == ["gpu-0-", "gpu-1-"]
+    assert list(run.execute("select idx, emulated from device")) == [(0, 1), (1, 1)]
+    for subject in ("gpu0", "gpu1"):
+        assert mean_of(run, subject, "gpu.memory_used_bytes") > 1 << 20
+        assert mean_of(run, subject, "gpu.power_w") > 55
+
+
+def test_two_processes_share_a_gpu(tmp_path: Path) -> None:
+    _, run, out = watched(tmp_path, 1, "0 0.002", "0 0.002")
+    rings = list(run.execute("select file, lost, damaged from ring where file like 'gpu-%'"))
+    assert len(rings) == 2
+    assert {row[1:] for row in rings} == {(0, 0)}
+    # All was read: rings and the names beside them are gone.
+    assert list((out / "rings").iterdir()) == []
+    again = unstarve("diagnose", "--json", str(out))
+    assert again.returncode == 0, again.stderr
+    diagnosis = json.loads(again.stdout)
+    (device,) = diagnosis["devices"]
+    assert 0 < device["gpu_busy_ratio"] <= 1
+    # One copy to the device for each batch of both, from page-locked memory.
+    assert diagnosis["copies"]["h2d_count"] >= 80
+    assert diagnosis["copies"]["pageable_ratio"] < 0.5
