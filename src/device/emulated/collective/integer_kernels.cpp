@@ -99,12 +99,19 @@ std::size_t number_behind(std::string_view text, std::string_view before) {
   return number;
 }
 
+/// Of what a concatenation moves: a size, or in older versions a type of its own.
+std::size_t element_bytes_of(std::string_view name) {
+  if (contains(name, "contigIlj")) return sizeof(std::int64_t);
+  if (contains(name, "contigIhj")) return 1;
+  return number_behind(name, "OpaqueTypeILj");
+}
+
 /// One behind the other: torch.cat. Its arguments: the target's address, and for up to 128 inputs
 /// their addresses, offsets, sizes in the dimension and numbers of elements; grid.y of them are
 /// used.
 std::optional<IntegerKernel> read_concatenation(const KernelWork& work) {
   constexpr std::size_t kSlots = 128;
-  const std::size_t element_bytes = number_behind(work.name, "OpaqueTypeILj");
+  const std::size_t element_bytes = element_bytes_of(work.name);
   const std::size_t count = work.grid[1];
   if (element_bytes == 0 || element_bytes > 16 || count == 0 || count > kSlots) {
     return std::nullopt;
@@ -225,7 +232,7 @@ std::optional<IntegerKernel> read_integer_kernel(const KernelWork& work,
     return known ? read_reduction(work, is_on_device) : std::nullopt;
   }
   // Of one dimension, contiguous.
-  if (contains(work.name, "CatArrayBatchedCopy") && contains(work.name, "EEEjLi1ELi128ELi1E") &&
+  if (contains(work.name, "CatArrayBatchedCopy") && contains(work.name, "jLi1ELi128ELi1E") &&
       !contains(work.name, "_vectorized")) {
     return read_concatenation(work);
   }

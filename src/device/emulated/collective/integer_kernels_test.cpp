@@ -116,6 +116,19 @@ TEST(IntegerKernels, AddsAndCompares) {
   }
 }
 
+TEST(IntegerKernels, KnowsOlderNamesOfConcatenations) {
+  const std::uintptr_t target = kTarget;
+  std::vector<unsigned char> inputs(128 * 8 + 3 * 128 * 4);
+  const std::uint32_t elements = 3;
+  std::memcpy(inputs.data() + 2048, &elements, sizeof elements);
+  const void* const arguments[] = {&target, inputs.data()};
+  const std::string begins = "_ZN2at6native12_GLOBAL__N_135CatArrayBatchedCopy_aligned16_contigI";
+  const std::string ends = "jLi1ELi128ELi1EEEvPT_NS1_25CatArrInputTensorMetadata";
+  EXPECT_EQ(read(begins + "l" + ends, arguments)->output.bytes, 24U);
+  EXPECT_EQ(read(begins + "h" + ends, arguments)->output.bytes, 3U);
+  EXPECT_FALSE(read(begins + "f" + ends, arguments));
+}
+
 TEST(IntegerKernels, PutsOneBehindTheOther) {
   const std::uintptr_t target = kTarget;
   std::vector<unsigned char> inputs(128 * 8 + 3 * 128 * 4);

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <utility>
 
 #include "device/emulated/process/process_gpu.h"
 #include "device/emulated/process/recorder_state.h"
@@ -46,6 +47,11 @@ Outcome ProcessGpu::submit(Stream* stream, Operation operation, const DataEffect
     const std::int64_t issued_ns = now_ns();
     operation.earliest_ns = issued_ns + profile().launch_latency_ns;
     operation.activity.issued_ns = issued_ns;
+    // What lands at the operation's end must find the zeros there already: another thread may look
+    // at the device at once.
+    if (effect != nullptr && operation.landing) {
+      machine_.memory.apply(*std::exchange(effect, nullptr));
+    }
     machine_.schedule.enqueue(stream->lane, operation);
     machine_.completion.expect_host_functions(host_functions_in(operation));
     if (shared_->use().busy_until_ns.load(std::memory_order_relaxed) < operation.earliest_ns) {
