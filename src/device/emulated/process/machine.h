@@ -11,7 +11,7 @@
 #include "device/emulated/engine/schedule.h"
 #include "device/emulated/process/completion_thread.h"
 #include "device/emulated/process/objects.h"
-#include "device/emulated/process/process_memory.h"
+#include "device/emulated/process/memory/process_memory.h"
 #include "device/emulated/process/settings.h"
 
 namespace unstarve::emulated {

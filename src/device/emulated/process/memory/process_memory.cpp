@@ -1,4 +1,4 @@
-#include "device/emulated/process/process_memory.h"
+#include "device/emulated/process/memory/process_memory.h"
 
 #include <sys/mman.h>
 

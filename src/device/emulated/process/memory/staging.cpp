@@ -1,4 +1,4 @@
-#include "device/emulated/process/staging.h"
+#include "device/emulated/process/memory/staging.h"
 
 #include <sys/mman.h>
 

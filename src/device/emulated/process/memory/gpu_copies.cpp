@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/staging.h"
+#include "device/emulated/process/memory/staging.h"
 #include "device/emulated/process/waiting.h"
 
 // Copies and fills. What is copied to the device is zeros there, but for a few bytes
