@@ -100,4 +100,13 @@ UNSTARVE_CUDA cuGetErrorString(int error, const char** text) {
   return *text != nullptr ? Outcome::kSuccess : Outcome::kInvalidValue;
 }
 
+// Messages of the driver for people: it has none, so that nobody is ever called.
+UNSTARVE_CUDA cuLogsRegisterCallback(void* callback, void*, void** handle) {
+  return callback != nullptr ? answer(handle, callback) : Outcome::kInvalidValue;
+}
+
+UNSTARVE_CUDA cuLogsUnregisterCallback(void* handle) {
+  return handle != nullptr ? Outcome::kSuccess : Outcome::kInvalidValue;
+}
+
 }  // namespace unstarve::emulated
