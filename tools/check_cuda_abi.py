@@ -8,7 +8,10 @@ ours (`ours`) to include, for which CUDA majors, and rows of what has to agree:
     [check.members]    "ours" = "theirs a=b c=d"         offset and size of each member
     [check.values]     "ours" = "theirs"                 the number
     functions = "*.cpp"                                  signatures of all extern "C" definitions
+    prefix = "cublas"                                    those of such names, however they are marked
+    namespace = "cublas"                                 where their types are
     undeclared = [...]                                   functions that NVIDIA's headers lack
+    overloaded = [...]                                   those that they have several of: left out
 
 Names of ours are as seen within unstarve::emulated. For each check a source file of static_asserts
 is compiled. NVIDIA's headers come out of the wheels that requirements/cuda-headers.txt pins; they
@@ -43,6 +46,7 @@ HOST_DEFINES = """#pragma once
 #define __host__
 #define __device__
 #define __global__
+#define __forceinline__ inline
 #define CUDARTAPI
 #define CUDARTAPI_CDECL
 #define __dv(v)
@@ -125,14 +129,24 @@ def compile_text(text: str, major: int, headers: Path, *options: str) -> tuple[i
     return done.returncode, done.stdout, done.stderr
 
 
+def definitions_of(prefix: str) -> re.Pattern[str]:
+    """Functions whose names begin so, where nothing else marks what is exported."""
+    return re.compile(
+        rf"^\s*(?P<returns>(?:const\s+)?[\w:]+\s*\**)\s*\b(?P<name>{prefix}\w+)"
+        r"\((?P<parameters>[^{};()]*)\)\s*\{",
+        re.MULTILINE,
+    )
+
+
 def our_functions(check: dict[str, Any], folder: Path, major: int, headers: Path) -> dict[str, str]:
     """The declarations of the functions that a check's sources define, by their names."""
     functions: dict[str, str] = {}
+    pattern = definitions_of(check["prefix"]) if "prefix" in check else DEFINITION
     for path in sorted(folder.glob(check["functions"])):
         if path.name.endswith("_test.cpp"):
             continue
         _, text, _ = compile_text(path.read_text(), major, headers, "-E", "-P")
-        for found in DEFINITION.finditer(text):
+        for found in pattern.finditer(text.replace("}", "}\n")):
             name = found["name"]
             functions[name] = f"{found['returns']} {name}({found['parameters']});"
     return functions
@@ -167,7 +181,8 @@ def source_of(check: dict[str, Any], functions: dict[str, str], declared: set[st
     """The file of static_asserts."""
     includes = "".join(f"#include <{name}>\n" for name in check["theirs"])
     includes += "".join(f'#include "{name}"\n' for name in check["ours"])
-    known = {name: text for name, text in functions.items() if name in declared}
+    compared = declared - set(check.get("overloaded", []))
+    known = {name: text for name, text in functions.items() if name in compared}
     # NVIDIA's headers rename functions by macros; the rows mean the names as they are.
     undefined = "".join(f"#undef {name}\n" for name in known)
     asserts = "".join(f'static_assert({same}, "{what}");\n' for same, what in rows_of(check))
@@ -177,9 +192,10 @@ def source_of(check: dict[str, Any], functions: dict[str, str], declared: set[st
         f'decltype(::{name})>::value, "{name} is declared so");\n'
         for name in known
     )
+    using = f"using namespace {check['namespace']};\n" if "namespace" in check else ""
     return (
         f"{includes}{SIGNATURES}{undefined}namespace unstarve::emulated {{\n"
-        "namespace cuda {}\nusing namespace cuda;\n"
+        f"namespace cuda {{}}\nusing namespace cuda;\n{using}"
         f"{asserts}namespace as_defined {{\n{own}}}\n}}\n{same}"
     )
 

@@ -45,7 +45,7 @@ enum class LayoutAttribute : std::int32_t {
 enum class PreferenceAttribute : std::int32_t { kMaxWorkspaceBytes = 1, kLast = 63 };
 
 /// cublasLtMatmulAlgo_t: opaque to programs; the configuration's values lie in it.
-struct Algorithm {
+struct alignas(8) Algorithm {
   static constexpr int kValues = 16;
   std::uint32_t values[kValues] = {};
 };
