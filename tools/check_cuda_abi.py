@@ -8,7 +8,7 @@ ours (`ours`) to include, for which CUDA majors, and rows of what has to agree:
     [check.members]    "ours" = "theirs a=b c=d"         offset and size of each member
     [check.values]     "ours" = "theirs"                 the number
     functions = "*.cpp"                                  signatures of all extern "C" definitions
-    prefix = "cublas"                                    those of such names, however they are marked
+    prefix = "cublas"                                    those of such names, whatever marks them
     namespace = "cublas"                                 where their types are
     undeclared = [...]                                   functions that NVIDIA's headers lack
     overloaded = [...]                                   those that they have several of: left out

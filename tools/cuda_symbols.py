@@ -3,8 +3,8 @@
 
 src/device/emulated/missing/SONAME.txt says which functions of a library the emulation has to have,
 written or as a stub that names itself. This reads it from the binaries of installed packages: given
-one site-packages folder for each supported version, --write adds to the lists what they lack; without
-it, the names that a torch needs beyond them are printed, and the exit status is 1.
+one site-packages folder for each supported version, --write adds to the lists what they lack.
+Without it, the names that a torch needs beyond them are printed, and the exit status is 1.
 """
 
 from __future__ import annotations
