@@ -120,7 +120,7 @@ double convolution_ns(const DeviceRates& rates, const ConvolutionWork& work) {
   if (winograd) product.flops_per_s *= kWinogradGain;
   double ns = product_ns(rates, product);
   // The tensor cores' kernels want the channels last; else both tensors are written anew.
-  if (half && !work.channels_last) {
+  if (tensor_cores && !work.channels_last) {
     ns += 2 * rates.fixed_ns() +
           rates.memory_ns(2 * sizes.input_bytes, rates.resident_threads(), 0.8) +
           rates.memory_ns(2 * sizes.output_bytes, rates.resident_threads(), 0.8);

@@ -14,6 +14,8 @@ namespace {
 constexpr double kRowsRatio = 0.85;
 constexpr double kStridedRatio = 0.7;
 constexpr double kScatteredRatio = 0.35;
+// What several blocks read at about the same time comes from the second-level cache.
+constexpr double kCachedRatio = 1.5;
 
 double number_in(std::string_view text) { return std::atof(std::string(text).c_str()); }
 
@@ -247,11 +249,31 @@ KernelClass triton(const KernelName& name) {
   return kernel;
 }
 
+/// conv_depthwise2d_forward_kernel<3, float, int>: a filter of 3 x 3, whose loads and addresses are
+/// what it computes; 0: of any size.
 KernelClass depthwise(const KernelName& name) {
+  const std::vector<std::string_view> arguments = name.template_arguments();
+  const double side = arguments.empty() ? 0 : number_in(arguments[0]);
   const double bytes = bytes_of_first_type(name.text()).value_or(4);
   KernelClass kernel = counted(name, 2.5 * bytes, 5);
-  kernel.memory_ratio = 0.5;
-  kernel.flops_per_item = 2 * 9;
+  kernel.memory_ratio = kStridedRatio;
+  const double taps = side >= 1 && side <= 11 ? side * side : 9;
+  kernel.flops_per_item = 20 * taps;
+  return kernel;
+}
+
+/// A block for each channel and each of the filter's taps goes over all pixels of the batch: both
+/// tensors are read once for each tap, mostly from the second-level cache.
+KernelClass depthwise_weights(const KernelName& name) {
+  KernelClass kernel;
+  kernel.count = ItemCount::kRows;
+  kernel.items = 64;
+  kernel.bytes_per_item = 2 * bytes_of_first_type(name.text()).value_or(4);
+  kernel.memory_ratio = kCachedRatio;
+  kernel.flops_per_item = 20;
+  use_argument(kernel, name, 0, 3);  // batch, and the output's width and height
+  use_argument(kernel, name, 1, 9);
+  use_argument(kernel, name, 2, 10);
   return kernel;
 }
 
@@ -329,6 +351,7 @@ constexpr Rule kRules[] = {
      }},
     {"conv_depthwise2d_forward_kernel", depthwise},
     {"conv_depthwise2d_backward_kernel", depthwise},
+    {"conv_depthwise2d_grad_weight_kernel", depthwise_weights},
     {"DeviceRadixSort", sort},
     {"fmha_cutlassF", [](const KernelName& name) { return cutlass_attention(name, false); }},
     {"fmha_cutlassB", [](const KernelName& name) { return cutlass_attention(name, true); }},

@@ -37,8 +37,8 @@ struct KernelClass {
   double bytes_per_item = 8;  // read and written for each, counted once
   double flops_per_item = 0;
   double memory_ratio = 1;  // of what the device's memory reaches, with this pattern of access
-  std::array<std::int8_t, 2> arguments = {-1, -1};  // which are the count; -1: none
-  std::array<std::int8_t, 2> argument_bytes = {4, 4};
+  std::array<std::int8_t, 3> arguments = {-1, -1, -1};  // which are the count; -1: none
+  std::array<std::int8_t, 3> argument_bytes = {4, 4, 4};
   AttentionShape attention;
   const RecordedKernel* recorded = nullptr;  // in the model's table; nullptr: not there
 };
