@@ -25,15 +25,20 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kTickNs = 250'000'000;
 constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 
-/// The GPU monitor for this run: the driver's, or the one of the emulated GPUs that it runs on.
+/// The GPU monitor for this run: the driver's, or the one of the emulated GPUs that it runs on. The
+/// latter looks where the job's processes look, since it is in this process: also where it was not
+/// we who began the emulation, but `unstarve emulate -- unstarve run`.
 Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
                                                          const ObservedJobOptions& options,
                                                          const Clock& clock) {
+  if (options.emulation != nullptr) {
+    ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
+  }
+  if (std::getenv("UNSTARVE_EMULATED_GPU") != nullptr) {
+    const std::string rings = fs::absolute(options.run_dir).string() + "/rings";
+    ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
+  }
   if (options.emulation == nullptr) return device::open_gpu_monitor({}, clock);
-  // The library is loaded into this process, and looks where the job's processes look.
-  ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
-  const std::string rings = options.run_dir + "/rings";
-  ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
   device::GpuMonitorOptions ours;
   ours.nvml_path = parts.emulated_libraries + "/libnvidia-ml.so.1";
   return device::open_gpu_monitor(ours, clock);

@@ -216,9 +216,11 @@ def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
     diagnosis = json.loads(result.read_text())
-    assert "emulated" in result.read_text().lower()
-    shares = diagnosis["diagnosis"]["shares"] if "diagnosis" in diagnosis else diagnosis
-    assert shares
+    (device,) = diagnosis["devices"]
+    assert device["emulated"]
+    assert device["name"] == "Emulated NVIDIA A100-SXM4-80GB"
+    assert diagnosis["partition"]["gpu_compute"] > 0
+    assert diagnosis["findings"][0]["cause"] == "input_wait"
     assert "Emulated NVIDIA A100" in page.read_text()
 
 
@@ -250,3 +252,26 @@ def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (tried,) = json.loads(result.read_text())["verification"]
     assert tried["remedy"] == "more_workers"
+
+
+def test_a_job_that_changes_its_folder_is_watched_and_so_is_one_within_an_emulation(
+    tmp_path: Path,
+) -> None:
+    job = tmp_path / "train.py"
+    job.write_text("import os\nos.chdir('/')\n" + TRAINING)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name, begin in (
+        ("outside", [str(UNSTARVE), "run", "--emulate", "a100"]),
+        ("within", [str(UNSTARVE), "emulate", "a100", "--", str(UNSTARVE), "run"]),
+    ):
+        run = subprocess.run(
+            [*begin, "--out", name, "--json", f"{name}.json", "--", PYTHON, str(job)],
+            cwd=elsewhere,
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        diagnosis = json.loads((elsewhere / f"{name}.json").read_text())
+        assert diagnosis["partition"]["gpu_compute"] > 0, run.stderr
+        assert "Emulated NVIDIA A100" in run.stderr

@@ -143,10 +143,14 @@ def test_has_types_and_licences_and_no_notes_for_developers(unpacked: Path) -> N
 
 def test_needs_no_library_but_the_c_library(unpacked: Path) -> None:
     found = binaries(unpacked)
-    assert len(found) == 3  # the command, the module, the emulated GPU
+    emulated = [path for path in found if path.parent.name == "emulated"]
+    assert len(found) - len(emulated) == 2  # the command, the module
+    assert {"libcuda.so.1", "libcudart.so.12", "libcudart.so.13"} <= {p.name for p in emulated}
     for path in found:
         needed = re.findall(r"Shared library: \[([^]]+)\]", readelf(path, "--dynamic"))
-        assert [name for name in needed if not SYSTEM_LIBRARIES.fullmatch(name)] == [], path
+        brought = {"libunstarve_emulated_gpu.so"} if path in emulated else set()
+        foreign = [name for name in needed if not SYSTEM_LIBRARIES.fullmatch(name)]
+        assert set(foreign) <= brought, path
 
 
 def test_gives_the_process_no_symbol_but_its_own(unpacked: Path) -> None:
@@ -159,6 +163,7 @@ def test_gives_the_process_no_symbol_but_its_own(unpacked: Path) -> None:
 def test_doctor_finds_the_parts(bare: Environment) -> None:
     checks = json.loads(bare.run("unstarve", "doctor", "--json"))["checks"]
     by_name = {check["what"]: check for check in checks}
+    assert by_name["emulated GPUs"]["works"], by_name
     for name in ("Python hook", "unstarve's loader"):
         assert by_name[name]["works"], by_name[name]
         assert by_name[name]["found"].startswith(str(bare.bin.parent))
@@ -208,6 +213,12 @@ def test_observes_a_job_with_torch(with_torch: Environment) -> None:
     assert "the job's own words" in text
     with contextlib.closing(sqlite3.connect(with_torch.folder / "run" / "run.sqlite")) as recorded:
         assert recorded.execute("SELECT count(*) FROM step").fetchone() == (20,)
+
+
+def test_runs_a_cuda_job_without_a_gpu(with_torch: Environment) -> None:
+    job = "import torch as t; print(t.cuda.get_device_name(), len(t.ones(8, device='cuda')))"
+    text = with_torch.run("unstarve", "emulate", "a100", "--", "python", "-c", job)
+    assert "Emulated NVIDIA A100-SXM4-80GB 8" in text
 
 
 def test_takes_the_place_of_torchs_loader(with_torch: Environment) -> None:

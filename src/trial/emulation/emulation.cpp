@@ -7,7 +7,10 @@
 #include <system_error>
 
 #include "base/io/write.h"
+#include "device/emulated/duration/duration_table.h"
 #include "device/emulated/profile/profile.h"
+#include "observe/durations/device_profile.h"
+#include "observe/durations/record_durations.h"
 
 namespace unstarve::trial {
 
@@ -16,20 +19,39 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
+constexpr const char* kTableFile = "/durations.json";
 constexpr std::string_view kEmulatedPrefix = "Emulated ";
 
 /// What the settings and our first line are made of.
 struct Chosen {
   nlohmann::json profile;
   std::string device_name;
-  std::string table;      // of durations; empty: the roofline alone
+  std::string table;      // of durations, as a file's text; empty: the roofline alone
   std::string durations;  // in words
 };
 
+/// A profile's document; or that of the GPU that a trace was recorded on, with its durations.
+Result<std::string> choose_document(const std::string& gpu, Chosen& chosen) {
+  auto document = emulated::find_profile_document(gpu);
+  std::error_code none;
+  if (document || !fs::is_regular_file(gpu, none)) return document;
+  const auto traced = observe::record_durations(gpu);
+  if (!traced) return forward_error(traced);
+  chosen.table = emulated::format_recording(traced->recording);
+  chosen.durations = fmt::format(
+      "those of {} kernels and {} operations of libraries in {}{}; the rest is modelled",
+      traced->kernels, traced->operations, gpu,
+      traced->shapeless_operations == 0
+          ? ""
+          : ", which has operations without shapes (record_shapes=True)");
+  return observe::device_profile(traced->device.value_or(observe::TracedDevice()));
+}
+
 Result<Chosen> choose(const EmulationOptions& options) {
-  auto document = emulated::find_profile_document(options.gpu);
-  if (!document) return forward_error(document);
   Chosen chosen;
+  chosen.durations = "by a roofline of its data sheet, within some 20 %";
+  auto document = choose_document(options.gpu, chosen);
+  if (!document) return forward_error(document);
   chosen.profile = nlohmann::json::parse(*document, nullptr, false);
   const auto profile = emulated::parse_profile(*document);
   if (!profile) return forward_error(profile);
@@ -41,15 +63,15 @@ Result<Chosen> choose(const EmulationOptions& options) {
   if (chosen.device_name.starts_with(kEmulatedPrefix)) {
     chosen.device_name.erase(0, kEmulatedPrefix.size());
   }
-  chosen.durations = "by a roofline of its data sheet, within some 20 %";
   return chosen;
 }
 
 std::string settings(const Chosen& chosen, const EmulationOptions& options,
                      const std::string& state) {
+  const std::string table = chosen.table.empty() ? "" : state + kTableFile;
   const nlohmann::json document = {{"gpus", options.gpus},
                                    {"profile", chosen.profile},
-                                   {"durations", chosen.table},
+                                   {"durations", table},
                                    {"scale", options.scale},
                                    {"state", state}};
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -73,6 +95,11 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
                 "the emulated CUDA libraries are not installed beside this program; install "
                 "unstarve anew: pip install .");
   }
+  if (redirect.string().find(':') != std::string::npos) {
+    return fail(ErrorCode::kNotSupported,
+                "unstarve lies in {}, which has a colon in it: LD_AUDIT cannot name it there",
+                libraries.string());
+  }
   const auto chosen = choose(options);
   if (!chosen) return forward_error(chosen);
   auto state = StateFolder::create();
@@ -84,6 +111,11 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
   if (Status written = io::replace_file(made.settings_file_, settings(*chosen, options, folder));
       !written) {
     return forward_error(written);
+  }
+  if (!chosen->table.empty()) {
+    if (Status written = io::replace_file(folder + kTableFile, chosen->table); !written) {
+      return forward_error(written);
+    }
   }
   fs::create_directory(folder + "/rings", none);
   made.environment_ = {
