@@ -27,12 +27,6 @@ records: list[tuple[int, bytes]] = []
 sizes: list[int] = []
 
 
-@ctypes.CFUNCTYPE(
-    None,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(ctypes.c_size_t),
-    ctypes.POINTER(ctypes.c_size_t),
-)
 def request(buffer: Any, size: Any, most: Any) -> None:
     memory = ctypes.create_string_buffer(buffer_bytes)
     buffers[ctypes.addressof(memory)] = memory
@@ -41,14 +35,14 @@ def request(buffer: Any, size: Any, most: Any) -> None:
     most[0] = 0
 
 
-@ctypes.CFUNCTYPE(
+request_callback = ctypes.CFUNCTYPE(
     None,
-    ctypes.c_void_p,
-    ctypes.c_uint32,
-    ctypes.c_void_p,
-    ctypes.c_size_t,
-    ctypes.c_size_t,
-)
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.c_size_t),
+    ctypes.POINTER(ctypes.c_size_t),
+)(request)
+
+
 def complete(_context: Any, _stream: int, buffer: int, _size: int, valid: int) -> None:
     sizes.append(valid)
     record = ctypes.c_void_p()
@@ -61,6 +55,16 @@ def complete(_context: Any, _stream: int, buffer: int, _size: int, valid: int) -
         left = buffer + valid - record.value
         records.append((kind, ctypes.string_at(record.value, min(left, 224))))
     del buffers[buffer]
+
+
+complete_callback = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_uint32,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_size_t,
+)(complete)
 
 
 clock = ctypes.CFUNCTYPE(ctypes.c_uint64)(lambda: 42_000_000_000 + ticks())
@@ -81,14 +85,16 @@ class CallbackData(ctypes.Structure):
     ]
 
 
-@ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(CallbackData)
-)
 def called(_user: Any, _domain: int, call: int, data: Any) -> None:
     seen = data.contents
     if seen.site == 0:
         seen.word[0] = 1000 + seen.correlation
     calls.append((call, seen.function.decode(), seen.site, seen.word[0] - seen.correlation))
+
+
+called_callback = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(CallbackData)
+)(called)
 
 
 def ticks() -> int:
@@ -113,7 +119,7 @@ codes: dict[str, int] = {}
 use_the_gpu()  # before anything is enabled: nothing of it may be told
 codes["flush without callbacks"] = cupti.cuptiActivityFlushAll(0)
 codes["no callbacks"] = cupti.cuptiActivityRegisterCallbacks(None, None)
-assert cupti.cuptiActivityRegisterCallbacks(request, complete) == 0
+assert cupti.cuptiActivityRegisterCallbacks(request_callback, complete_callback) == 0
 assert cupti.cuptiActivityRegisterTimestampCallback(clock) == 0
 codes["no such kind"] = cupti.cuptiActivityEnable(60)
 codes["PC sampling"] = cupti.cuptiActivityEnable(PC_SAMPLING)
@@ -125,8 +131,8 @@ codes["push of no kind"] = cupti.cuptiActivityPushExternalCorrelationId(9, ctype
 assert cupti.cuptiActivityPushExternalCorrelationId(CUSTOM0, ctypes.c_uint64(77)) == 0
 
 subscriber, second = ctypes.c_void_p(), ctypes.c_void_p()
-assert cupti.cuptiSubscribe(ctypes.byref(subscriber), called, None) == 0
-codes["second subscriber"] = cupti.cuptiSubscribe(ctypes.byref(second), called, None)
+assert cupti.cuptiSubscribe(ctypes.byref(subscriber), called_callback, None) == 0
+codes["second subscriber"] = cupti.cuptiSubscribe(ctypes.byref(second), called_callback, None)
 assert cupti.cuptiEnableCallback(1, subscriber, RUNTIME_DOMAIN, 31) == 0
 codes["synchronize domain"] = cupti.cuptiEnableDomain(1, subscriber, SYNCHRONIZE_DOMAIN)
 

@@ -56,9 +56,9 @@ def test_torch_profiler_shows_what_the_ring_holds(a100: Emulation, tmp_path: Pat
         assert launch["name"].startswith("cudaLaunch")
         assert launch["ts"] <= kernel["ts"]
     # Kineto writes names as people read them, the program's are mangled.
-    ours = Counter("reduce_kernel" in held[k["args"]["correlation"]].name for k in shown)
-    assert Counter("reduce_kernel" in k["name"] for k in shown) == ours
-    assert ours[True] >= 8
+    reductions = Counter("reduce_kernel" in held[k["args"]["correlation"]].name for k in shown)
+    assert Counter("reduce_kernel" in k["name"] for k in shown) == reductions
+    assert reductions[True] >= 8
     # Gaps between kernels are as they were.
     first, last = shown[0], shown[-1]
     theirs_us = last["ts"] - first["ts"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 BLOCK_BYTES = 32768
 FILE_HEADER_BYTES = 7
@@ -29,13 +31,12 @@ def records(data: bytes) -> Iterator[bytes]:
 
 def system_metrics(folder: Path) -> tuple[dict[str, list[float]], str]:
     """The samples of each metric of the only run below `folder`, and the GPU's name."""
-    from wandb.proto import wandb_internal_pb2
-
+    messages: Any = import_module("wandb.proto.wandb_internal_pb2")
     (file,) = folder.glob("wandb/offline-run-*/run-*.wandb")
     metrics: dict[str, list[float]] = {}
     gpu = ""
     for body in records(file.read_bytes()):
-        record = wandb_internal_pb2.Record()
+        record = messages.Record()
         record.ParseFromString(body)
         kind = record.WhichOneof("record_type")
         if kind == "environment":

@@ -31,8 +31,13 @@ class Observer final : public RecordSink {
 
 void update_sink() {
   static Observer& observer = *std::make_unique<Observer>().release();
-  const bool wanted = tracer().any_enabled() || subscriber().wants_calls();
-  set_sink(wanted ? &observer : nullptr);
+  const auto wanted = [] { return tracer().any_enabled() || subscriber().wants_calls(); };
+  // Another thread may change what is wanted meanwhile: the last word is what is true after it.
+  bool told = false;
+  do {
+    told = wanted();
+    set_sink(told ? &observer : nullptr);
+  } while (told != wanted());
 }
 
 }  // namespace unstarve::emulated
