@@ -135,8 +135,8 @@ void Recorder::call_begins(const CallRecord& call) {
 
 void Recorder::call_ended(const CallRecord& call, int gpu) {
   tell([&](RecordSink& sink) { sink.call_ended(call); });
-  // The rings know the runtime's calls alone, and only those that have a number.
-  if (ring_count_.load() == 0 || call.driver || call.activity.call == 0) return;
+  // Only those that have a number.
+  if (ring_count_.load() == 0 || call.activity.call == 0) return;
   MutexLock lock(mutex_);
   if (DeviceRing* out = ring(gpu)) out->write(call.activity);
 }
