@@ -9,6 +9,7 @@
 #include "device/emulated/engine/gate.h"
 #include "device/emulated/engine/kept_bytes.h"
 #include "device/emulated/engine/outcome.h"
+#include "device/emulated/process/memory/allocation.h"
 #include "device/emulated/profile/profile.h"
 
 /// The emulated GPUs of this process, as the libraries that stand in for NVIDIA's see them. Each
@@ -22,29 +23,6 @@ class Event;
 class Graph;
 class GraphExec;
 struct Kernel;
-
-enum class MemoryPlace : std::uint8_t { kUnregistered, kPinnedHost, kDevice, kManaged };
-enum class CopyKind : std::uint8_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
-
-/// What is known of an address.
-struct Allocation {
-  MemoryPlace place = MemoryPlace::kUnregistered;
-  std::uintptr_t base = 0;
-  std::size_t bytes = 0;
-  std::uint64_t id = 0;     // never given out twice
-  int gpu = -1;             // index; -1: host memory that no context owns
-  bool registered = false;  // by cudaHostRegister: the program's own memory
-};
-
-struct Copy2d {
-  void* target = nullptr;
-  std::size_t target_pitch = 0;
-  const void* source = nullptr;
-  std::size_t source_pitch = 0;
-  std::size_t width_bytes = 0;
-  std::size_t height = 1;
-  bool waits = false;  // a synchronous call: cudaMemcpy, not cudaMemcpyAsync
-};
 
 struct Launch {
   KernelWork work;

@@ -202,8 +202,9 @@ void write_kept_late(void* address, LateBytes bytes) {
 }
 
 void keep_more(std::size_t bytes_max, int launches) {
-  ProcessMemory* memory = memory_of_process();
-  if (memory != nullptr) memory->keep_more({.bytes_max = bytes_max, .launches = launches});
+  const KeptBytes::Limits limits{.bytes_max = bytes_max, .launches = launches};
+  ProcessMemory::keep_more_from_the_start(limits);
+  if (ProcessMemory* memory = memory_of_process()) memory->keep_more(limits);
 }
 
 }  // namespace unstarve::emulated
