@@ -101,8 +101,8 @@ std::size_t number_behind(std::string_view text, std::string_view before) {
 
 /// Of what a concatenation moves: a size, or in older versions a type of its own.
 std::size_t element_bytes_of(std::string_view name) {
-  if (contains(name, "contigIlj")) return sizeof(std::int64_t);
-  if (contains(name, "contigIhj")) return 1;
+  if (contains(name, "contigIlj") || contains(name, "CopyIlj")) return sizeof(std::int64_t);
+  if (contains(name, "contigIhj") || contains(name, "CopyIhj")) return 1;
   return number_behind(name, "OpaqueTypeILj");
 }
 

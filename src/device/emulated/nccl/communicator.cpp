@@ -56,6 +56,8 @@ Result result_of(ErrorCode code) {
 
 }  // namespace
 
+void expect_talk() { keep_more(kCarriedBytes, kLaunchesKept); }
+
 Communicator::Communicator(std::string id, Gpu* gpu, bool blocks, std::shared_ptr<Member> member)
     : id_(std::move(id)), gpu_(gpu), blocks_(blocks), member_(std::move(member)) {
   member_->when_begun([weak = std::weak_ptr<Member>(member_)] {
@@ -70,7 +72,7 @@ Result Communicator::open(const std::string& id, const Seat& seat, Gpu* gpu, boo
       Meeting::join(shared_folder() + "/nccl-" + id, seat, files);
   if (!meeting) return fail(result_of(meeting.error().code), meeting.error().message);
   auto member = std::make_shared<Member>(std::move(*meeting), timing_of(gpu->profile()));
-  keep_more(kCarriedBytes, kLaunchesKept);
+  expect_talk();
   *out = std::shared_ptr<Communicator>(new Communicator(id, gpu, blocks, std::move(member)));
   return Result::kSuccess;
 }

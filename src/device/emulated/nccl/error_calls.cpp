@@ -47,9 +47,12 @@ const char* ncclGetLastError(void* /*communicator*/) {
   return unstarve::emulated::nccl::last_error();
 }
 
-/// 2.27.7: what the functions here are those of.
+/// 2.27.7: what the functions here are those of. Whoever asks means to talk: torch does when it
+/// makes a process group, on every rank, and may fill the first message before there is a
+/// communicator.
 Result ncclGetVersion(int* version) {
   if (version == nullptr) return Result::kInvalidArgument;
+  unstarve::emulated::nccl::expect_talk();
   *version = 22707;
   return Result::kSuccess;
 }

@@ -48,9 +48,6 @@ bool on_device(const Allocation& allocation) {
 /// Its bytes are real: the host may look at them.
 bool is_real(const Allocation& allocation) { return allocation.place != MemoryPlace::kDevice; }
 
-}  // namespace
-
-namespace {
 // What keep_more_from_the_start() was told; 0: nothing.
 std::atomic<int> g_launches_wanted{0};
 std::atomic<std::size_t> g_bytes_wanted{0};
