@@ -19,7 +19,6 @@ from torch._utils import ExceptionWrapper
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
-from unstarve.device.pinning import pin
 from unstarve.engine.batch import Batch, fits
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_options import SEED_STEP
@@ -43,7 +42,6 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         self._sampler_iter.seed_was_drawn()
         self._engine = engine
         self._work = work
-        self._wants_pinned = loader.pin_memory  # also where torch, without CUDA, does not
         self._loader = settings_of(loader)
         self._python: Samples | None = None
         # A signal handler that asks for a batch while one is waited for must not hang.
@@ -87,8 +85,6 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             if self._pin_memory:
                 pin_memory = torch_loader._utils.pin_memory.pin_memory
                 data = pin_memory(data, self._pin_memory_device)
-            elif self._wants_pinned:
-                data = pin(data)
         except NoAnswerError:
             # The batch may come yet: the next call waits for it again.
             raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
