@@ -14,8 +14,6 @@ from device_rings import Kernel, busy_ratio, read_kernels
 from emulation import PYTHON, Emulation, machine
 from wandb_file import system_metrics
 
-pytest.importorskip("pynvml")
-
 # Keeps one GPU busy for some half of the time; says so, and goes on until its input ends.
 HALF_BUSY = """
 import sys, threading, time, torch
@@ -139,7 +137,6 @@ def test_torch_shows_it(busy: BusyMachine) -> None:
 
 
 def test_nvitop_and_gpustat_show_it(busy: BusyMachine) -> None:
-    pytest.importorskip("nvitop")
     begin_ns = time.monotonic_ns() - 300_000_000
     gpustat = busy.emulation.run(PYTHON, "-m", "gpustat", "--json")
     assert gpustat.returncode == 0, gpustat.stderr
@@ -181,7 +178,6 @@ print(os.getpid())
 
 
 def test_wandb_offline_keeps_it(tmp_path: Path) -> None:
-    pytest.importorskip("wandb")
     with machine("h100") as emulation:
         pid = emulation.python(WANDB, str(tmp_path)).split()[-1]
         kernels = read_kernels(emulation.state / "rings" / f"gpu-0-{pid}.ring")
