@@ -6,8 +6,9 @@
 #include <cstring>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace unstarve::emulated {
 namespace {
@@ -32,12 +33,12 @@ struct Run {
 };
 
 struct Mapped {
-  std::mutex mutex;
-  std::map<std::uintptr_t, Run> runs;
-  std::unordered_map<std::uint64_t, Memory> memory;
-  std::map<std::uintptr_t, std::size_t> reserved;
-  std::map<std::uintptr_t, Mapping> mappings;
-  std::uint64_t next_handle = 1;
+  Mutex mutex;
+  std::map<std::uintptr_t, Run> runs UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<std::uint64_t, Memory> memory UNSTARVE_GUARDED_BY(mutex);
+  std::map<std::uintptr_t, std::size_t> reserved UNSTARVE_GUARDED_BY(mutex);
+  std::map<std::uintptr_t, Mapping> mappings UNSTARVE_GUARDED_BY(mutex);
+  std::uint64_t next_handle UNSTARVE_GUARDED_BY(mutex) = 1;
 };
 
 Mapped& mapped() {
@@ -49,7 +50,7 @@ std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintpt
 
 bool is_granular(std::size_t bytes) { return bytes != 0 && bytes % kMappingGranularity == 0; }
 
-void give_back_if_unused(Mapped& all, std::uint64_t handle) {
+void give_back_if_unused(Mapped& all, std::uint64_t handle) UNSTARVE_REQUIRES(all.mutex) {
   const auto found = all.memory.find(handle);
   if (found == all.memory.end()) return;
   const Memory& memory = found->second;
@@ -58,14 +59,16 @@ void give_back_if_unused(Mapped& all, std::uint64_t handle) {
   all.memory.erase(found);
 }
 
-bool is_reserved(const Mapped& all, std::uintptr_t begin, std::size_t bytes) {
+bool is_reserved(const Mapped& all, std::uintptr_t begin, std::size_t bytes)
+    UNSTARVE_REQUIRES(all.mutex) {
   auto next = all.reserved.upper_bound(begin);
   if (next == all.reserved.begin()) return false;
   const auto& [base, size] = *std::prev(next);
   return begin + bytes <= base + size;
 }
 
-bool is_free(const Mapped& all, std::uintptr_t begin, std::size_t bytes) {
+bool is_free(const Mapped& all, std::uintptr_t begin, std::size_t bytes)
+    UNSTARVE_REQUIRES(all.mutex) {
   const auto next = all.mappings.lower_bound(begin);
   if (next != all.mappings.end() && next->first < begin + bytes) return false;
   if (next == all.mappings.begin()) return true;
@@ -75,20 +78,22 @@ bool is_free(const Mapped& all, std::uintptr_t begin, std::size_t bytes) {
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-Outcome know_run(Mapped& all, std::uintptr_t begin, const Run& run) {
+Outcome know_run(Mapped& all, std::uintptr_t begin, const Run& run) UNSTARVE_REQUIRES(all.mutex) {
   if (run.bytes == 0) return Outcome::kSuccess;
   const Outcome outcome = gpu_at(run.gpu)->know_range(pointer(begin), run.bytes);
   if (outcome == Outcome::kSuccess) all.runs[begin] = run;
   return outcome;
 }
 
-void forget_run(Mapped& all, std::map<std::uintptr_t, Run>::iterator run) {
+void forget_run(Mapped& all, std::map<std::uintptr_t, Run>::iterator run)
+    UNSTARVE_REQUIRES(all.mutex) {
   static_cast<void>(gpu_at(run->second.gpu)->forget_range(pointer(run->first)));
   all.runs.erase(run);
 }
 
 /// [begin, begin + bytes) becomes a run, or part of those beside it.
-Outcome add_to_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes, int gpu) {
+Outcome add_to_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes, int gpu)
+    UNSTARVE_REQUIRES(all.mutex) {
   std::uintptr_t first = begin;
   std::uintptr_t end = begin + bytes;
   auto next = all.runs.lower_bound(begin);
@@ -108,7 +113,8 @@ Outcome add_to_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes, int gp
 }
 
 /// What is left of the run that holds [begin, begin + bytes) stays known.
-Outcome take_from_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes) {
+Outcome take_from_runs(Mapped& all, std::uintptr_t begin, std::size_t bytes)
+    UNSTARVE_REQUIRES(all.mutex) {
   const auto next = all.runs.upper_bound(begin);
   if (next == all.runs.begin()) return Outcome::kInvalidValue;
   const auto run = std::prev(next);
@@ -135,7 +141,7 @@ Outcome create_memory(Gpu& gpu, std::size_t bytes, std::uint64_t* handle) {
   const Outcome taken = gpu.take_memory(bytes);
   if (taken != Outcome::kSuccess) return taken;
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   *handle = all.next_handle++;
   all.memory[*handle] = {gpu.index(), bytes};
   return Outcome::kSuccess;
@@ -143,7 +149,7 @@ Outcome create_memory(Gpu& gpu, std::size_t bytes, std::uint64_t* handle) {
 
 Outcome release_memory(std::uint64_t handle) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto found = all.memory.find(handle);
   if (found == all.memory.end() || found->second.holders == 0) return Outcome::kInvalidValue;
   --found->second.holders;
@@ -153,7 +159,7 @@ Outcome release_memory(std::uint64_t handle) {
 
 Outcome retain_memory_at(const void* address, std::uint64_t* handle) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   auto next = all.mappings.upper_bound(number(address));
   if (handle == nullptr || next == all.mappings.begin()) return Outcome::kInvalidValue;
   const auto& [base, mapping] = *std::prev(next);
@@ -165,7 +171,7 @@ Outcome retain_memory_at(const void* address, std::uint64_t* handle) {
 
 Outcome describe_memory(std::uint64_t handle, MemoryFacts* out) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto found = all.memory.find(handle);
   if (found == all.memory.end()) return Outcome::kInvalidValue;
   *out = {found->second.gpu, found->second.bytes};
@@ -199,7 +205,7 @@ Outcome import_memory(int descriptor, std::uint64_t* handle) {
   for (int i = 0; i < gpu_count(); ++i) {
     if (gpu_at(i)->machine_index() != text.machine_index) continue;
     Mapped& all = mapped();
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     *handle = all.next_handle++;
     all.memory[*handle] = {i, text.bytes, 1, 0, false};
     return Outcome::kSuccess;
@@ -220,14 +226,14 @@ Outcome reserve_addresses(std::size_t bytes, std::size_t alignment, void** out) 
   ::munmap(reinterpret_cast<void*>(begin + bytes), aligned - before);
   *out = reinterpret_cast<void*>(begin);
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   all.reserved[begin] = bytes;
   return Outcome::kSuccess;
 }
 
 Outcome free_addresses(void* address, std::size_t bytes) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto found = all.reserved.find(number(address));
   if (found == all.reserved.end() || found->second != bytes ||
       !is_free(all, number(address), bytes)) {
@@ -240,7 +246,7 @@ Outcome free_addresses(void* address, std::size_t bytes) {
 
 Outcome map_memory(void* address, std::size_t bytes, std::size_t offset, std::uint64_t handle) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto memory = all.memory.find(handle);
   const bool fits = memory != all.memory.end() && is_granular(bytes) &&
                     number(address) % kMappingGranularity == 0 && offset == 0 &&
@@ -257,7 +263,7 @@ Outcome map_memory(void* address, std::size_t bytes, std::size_t offset, std::ui
 
 Outcome unmap_memory(void* address, std::size_t bytes) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const std::uintptr_t end = number(address) + bytes;
   auto mapping = all.mappings.lower_bound(number(address));
   if (mapping == all.mappings.end() || mapping->first >= end) return Outcome::kInvalidValue;
@@ -275,7 +281,7 @@ Outcome unmap_memory(void* address, std::size_t bytes) {
 
 bool is_mapped(const void* address, std::size_t bytes) {
   Mapped& all = mapped();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const std::uintptr_t end = number(address) + bytes;
   auto next = all.mappings.upper_bound(number(address));
   if (next == all.mappings.begin()) return false;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace unstarve::emulated {
 
@@ -36,12 +37,12 @@ struct Freed {
 };
 
 struct Pools {
-  std::mutex mutex;
-  std::vector<Freed> freed;  // in the order of the calls
-  std::vector<std::unique_ptr<MemoryPool>> all;
-  std::unordered_map<int, MemoryPool*> defaults;
-  std::unordered_map<int, MemoryPool*> current;
-  std::unordered_map<const void*, PoolMemory> memory;
+  Mutex mutex;
+  std::vector<Freed> freed UNSTARVE_GUARDED_BY(mutex);  // in the order of the calls
+  std::vector<std::unique_ptr<MemoryPool>> all UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<int, MemoryPool*> defaults UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<int, MemoryPool*> current UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<const void*, PoolMemory> memory UNSTARVE_GUARDED_BY(mutex);
 };
 
 Pools& pools() {
@@ -49,7 +50,7 @@ Pools& pools() {
   return *made;
 }
 
-MemoryPool* default_locked(Pools& here, int gpu) {
+MemoryPool* default_locked(Pools& here, int gpu) UNSTARVE_REQUIRES(here.mutex) {
   MemoryPool*& pool = here.defaults[gpu];
   if (pool == nullptr) {
     here.all.push_back(std::make_unique<MemoryPool>(gpu));
@@ -75,7 +76,7 @@ template <class Over>
 bool settle(Over is_over) {
   std::vector<Freed> over;
   {
-    const std::lock_guard lock(pools().mutex);
+    const MutexLock lock(pools().mutex);
     std::vector<Freed>& freed = pools().freed;
     const auto kept = std::stable_partition(freed.begin(), freed.end(),
                                             [&](const Freed& one) { return !is_over(one); });
@@ -112,23 +113,23 @@ bool is_reuse(PoolAttribute attribute) {
 }  // namespace
 
 MemoryPool* default_pool(int gpu) {
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   return default_locked(pools(), gpu);
 }
 
 MemoryPool* current_pool(int gpu) {
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   const auto found = pools().current.find(gpu);
   return found != pools().current.end() ? found->second : default_locked(pools(), gpu);
 }
 
 void set_current_pool(int gpu, MemoryPool* pool) {
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   pools().current[gpu] = pool;
 }
 
 MemoryPool* find_pool(const void* handle) {
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   for (const auto& pool : pools().all) {
     if (pool.get() == handle) return pool.get();
   }
@@ -139,7 +140,7 @@ int gpu_of(const MemoryPool* pool) { return pool->gpu; }
 
 Outcome create_pool(int gpu, MemoryPool** out) {
   if (out == nullptr) return Outcome::kInvalidValue;
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   pools().all.push_back(std::make_unique<MemoryPool>(gpu));
   *out = pools().all.back().get();
   return Outcome::kSuccess;
@@ -147,7 +148,7 @@ Outcome create_pool(int gpu, MemoryPool** out) {
 
 Outcome destroy_pool(MemoryPool* pool) {
   Pools& here = pools();
-  const std::lock_guard lock(here.mutex);
+  const MutexLock lock(here.mutex);
   if (here.defaults[pool->gpu] == pool) return Outcome::kInvalidValue;
   if (here.current[pool->gpu] == pool) here.current.erase(pool->gpu);
   // Its memory stays until it is freed, and counts for nobody.
@@ -161,7 +162,7 @@ Outcome destroy_pool(MemoryPool* pool) {
 
 Outcome get_attribute(const MemoryPool* pool, PoolAttribute attribute, void* value) {
   if (value == nullptr) return Outcome::kInvalidValue;
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   if (is_reuse(attribute)) {
     *static_cast<int*>(value) = pool->reuse[static_cast<std::size_t>(attribute)];
     return Outcome::kSuccess;
@@ -180,7 +181,7 @@ Outcome get_attribute(const MemoryPool* pool, PoolAttribute attribute, void* val
 
 Outcome set_attribute(MemoryPool* pool, PoolAttribute attribute, const void* value) {
   if (value == nullptr) return Outcome::kInvalidValue;
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   if (is_reuse(attribute)) {
     pool->reuse[static_cast<std::size_t>(attribute)] = *static_cast<const int*>(value);
     return Outcome::kSuccess;
@@ -208,14 +209,14 @@ Outcome allocate_from(MemoryPool* pool, Stream* stream, std::size_t bytes, void*
   if (bytes == 0) return Outcome::kSuccess;
   const Outcome outcome = allocate_settled(stream, bytes, out);
   if (outcome != Outcome::kSuccess || *out == nullptr) return outcome;
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   take(*pool, bytes);
   pools().memory[*out] = {pool, bytes};
   return outcome;
 }
 
 void forget_pool_memory(const void* address) {
-  const std::lock_guard lock(pools().mutex);
+  const MutexLock lock(pools().mutex);
   const auto found = pools().memory.find(address);
   if (found == pools().memory.end()) return;
   if (found->second.pool != nullptr) found->second.pool->used -= found->second.bytes;
@@ -236,7 +237,7 @@ Outcome free_to_pool(Stream* stream, void* address) {
                      record_event(passed, stream) == Outcome::kSuccess;
   if (!waits) return gpu_of(stream)->free_in_order(stream, address);
   {
-    const std::lock_guard lock(pools().mutex);
+    const MutexLock lock(pools().mutex);
     pools().freed.push_back({address, stream, passed});
   }
   settle_pools();

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "device/emulated/context/context.h"
 #include "device/emulated/context/device_facts.h"
 
@@ -18,9 +17,9 @@ namespace unstarve::emulated {
 
 class Module {
  public:
-  std::mutex mutex;
-  std::unordered_map<std::string, Kernel*> kernels;
-  std::unordered_map<std::string, void*> variables;
+  Mutex mutex;
+  std::unordered_map<std::string, Kernel*> kernels UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<std::string, void*> variables UNSTARVE_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -29,10 +28,10 @@ constexpr std::size_t kVariableBytes = 65536;
 
 /// All modules, and what is known of kernels beside their name.
 struct Registry {
-  std::shared_mutex mutex;
-  std::unordered_set<const void*> modules;
-  std::unordered_map<const Kernel*, Module*> origins;
-  std::unordered_map<const Kernel*, KernelFacts> facts;
+  Mutex mutex;
+  std::unordered_set<const void*> modules UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<const Kernel*, Module*> origins UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<const Kernel*, KernelFacts> facts UNSTARVE_GUARDED_BY(mutex);
   std::atomic<bool> has_facts{false};
 };
 
@@ -48,7 +47,7 @@ bool is_image(const void* image) {
 
 void make_module(Module** out) {
   *out = new Module;
-  const std::unique_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().modules.insert(*out);
 }
 
@@ -97,7 +96,7 @@ Outcome load_module_file(const char* path, Module** out) {
 }
 
 Module* find_module(const void* handle) {
-  const std::shared_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   const bool known = registry().modules.count(handle) != 0;
   return known ? static_cast<Module*>(const_cast<void*>(handle)) : nullptr;
 }
@@ -107,25 +106,25 @@ Outcome unload_module(Module* module) {
   // lest a handle that is used once more points at something else.
   std::unordered_map<std::string, void*> variables;
   {
-    const std::lock_guard lock(module->mutex);
+    const MutexLock lock(module->mutex);
     variables.swap(module->variables);
   }
   for (const auto& [name, address] : variables) {
     Gpu* const gpu = gpu_at(find_allocation(address).gpu);
     if (gpu != nullptr) static_cast<void>(gpu->free(address));
   }
-  const std::unique_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().modules.erase(module);
   return Outcome::kSuccess;
 }
 
 Outcome find_in_module(Module* module, const char* name, Kernel** out) {
   if (name == nullptr || out == nullptr || *name == '\0') return Outcome::kInvalidValue;
-  const std::lock_guard lock(module->mutex);
+  const MutexLock lock(module->mutex);
   auto [entry, is_new] = module->kernels.try_emplace(name, nullptr);
   if (is_new) {
     entry->second = register_kernel(entry->first.c_str());
-    const std::unique_lock registry_lock(registry().mutex);
+    const MutexLock registry_lock(registry().mutex);
     registry().origins[entry->second] = module;
   }
   *out = entry->second;
@@ -137,7 +136,7 @@ Outcome find_variable(Module* module, const char* name, void** address, std::siz
   Outcome why = Outcome::kSuccess;
   Gpu* const gpu = runtime_gpu(&why);
   if (gpu == nullptr) return why;
-  const std::lock_guard lock(module->mutex);
+  const MutexLock lock(module->mutex);
   void*& variable = module->variables[name];
   if (variable == nullptr) why = gpu->allocate(kVariableBytes, MemoryPlace::kDevice, &variable);
   if (why != Outcome::kSuccess) return why;
@@ -147,14 +146,14 @@ Outcome find_variable(Module* module, const char* name, void** address, std::siz
 }
 
 Module* module_of(const Kernel* kernel) {
-  const std::shared_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   const auto found = registry().origins.find(kernel);
   return found != registry().origins.end() ? found->second : nullptr;
 }
 
 KernelFacts facts_of(const Kernel* kernel) {
   if (!registry().has_facts.load(std::memory_order_acquire)) return {};
-  const std::shared_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   const auto found = registry().facts.find(kernel);
   return found != registry().facts.end() ? found->second : KernelFacts{};
 }
@@ -163,14 +162,14 @@ Outcome set_max_dynamic_shared_bytes(const Gpu& gpu, const Kernel* kernel, int b
   if (bytes < 0 || bytes > gpu.profile().shared_memory_per_block_optin) {
     return Outcome::kInvalidValue;
   }
-  const std::unique_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().facts[kernel].max_dynamic_shared_bytes = bytes;
   registry().has_facts.store(true, std::memory_order_release);
   return Outcome::kSuccess;
 }
 
 void set_preferred_carveout(const Kernel* kernel, int percent) {
-  const std::unique_lock lock(registry().mutex);
+  const MutexLock lock(registry().mutex);
   registry().facts[kernel].preferred_shared_carveout = percent;
   registry().has_facts.store(true, std::memory_order_release);
 }

@@ -4,10 +4,10 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "device/emulated/context/mapped_memory.h"
 
 namespace unstarve::emulated {
@@ -19,9 +19,9 @@ struct Opened {
 };
 
 struct Peers {
-  std::mutex mutex;
-  std::set<std::pair<int, int>> enabled;
-  std::map<void*, Opened> opened;
+  Mutex mutex;
+  std::set<std::pair<int, int>> enabled UNSTARVE_GUARDED_BY(mutex);
+  std::map<void*, Opened> opened UNSTARVE_GUARDED_BY(mutex);
 };
 
 Peers& peers() {
@@ -67,14 +67,14 @@ bool can_access_peer(int from, int to) { return are_two_gpus(from, to); }
 
 Outcome enable_peer_access(int from, int to) {
   if (!are_two_gpus(from, to)) return Outcome::kInvalidDevice;
-  const std::lock_guard lock(peers().mutex);
+  const MutexLock lock(peers().mutex);
   return peers().enabled.insert({from, to}).second ? Outcome::kSuccess
                                                    : Outcome::kPeerAccessAlreadyEnabled;
 }
 
 Outcome disable_peer_access(int from, int to) {
   if (!are_two_gpus(from, to)) return Outcome::kInvalidDevice;
-  const std::lock_guard lock(peers().mutex);
+  const MutexLock lock(peers().mutex);
   return peers().enabled.erase({from, to}) != 0 ? Outcome::kSuccess
                                                 : Outcome::kPeerAccessNotEnabled;
 }
@@ -102,7 +102,7 @@ Outcome open_shared_memory(Gpu& gpu, const cuda::IpcHandle& handle, void** out) 
     static_cast<void>(free_addresses(address, bytes));
     return outcome;
   }
-  const std::lock_guard lock(peers().mutex);
+  const MutexLock lock(peers().mutex);
   peers().opened[address] = {gpu.index(), bytes};
   *out = address;
   return Outcome::kSuccess;
@@ -111,7 +111,7 @@ Outcome open_shared_memory(Gpu& gpu, const cuda::IpcHandle& handle, void** out) 
 Outcome close_shared_memory(void* address) {
   Opened opened;
   {
-    const std::lock_guard lock(peers().mutex);
+    const MutexLock lock(peers().mutex);
     const auto found = peers().opened.find(address);
     if (found == peers().opened.end()) return Outcome::kInvalidValue;
     opened = found->second;

@@ -1,8 +1,7 @@
 #include <cstring>
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "device/emulated/context/module.h"
 #include "device/emulated/runtime/copies.h"
 #include "device/emulated/runtime/kernels.h"
@@ -20,28 +19,26 @@ struct Function {
 
 struct Variable {
   std::size_t bytes = 0;
-  void* address = nullptr;  // made at the first use
+  std::unordered_map<int, void*> addresses;  // by GPU; made at the first use
 };
 
 /// libtorch_cuda registers some 100,000 kernels while it is loaded, of which a program launches a
 /// few hundred.
 struct Registered {
-  std::shared_mutex mutex;
-  std::unordered_map<const void*, Function> functions;
-  std::unordered_map<const void*, Variable> variables;
+  Registered() { functions.reserve(1U << 17U); }
+
+  Mutex mutex;
+  std::unordered_map<const void*, Function> functions UNSTARVE_GUARDED_BY(mutex);
+  std::unordered_map<const void*, Variable> variables UNSTARVE_GUARDED_BY(mutex);
 };
 
 Registered& registered() {
-  static auto* const all = [] {
-    auto* made = new Registered;  // never destroyed: kernels are launched while the process ends
-    made->functions.reserve(1U << 17U);
-    return made;
-  }();
+  static auto* const all = new Registered;  // never destroyed: used while the process ends
   return *all;
 }
 
 Kernel* make_kernel(const void* function) {
-  const std::unique_lock lock(registered().mutex);
+  const MutexLock lock(registered().mutex);
   const auto found = registered().functions.find(function);
   if (found == registered().functions.end()) return nullptr;
   if (found->second.kernel == nullptr) found->second.kernel = register_kernel(found->second.name);
@@ -50,17 +47,16 @@ Kernel* make_kernel(const void* function) {
 
 Outcome find_symbol(const void* symbol, void** address, std::size_t* bytes) {
   return on_gpu([&](Gpu& gpu) {
-    const std::unique_lock lock(registered().mutex);
+    const MutexLock lock(registered().mutex);
     const auto found = registered().variables.find(symbol);
     if (found == registered().variables.end()) return Outcome::kInvalidSymbol;
     Variable& variable = found->second;
     if (bytes != nullptr) *bytes = variable.bytes;
     if (address == nullptr) return Outcome::kSuccess;
     Outcome outcome = Outcome::kSuccess;
-    if (variable.address == nullptr) {
-      outcome = gpu.allocate(variable.bytes, MemoryPlace::kDevice, &variable.address);
-    }
-    *address = variable.address;
+    void*& own = variable.addresses[gpu.index()];
+    if (own == nullptr) outcome = gpu.allocate(variable.bytes, MemoryPlace::kDevice, &own);
+    *address = own;
     return outcome;
   });
 }
@@ -98,7 +94,7 @@ Outcome copy_from_symbol(void* target, const void* symbol, std::size_t bytes, st
 
 Kernel* find_function(const void* function) {
   {
-    const std::shared_lock lock(registered().mutex);
+    const MutexLock lock(registered().mutex);
     const auto found = registered().functions.find(function);
     if (found != registered().functions.end() && found->second.kernel != nullptr) {
       return found->second.kernel;
@@ -123,14 +119,14 @@ UNSTARVE_REGISTRATION void __cudaUnregisterFatBinary(void** handle) { delete han
 
 UNSTARVE_REGISTRATION void __cudaRegisterFunction(void**, const char* stub, char*, const char* name,
                                                   int, void*, void*, void*, void*, int*) {
-  const std::unique_lock lock(registered().mutex);
+  const MutexLock lock(registered().mutex);
   registered().functions.insert_or_assign(stub, Function{name, nullptr});
 }
 
 UNSTARVE_REGISTRATION void __cudaRegisterVar(void**, char* variable, char*, const char*, int,
                                              std::size_t bytes, int, int) {
-  const std::unique_lock lock(registered().mutex);
-  registered().variables.insert_or_assign(variable, Variable{bytes, nullptr});
+  const MutexLock lock(registered().mutex);
+  registered().variables.insert_or_assign(variable, Variable{bytes, {}});
 }
 
 UNSTARVE_REGISTRATION void __cudaRegisterManagedVar(void**, void** variable, char*, const char*,

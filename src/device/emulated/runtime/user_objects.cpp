@@ -1,11 +1,11 @@
 #include "device/emulated/runtime/user_objects.h"
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/emulated/runtime/runtime_call.h"
 
 namespace unstarve::emulated {
@@ -23,10 +23,11 @@ struct Holding {
 };
 
 struct Objects {
-  std::mutex mutex;
-  std::unordered_map<const void*, UserObject> known;           // by their handle
-  std::unordered_map<const void*, std::vector<Holding>> held;  // by graph
-  std::uintptr_t next_handle = 1;
+  Mutex mutex;
+  std::unordered_map<const void*, UserObject> known UNSTARVE_GUARDED_BY(mutex);  // by their handle
+  std::unordered_map<const void*, std::vector<Holding>> held UNSTARVE_GUARDED_BY(
+      mutex);  // by graph
+  std::uintptr_t next_handle UNSTARVE_GUARDED_BY(mutex) = 1;
 };
 
 Objects& objects() {
@@ -35,7 +36,8 @@ Objects& objects() {
 }
 
 /// Takes `count` holders away; the function to call, outside of the lock, if none is left.
-std::pair<void (*)(void*), void*> drop(Objects& all, UserObject* object, std::uint64_t count) {
+std::pair<void (*)(void*), void*> drop(Objects& all, UserObject* object, std::uint64_t count)
+    UNSTARVE_REQUIRES(all.mutex) {
   object->holders -= count < object->holders ? count : object->holders;
   if (object->holders != 0) return {nullptr, nullptr};
   const std::pair<void (*)(void*), void*> last = {object->destroy, object->value};
@@ -52,7 +54,7 @@ std::pair<void (*)(void*), void*> drop(Objects& all, UserObject* object, std::ui
 
 void share_user_objects(const void* graph, const void* copy) {
   Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto held = all.held.find(graph);
   if (held == all.held.end()) return;
   const std::vector<Holding> same = held->second;
@@ -64,7 +66,7 @@ void release_user_objects(const void* graph) {
   Objects& all = objects();
   std::vector<std::pair<void (*)(void*), void*>> last;
   {
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     const auto held = all.held.find(graph);
     if (held == all.held.end()) return;
     for (const Holding& holding : held->second) {
@@ -83,7 +85,7 @@ UNSTARVE_CUDART cudaUserObjectCreate(void** object, void* value, void (*destroy)
     return remember(Outcome::kInvalidValue);
   }
   Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   // Handles are numbers that look like no address.
   *object = reinterpret_cast<void*>(all.next_handle++ << 4U | 1U);
   all.known[*object] = {value, destroy, holders};
@@ -92,7 +94,7 @@ UNSTARVE_CUDART cudaUserObjectCreate(void** object, void* value, void (*destroy)
 
 UNSTARVE_CUDART cudaUserObjectRetain(void* object, unsigned count) {
   Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto found = all.known.find(object);
   if (found == all.known.end()) return remember(Outcome::kInvalidValue);
   found->second.holders += count;
@@ -103,7 +105,7 @@ UNSTARVE_CUDART cudaUserObjectRelease(void* object, unsigned count) {
   Objects& all = objects();
   std::pair<void (*)(void*), void*> last = {nullptr, nullptr};
   {
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     const auto found = all.known.find(object);
     if (found == all.known.end()) return remember(Outcome::kInvalidValue);
     last = drop(all, &found->second, count);
@@ -116,7 +118,7 @@ UNSTARVE_CUDART cudaGraphRetainUserObject(void* graph, void* object, unsigned co
                                           unsigned flags) {
   constexpr unsigned kMove = 1;  // the caller's holders become the graph's
   Objects& all = objects();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   const auto found = all.known.find(object);
   if (graph == nullptr || found == all.known.end()) return remember(Outcome::kInvalidValue);
   if ((flags & kMove) == 0) found->second.holders += count;
@@ -127,7 +129,7 @@ UNSTARVE_CUDART cudaGraphRetainUserObject(void* graph, void* object, unsigned co
 UNSTARVE_CUDART cudaGraphReleaseUserObject(void* graph, void* object, unsigned count) {
   {
     Objects& all = objects();
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     const auto found = all.known.find(object);
     const auto held = all.held.find(graph);
     if (found == all.known.end() || held == all.held.end()) {
