@@ -2,43 +2,10 @@
 
 #include <cstdint>
 
+#include "device/emulated/profile/host_call.h"
+
 /// One call of the CUDA runtime or driver by the program, from entry to return.
 namespace unstarve::emulated {
-
-/// The calls that cost the host time of their own or that a profiler tells apart; everything else
-/// is kOther, which costs nothing and is not recorded.
-enum class Call : std::uint8_t {
-  kOther,
-  kLaunchKernel,
-  kGraphLaunch,
-  kGraphInstantiate,
-  kMemcpyAsync,
-  kMemcpy,
-  kMemsetAsync,
-  kMemset,
-  kMalloc,
-  kFree,
-  kMallocAsync,
-  kFreeAsync,
-  kHostAlloc,
-  kFreeHost,
-  kHostRegister,
-  kHostUnregister,
-  kEventCreate,
-  kEventDestroy,
-  kEventRecord,
-  kEventQuery,
-  kEventSynchronize,
-  kStreamCreate,
-  kStreamDestroy,
-  kStreamWaitEvent,
-  kStreamQuery,
-  kStreamSynchronize,
-  kDeviceSynchronize,
-  kLaunchHostFunction,
-  kPointerGetAttributes,
-  kCount,
-};
 
 /// Opened by each function of the runtime, the driver and the libraries: what the profile says such
 /// a call costs the host is spent before it ends (what we used ourselves counts), and the call goes

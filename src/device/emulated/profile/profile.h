@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "device/emulated/process/api_call.h"
+#include "device/emulated/profile/host_call.h"
 
 namespace unstarve::emulated {
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "device/emulated/duration/duration_model.h"
 
 namespace unstarve::emulated {
 namespace {

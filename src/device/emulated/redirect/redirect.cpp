@@ -15,7 +15,7 @@ struct StandIn {
 };
 
 static constexpr StandIn kStandIns[] = {
-#include "stand_ins.inc"
+#include <stand_ins.inc>
 };
 
 static constexpr std::size_t kLongestFolder = 3900;
