@@ -236,10 +236,16 @@ std::optional<IntegerKernel> read_integer_kernel(const KernelWork& work,
       !contains(work.name, "_vectorized")) {
     return read_concatenation(work);
   }
-  if (!contains(work.name, "vectorized_elementwise_kernelILi")) return std::nullopt;
+  // Numbers that do not lie at multiples of 16 bytes are read one by one.
+  if (!contains(work.name, "29vectorized_elementwise_kernelILi") &&
+      !contains(work.name, "27unrolled_elementwise_kernelI")) {
+    return std::nullopt;
+  }
+  if (contains(work.name, "12LoadWithCast")) return std::nullopt;
   if (contains(work.name, "15CUDAFunctor_addIlEE")) return read_sum_of_two(work);
   if (contains(work.name, "21CUDAFunctorOnSelf_addIlEE")) return read_sum_with_number(work);
-  if (contains(work.name, "14CompareFunctorIlEE") && contains(work.name, "3EE")) {
+  if (contains(work.name, "CompareFunctorIlEESt5arrayIPcLm3E") ||
+      contains(work.name, "CompareFunctorIlEENS_6detail5ArrayIPcLi3E")) {
     return read_comparison(work);
   }
   return std::nullopt;

@@ -34,6 +34,9 @@ class KeptBytes {
     std::size_t bytes_max = 4096;  // larger copies are zeros at once
     int launches = 0;              // so many kernels run until something is forgotten
   };
+  /// Of a process that talks with others: torch's pickled objects have some KiB, and a few kernels
+  /// run on their way.
+  static const Limits kOfTalkers;
   /// Of one device, together; the oldest are forgotten first.
   static constexpr std::size_t kRangesMax = 1024;
 
@@ -74,6 +77,8 @@ class KeptBytes {
   std::uint64_t launched_ = 0;
   std::deque<Range> ranges_;  // no two overlap; in the order of writing
 };
+
+inline constexpr KeptBytes::Limits KeptBytes::kOfTalkers{.bytes_max = 65536, .launches = 32};
 
 /// What pieces hold now, zeros between them.
 std::vector<unsigned char> bytes_of(const std::vector<KeptPiece>& pieces, std::size_t bytes);

@@ -13,9 +13,7 @@
 namespace unstarve::emulated::nccl {
 namespace {
 
-// What a process that talks with others keeps of small copies (engine/kept_bytes.h): torch pickles
-// objects of some KiB, and runs a few kernels between the copy and the collective.
-constexpr int kLaunchesKept = 32;
+static_assert(KeptBytes::kOfTalkers.bytes_max == kCarriedBytes);
 
 struct Handles {
   Mutex mutex;
@@ -56,8 +54,6 @@ Result result_of(ErrorCode code) {
 
 }  // namespace
 
-void expect_talk() { keep_more(kCarriedBytes, kLaunchesKept); }
-
 Communicator::Communicator(std::string id, Gpu* gpu, bool blocks, std::shared_ptr<Member> member)
     : id_(std::move(id)), gpu_(gpu), blocks_(blocks), member_(std::move(member)) {
   member_->when_begun([weak = std::weak_ptr<Member>(member_)] {
@@ -72,7 +68,7 @@ Result Communicator::open(const std::string& id, const Seat& seat, Gpu* gpu, boo
       Meeting::join(shared_folder() + "/nccl-" + id, seat, files);
   if (!meeting) return fail(result_of(meeting.error().code), meeting.error().message);
   auto member = std::make_shared<Member>(std::move(*meeting), timing_of(gpu->profile()));
-  expect_talk();
+  keep_more();
   *out = std::shared_ptr<Communicator>(new Communicator(id, gpu, blocks, std::move(member)));
   return Result::kSuccess;
 }

@@ -85,9 +85,6 @@ class Communicator {
   std::vector<std::optional<Operator>> operators_ UNSTARVE_GUARDED_BY(operators_mutex_);
 };
 
-/// The process means to talk with others: small copies are kept (engine/kept_bytes.h).
-void expect_talk();
-
 /// What ncclGetLastError gives: the last failure that a thread of this process saw, in words.
 void set_last_error(std::string text);
 const char* last_error();

@@ -47,12 +47,9 @@ const char* ncclGetLastError(void* /*communicator*/) {
   return unstarve::emulated::nccl::last_error();
 }
 
-/// 2.27.7: what the functions here are those of. Whoever asks means to talk: torch does when it
-/// makes a process group, on every rank, and may fill the first message before there is a
-/// communicator.
+/// 2.27.7: what the functions here are those of.
 Result ncclGetVersion(int* version) {
   if (version == nullptr) return Result::kInvalidArgument;
-  unstarve::emulated::nccl::expect_talk();
   *version = 22707;
   return Result::kSuccess;
 }

@@ -156,8 +156,8 @@ void write_kept(void* address, const void* source, std::size_t bytes);
 /// The same for bytes that are known later (engine/kept_bytes.h), without waiting for them.
 std::vector<KeptPiece> kept_pieces(const void* address, std::size_t bytes);
 void write_kept_late(void* address, LateBytes bytes);
-/// The process talks with others: keep copies of up to `bytes_max` for that many more launches.
-void keep_more(std::size_t bytes_max, int launches);
+/// The process talks with others, by NCCL: KeptBytes::kOfTalkers.
+void keep_more();
 
 // ---- kernels
 /// Kernels live for ever. The same name twice is two kernels.

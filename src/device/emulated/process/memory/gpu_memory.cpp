@@ -201,10 +201,8 @@ void write_kept_late(void* address, LateBytes bytes) {
   if (ProcessMemory* memory = memory_of_process()) memory->write_kept(address, std::move(bytes));
 }
 
-void keep_more(std::size_t bytes_max, int launches) {
-  const KeptBytes::Limits limits{.bytes_max = bytes_max, .launches = launches};
-  ProcessMemory::keep_more_from_the_start(limits);
-  if (ProcessMemory* memory = memory_of_process()) memory->keep_more(limits);
+void keep_more() {
+  if (ProcessMemory* memory = memory_of_process()) memory->keep_more(KeptBytes::kOfTalkers);
 }
 
 }  // namespace unstarve::emulated

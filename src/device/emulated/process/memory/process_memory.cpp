@@ -48,16 +48,7 @@ bool on_device(const Allocation& allocation) {
 /// Its bytes are real: the host may look at them.
 bool is_real(const Allocation& allocation) { return allocation.place != MemoryPlace::kDevice; }
 
-// What keep_more_from_the_start() was told; 0: nothing.
-std::atomic<int> g_launches_wanted{0};
-std::atomic<std::size_t> g_bytes_wanted{0};
 }  // namespace
-
-ProcessMemory::ProcessMemory(int gpus) : gpus_(static_cast<std::size_t>(gpus)) {
-  if (const int launches = g_launches_wanted.load(); launches > 0) {
-    keep_more({.bytes_max = g_bytes_wanted.load(), .launches = launches});
-  }
-}
 
 Outcome ProcessMemory::allocate(int gpu, MemoryPlace place, std::size_t bytes,
                                 std::uint64_t limit_bytes, void** out) {
@@ -286,11 +277,6 @@ void ProcessMemory::write_kept(void* address, LateBytes bytes) {
   if (is_real(allocation)) return;
   change_kept(allocation.gpu,
               [&](KeptBytes& kept) { kept.write(number_of(address), std::move(bytes)); });
-}
-
-void ProcessMemory::keep_more_from_the_start(const KeptBytes::Limits& limits) {
-  g_bytes_wanted.store(limits.bytes_max);
-  g_launches_wanted.store(limits.launches);
 }
 
 void ProcessMemory::keep_more(const KeptBytes::Limits& limits) {

@@ -23,7 +23,7 @@ class ProcessMemory {
   /// Whose the bytes are: mapped here, or by the program (cudaHostRegister, cuMemMap).
   enum class Owner : std::uint8_t { kUs, kProgram };
 
-  explicit ProcessMemory(int gpus);
+  explicit ProcessMemory(int gpus) : gpus_(static_cast<std::size_t>(gpus)) {}
 
   /// `limit_bytes`: how much of the GPU this process may have in all.
   Outcome allocate(int gpu, MemoryPlace place, std::size_t bytes, std::uint64_t limit_bytes,
@@ -56,8 +56,6 @@ class ProcessMemory {
   void write_kept(void* address, const void* source, std::size_t bytes) UNSTARVE_EXCLUDES(mutex_);
   void write_kept(void* address, LateBytes bytes) UNSTARVE_EXCLUDES(mutex_);
   void keep_more(const KeptBytes::Limits& limits) UNSTARVE_EXCLUDES(mutex_);
-  /// For the memory that the process will have.
-  static void keep_more_from_the_start(const KeptBytes::Limits& limits);
   /// Whether the process talks with others (keep_more()) and something of this GPU is known.
   bool talks_of(int gpu) const {
     return talks_.load(std::memory_order_relaxed) &&
