@@ -153,6 +153,27 @@ def two_ranks(
     ]
 
 
+OBJECTS_FIRST = """
+import torch, torch.distributed as dist
+dist.init_process_group("nccl")
+rank = dist.get_rank()
+sizes = [None, None]
+dist.all_gather_object(sizes, "x" * (3 + 100 * rank))
+listed = [{"a": 1}, "b", [1, 2, 3]] if rank == 0 else [None] * 3
+dist.broadcast_object_list(listed, 0)
+own = [None]
+dist.scatter_object_list(own, ["for 0", "for 1"] if rank == 0 else [None] * 2, 0)
+print([len(each) for each in sizes], listed, own)
+dist.destroy_process_group()
+"""
+
+
+def test_the_first_message_may_be_an_object(emulated: Emulated) -> None:
+    ranks = two_ranks(emulated(gpus=2), OBJECTS_FIRST, CUDA_VISIBLE_DEVICES="RANK")
+    outs = [rank.communicate(timeout=120)[0].strip() for rank in ranks]
+    assert outs == [f"[3, 103] [{{'a': 1}}, 'b', [1, 2, 3]] ['for {rank}']" for rank in range(2)]
+
+
 SUM_OF_RANKS = """
 import torch, torch.distributed as dist
 dist.init_process_group("nccl")
