@@ -113,8 +113,12 @@ class BertPretraining(nn.Module):
 
 
 def bert_pretraining(batch: int, length: int, precision: Precision) -> Step:
-    """One of the many accumulated steps of BERT-large's pre-training: no optimiser."""
+    """One of the many accumulated steps of BERT-large's pre-training: no optimiser. Of a half type
+    are the weights themselves, and no autocast is needed.
+    """
     model = precision.place(BertPretraining(length)).train()
+    if precision.half:
+        model, precision = model.to(precision.half), Precision()
     tokens = torch.zeros(batch, length, dtype=torch.long, device="cuda")
     mask = torch.ones(batch, length, dtype=torch.long, device="cuda")
     predicted = batch * (20 if length == 128 else 80)
@@ -207,7 +211,7 @@ class Ssd300(nn.Module):
 
 
 def ssd(batch: int, precision: Precision) -> Step:
-    """SSD300's training step: both losses over all 8,732 boxes, the hardest negatives by sorting."""
+    """SSD300's training step: both losses over all 8,732 boxes, hard negatives by sorting."""
     model = precision.place(Ssd300()).train()
     images = precision.images(batch, 300)
     boxes = torch.zeros(batch, 4, 8732, device="cuda")
@@ -220,7 +224,9 @@ def ssd(batch: int, precision: Precision) -> Step:
         positive = labels > 0
         shift = functional.smooth_l1_loss(places.float(), boxes, reduction="none").sum(1)
         doubt = functional.cross_entropy(kinds.float(), labels, reduction="none")
-        rank = doubt.detach().clone().masked_fill(positive, 0).sort(1, descending=True)[1].sort(1)[1]
+        rank = (
+            doubt.detach().clone().masked_fill(positive, 0).sort(1, descending=True)[1].sort(1)[1]
+        )
         hard = rank < 3 * positive.sum(1, keepdim=True)
         chosen = (doubt * (positive.float() + hard.float())).sum(1)
         return ((shift * positive.float()).sum(1) + chosen).mean()
