@@ -71,6 +71,41 @@ def test_torch_profiler_shows_what_the_ring_holds(a100: Emulation, tmp_path: Pat
     assert [c["args"]["bytes"] for c in pinned] == [64 * 1024 * 4] * 8
 
 
+GRAPH = """
+import sys, torch
+from torch.profiler import ProfilerActivity, profile
+layer = torch.nn.Linear(256, 256).cuda()
+data = torch.zeros(64, 256, device="cuda")
+graph = torch.cuda.CUDAGraph()
+with torch.no_grad():
+    for _ in range(3):
+        layer(data).relu()
+    with torch.cuda.graph(graph):
+        layer(data).relu()
+with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as recorded:
+    for _ in range(4):
+        graph.replay()
+    torch.cuda.synchronize()
+recorded.export_chrome_trace(sys.argv[1])
+"""
+
+
+def test_a_graphs_kernels_belong_to_its_launch(a100: Emulation, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    a100.python(GRAPH, str(path))
+    events: list[dict[str, Any]] = json.loads(path.read_text())["traceEvents"]
+    calls = {
+        event["args"]["correlation"]: event["name"]
+        for event in events
+        if event.get("cat") == "cuda_runtime"
+    }
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    assert {calls[kernel["args"]["correlation"]] for kernel in kernels} == {"cudaGraphLaunch"}
+    of_launch = Counter(kernel["args"]["correlation"] for kernel in kernels)
+    assert len(of_launch) == 4
+    assert len(set(of_launch.values())) == 1
+
+
 def test_a_trace_of_an_emulated_gpu_is_diagnosed_and_says_so(
     a100: Emulation, tmp_path: Path
 ) -> None:
