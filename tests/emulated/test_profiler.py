@@ -99,11 +99,11 @@ def test_a_graphs_kernels_belong_to_its_launch(a100: Emulation, tmp_path: Path) 
         for event in events
         if event.get("cat") == "cuda_runtime"
     }
-    kernels = [event for event in events if event.get("cat") == "kernel"]
-    assert {calls[kernel["args"]["correlation"]] for kernel in kernels} == {"cudaGraphLaunch"}
-    of_launch = Counter(kernel["args"]["correlation"] for kernel in kernels)
-    assert len(of_launch) == 4
-    assert len(set(of_launch.values())) == 1
+    # Before a replay torch 2.1 launches kernels that are no part of it.
+    launches = [event["args"]["correlation"] for event in events if event.get("cat") == "kernel"]
+    of_graph = Counter(each for each in launches if calls[each] == "cudaGraphLaunch")
+    assert len(of_graph) == 4
+    assert set(of_graph.values()) == {2}
 
 
 def test_a_trace_of_an_emulated_gpu_is_diagnosed_and_says_so(
