@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from emulation import PYTHON, UNSTARVE, unstarve
+from emulation import PYTHON, ROOT, UNSTARVE, unstarve
 
 ENVIRONMENT = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
 FIRST_LINE = "unstarve: emulating 1 x NVIDIA A100-SXM4-80GB: nothing is computed"
@@ -275,3 +275,27 @@ def test_a_job_that_changes_its_folder_is_watched_and_so_is_one_within_an_emulat
         diagnosis = json.loads((elsewhere / f"{name}.json").read_text())
         assert diagnosis["partition"]["gpu_compute"] > 0, run.stderr
         assert "Emulated NVIDIA A100" in run.stderr
+
+
+def test_durations_come_from_a_trace_of_a_real_gpu(tmp_path: Path) -> None:
+    trace = ROOT / "tests/data/traces"
+    recorded = next(trace.glob("resnet50_num_workers_0*"))
+    script = (
+        "import torch\n"
+        "print(torch.cuda.get_device_name())\n"
+        "x = torch.randn(256, 64, 56, 56, device='cuda')\n"
+        "torch.relu(x)\n"
+        "torch.cuda.synchronize()"
+    )
+    done = unstarve("emulate", str(recorded), "--", PYTHON, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Emulated ")
+    assert recorded.name in done.stderr.splitlines()[0]
+    settings, _, said = settings_of("l4", "--durations", str(recorded))
+    assert "1 x NVIDIA L4" in said
+    assert settings["durations"]
+    broken = tmp_path / "trace.json"
+    broken.write_text('{"traceEvents": [')
+    done = unstarve("emulate", str(broken), "--", "true")
+    assert done.returncode == 2
+    assert str(broken) in done.stderr

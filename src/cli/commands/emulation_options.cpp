@@ -53,6 +53,8 @@ void add_emulation_options(CLI::App& command, trial::EmulationOptions& options) 
       ->capture_default_str();
   command.add_option("--memory", options.memory_gib, "GiB of each emulated GPU (default: its own)")
       ->check(number_between(0, kMostMemoryGib));
+  command.add_option("--durations", options.durations,
+                     "a profiler's trace of a job on a real GPU, whose durations are used");
   command
       .add_option("--scale", options.scale,
                   "stretches every modelled duration by this factor, to meet a known step time")

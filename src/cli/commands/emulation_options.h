@@ -18,7 +18,7 @@ inline constexpr const char* kEmulateVariable = "UNSTARVE_EMULATE";
 /// What UNSTARVE_EMULATE says; empty: nothing.
 std::string emulated_by_default();
 
-/// --gpus, --memory and --scale, which both commands have.
+/// --gpus, --memory, --durations and --scale, which both commands have.
 void add_emulation_options(CLI::App& command, trial::EmulationOptions& options);
 
 /// Makes the emulation for a command and says on stderr what is emulated, what its results are and

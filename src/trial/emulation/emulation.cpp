@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -19,42 +21,51 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
-constexpr const char* kTableFile = "/durations.json";
 constexpr std::string_view kEmulatedPrefix = "Emulated ";
+// By which a profile's file is told from a trace: it comes early, and a trace may be of any size.
+constexpr std::string_view kProfileMark = "unstarve-gpu-profile";
+constexpr std::size_t kLookedAtBytes = 4096;
 
 /// What the settings and our first line are made of.
 struct Chosen {
   nlohmann::json profile;
   std::string device_name;
-  std::string table;      // of durations, as a file's text; empty: the roofline alone
-  std::string durations;  // in words
+  std::optional<observe::RecordedDurations> recorded;
 };
 
-/// A profile's document; or that of the GPU that a trace was recorded on, with its durations.
-Result<std::string> choose_document(const std::string& gpu, Chosen& chosen) {
-  auto document = emulated::find_profile_document(gpu);
+/// Whether what the user named is a file, and no profile's.
+bool is_trace(const std::string& name) {
   std::error_code none;
-  if (document || !fs::is_regular_file(gpu, none)) return document;
-  const auto traced = observe::record_durations(gpu);
-  if (!traced) return forward_error(traced);
-  chosen.table = emulated::format_recording(traced->recording);
-  chosen.durations = fmt::format(
-      "those of {} kernels and {} operations of libraries in {}{}; the rest is modelled",
-      traced->kernels, traced->operations, gpu,
-      traced->shapeless_operations == 0
-          ? ""
-          : ", which has operations without shapes (record_shapes=True)");
-  return observe::device_profile(traced->device.value_or(observe::TracedDevice()));
+  if (!fs::is_regular_file(name, none)) return false;
+  std::string begin(kLookedAtBytes, '\0');
+  std::ifstream file(name, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin.find(kProfileMark) == std::string::npos;
+}
+
+/// The profile's document: of the name or file, or of the GPU that the trace was recorded on.
+Result<std::string> profile_document(const EmulationOptions& options, const Chosen& chosen) {
+  if (!is_trace(options.gpu)) return emulated::find_profile_document(options.gpu);
+  if (chosen.recorded->device) return observe::device_profile(*chosen.recorded->device);
+  return fail(ErrorCode::kNotSupported,
+              "{} does not say which GPU it was recorded on; name one, and the trace by "
+              "--durations",
+              options.gpu);
 }
 
 Result<Chosen> choose(const EmulationOptions& options) {
   Chosen chosen;
-  chosen.durations = "by a roofline of its data sheet, within some 20 %";
-  auto document = choose_document(options.gpu, chosen);
+  const std::string trace = is_trace(options.gpu) ? options.gpu : options.durations;
+  if (!trace.empty()) {
+    auto recorded = observe::record_durations(trace);
+    if (!recorded) return forward_error(recorded);
+    chosen.recorded = *std::move(recorded);
+  }
+  const auto document = profile_document(options, chosen);
   if (!document) return forward_error(document);
-  chosen.profile = nlohmann::json::parse(*document, nullptr, false);
   const auto profile = emulated::parse_profile(*document);
   if (!profile) return forward_error(profile);
+  chosen.profile = nlohmann::json::parse(*document, nullptr, false);
   if (options.memory_gib > 0) {
     chosen.profile["architecture"]["total_memory_bytes"] =
         static_cast<std::int64_t>(options.memory_gib * kBytesPerGib);
@@ -66,15 +77,41 @@ Result<Chosen> choose(const EmulationOptions& options) {
   return chosen;
 }
 
-std::string settings(const Chosen& chosen, const EmulationOptions& options,
-                     const std::string& state) {
-  const std::string table = chosen.table.empty() ? "" : state + kTableFile;
+/// Where durations come from, for the first line.
+std::string describe_durations(const Chosen& chosen, const EmulationOptions& options) {
+  std::string text = "by a roofline of its data sheet, within some 20 %";
+  if (chosen.recorded) {
+    text = fmt::format(
+        "those of {} kernels and {} products and convolutions in {}, all else by a "
+        "roofline",
+        chosen.recorded->kernels, chosen.recorded->operations, chosen.recorded->recording.source);
+    if (chosen.recorded->shapeless_operations > 0) {
+      text += fmt::format(
+          ", as are {} products and convolutions that were recorded without shapes "
+          "(record_shapes=True)",
+          chosen.recorded->shapeless_operations);
+    }
+  }
+  if (options.scale != 1) text += fmt::format(", times {:g}", options.scale);
+  return text;
+}
+
+/// Writes what the job's processes read into the state's folder.
+Status write_settings(const Chosen& chosen, const EmulationOptions& options,
+                      const std::string& state, const std::string& file) {
+  std::string table;
+  if (chosen.recorded) {
+    table = state + "/durations";
+    const std::string text = emulated::format_recording(chosen.recorded->recording);
+    if (Status written = io::replace_file(table, text); !written) return written;
+  }
   const nlohmann::json document = {{"gpus", options.gpus},
                                    {"profile", chosen.profile},
                                    {"durations", table},
                                    {"scale", options.scale},
                                    {"state", state}};
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return io::replace_file(
+      file, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 /// `library`, then whatever the job has in that variable already.
@@ -108,15 +145,8 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
   Emulation made(*std::move(state));
   const std::string& folder = made.state_.path();
   made.settings_file_ = folder + "/settings.json";
-  if (Status written = io::replace_file(made.settings_file_, settings(*chosen, options, folder));
-      !written) {
-    return forward_error(written);
-  }
-  if (!chosen->table.empty()) {
-    if (Status written = io::replace_file(folder + kTableFile, chosen->table); !written) {
-      return forward_error(written);
-    }
-  }
+  const Status written = write_settings(*chosen, options, folder, made.settings_file_);
+  if (!written) return forward_error(written);
   fs::create_directory(folder + "/rings", none);
   made.environment_ = {
       {"UNSTARVE_EMULATED_GPU", made.settings_file_},
@@ -126,7 +156,7 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
   };
   made.gpus_ = options.gpus;
   made.devices_ = fmt::format("{} x {}", options.gpus, chosen->device_name);
-  made.durations_ = chosen->durations;
+  made.durations_ = describe_durations(*chosen, options);
   return made;
 }
 
