@@ -1,7 +1,7 @@
 """The training of train.py, fed by unstarve.ImageLoader: it reads shards too, and copies ahead.
 
-    unstarve pack DATA SHARDS && python examples/train_image_loader.py SHARDS
-    python examples/train_image_loader.py DATA --cache LOCAL_DIR
+unstarve pack DATA SHARDS && python examples/train_image_loader.py SHARDS
+python examples/train_image_loader.py DATA --cache LOCAL_DIR
 """
 
 from __future__ import annotations
