@@ -8,6 +8,9 @@
 # UNSTARVE_CUDA_MAJOR. All lie in one folder beside libunstarve_emulated_gpu.so, the engine they share.
 #
 # unstarve_stubs_alone(SONAME): the same of a library of which nothing is written.
+#
+# unstarve_stand_in_test(NAME [MAJOR 12|13] SOURCES file...): the calling folder's *_test.cpp with
+# those sources, as the test program NAME_test.
 set(UNSTARVE_EMULATED_FOLDER "${CMAKE_BINARY_DIR}/lib/emulated")
 
 # The stubs of SONAME as a source file, and what the list's first line says after the error number.
@@ -69,4 +72,19 @@ function(unstarve_stubs_alone SONAME)
     set(exports "unstarve_nothing")
   endif()
   unstarve_stand_in(${SONAME} STUBS_ALONE EXPORTS ${exports})
+endfunction()
+
+function(unstarve_stand_in_test NAME)
+  if(NOT UNSTARVE_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "MAJOR" "SOURCES" ${ARGN})
+  file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
+  add_executable(${NAME}_test ${tests} ${ARG_SOURCES})
+  target_link_libraries(${NAME}_test PRIVATE
+      unstarve_emulated_gpu unstarve_flags GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${NAME}_test
+      PRIVATE $<$<BOOL:${ARG_MAJOR}>:UNSTARVE_CUDA_MAJOR=${ARG_MAJOR}>)
+  add_test(NAME ${NAME} COMMAND ${NAME}_test)
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT 60)
 endfunction()

@@ -30,10 +30,9 @@ Status status_of(Outcome outcome) {
 }  // namespace
 
 Cost qr(NumberType type, double m, double n) {
-  m = size(m);
-  n = size(n);
-  const double k = std::min(m, n);
-  return {type, 2 * k * (m * n - k * (m + n) / 2 + k * k / 3), 2 * m * n, panels(k)};
+  Cost cost = lu(type, m, n);
+  cost.flops *= 2;
+  return cost;
 }
 
 Cost lu(NumberType type, double m, double n) {
