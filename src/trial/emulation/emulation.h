@@ -15,7 +15,7 @@ struct EmulationOptions {
   /// A profile's name ("a100"), a profile's file, or a profiler's trace of a job on a real GPU,
   /// which gives the profile and the durations.
   std::string gpu = "a100";
-  std::string durations;  // a trace that gives the durations alone; empty: none
+  std::string durations{};  // a trace that gives the durations alone; empty: none
   int gpus = 1;
   double memory_gib = 0;  // of each GPU; 0: as the profile says
   double scale = 1;       // of every modelled duration
