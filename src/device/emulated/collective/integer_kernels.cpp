@@ -251,6 +251,30 @@ std::optional<IntegerKernel> read_integer_kernel(const KernelWork& work,
   return std::nullopt;
 }
 
+std::vector<std::uintptr_t> written_by(const KernelWork& work) {
+  // Of arguments that hold addresses somewhere, so many words are looked through.
+  constexpr std::size_t kWordsOfReduction = 136;
+  constexpr std::size_t kWordsOfLambda = 80;
+  if (work.arguments == nullptr || !contains(work.name, "_ZN2at6native")) return {};
+  std::vector<std::uintptr_t> addresses;
+  const auto look_at = [&](const void* argument, std::size_t words) {
+    for (std::size_t i = 0; i < words; ++i) {
+      addresses.push_back(read<std::uintptr_t>(argument, i * sizeof(std::uintptr_t)));
+    }
+  };
+  if (contains(work.name, "13reduce_kernelILi")) {
+    look_at(work.arguments[0], kWordsOfReduction);
+  } else if (contains(work.name, "vectorized_elementwise_kernelI") ||
+             contains(work.name, "unrolled_elementwise_kernel")) {
+    look_at(work.arguments[2], 1);
+  } else if (contains(work.name, "18elementwise_kernelILi")) {
+    look_at(work.arguments[1], kWordsOfLambda);
+  } else {
+    look_at(work.arguments[0], 1);
+  }
+  return addresses;
+}
+
 std::shared_ptr<Landing> make_landing(IntegerKernel kernel,
                                       std::vector<std::vector<KeptPiece>> inputs,
                                       LateBytes result) {

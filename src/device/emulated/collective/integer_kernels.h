@@ -35,6 +35,10 @@ struct IntegerKernel {
 std::optional<IntegerKernel> read_integer_kernel(
     const KernelWork& work, const std::function<bool(std::uintptr_t)>& is_on_device);
 
+/// Where another kernel of torch's may write, as far as its arguments tell: what is known there is
+/// known no more. Inputs may be among them.
+std::vector<std::uintptr_t> written_by(const KernelWork& work);
+
 /// Computes when the kernel ends, from what is known of each input then, into `result`.
 std::shared_ptr<Landing> make_landing(IntegerKernel kernel,
                                       std::vector<std::vector<KeptPiece>> inputs, LateBytes result);

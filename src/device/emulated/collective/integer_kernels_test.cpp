@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -114,6 +115,21 @@ TEST(IntegerKernels, AddsAndCompares) {
     EXPECT_EQ(kernel->output.bytes, 2U);
     EXPECT_EQ(kernel->compute(inputs), expected) << is;
   }
+}
+
+TEST(IntegerKernels, OtherKernelsTellWhereTheyMayWrite) {
+  const std::vector<unsigned char> op = reduce_op(3);
+  const void* const arguments[] = {op.data()};
+  const KernelWork any{.name = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIbEEvT1_",
+                       .arguments = arguments};
+  const std::vector<std::uintptr_t> addresses = written_by(any);
+  EXPECT_NE(std::find(addresses.begin(), addresses.end(), kTarget), addresses.end());
+  const std::int32_t count = 2;
+  const std::array<std::uintptr_t, 2> two = {kTarget, kSource};
+  const void* const elementwise[] = {&count, &count, two.data()};
+  EXPECT_EQ(written_by({.name = kAddNumber, .arguments = elementwise}),
+            std::vector<std::uintptr_t>{kTarget});
+  EXPECT_TRUE(written_by({.name = "somebody_elses", .arguments = elementwise}).empty());
 }
 
 TEST(IntegerKernels, KnowsOlderNamesOfConcatenations) {

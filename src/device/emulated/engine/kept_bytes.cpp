@@ -103,6 +103,14 @@ void KeptBytes::forget(std::uintptr_t address, std::size_t bytes) {
   ranges_ = std::move(kept);
 }
 
+void KeptBytes::forget_at(const std::vector<std::uintptr_t>& addresses) {
+  std::erase_if(ranges_, [&](const Range& range) {
+    return std::any_of(addresses.begin(), addresses.end(), [&](std::uintptr_t address) {
+      return address >= range.address && address < range.end();
+    });
+  });
+}
+
 std::vector<unsigned char> bytes_of(const std::vector<KeptPiece>& pieces, std::size_t bytes) {
   std::vector<unsigned char> all(bytes);
   for (const KeptPiece& piece : pieces) {

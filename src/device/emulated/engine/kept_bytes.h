@@ -59,6 +59,8 @@ class KeptBytes {
   void forget_all();
   /// The memory was freed, or overwritten by what is not known.
   void forget(std::uintptr_t address, std::size_t bytes);
+  /// Something was written at one of these addresses, nobody knows how much.
+  void forget_at(const std::vector<std::uintptr_t>& addresses);
   bool empty() const { return ranges_.empty(); }
 
  private:

@@ -76,6 +76,15 @@ TEST(KeptBytes, BytesThatComeLateComeWhereTheyWereCopiedToo) {
   EXPECT_EQ(bytes_of(pieces, 6), (std::vector<unsigned char>{0, 'b', 'c', 'd', 0, 0}));
 }
 
+TEST(KeptBytes, WhatIsWrittenToIsForgottenAsAWhole) {
+  KeptBytes kept;
+  kept.write(100, "abc", 3);
+  kept.write(200, "def", 3);
+  kept.forget_at({102, 203});
+  EXPECT_EQ(read(kept, 100, 3), "...");
+  EXPECT_EQ(read(kept, 200, 3), "def");
+}
+
 TEST(KeptBytes, TheOldestAreForgottenFirst) {
   KeptBytes kept;
   for (std::uintptr_t i = 0; i <= KeptBytes::kRangesMax; ++i) kept.write(100 * i, "a", 1);

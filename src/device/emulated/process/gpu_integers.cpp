@@ -15,18 +15,24 @@ std::shared_ptr<Landing> ProcessGpu::integers_of(const Stream* stream, const Ker
     const Allocation found = memory.find(pointer(address));
     return found.gpu == index_ && found.place == MemoryPlace::kDevice;
   };
-  std::optional<IntegerKernel> kernel = read_integer_kernel(work, is_here);
-  if (!kernel || !is_here(kernel->output.address) || capture_of(stream).active) return nullptr;
+  const std::optional<IntegerKernel> kernel = read_integer_kernel(work, is_here);
   std::vector<std::vector<KeptPiece>> inputs;
-  for (const DeviceRange& range : kernel->inputs) {
-    inputs.push_back(memory.kept_pieces(pointer(range.address), range.bytes));
-    std::size_t known = 0;
-    for (const KeptPiece& piece : inputs.back()) known += piece.bytes;
-    if (known < range.bytes) return nullptr;
+  const auto all_known = [&] {
+    for (const DeviceRange& range : kernel->inputs) {
+      inputs.push_back(memory.kept_pieces(pointer(range.address), range.bytes));
+      std::size_t known = 0;
+      for (const KeptPiece& piece : inputs.back()) known += piece.bytes;
+      if (known < range.bytes) return false;
+    }
+    return true;
+  };
+  if (!kernel || !is_here(kernel->output.address) || capture_of(stream).active || !all_known()) {
+    memory.forget_at(index_, written_by(work));
+    return nullptr;
   }
   auto result = std::make_shared<std::vector<unsigned char>>(kernel->output.bytes);
   memory.write_kept(pointer(kernel->output.address), result);
-  return make_landing(std::move(*kernel), std::move(inputs), std::move(result));
+  return make_landing(*kernel, std::move(inputs), std::move(result));
 }
 
 }  // namespace unstarve::emulated

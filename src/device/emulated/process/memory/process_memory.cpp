@@ -279,6 +279,10 @@ void ProcessMemory::write_kept(void* address, LateBytes bytes) {
               [&](KeptBytes& kept) { kept.write(number_of(address), std::move(bytes)); });
 }
 
+void ProcessMemory::forget_at(int gpu, const std::vector<std::uintptr_t>& addresses) {
+  change_kept(gpu, [&](KeptBytes& kept) { kept.forget_at(addresses); });
+}
+
 void ProcessMemory::keep_more(const KeptBytes::Limits& limits) {
   talks_.store(true);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {

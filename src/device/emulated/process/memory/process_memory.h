@@ -55,6 +55,7 @@ class ProcessMemory {
       UNSTARVE_EXCLUDES(mutex_);
   void write_kept(void* address, const void* source, std::size_t bytes) UNSTARVE_EXCLUDES(mutex_);
   void write_kept(void* address, LateBytes bytes) UNSTARVE_EXCLUDES(mutex_);
+  void forget_at(int gpu, const std::vector<std::uintptr_t>& addresses) UNSTARVE_EXCLUDES(mutex_);
   void keep_more(const KeptBytes::Limits& limits) UNSTARVE_EXCLUDES(mutex_);
   /// Whether the process talks with others (keep_more()) and something of this GPU is known.
   bool talks_of(int gpu) const {
