@@ -5,9 +5,10 @@
 
 #include "device/emulated/process/gpu.h"
 
-/// Pools of cudaMallocAsync. What is freed is free when its stream has got there; sooner only for the
-/// same stream, and when there is no other memory. A pool keeps nothing back beyond that, so that its
-/// reserved bytes are its used bytes. The attributes that say otherwise are kept and answered.
+/// Pools of cudaMallocAsync. What is freed is free when its stream has got there; sooner only for
+/// the same stream, and when there is no other memory. A pool keeps nothing back beyond that, so
+/// that its reserved bytes are its used bytes. The attributes that say otherwise are kept and
+/// answered.
 namespace unstarve::emulated {
 
 /// A cudaMemPool_t, a CUmemoryPool.

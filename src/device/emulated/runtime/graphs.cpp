@@ -3,7 +3,7 @@
 #include "device/emulated/runtime/runtime_call.h"
 #include "device/emulated/runtime/user_objects.h"
 
-/// Graphs. They come from capturing a stream; building one node by node is not supported.
+/// Capturing what a stream is given, and graphs. Building one node by node is not supported.
 namespace unstarve::emulated {
 namespace {
 
@@ -24,6 +24,38 @@ Outcome make_executable(void** out, void* graph) {
 Outcome missing(const char* function) {
   report_missing("cudart", function);
   return remember(Outcome::kNotSupported);
+}
+
+using cuda::CaptureStatus;
+
+CaptureStatus status_of(const CaptureState& state) {
+  if (state.invalidated) return CaptureStatus::kInvalidated;
+  return state.active ? CaptureStatus::kActive : CaptureStatus::kNone;
+}
+
+/// What cudaStreamGetCaptureInfo may be asked for; each may be nullptr.
+struct CaptureInfo {
+  CaptureStatus* status = nullptr;
+  unsigned long long* id = nullptr;
+  void** graph = nullptr;
+  const void** nodes = nullptr;
+  const void** edges = nullptr;
+  std::size_t* node_count = nullptr;
+};
+
+Outcome describe(void* stream, const CaptureInfo& out) {
+  if (out.status == nullptr) return Outcome::kInvalidValue;
+  return on_stream(stream, [&](Gpu&, Stream* found) {
+    const CaptureState state = capture_of(found);
+    *out.status = status_of(state);
+    if (out.id != nullptr) *out.id = state.id;
+    if (out.graph != nullptr) *out.graph = state.graph;
+    // What the next node will depend on is not told: nodes are ours alone.
+    if (out.nodes != nullptr) *out.nodes = nullptr;
+    if (out.edges != nullptr) *out.edges = nullptr;
+    if (out.node_count != nullptr) *out.node_count = 0;
+    return Outcome::kSuccess;
+  });
 }
 
 }  // namespace
@@ -105,6 +137,58 @@ UNSTARVE_CUDART cudaDeviceSetGraphMemAttribute(int device, int, const std::uint6
 
 UNSTARVE_CUDART cudaDeviceGraphMemTrim(int device) {
   return remember(on_device(device, [](Gpu&) { return Outcome::kSuccess; }));
+}
+
+UNSTARVE_CUDART cudaStreamBeginCapture(void* stream, int mode) {
+  if (mode < 0 || mode > 2) return remember(Outcome::kInvalidValue);
+  return remember(
+      on_stream(stream, [&](Gpu& gpu, Stream* found) { return gpu.begin_capture(found, mode); }));
+}
+
+UNSTARVE_CUDART cudaStreamEndCapture(void* stream, void** graph) {
+  if (graph == nullptr) return remember(Outcome::kInvalidValue);
+  return remember(on_stream(stream, [&](Gpu& gpu, Stream* found) {
+    Graph* captured = nullptr;
+    const Outcome outcome = gpu.end_capture(found, &captured);
+    *graph = outcome == Outcome::kSuccess ? captured : nullptr;
+    return outcome;
+  }));
+}
+
+UNSTARVE_CUDART cudaStreamIsCapturing(void* stream, CaptureStatus* status) {
+  return remember(describe(stream, {status}));
+}
+
+#if UNSTARVE_CUDA_MAJOR >= 13
+UNSTARVE_CUDART cudaStreamGetCaptureInfo(void* stream, CaptureStatus* status,
+                                         unsigned long long* id, void** graph, const void** nodes,
+                                         const void** edges, std::size_t* node_count) {
+  return remember(describe(stream, {status, id, graph, nodes, edges, node_count}));
+}
+#else
+UNSTARVE_CUDART cudaStreamGetCaptureInfo(void* stream, CaptureStatus* status,
+                                         unsigned long long* id) {
+  return remember(describe(stream, {status, id}));
+}
+
+UNSTARVE_CUDART cudaStreamGetCaptureInfo_v2(void* stream, CaptureStatus* status,
+                                            unsigned long long* id, void** graph,
+                                            const void** nodes, std::size_t* node_count) {
+  return remember(describe(stream, {status, id, graph, nodes, nullptr, node_count}));
+}
+
+UNSTARVE_CUDART cudaStreamGetCaptureInfo_v3(void* stream, CaptureStatus* status,
+                                            unsigned long long* id, void** graph,
+                                            const void** nodes, const void** edges,
+                                            std::size_t* node_count) {
+  return remember(describe(stream, {status, id, graph, nodes, edges, node_count}));
+}
+#endif
+
+UNSTARVE_CUDART cudaThreadExchangeStreamCaptureMode(int* mode) {
+  if (mode == nullptr || *mode < 0 || *mode > 2) return remember(Outcome::kInvalidValue);
+  *mode = exchange_capture_mode(*mode);
+  return Outcome::kSuccess;
 }
 
 }  // namespace unstarve::emulated

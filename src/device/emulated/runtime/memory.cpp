@@ -1,7 +1,9 @@
+#include "device/emulated/abi/driver_abi.h"
 #include "device/emulated/context/memory_pool.h"
 #include "device/emulated/runtime/runtime_call.h"
 
-/// Device, managed and host memory, and what lies at an address.
+/// Device, managed and host memory, and what lies at an address. No page of managed memory ever
+/// moves, so that advice about it is checked and changes nothing.
 namespace unstarve::emulated {
 namespace {
 
@@ -63,6 +65,17 @@ Outcome describe(cuda::PointerAttributes* out, const void* address) {
 
 bool is_pinned(const void* address) {
   return find_allocation(address).place == MemoryPlace::kPinnedHost;
+}
+
+Outcome check_managed(const void* address) {
+  return on_gpu([&](Gpu&) {
+    const bool managed = find_allocation(address).place == MemoryPlace::kManaged;
+    return managed ? Outcome::kSuccess : Outcome::kInvalidValue;
+  });
+}
+
+Outcome check_prefetch(const void* address, void* stream) {
+  return on_stream(stream, [&](Gpu&, Stream*) { return check_managed(address); });
 }
 
 }  // namespace
@@ -154,5 +167,33 @@ UNSTARVE_CUDART cudaPointerGetAttributes(cuda::PointerAttributes* attributes, co
   const ApiCall call(Call::kPointerGetAttributes);
   return remember(on_gpu([&](Gpu&) { return describe(attributes, address); }));
 }
+
+#if UNSTARVE_CUDA_MAJOR >= 13
+UNSTARVE_CUDART cudaMemPrefetchAsync(const void* address, std::size_t, cuda::MemoryLocation,
+                                     unsigned, void* stream) {
+  return remember(check_prefetch(address, stream));
+}
+
+UNSTARVE_CUDART cudaMemAdvise(const void* address, std::size_t, int, cuda::MemoryLocation) {
+  return remember(check_managed(address));
+}
+#else
+UNSTARVE_CUDART cudaMemPrefetchAsync(const void* address, std::size_t, int, void* stream) {
+  return remember(check_prefetch(address, stream));
+}
+
+UNSTARVE_CUDART cudaMemPrefetchAsync_v2(const void* address, std::size_t, cuda::MemoryLocation,
+                                        unsigned, void* stream) {
+  return remember(check_prefetch(address, stream));
+}
+
+UNSTARVE_CUDART cudaMemAdvise(const void* address, std::size_t, int, int) {
+  return remember(check_managed(address));
+}
+
+UNSTARVE_CUDART cudaMemAdvise_v2(const void* address, std::size_t, int, cuda::MemoryLocation) {
+  return remember(check_managed(address));
+}
+#endif
 
 }  // namespace unstarve::emulated
