@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/emulated/collective/carried.h"
-
 namespace unstarve::emulated {
 
 /// When one operation of a rank ends.

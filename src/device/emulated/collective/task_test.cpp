@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "device/emulated/collective/carried.h"
-
 namespace unstarve::emulated {
 namespace {
 
