@@ -63,9 +63,16 @@ def reached(path: Path, source_root: Path) -> list[Path]:
     return sorted(seen)
 
 
+def own_settings(path: Path, source_root: Path) -> list[Path]:
+    """What the folders on the way to a source set for themselves."""
+    folders = [folder for folder in path.parents if source_root in (folder, *folder.parents)]
+    return [folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").exists()]
+
+
 def key_of(source: Source, source_root: Path, common: bytes) -> str:
     """Of everything that the answer depends on, but not of where the checkout lies."""
     root = source_root.parent
+    common += b"".join(path.read_bytes() for path in own_settings(source.path, source_root))
     digest = hashlib.sha256(common + source.command.replace(str(root), ".").encode())
     for path in reached(source.path, source_root):
         name = path.relative_to(root).as_posix()
