@@ -37,7 +37,8 @@ foreach(stand_in IN LISTS stand_ins ITEMS unstarve_emulated_gpu unstarve_redirec
             LIBRARY DESTINATION "${package_folder}/lib/emulated" COMPONENT unstarve)
   endif()
 endforeach()
-install(FILES examples/train.py examples/train_image_loader.py DESTINATION "${package_folder}/demo" COMPONENT unstarve)
+install(FILES examples/train.py examples/train_image_loader.py
+        DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 install(DIRECTORY tests/data/photos DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 if(TARGET unstarve_python)
   install(TARGETS unstarve_python LIBRARY DESTINATION "${package_folder}" COMPONENT unstarve)

@@ -1,11 +1,11 @@
 # unstarve_stand_in(SONAME [VERSION_NODE node] [MAJOR 12|13] [SOURCES file...] EXPORTS pattern...)
 #
-# One library that stands in for NVIDIA's of the name SONAME: every *.cpp of the calling folder that
-# is no test (or SOURCES), plus the stubs that `missing/SONAME.txt` lists, if it is there (its README
-# says how it looks): each reports itself and fails.
+# One library that stands in for NVIDIA's of the name SONAME: every *.cpp below the calling folder
+# that is no test (or SOURCES), plus the stubs that `missing/SONAME.txt` lists, if it is there (its
+# README says how it looks): each reports itself and fails.
 # Exports what begins as the API does (EXPORTS: patterns of a version script), nothing else, under
 # the version VERSION_NODE, or what the list of stubs says. MAJOR compiles for that CUDA:
-# UNSTARVE_CUDA_MAJOR. All lie in one folder beside libunstarve_emulated_gpu.so, the engine they share.
+# UNSTARVE_CUDA_MAJOR. All lie in one folder beside libunstarve_emulated_gpu.so, which they share.
 #
 # unstarve_stubs_alone(SONAME): the same of a library of which nothing is written.
 #
@@ -37,7 +37,7 @@ endfunction()
 function(unstarve_stand_in SONAME)
   cmake_parse_arguments(ARG "STUBS_ALONE" "VERSION_NODE;MAJOR" "SOURCES;EXPORTS" ${ARGN})
   if(NOT ARG_SOURCES AND NOT ARG_STUBS_ALONE)
-    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    file(GLOB_RECURSE ARG_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
     list(FILTER ARG_SOURCES EXCLUDE REGEX "_test\\.cpp$")
   endif()
   string(MAKE_C_IDENTIFIER "unstarve_stand_in_${SONAME}" target)
@@ -48,13 +48,16 @@ function(unstarve_stand_in SONAME)
   endif()
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${SONAME}.map")
   list(JOIN ARG_EXPORTS "; " exports)
-  file(CONFIGURE OUTPUT "${script}" CONTENT "${ARG_VERSION_NODE} { global: ${exports}; local: *; };\n")
+  file(CONFIGURE OUTPUT "${script}"
+      CONTENT "${ARG_VERSION_NODE} { global: ${exports}; local: *; };\n")
 
   add_library(${target} SHARED ${ARG_SOURCES} ${stubs})
   target_link_libraries(${target} PRIVATE unstarve_emulated_gpu unstarve_flags)
-  target_compile_definitions(${target} PRIVATE $<$<BOOL:${ARG_MAJOR}>:UNSTARVE_CUDA_MAJOR=${ARG_MAJOR}>)
-  target_link_options(${target} PRIVATE "LINKER:-soname,${SONAME}" "LINKER:--version-script,${script}"
-      "LINKER:--exclude-libs,ALL" -static-libstdc++ -static-libgcc)
+  target_compile_definitions(${target}
+      PRIVATE $<$<BOOL:${ARG_MAJOR}>:UNSTARVE_CUDA_MAJOR=${ARG_MAJOR}>)
+  target_link_options(${target} PRIVATE "LINKER:-soname,${SONAME}"
+      "LINKER:--version-script,${script}" "LINKER:--exclude-libs,ALL"
+      -static-libstdc++ -static-libgcc)
   set_target_properties(${target} PROPERTIES
       PREFIX "" SUFFIX "" OUTPUT_NAME "${SONAME}" NO_SONAME ON LINK_DEPENDS "${script}"
       LIBRARY_OUTPUT_DIRECTORY "${UNSTARVE_EMULATED_FOLDER}"

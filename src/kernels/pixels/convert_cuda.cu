@@ -76,7 +76,7 @@ int launch(const Arithmetic& arithmetic, const CudaImages& images, void* out, vo
   constexpr int kMostRows = 65535;  // CUDA's bound for a grid's second dimension
   const dim3 grid(static_cast<unsigned>((plane + kThreads - 1) / kThreads),
                   static_cast<unsigned>(images.count < kMostRows ? images.count : kMostRows));
-  // As <<<...>>> does, in a form that any C++ compiler reads: the tests build this file for the CPU.
+  // As <<<...>>> does, in a form that any C++ compiler reads: tests build this file for the CPU.
   Arithmetic of_each = arithmetic;
   CudaImages batch = images;
   auto* values = static_cast<Value*>(out);

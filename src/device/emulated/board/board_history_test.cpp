@@ -7,7 +7,7 @@
 
 #include "base/cupti_ring.h"
 #include "device/emulated/board/device_watch.h"
-#include "device/emulated/process/device_ring.h"
+#include "device/emulated/process/records/device_ring.h"
 #include "device/gpu_readings.h"
 
 namespace unstarve::emulated {

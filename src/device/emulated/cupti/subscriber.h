@@ -7,7 +7,7 @@
 
 #include "base/mutex.h"
 #include "device/emulated/cupti/cupti_abi.h"
-#include "device/emulated/process/recorder.h"
+#include "device/emulated/process/records/recorder.h"
 
 namespace unstarve::emulated {
 

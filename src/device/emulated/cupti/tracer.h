@@ -9,7 +9,7 @@
 #include "base/mutex.h"
 #include "device/emulated/cupti/client_buffers.h"
 #include "device/emulated/cupti/client_clock.h"
-#include "device/emulated/process/recorder.h"
+#include "device/emulated/process/records/recorder.h"
 
 namespace unstarve::emulated {
 

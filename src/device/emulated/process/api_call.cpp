@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "device/emulated/process/call_numbers.h"
 #include "device/emulated/process/machine.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/call_numbers.h"
+#include "device/emulated/process/records/recorder_state.h"
 #include "device/emulated/process/waiting.h"
 
 namespace unstarve::emulated {

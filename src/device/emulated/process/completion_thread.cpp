@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "device/emulated/process/machine.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 
 namespace unstarve::emulated {
 

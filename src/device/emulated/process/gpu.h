@@ -66,10 +66,8 @@ class Gpu {
   virtual Outcome run_for(Stream* stream, const char* name, std::int64_t duration_ns) = 0;
   /// Work that begins and ends when `gate` says, the collective of several GPUs (engine/gate.h).
   /// It takes no share of the device.
-  virtual Outcome run_gated(Stream* /*stream*/, const char* /*name*/,
-                            std::shared_ptr<Gate> /*gate*/) {
-    return Outcome::kNotSupported;
-  }
+  virtual Outcome run_gated(Stream* stream, const char* name,
+                            const std::shared_ptr<Gate>& gate) = 0;
   virtual Outcome copy(Stream* stream, const Copy2d& copy) = 0;
   virtual Outcome fill(Stream* stream, void* target, int value, std::size_t bytes, bool waits) = 0;
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 
 // Stream capture and graphs.
 namespace unstarve::emulated {

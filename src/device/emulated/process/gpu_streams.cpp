@@ -2,7 +2,7 @@
 
 #include "base/cupti_records.h"
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 #include "device/emulated/process/waiting.h"
 
 // Streams, and waiting for them.

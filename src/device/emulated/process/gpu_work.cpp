@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 
 // Kernels and the work of libraries.
 namespace unstarve::emulated {
@@ -113,10 +113,10 @@ Outcome ProcessGpu::run_for(Stream* stream, const char* name, std::int64_t durat
   return submit_work(stream, name, {.ns = duration_ns}, nullptr);
 }
 
-Outcome ProcessGpu::run_gated(Stream* stream, const char* name, std::shared_ptr<Gate> gate) {
+Outcome ProcessGpu::run_gated(Stream* stream, const char* name, const std::shared_ptr<Gate>& gate) {
   Operation operation;
   operation.engine = Engine::kGate;
-  operation.gate = std::move(gate);
+  operation.gate = gate;
   operation.gap_ns = profile().kernel_gap_ns;
   operation.activity.kind = Activity::Kind::kKernel;
   operation.activity.name = name;

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 #include "device/emulated/process/waiting.h"
 
 namespace unstarve::emulated {
@@ -63,8 +63,8 @@ Machine::Machine(Settings settings)
       settings_(std::move(settings)),
       durations_(DurationModel::create(settings_.profile, read_table(settings_.durations),
                                        settings_.scale)) {
-  // A rank of several, by the variable that torch's launchers set: it fills its first message before
-  // NCCL hears of it.
+  // A rank of several, by the variable that torch's launchers set: it fills its first message
+  // before NCCL hears of it.
   if (std::getenv("MASTER_ADDR") != nullptr) memory.keep_more(KeptBytes::kOfTalkers);
   for (std::size_t i = 0; i < settings_.visible.size(); ++i) {
     gpus_.push_back(std::make_unique<ProcessGpu>(*this, static_cast<int>(i), settings_.visible[i]));

@@ -33,7 +33,7 @@ class ProcessGpu final : public Gpu {
   Outcome run(Stream* stream, const char* name, const ConvolutionWork& work) override;
   Outcome run(Stream* stream, const char* name, const OtherWork& work) override;
   Outcome run_for(Stream* stream, const char* name, std::int64_t duration_ns) override;
-  Outcome run_gated(Stream* stream, const char* name, std::shared_ptr<Gate> gate) override;
+  Outcome run_gated(Stream* stream, const char* name, const std::shared_ptr<Gate>& gate) override;
   Outcome copy(Stream* stream, const Copy2d& copy) override;
   Outcome fill(Stream* stream, void* target, int value, std::size_t bytes, bool waits) override;
 

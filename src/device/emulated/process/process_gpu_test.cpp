@@ -12,7 +12,7 @@
 #include "base/cupti_ring.h"
 #include "base/mapped_ring.h"
 #include "device/emulated/process/api_call.h"
-#include "device/emulated/process/recorder.h"
+#include "device/emulated/process/records/recorder.h"
 #include "device/emulated/process/shared_state.h"
 #include "device/emulated/process/testing/process_gpu_fixture.h"
 

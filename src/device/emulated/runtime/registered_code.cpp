@@ -3,8 +3,8 @@
 
 #include "base/mutex.h"
 #include "device/emulated/context/module.h"
-#include "device/emulated/runtime/copies.h"
 #include "device/emulated/runtime/kernels.h"
+#include "device/emulated/runtime/memory/copies.h"
 #include "device/emulated/runtime/runtime_call.h"
 
 /// What programs compiled by nvcc register when they are loaded: the names of their kernels and

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/emulated/process/process_gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 
 // Memory of the device, and of the host as far as CUDA knows it.
 namespace unstarve::emulated {

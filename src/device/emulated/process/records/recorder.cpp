@@ -1,9 +1,9 @@
-#include "device/emulated/process/recorder.h"
+#include "device/emulated/process/records/recorder.h"
 
 #include <sched.h>
 
 #include "device/emulated/process/gpu.h"
-#include "device/emulated/process/recorder_state.h"
+#include "device/emulated/process/records/recorder_state.h"
 
 namespace unstarve::emulated {
 

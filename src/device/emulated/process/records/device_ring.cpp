@@ -1,4 +1,4 @@
-#include "device/emulated/process/device_ring.h"
+#include "device/emulated/process/records/device_ring.h"
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/mutex.h"
 #include "device/emulated/engine/schedule.h"
-#include "device/emulated/process/device_ring.h"
-#include "device/emulated/process/recorder.h"
+#include "device/emulated/process/records/device_ring.h"
+#include "device/emulated/process/records/recorder.h"
 
 namespace unstarve::emulated {
 

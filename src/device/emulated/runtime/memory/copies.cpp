@@ -1,4 +1,4 @@
-#include "device/emulated/runtime/copies.h"
+#include "device/emulated/runtime/memory/copies.h"
 
 #include "device/emulated/runtime/runtime_call.h"
 
