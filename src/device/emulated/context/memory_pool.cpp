@@ -87,6 +87,13 @@ bool settle(Over is_over) {
   return !over.empty();
 }
 
+bool is_freed(const void* address) {
+  const MutexLock lock(pools().mutex);
+  const std::vector<Freed>& freed = pools().freed;
+  return std::any_of(freed.begin(), freed.end(),
+                     [address](const Freed& one) { return one.address == address; });
+}
+
 bool has_passed(const Freed& freed) { return query_event(freed.passed) != Outcome::kNotReady; }
 
 Outcome allocate_settled(Stream* stream, std::size_t bytes, void** out) {
@@ -229,6 +236,7 @@ Outcome free_to_pool(Stream* stream, void* address) {
   if (address == nullptr) return Outcome::kSuccess;
   const Allocation known = find_allocation(address);
   if (known.base != reinterpret_cast<std::uintptr_t>(address)) return Outcome::kInvalidValue;
+  if (is_freed(address)) return Outcome::kInvalidValue;
   forget_pool_memory(address);
   Event* passed = nullptr;
   // A captured free is one of the graph's, whose memory is the graph's too: nothing to wait for.

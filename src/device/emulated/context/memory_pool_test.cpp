@@ -52,6 +52,8 @@ TEST_F(MemoryPoolTest, AStreamUsesItsOwnFreedMemoryWhereThereIsNoOther) {
   EXPECT_EQ(allocate_from(pool_, stream_, most, &memory), Outcome::kSuccess);
   EXPECT_EQ(gpu_.query(stream_), Outcome::kNotReady);
   EXPECT_EQ(free_to_pool(stream_, memory), Outcome::kSuccess);
+  EXPECT_EQ(gpu_.synchronize(stream_), Outcome::kSuccess);
+  settle_pools();
 }
 
 TEST_F(MemoryPoolTest, APoolOfOnesOwnCanBeDestroyed) {

@@ -10,8 +10,8 @@
 #include "device/emulated/duration/duration_model.h"
 #include "device/emulated/engine/schedule.h"
 #include "device/emulated/process/completion_thread.h"
-#include "device/emulated/process/objects.h"
 #include "device/emulated/process/memory/process_memory.h"
+#include "device/emulated/process/objects.h"
 #include "device/emulated/process/settings.h"
 
 namespace unstarve::emulated {

@@ -17,7 +17,7 @@ constexpr int kDevices = 2;
 constexpr std::size_t kPage = 4096;
 
 FakeDriver state;
-std::mutex one_call;  // at a time: a loader pins in several threads
+std::mutex one_call;      // at a time: a loader pins in several threads
 char contexts[kDevices];  // their addresses are the handles
 
 /// What a call returns before it does anything: kSuccess to go on.

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <memory>
 
-#include "device/emulated/process/process_gpu.h"
 #include "device/emulated/process/memory/staging.h"
+#include "device/emulated/process/process_gpu.h"
 #include "device/emulated/process/waiting.h"
 
 // Copies and fills. What is copied to the device is zeros there, but for a few bytes
