@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the hook's and the drop-in loader's tests with another PyTorch, on the release build, or on
-# the wheel that UNSTARVE_WHEEL names.
+# Runs the tests of the hook, the drop-in loader and the emulated GPU with another PyTorch, on the
+# release build, or (but for the emulated GPU) on the wheel that UNSTARVE_WHEEL names.
 #   usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]
 # .venv-torch-VERSION is made from requirements/torch-VERSION.txt when there is none, without
 # NVIDIA's 3 GB: no GPU is used.
@@ -16,6 +16,11 @@ readonly TESTS=(
   tests/python/test_hook_{start,torch,device,fix,calibrate,workers}.py
   tests/python/test_dataloader{,_native,_state}.py
   tests/python/test_{drop_in_habits,lowering,partly_native,workers}.py
+)
+# These run in .venv and start the other PyTorch, on an emulated GPU.
+readonly EMULATED=(
+  tests/emulated/test_{semantics,libraries}.py
+  'tests/emulated/test_jobs.py::test_a_job_runs_to_its_end[reference_classification]'
 )
 
 say() { printf 'torch %s: %s\n' "$version" "$*" >&2; }
@@ -64,6 +69,9 @@ main() {
   choose_package
   "$VENV/bin/python" -c 'import torch; print("torch", torch.__version__)'
   "$VENV/bin/python" -m pytest -q -p no:cacheprovider "$@" "${TESTS[@]}"
+  unset LD_PRELOAD
+  UNSTARVE_EMULATED_PYTHON="$PWD/$VENV/bin/python" PATH="$PWD/build/release/src/cli:$PATH" \
+    .venv/bin/python -m pytest -q -p no:cacheprovider "$@" "${EMULATED[@]}"
 }
 
 main "$@"

@@ -74,8 +74,11 @@ def layers_commands() -> list[list[str]]:
 
 def torch_commands() -> list[list[str]]:
     # The newest is what `make test` runs with.
-    build = ["scripts/build.sh", "release", "unstarve_python"]
-    return [build, *(["scripts/test_torch_version.sh", version] for version in ("2.1", "2.8"))]
+    build = ["scripts/build.sh", "release"]
+    return [
+        build,
+        *(["scripts/test_torch_version.sh", version] for version in ("2.1", "2.5", "2.8")),
+    ]
 
 
 def wheel_commands() -> list[list[str]]:
@@ -91,9 +94,14 @@ CHECKS = (
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
     Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
+    Check(
+        "cuda-abi",
+        "declarations of CUDA's interfaces against NVIDIA's headers",
+        lambda: [[PYTHON, "tools/check_cuda_abi.py"]],
+    ),
     Check("wheel", "what pip installs, away from the checkout", wheel_commands),
     # These take the wheel that the check before has made.
-    Check("torch-versions", "the hook and the drop-in on older PyTorch", torch_commands),
+    Check("torch-versions", "hook, drop-in, emulated GPU on older PyTorch", torch_commands),
     Check(
         "gcc-debug",
         "gcc with the standard library's assertions",
