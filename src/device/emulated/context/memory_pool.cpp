@@ -88,9 +88,9 @@ bool settle(Over is_over) {
 }
 
 bool is_freed(const void* address) {
-  const MutexLock lock(pools().mutex);
-  const std::vector<Freed>& freed = pools().freed;
-  return std::any_of(freed.begin(), freed.end(),
+  Pools& here = pools();
+  const MutexLock lock(here.mutex);
+  return std::any_of(here.freed.begin(), here.freed.end(),
                      [address](const Freed& one) { return one.address == address; });
 }
 
