@@ -30,8 +30,8 @@ class MappedMemoryTest : public ProcessGpuTest {
     gpu_.memory_info(&free, &total);
     return free;
   }
-  Outcome map_part(int part) { return map_memory(base_ + part * kPart, kPart, 0, handle_); }
-  std::size_t known_bytes(int part) { return find_allocation(base_ + part * kPart).bytes; }
+  Outcome map_part(std::size_t part) { return map_memory(base_ + part * kPart, kPart, 0, handle_); }
+  std::size_t known_bytes(std::size_t part) { return find_allocation(base_ + part * kPart).bytes; }
 
   std::byte* base_ = nullptr;
   std::uint64_t handle_ = 0;
@@ -47,7 +47,7 @@ TEST_F(MappedMemoryTest, NeighboursAreOneRange) {
 }
 
 TEST_F(MappedMemoryTest, UnmappingTheMiddleLeavesBothEnds) {
-  for (int part = 0; part < 3; ++part) EXPECT_EQ(map_part(part), Outcome::kSuccess);
+  for (std::size_t part = 0; part < 3; ++part) EXPECT_EQ(map_part(part), Outcome::kSuccess);
   EXPECT_EQ(unmap_memory(base_ + kPart, kPart), Outcome::kSuccess);
   EXPECT_EQ(known_bytes(0), kPart);
   EXPECT_EQ(find_allocation(base_ + kPart).place, MemoryPlace::kUnregistered);
