@@ -70,8 +70,10 @@ main() {
   "$VENV/bin/python" -c 'import torch; print("torch", torch.__version__)'
   "$VENV/bin/python" -m pytest -q -p no:cacheprovider "$@" "${TESTS[@]}"
   unset LD_PRELOAD
-  UNSTARVE_EMULATED_PYTHON="$PWD/$VENV/bin/python" PATH="$PWD/build/release/src/cli:$PATH" \
-    .venv/bin/python -m pytest -q -p no:cacheprovider "$@" "${EMULATED[@]}"
+  export UNSTARVE_EMULATED_PYTHON="$PWD/$VENV/bin/python" PATH="$PWD/build/release/src/cli:$PATH"
+  local emulated=(.venv/bin/python -m pytest -q -p no:cacheprovider)
+  "${emulated[@]}" "$@" "${EMULATED[@]}"
+  "${emulated[@]}" -m other_torch tests/emulated
 }
 
 main "$@"
