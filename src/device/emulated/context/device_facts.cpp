@@ -1,6 +1,7 @@
 #include "device/emulated/context/device_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "device/emulated/context/context.h"
 
@@ -16,7 +17,7 @@ int number(std::int64_t value) {
 /// Data centre GPUs calculate with doubles at half the rate of floats, the others at 1/32 or 1/64.
 int single_to_double_ratio(const PeakRates& peak) {
   if (peak.f64_flops <= 0) return 32;
-  return std::max(1, static_cast<int>(peak.f32_flops / peak.f64_flops + 0.5));
+  return std::max(1, static_cast<int>(std::lround(peak.f32_flops / peak.f64_flops)));
 }
 
 int profile_attribute(const Gpu& gpu, DeviceAttribute attribute) {

@@ -47,9 +47,12 @@ Status set_sizes(TensorDescriptor* tensor, Type type, int count, const int* size
 
 }  // namespace
 
+// A type's name takes no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define UNSTARVE_CREATED_AND_DESTROYED(Descriptor)                         \
   Status cudnnCreate##Descriptor(Descriptor** out) { return create(out); } \
   Status cudnnDestroy##Descriptor(Descriptor* descriptor) { return destroy(descriptor); }
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 
