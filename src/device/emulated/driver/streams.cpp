@@ -5,26 +5,8 @@ namespace unstarve::emulated {
 namespace {
 
 Outcome create(void** stream, unsigned flags, int priority) {
-  if (stream == nullptr || (flags & ~cuda::kStreamNonBlocking) != 0) return Outcome::kInvalidValue;
-  return on_context([&](Gpu& gpu) {
-    Stream* made = nullptr;
-    const bool blocks_on_default = (flags & cuda::kStreamNonBlocking) == 0;
-    const Outcome outcome = gpu.create_stream(blocks_on_default, priority, &made);
-    if (outcome == Outcome::kSuccess) *stream = made;
-    return outcome;
-  });
-}
-
-/// cuStreamAddCallback's function, which wants to know the stream and that all is well.
-struct Callback {
-  void* stream;
-  void (*function)(void* stream, Outcome status, void* argument);
-  void* argument;
-};
-
-void call_back(void* packed) {
-  const std::unique_ptr<Callback> callback(static_cast<Callback*>(packed));
-  callback->function(callback->stream, Outcome::kSuccess, callback->argument);
+  if (stream == nullptr) return Outcome::kInvalidValue;
+  return on_context([&](Gpu& gpu) { return create_stream(gpu, flags, priority, stream); });
 }
 
 }  // namespace
@@ -113,8 +95,8 @@ UNSTARVE_CUDA cuStreamAddCallback(void* stream, void (*function)(void*, Outcome,
   const DriverCall call(Call::kLaunchHostFunction);
   if (function == nullptr || flags != 0) return Outcome::kInvalidValue;
   return on_stream(stream, [&](Gpu& gpu, Stream* found) {
-    auto callback = std::make_unique<Callback>(Callback{stream, function, argument});
-    const Outcome outcome = gpu.launch_host_function(found, call_back, callback.get());
+    auto callback = std::make_unique<StreamCallback>(StreamCallback{stream, function, argument});
+    const Outcome outcome = gpu.launch_host_function(found, StreamCallback::call, callback.get());
     if (outcome == Outcome::kSuccess) static_cast<void>(callback.release());
     return outcome;
   });
@@ -122,16 +104,8 @@ UNSTARVE_CUDA cuStreamAddCallback(void* stream, void (*function)(void*, Outcome,
 
 UNSTARVE_CUDA cuEventCreate(void** event, unsigned flags) {
   const DriverCall call(Call::kEventCreate);
-  constexpr unsigned kKnown =
-      cuda::kEventBlockingSync | cuda::kEventDisableTiming | cuda::kEventInterprocess;
-  if (event == nullptr || (flags & ~kKnown) != 0) return Outcome::kInvalidValue;
-  return on_context([&](Gpu&) {
-    Event* made = nullptr;
-    const Outcome outcome = create_event((flags & cuda::kEventDisableTiming) == 0,
-                                         (flags & cuda::kEventBlockingSync) != 0, &made);
-    if (outcome == Outcome::kSuccess) *event = made;
-    return outcome;
-  });
+  if (event == nullptr) return Outcome::kInvalidValue;
+  return on_context([&](Gpu&) { return create_event(flags, event); });
 }
 
 UNSTARVE_CUDA cuEventDestroy_v2(void* event) {

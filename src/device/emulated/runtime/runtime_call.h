@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/emulated/context/context.h"
+#include "device/emulated/context/handles.h"
 #include "device/emulated/engine/outcome.h"
 #include "device/emulated/process/api_call.h"
 #include "device/emulated/process/gpu.h"
@@ -29,39 +30,10 @@ Outcome on_gpu(Act act) {
   return gpu != nullptr ? act(*gpu) : why;
 }
 
-/// `act(gpu)` with the GPU of that index, without making it the thread's.
-template <class Act>
-Outcome on_device(int index, Act act) {
-  const Outcome why = usable();
-  if (why != Outcome::kSuccess) return why;
-  Gpu* const gpu = gpu_at(index);
-  return gpu != nullptr ? act(*gpu) : Outcome::kInvalidDevice;
-}
-
 /// `act(gpu, stream)` with the stream that a program means, and its GPU.
 template <class Act>
 Outcome on_stream(const void* handle, Act act) {
-  return on_gpu([&](Gpu& gpu) {
-    Stream* const stream = gpu.find_stream(handle);
-    return stream != nullptr ? act(*gpu_of(stream), stream) : Outcome::kInvalidHandle;
-  });
-}
-
-/// `act(event)` with the event that a program means.
-template <class Act>
-Outcome on_event(const void* handle, Act act) {
-  const Outcome why = usable();
-  if (why != Outcome::kSuccess) return why;
-  Event* const event = find_event(handle);
-  return event != nullptr ? act(event) : Outcome::kInvalidHandle;
-}
-
-/// Fills in what a program asked for; without a place to put it the argument is not valid.
-template <class T>
-Outcome answer(T* out, T value) {
-  if (out == nullptr) return Outcome::kInvalidValue;
-  *out = value;
-  return Outcome::kSuccess;
+  return on_gpu([&](Gpu& gpu) { return on_stream_of(gpu, handle, act); });
 }
 
 /// A stream of the functions for per-thread default streams (_ptsz): 0 means the thread's own.

@@ -5,44 +5,13 @@ namespace unstarve::emulated {
 namespace {
 
 Outcome create(void** stream, unsigned flags, int priority) {
-  if (stream == nullptr || (flags & ~cuda::kStreamNonBlocking) != 0) return Outcome::kInvalidValue;
-  return on_gpu([&](Gpu& gpu) {
-    Stream* made = nullptr;
-    const bool blocks_on_default = (flags & cuda::kStreamNonBlocking) == 0;
-    const Outcome outcome = gpu.create_stream(blocks_on_default, priority, &made);
-    if (outcome == Outcome::kSuccess) *stream = made;
-    return outcome;
-  });
+  if (stream == nullptr) return Outcome::kInvalidValue;
+  return on_gpu([&](Gpu& gpu) { return create_stream(gpu, flags, priority, stream); });
 }
-
-/// cudaStreamAddCallback's function, which wants to know the stream and that all is well.
-struct Callback {
-  void* stream;
-  void (*function)(void* stream, Outcome status, void* argument);
-  void* argument;
-};
-
-void call_back(void* packed) {
-  const std::unique_ptr<Callback> callback(static_cast<Callback*>(packed));
-  callback->function(callback->stream, Outcome::kSuccess, callback->argument);
-}
-
-constexpr unsigned kKnownFlags =
-    cuda::kEventBlockingSync | cuda::kEventDisableTiming | cuda::kEventInterprocess;
 
 Outcome make_event(void** event, unsigned flags) {
-  const bool timing = (flags & cuda::kEventDisableTiming) == 0;
-  const bool shared_and_timed = timing && (flags & cuda::kEventInterprocess) != 0;
-  if (event == nullptr || (flags & ~kKnownFlags) != 0 || shared_and_timed) {
-    return Outcome::kInvalidValue;
-  }
-  return on_gpu([&](Gpu&) {
-    Event* made = nullptr;
-    const bool blocking = (flags & cuda::kEventBlockingSync) != 0;
-    const Outcome outcome = create_event(timing, blocking, &made);
-    if (outcome == Outcome::kSuccess) *event = made;
-    return outcome;
-  });
+  if (event == nullptr) return Outcome::kInvalidValue;
+  return on_gpu([&](Gpu&) { return create_event(flags, event); });
 }
 
 }  // namespace
@@ -139,8 +108,8 @@ UNSTARVE_CUDART cudaStreamAddCallback(void* stream, void (*function)(void*, Outc
   const ApiCall call(Call::kLaunchHostFunction);
   if (function == nullptr || flags != 0) return remember(Outcome::kInvalidValue);
   return remember(on_stream(stream, [&](Gpu& gpu, Stream* found) {
-    auto callback = std::make_unique<Callback>(Callback{stream, function, argument});
-    const Outcome outcome = gpu.launch_host_function(found, call_back, callback.get());
+    auto callback = std::make_unique<StreamCallback>(StreamCallback{stream, function, argument});
+    const Outcome outcome = gpu.launch_host_function(found, StreamCallback::call, callback.get());
     if (outcome == Outcome::kSuccess) static_cast<void>(callback.release());
     return outcome;
   }));
