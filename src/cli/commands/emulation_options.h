@@ -32,8 +32,7 @@ Result<trial::Emulation> begin_emulation(const CommandContext& context,
 class EmulationNotes {
  public:
   /// `emulation` outlives it.
-  explicit EmulationNotes(const trial::Emulation& emulation)
-      : emulation_(emulation), counted_(emulation) {}
+  explicit EmulationNotes(const trial::Emulation& emulation) : counted_(emulation) {}
 
   /// While the job runs: warns of a loop that may never end.
   void update();
@@ -41,7 +40,6 @@ class EmulationNotes {
   void finish();
 
  private:
-  const trial::Emulation& emulation_;
   trial::UseReader counted_;
   trial::LoopWatch loop_;
   SteadyClock clock_;

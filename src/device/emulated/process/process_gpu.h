@@ -97,7 +97,7 @@ class ProcessGpu final : public Gpu {
   Machine& machine_;
   const int index_;
   const int machine_index_;
-  SharedState* const shared_;
+  const std::unique_ptr<SharedState> shared_;
   Stream legacy_;
   Stream writer_;  // where large copies to pinned memory are written, beside the copies
   std::atomic<bool> context_made_{false};

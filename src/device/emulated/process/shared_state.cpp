@@ -41,14 +41,16 @@ bool is_alive(const GpuUse& use) {
   return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
 }
 
-SharedState* SharedState::open(const std::string& folder, int machine_index) {
+std::unique_ptr<SharedState> SharedState::open(const std::string& folder, int machine_index) {
   SharedGpu* gpu = folder.empty() ? nullptr : map_file(path_of(folder, machine_index), true);
+  std::unique_ptr<SharedGpu> own;
   if (gpu == nullptr) {
-    gpu = new SharedGpu;
+    own = std::make_unique<SharedGpu>();
+    gpu = own.get();
   } else {
     gpu->magic.store(SharedGpu::kMagic, std::memory_order_release);
   }
-  return new SharedState(gpu);
+  return std::unique_ptr<SharedState>(new SharedState(gpu, std::move(own)));
 }
 
 Result<const SharedGpu*> SharedState::look(const std::string& folder, int machine_index) {

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
@@ -46,7 +48,7 @@ struct SharedGpu {
 class SharedState {
  public:
   /// Never fails: what cannot be shared is kept for the process alone.
-  static SharedState* open(const std::string& folder, int machine_index);
+  static std::unique_ptr<SharedState> open(const std::string& folder, int machine_index);
   /// To look at it from outside; kNotFound: no process has used that GPU.
   static Result<const SharedGpu*> look(const std::string& folder, int machine_index);
 
@@ -60,8 +62,9 @@ class SharedState {
   void leave();
 
  private:
-  explicit SharedState(SharedGpu* gpu) : gpu_(gpu) {}
-  SharedGpu* gpu_;  // mapped for ever
+  SharedState(SharedGpu* gpu, std::unique_ptr<SharedGpu> own) : own_(std::move(own)), gpu_(gpu) {}
+  const std::unique_ptr<SharedGpu> own_;  // of a process alone
+  SharedGpu* const gpu_;                  // mapped for ever, or own_
   std::atomic<GpuUse*> use_{nullptr};
   GpuUse spare_;  // where all slots are taken
 };

@@ -26,10 +26,10 @@ void in_killed_process(Act act) {
 
 TEST(SharedStateTest, AProcessSeesWhatTheOthersUse) {
   const TestFolder folder;
-  SharedState* ours = SharedState::open(folder.path(), 0);
+  const auto ours = SharedState::open(folder.path(), 0);
   ours->use().memory_bytes.store(1000);
   EXPECT_EQ(ours->memory_of_others(), 0U);
-  SharedState* theirs = SharedState::open(folder.path(), 0);
+  const auto theirs = SharedState::open(folder.path(), 0);
   // Another process's slot: that of our parent, who is alive.
   const Result<const SharedGpu*> shared = SharedState::look(folder.path(), 0);
   ASSERT_TRUE(shared);
@@ -41,11 +41,11 @@ TEST(SharedStateTest, AProcessSeesWhatTheOthersUse) {
 TEST(SharedStateTest, AKilledProcessUsesNothingAndItsSlotIsTakenAgain) {
   const TestFolder folder;
   in_killed_process([&] {
-    SharedState* state = SharedState::open(folder.path(), 0);
+    const auto state = SharedState::open(folder.path(), 0);
     state->use().memory_bytes.store(1 << 30);
     state->use().busy_until_ns.store(100);
   });
-  SharedState* ours = SharedState::open(folder.path(), 0);
+  const auto ours = SharedState::open(folder.path(), 0);
   EXPECT_EQ(ours->memory_of_others(), 0U);
   EXPECT_EQ(ours->others_busy(50), 1);
   EXPECT_EQ(ours->others_busy(100), 0);  // what it had to do is over
@@ -58,7 +58,7 @@ TEST(SharedStateTest, AKilledProcessUsesNothingAndItsSlotIsTakenAgain) {
 
 TEST(SharedStateTest, WhoLeftUsesNothingWhateverItStillFrees) {
   const TestFolder folder;
-  SharedState* ours = SharedState::open(folder.path(), 0);
+  const auto ours = SharedState::open(folder.path(), 0);
   ours->use().memory_bytes.store(1000);
   ours->leave();
   ours->use().memory_bytes.store(500);
@@ -69,11 +69,11 @@ TEST(SharedStateTest, WhoLeftUsesNothingWhateverItStillFrees) {
 }
 
 TEST(SharedStateTest, WithoutAFolderAProcessIsAlone) {
-  SharedState* alone = SharedState::open("", 0);
+  const auto alone = SharedState::open("", 0);
   alone->use().memory_bytes.store(1000);
   alone->totals().kernels.fetch_add(1);
   EXPECT_EQ(alone->memory_of_others(), 0U);
-  SharedState* nowhere = SharedState::open("/nowhere/at/all", 0);
+  const auto nowhere = SharedState::open("/nowhere/at/all", 0);
   nowhere->use().memory_bytes.store(1000);
   EXPECT_EQ(nowhere->others_busy(0), 0);
 }
