@@ -36,6 +36,16 @@ std::int64_t now_ns() {
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+std::int64_t clock_read_ns() {
+  static const std::int64_t measured_ns = [] {
+    constexpr int kReads = 64;
+    const std::int64_t started_ns = now_ns();
+    for (int i = 1; i < kReads; ++i) static_cast<void>(now_ns());
+    return (now_ns() - started_ns) / kReads;
+  }();
+  return measured_ns;
+}
+
 void spin_until(std::int64_t until_ns) {
   while (now_ns() < until_ns) relax();
 }

@@ -10,6 +10,9 @@ namespace unstarve::emulated {
 /// by a rule other than kAuto: spinning, giving the processor to whoever wants it, or asleep.
 void pass_time(std::int64_t until_ns, WaitRule rule);
 
+/// What reading the clock once costs here, measured at the first call.
+std::int64_t clock_read_ns();
+
 /// Busy until then: what a call costs the host.
 void spin_until(std::int64_t until_ns);
 
