@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # Runs the tests of the hook, the drop-in loader and the emulated GPU with another PyTorch, on the
 # release build, or (but for the emulated GPU) on the wheel that UNSTARVE_WHEEL names.
-#   usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]
+#   usage: scripts/test_torch_version.sh VERSION [--emulated] [PYTEST-ARGUMENT...]
+# --emulated: those of the emulated GPU alone.
 # .venv-torch-VERSION is made from requirements/torch-VERSION.txt when there is none, without
 # NVIDIA's 3 GB: no GPU is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-version="${1:?usage: scripts/test_torch_version.sh VERSION [PYTEST-ARGUMENT...]}"
+version="${1:?usage: scripts/test_torch_version.sh VERSION [--emulated] [PYTEST-ARGUMENT...]}"
 shift
+emulated_alone=
+if [[ "${1:-}" == --emulated ]]; then
+  emulated_alone=yes
+  shift
+fi
 readonly LIST="requirements/torch-$version.txt" VENV=".venv-torch-$version"
 # What torch and torchvision import, and what runs the tests.
 readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec requests)
@@ -68,7 +74,9 @@ main() {
   make_venv
   choose_package
   "$VENV/bin/python" -c 'import torch; print("torch", torch.__version__)'
-  "$VENV/bin/python" -m pytest -q -p no:cacheprovider "$@" "${TESTS[@]}"
+  if [[ -z "$emulated_alone" ]]; then
+    "$VENV/bin/python" -m pytest -q -p no:cacheprovider "$@" "${TESTS[@]}"
+  fi
   unset LD_PRELOAD
   export UNSTARVE_EMULATED_PYTHON="$PWD/$VENV/bin/python" PATH="$PWD/build/release/src/cli:$PATH"
   local emulated=(.venv/bin/python -m pytest -q -p no:cacheprovider)
