@@ -119,6 +119,8 @@ Outcome launch_graph(GraphExec* exec, Stream* stream) {
   ProcessGpu* gpu = machine->gpu(stream->gpu);
   {
     MutexLock lock(machine->mutex);
+    // The ranks of a collective meet anew at each launch; within another graph none is told.
+    if (stream->capturing && !exec->program->gates.empty()) return Outcome::kNotSupported;
     if (exec->launched && !stream->capturing && exec->last_lane != stream->lane) {
       machine->schedule.wait(stream->lane,
                              {.lane = exec->last_lane, .position = exec->last_position});
