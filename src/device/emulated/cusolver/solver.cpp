@@ -15,18 +15,6 @@ double size(double value) { return std::max(0.0, value); }
 
 double panels(double n) { return std::max(1.0, std::ceil(n / kPanel)); }
 
-Status status_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kSuccess: return Status::kSuccess;
-    case Outcome::kOutOfMemory: return Status::kAllocFailed;
-    case Outcome::kNotInitialized:
-    case Outcome::kNoDevice: return Status::kNotInitialized;
-    case Outcome::kInvalidHandle:
-    case Outcome::kInvalidValue: return Status::kInvalidValue;
-    default: return Status::kExecutionFailed;
-  }
-}
-
 }  // namespace
 
 Cost qr(NumberType type, double m, double n) {
@@ -105,7 +93,7 @@ Status submit_cost(Handle* handle, const char* name, const Cost& cost) {
   const bool small_ones = cost.batch > 1 && cost.panels <= kPanelsOfSmall;
   const double kernels = small_ones ? 1 : cost.panels * kKernelsOfPanel;
   work.kernels = static_cast<int>(std::clamp(kernels, 1.0, kMaxKernels));
-  return status_of(submit_split(handle->target, name, work));
+  return status_as<Status>(submit_split(handle->target, name, work));
 }
 
 Status give_workspace(int* numbers, double m, double n) {

@@ -21,18 +21,6 @@ double DenseVector::bytes() const {
 
 namespace {
 
-Status status_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kSuccess: return Status::kSuccess;
-    case Outcome::kOutOfMemory: return Status::kAllocFailed;
-    case Outcome::kNotInitialized:
-    case Outcome::kNoDevice: return Status::kNotInitialized;
-    case Outcome::kInvalidHandle:
-    case Outcome::kInvalidValue: return Status::kInvalidValue;
-    default: return Status::kExecutionFailed;
-  }
-}
-
 Status accept(const void* object) {
   return object == nullptr ? Status::kInvalidValue : Status::kSuccess;
 }
@@ -46,7 +34,7 @@ Status submit_cost(Handle* handle, const char* name, const Cost& cost) {
   work.flops = cost.flops * real_operations(cost.type);
   work.bytes = cost.bytes;
   work.kernels = cost.kernels;
-  return status_of(submit_split(handle->target, name, work));
+  return status_as<Status>(submit_split(handle->target, name, work));
 }
 
 extern "C" {

@@ -65,4 +65,18 @@ inline Outcome wait_for_zeros(const Target& target, void* result, std::size_t by
   return outcome;
 }
 
+/// The outcome in a library's own status, for the libraries that tell no more apart.
+template <class Status>
+Status status_as(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSuccess: return Status::kSuccess;
+    case Outcome::kOutOfMemory: return Status::kAllocFailed;
+    case Outcome::kNotInitialized:
+    case Outcome::kNoDevice: return Status::kNotInitialized;
+    case Outcome::kInvalidHandle:
+    case Outcome::kInvalidValue: return Status::kInvalidValue;
+    default: return Status::kExecutionFailed;
+  }
+}
+
 }  // namespace unstarve::emulated
