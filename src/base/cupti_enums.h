@@ -14,6 +14,7 @@ enum class Kind : std::uint32_t {
   kConcurrentKernel = 10,
   kSynchronization = 38,
   kEmulatedState = 0x4D45'0001,  // not CUPTI's: see EmulatedState in cupti_ring.h
+  kWindow = 0x4D45'0002,         // not CUPTI's: see RecordingWindow in cupti_ring.h
 };
 
 /// CUpti_ActivityMemcpyKind.

@@ -19,6 +19,19 @@ struct EmulatedState {
 };
 static_assert(sizeof(EmulatedState) == 24);
 
+/// A stretch of time in which a process's device activity was recorded. Written twice: when the
+/// window opens (`end_ns` 0), and when it has closed and all that ran in it was handed over. A ring
+/// without such records was written to all the time.
+struct RecordingWindow {
+  std::uint32_t kind = static_cast<std::uint32_t>(Kind::kWindow);
+  std::uint32_t number = 0;  // of the process, from 0
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t clock_error_ns = 0;  // of operations' times against CLOCK_MONOTONIC: at most this
+  std::uint64_t records_lost = 0;   // of this window
+};
+static_assert(sizeof(RecordingWindow) == 40);
+
 /// One record of a ring of kind "device activity" (docs/formats/run.md).
 struct RingRecord {
   std::uint32_t kind = 0;  // Kind

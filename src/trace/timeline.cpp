@@ -46,6 +46,7 @@ void sort_by_start(Timeline& timeline) {
   sort_intervals(timeline.steps);
   sort_intervals(timeline.fetches);
   sort_intervals(timeline.stages);
+  sort_intervals(timeline.windows);
 }
 
 bool is_communication_kernel(std::string_view kernel_name) {

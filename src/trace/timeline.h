@@ -129,6 +129,14 @@ struct StageTime {
   Reading<std::int64_t> threads = {};  // that may work, at the end of it
 };
 
+/// A stretch of time in which the device activity of one process was recorded.
+struct RecordedWindow {
+  Interval when = {};
+  std::int64_t process = 0;
+  std::int64_t clock_error_ns = 0;  // of device operations against the host's clock: at most this
+  std::int64_t records_lost = 0;
+};
+
 struct DeviceInfo {
   std::int32_t index = 0;
   std::string name = {};  // empty when the trace does not say
@@ -153,6 +161,8 @@ struct Timeline {
   std::vector<Step> steps;
   std::vector<Fetch> fetches;
   std::vector<StageTime> stages;  // of unstarve's own loaders
+  // Where device activity was recorded; none: all the time.
+  std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
