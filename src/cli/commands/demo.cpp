@@ -107,8 +107,7 @@ Status present(const Options& options, const trial::DemoResult& result) {
   for (const std::string& remark : result.job.before.remarks) say("note: " + remark);
   say("The page: " + html);
   if (options.json.empty()) return {};
-  return write_file(options.json,
-                    report::to_json(whole.diagnosis, whole.advice, whole.verification));
+  return write_file(options.json, report::to_json(whole, true));
 }
 
 Status run_and_present(Options options, const std::string& executable, std::optional<int>& told) {

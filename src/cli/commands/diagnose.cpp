@@ -34,7 +34,7 @@ Status diagnose_one(const Options& options, const std::string& input) {
     }
   }
   if (options.json) {
-    write_text(Stream::kOut, report::to_json(shown.diagnosis, shown.advice));
+    write_text(Stream::kOut, report::to_json(shown, false));
     return {};
   }
   write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));

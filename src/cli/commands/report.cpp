@@ -22,9 +22,7 @@ struct Options {
 };
 
 std::string as_json(const report::Report& shown) {
-  return shown.verification.empty()
-             ? report::to_json(shown.diagnosis, shown.advice)
-             : report::to_json(shown.diagnosis, shown.advice, shown.verification);
+  return report::to_json(shown, !shown.verification.empty());
 }
 
 Status report_run(const Options& options) {

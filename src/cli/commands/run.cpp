@@ -67,10 +67,7 @@ Status write_reports(const Options& options, const std::string& page, const repo
   say(html ? "the page is " + page : html.error().message);
   if (options.html.empty()) html = {};  // nobody asked for it
   if (options.json.empty()) return html;
-  const std::string text = options.fix
-                               ? report::to_json(shown.diagnosis, shown.advice, shown.verification)
-                               : report::to_json(shown.diagnosis, shown.advice);
-  Status json = write_file(options.json, text);
+  Status json = write_file(options.json, report::to_json(shown, options.fix));
   if (!json) say(json.error().message);
   return json ? html : json;
 }
