@@ -183,7 +183,7 @@ def main() -> None:
         print("|", " | ".join(str(cell) for cell in (*cells, *found)), "|", flush=True)
     median = statistics.median(abs(error) for error in errors)
     print(f"\n{len(errors)} figures; median error {median:.0%}.")
-    if len(errors) < 2:
+    if len(errors) < 4:
         return
     real = [1 + error for error in errors]
     low, _, high = statistics.quantiles(real, n=4)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from emulation import PYTHON, unstarve
+from emulation import PYTHON, machine, unstarve
 
 # A small ResNet's training: equal blocks, an optimizer, batches from pinned memory. Prints what
 # each step took by CUDA's events.
@@ -101,6 +101,17 @@ def test_a_watched_job_finds_the_factor_and_says_so(
     assert "so that it takes" in done.stderr
     durations = json.loads((tmp_path / "run.json").read_text())["emulated_durations"]
     assert durations == {"from": "factor"}
+
+
+def test_the_next_run_in_the_same_emulation_has_the_factor_from_the_start(
+    job: Path, plain_s: float
+) -> None:
+    asked_s = 1.5 * plain_s
+    with machine("a100", "--step-time", f"{asked_s:.6f}") as emulation:
+        for steps in ("16", "4"):  # too few to find it again
+            done = emulation.run(PYTHON, job, steps)
+            assert done.returncode == 0, done.stderr
+    assert median(json.loads(done.stdout.splitlines()[-1])) == pytest.approx(asked_s, rel=0.05)
 
 
 def test_a_factor_and_a_step_time_exclude_each_other() -> None:
