@@ -200,6 +200,7 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
   }
   add_config(*loader, pipeline);
   add_fetches(*loader, pipeline);
+  pipeline.device_wait_cpu = device_wait_cpu(job, rank, options.job_cpu);
   return pipeline;
 }
 

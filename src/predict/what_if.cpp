@@ -65,6 +65,7 @@ PipelineModel draw_model(const PipelineMeasurements& before, const Remedy& remed
   model.loader.receive_s += draw.in(remedy.receive_more_s);
   model.cpu.cores = machine.cores;
   model.cpu.host_slowdown = draw.in(machine.host_slowdown);
+  model.cpu.device_wait_cpu = draw.in(before.device_wait_cpu);
   if (!remedy.crew) {
     model.loader.fetch_scale *= draw.in(remedy.fetch_scale);
     model.cpu.parallel_efficiency = draw.in(machine.parallel_efficiency);

@@ -194,6 +194,28 @@ TEST(WhatIf, UnknownMachineGivesAWiderInterval) {
   EXPECT_GT(guessed->high - guessed->low, known->high - known->low);
 }
 
+TEST(WhatIf, WaitsThatSpinTakeFromTheWorkers) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  for (MeasuredStep& step : pipeline.steps) {
+    step.step_s += 0.12;  // it reads the loss: 20 ms of launches, then it waits
+    step.sync_s = 0.12;
+  }
+  const Remedy remedy = more_workers({2, 2, 0, 2}, pipeline, calibrated(0.4, 0.4));
+  const auto predicted = [&](Range device_wait_cpu) {
+    pipeline.device_wait_cpu = device_wait_cpu;
+    return predict_speedup(pipeline, remedy, two_cores()).value_or(Speedup{});
+  };
+  const Speedup asleep = predicted({0, 0});
+  const Speedup spinning = predicted({1, 1});
+  const Speedup unknown = predicted({0, 1});
+  const double mean_s = pipeline.mean_step_s();
+  EXPECT_NEAR(mean_s / spinning.speedup - mean_s / asleep.speedup, 0.14 * 2 / 3 / 2, 0.008);
+  EXPECT_LT(unknown.low, 1.03 * spinning.low);
+  EXPECT_GT(unknown.high, 0.97 * asleep.high);
+  EXPECT_GT(unknown.speedup, spinning.speedup);
+  EXPECT_LT(unknown.speedup, asleep.speedup);
+}
+
 TEST(WhatIf, SameSeedSameAnswer) {
   const auto a = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());
   const auto b = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());
