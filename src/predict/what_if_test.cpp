@@ -209,11 +209,13 @@ TEST(WhatIf, WaitsThatSpinTakeFromTheWorkers) {
   const Speedup spinning = predicted({1, 1});
   const Speedup unknown = predicted({0, 1});
   const double mean_s = pipeline.mean_step_s();
-  EXPECT_NEAR(mean_s / spinning.speedup - mean_s / asleep.speedup, 0.14 * 2 / 3 / 2, 0.008);
-  EXPECT_LT(unknown.low, 1.03 * spinning.low);
-  EXPECT_GT(unknown.high, 0.97 * asleep.high);
-  EXPECT_GT(unknown.speedup, spinning.speedup);
-  EXPECT_LT(unknown.speedup, asleep.speedup);
+  // Of the device's 130 ms beside the staged copy, the host is at work for 15: 10 ms of a core that
+  // it shares. Of the others, the wait takes two thirds of a core.
+  EXPECT_NEAR(mean_s / spinning.speedup - mean_s / asleep.speedup, 0.115 * 2 / 3 / 2, 0.003);
+  EXPECT_LT(unknown.low, asleep.low);
+  EXPECT_LT(unknown.low, spinning.speedup);
+  EXPECT_GT(unknown.high, spinning.high);
+  EXPECT_GT(unknown.high - unknown.low, 1.1 * (spinning.high - spinning.low));
 }
 
 TEST(WhatIf, SameSeedSameAnswer) {
