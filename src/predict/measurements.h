@@ -32,6 +32,9 @@ struct PipelineMeasurements {
   int batches_ahead = 0;  // workers x prefetch_factor
   Reading<std::int64_t> loader_id = {};
   bool fetches_seen = false;  // fetch times were recorded, not derived from waits
+  /// Per batch, the training thread inside a loader without workers: copies it to page-locked
+  /// memory. With worker processes a thread of the training process does that.
+  double pinning_s = 0;
   /// CPUs that the training thread takes while it waits for the device; see device_wait_cpu().
   Range device_wait_cpu = {0, 1};
 

@@ -67,6 +67,22 @@ TEST(MeasurePipeline, SplitsAStep) {
   EXPECT_EQ(pipeline->workers, 0);
 }
 
+TEST(MeasurePipeline, TellsPinningFromFetching) {
+  trace::Timeline timeline = three_steps();
+  for (trace::Fetch& fetch : timeline.fetches) fetch.when.end_ns -= 9 * kMs;
+  const auto pinning_s = [&timeline] {
+    const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+    return pipeline ? pipeline->pinning_s : -1;
+  };
+  EXPECT_EQ(pinning_s(), 0) << "nobody asked for it";
+  timeline.loaders.front().pin_memory = true;
+  EXPECT_NEAR(pinning_s(), 0.009, 1e-9);
+  timeline.fetches.pop_back();  // lost
+  EXPECT_NEAR(pinning_s(), 0.009, 1e-9);
+  timeline.loaders.front().num_workers = 2;
+  EXPECT_EQ(pinning_s(), 0) << "a thread beside it does that";
+}
+
 TEST(MeasurePipeline, NamesTheMissingSignal) {
   trace::Timeline timeline = three_steps();
   timeline.steps.clear();

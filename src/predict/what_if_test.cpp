@@ -194,6 +194,18 @@ TEST(WhatIf, UnknownMachineGivesAWiderInterval) {
   EXPECT_GT(guessed->high - guessed->low, known->high - known->low);
 }
 
+TEST(WhatIf, WhoPageLocksBatchesSharesTheCores) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  const auto step_s = [&pipeline] {
+    const Remedy remedy = more_workers({2, 2, 0, 2}, pipeline, calibrated(0.4, 0.4));
+    const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+    return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+  };
+  const double pageable_s = step_s();
+  pipeline.pinning_s = 0.02;
+  EXPECT_NEAR(step_s() - pageable_s, 0.02 / 2, 0.002);
+}
+
 TEST(WhatIf, WaitsThatSpinTakeFromTheWorkers) {
   PipelineMeasurements pipeline = starving_for_loader_3();
   for (MeasuredStep& step : pipeline.steps) {
