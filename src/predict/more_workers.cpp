@@ -71,6 +71,7 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
       *of_a_batch *= samples / found.samples;
     }
   }
+  crew.pinning_cpu_s = before.pinning_s;
   remedy.crew = crew;
   const Range receive_s = around(found.many.receive.mean_s, found.many.receive.error_s);
   remedy.loader.receive_s = receive_s.low;
@@ -80,10 +81,11 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
 
 /// The same fetch runs without torch's threads, which spin for work, but beside others: caches and
 /// memory bandwidth are shared, the allocator starts cold. Seen: 0.9 to 1.02 times the CPU time.
-void place_guessed(const WorkerPlacement& placement, Remedy& remedy) {
+void place_guessed(const WorkerPlacement& placement, const PipelineMeasurements& before,
+                   Remedy& remedy) {
   remedy.loader.receive_s = kReceiveFixedS;
   remedy.receive_more_s = {0, placement.batch_bytes / kMappedBytesPerS};
-  remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS;
+  remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS + before.pinning_s;
   remedy.fetch_scale = {0.85, 1.15};
 }
 
@@ -102,7 +104,7 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
   if (remedy.lacks.empty()) {
     place_measured(placement, *calibration.measured, before, remedy);
   } else {
-    place_guessed(placement, remedy);
+    place_guessed(placement, before, remedy);
   }
   return remedy;
 }

@@ -145,7 +145,8 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
                       "no GPU)");
   command
       ->add_option("--seconds", options->demo.length.seconds,
-                   "length of each run after its first step")
+                   "length of each run after its first step (unless this is given, a run with a "
+                   "fix ends when its step is known to half a percent)")
       ->check(number_between(3, 3600))
       ->capture_default_str();
   command
@@ -164,6 +165,7 @@ void add_demo_command(CLI::App& app, CommandContext& context) {
       ->expected(0, 1)
       ->default_str("-");
   command->callback([&context, command, options] {
+    options->demo.length.until_known = command->count("--seconds") == 0;
     if (command->count("--json") > 0 && options->json.empty()) options->json = "-";
     run(*options, context);
   });

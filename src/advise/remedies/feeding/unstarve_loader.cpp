@@ -34,7 +34,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
-  return native_model(basis.calibration.folder, basis);
+  return drop_in_model(basis.calibration.folder, basis);
 }
 
 /// The hook puts our loader in torch's place.
