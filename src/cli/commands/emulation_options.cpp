@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/commands/numbers.h"
 #include "cli/terminal.h"
 #include "trial/emulation/program_check.h"
 #include "trial/installation.h"
@@ -47,18 +46,18 @@ std::string emulated_by_default() {
   return named == nullptr ? std::string() : named;
 }
 
-void add_emulation_options(CLI::App& command, trial::EmulationOptions& options) {
-  command.add_option("--gpus", options.gpus, "how many GPUs are emulated")
-      ->check(CLI::Range(1, kMostGpus))
-      ->capture_default_str();
-  command.add_option("--memory", options.memory_gib, "GiB of each emulated GPU (default: its own)")
-      ->check(number_between(0, kMostMemoryGib));
-  command.add_option("--durations", options.durations,
-                     "a profiler's trace of a job on a real GPU, whose durations are used");
+void add_emulation_options(Command& command, trial::EmulationOptions& options) {
+  command.option("--gpus", options.gpus, "how many GPUs are emulated")
+      .between(1, kMostGpus)
+      .shows_default();
+  command.option("--memory", options.memory_gib, "GiB of each emulated GPU (default: its own)")
+      .between(0, kMostMemoryGib);
+  command.option("--durations", options.durations,
+                 "a profiler's trace of a job on a real GPU, whose durations are used");
   command
-      .add_option("--scale", options.scale,
-                  "stretches every modelled duration by this factor, to meet a known step time")
-      ->check(number_between(kSmallestScale, kLargestScale));
+      .option("--scale", options.scale,
+              "stretches every modelled duration by this factor, to meet a known step time")
+      .between(kSmallestScale, kLargestScale);
 }
 
 Result<trial::Emulation> begin_emulation(const CommandContext& context,
