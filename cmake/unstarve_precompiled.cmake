@@ -5,8 +5,8 @@
 # compile without this. Each set is compiled once, by the flags of the targets that share it: what
 # is compiled with other optimisation (-O, -f...) must not take it.
 #
-#   emulated  the standard library, which is visible whatever the flags: the emulated GPU's libraries
-#   modules   the same and what results and texts are made with, hidden: our static libraries
+#   emulated  the standard library, visible whatever the flags: for the emulated GPU's libraries
+#   modules   the same and what results and texts are made with, hidden: for our static libraries
 #   brief     the same, for those of them that say COMPILED_BRIEFLY
 set(UNSTARVE_STANDARD_HEADERS
     <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque>
