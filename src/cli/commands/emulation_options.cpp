@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/commands/numbers.h"
 #include "cli/terminal.h"
 #include "trial/emulation/program_check.h"
 #include "trial/emulation/roofline_range.h"
@@ -63,24 +62,23 @@ std::string emulated_by_default() {
   return named == nullptr ? std::string() : named;
 }
 
-void add_emulation_options(CLI::App& command, trial::EmulationOptions& options) {
-  command.add_option("--gpus", options.gpus, "how many GPUs are emulated")
-      ->check(CLI::Range(1, kMostGpus))
-      ->capture_default_str();
-  command.add_option("--memory", options.memory_gib, "GiB of each emulated GPU (default: its own)")
-      ->check(number_between(0, kMostMemoryGib));
-  command.add_option("--durations", options.durations,
-                     "a profiler's trace of a job on a real GPU, whose durations are used");
-  CLI::Option* scale =
-      command
-          .add_option("--scale", options.scale, "stretches every modelled duration by this factor")
-          ->check(number_between(kSmallestScale, kLargestScale));
+void add_emulation_options(Command& command, trial::EmulationOptions& options) {
+  command.option("--gpus", options.gpus, "how many GPUs are emulated")
+      .between(1, kMostGpus)
+      .shows_default();
+  command.option("--memory", options.memory_gib, "GiB of each emulated GPU (default: its own)")
+      .between(0, kMostMemoryGib);
+  command.option("--durations", options.durations,
+                 "a profiler's trace of a job on a real GPU, whose durations are used");
+  Option scale =
+      command.option("--scale", options.scale, "stretches every modelled duration by this factor");
+  scale.between(kSmallestScale, kLargestScale);
   command
-      .add_option("--step-time", options.step_time_s,
-                  "seconds that a step takes on the real GPU: the factor of durations by which it "
-                  "does so here is found in the job's first steps")
-      ->check(number_between(kShortestStepS, kLongestStepS))
-      ->excludes(scale);
+      .option("--step-time", options.step_time_s,
+              "seconds that a step takes on the real GPU: the factor of durations by which it "
+              "does so here is found in the job's first steps")
+      .between(kShortestStepS, kLongestStepS)
+      .excludes(scale);
 }
 
 Result<trial::Emulation> begin_emulation(const CommandContext& context,

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "trial/emulation/emulation.h"
 #include "trial/emulation/emulation_use.h"
 
@@ -19,7 +19,7 @@ inline constexpr const char* kEmulateVariable = "UNSTARVE_EMULATE";
 std::string emulated_by_default();
 
 /// --gpus, --memory, --durations, --scale and --step-time, which both commands have.
-void add_emulation_options(CLI::App& command, trial::EmulationOptions& options);
+void add_emulation_options(Command& command, trial::EmulationOptions& options);
 
 /// Makes the emulation for a command and says on stderr what is emulated, what its results are and
 /// where durations come from, and what the command lacks.
