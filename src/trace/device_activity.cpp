@@ -153,18 +153,35 @@ std::string demangled(std::string_view name) {
   return status == 0 && readable != nullptr ? std::string(readable.get()) : text;
 }
 
+/// What a text says of a device: the whole of it, or one of its `devices`.
+DeviceRow device_of(const nlohmann::json& object, std::string_view text) {
+  DeviceRow device;
+  device.index = integer(object, "index").value_or(0);
+  device.name = text_or_empty(object, "name");
+  const auto emulated = object.find("emulated");
+  device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
+  device.total_memory_bytes = integer(object, "total_memory_bytes");
+  device.text = std::string(text);
+  return device;
+}
+
 }  // namespace
 
 std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
   DeviceRingText out;
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
   if (!object.is_object()) return std::nullopt;
-  out.device.index = integer(object, "index").value_or(0);
-  out.device.name = text_or_empty(object, "name");
-  const auto emulated = object.find("emulated");
-  out.device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
-  out.device.total_memory_bytes = integer(object, "total_memory_bytes");
-  out.device.text = std::string(json);
+  const auto devices = object.find("devices");
+  if (devices == object.end() || !devices->is_array()) {
+    out.devices.push_back(device_of(object, json));
+    out.index = out.devices.front().index;
+  } else {
+    for (const nlohmann::json& device : *devices) {
+      if (device.is_object()) out.devices.push_back(device_of(device, device.dump()));
+    }
+  }
+  const auto cupti = object.find("cupti");
+  if (cupti != object.end() && cupti->is_object()) out.remark = text_or_empty(*cupti, "remark");
   const auto beside = object.find("names_beside");
   out.names_beside = beside != object.end() && beside->is_boolean() && beside->get<bool>();
   const auto names = object.find("names");
@@ -205,7 +222,9 @@ bool decode_device_activity(std::span<const std::byte> record, const DeviceRingV
     case cupti::Kind::kDriver: return add_call(record, ring, sink);
     // The wait inside a call that is recorded as a call already, and what NVML shows.
     case cupti::Kind::kSynchronization:
-    case cupti::Kind::kEmulatedState: return true;
+    case cupti::Kind::kEmulatedState:
+    case cupti::Kind::kOverhead:
+    case cupti::Kind::kWindow: return true;
   }
   return false;
 }

@@ -15,7 +15,9 @@ namespace unstarve::trace {
 
 /// What the text of a device ring says: the device, and the names that its kernels refer to.
 struct DeviceRingText {
-  DeviceRow device;
+  std::vector<DeviceRow> devices;     // those that it is about by now
+  std::optional<std::int64_t> index;  // of the only one; none: each record says which it is of
+  std::string remark;                 // what went wrong, for people
   std::vector<std::string> names;
   bool names_beside = false;  // in a file of their own (base/ring_names.h)
 };

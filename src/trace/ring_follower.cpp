@@ -43,8 +43,12 @@ Status RingFollower::read_text(RunSink& sink) {
     std::optional<DeviceRingText> parsed = parse_device_ring_text(*text);
     if (!parsed) return {};
     kernel_names_.set_text(*parsed);
-    device_ = parsed->device.index;
-    sink.add(parsed->device);
+    device_ = parsed->index.value_or(-1);
+    for (const DeviceRow& device : parsed->devices) sink.add(device);
+    if (!parsed->remark.empty()) {
+      remark_ = fmt::format("the GPU's activity of process {}: {}", reader_.writer_pid(),
+                            parsed->remark);
+    }
   } else {
     sink.set_process_text(process(), *text);
   }
