@@ -109,6 +109,19 @@ Installation find_installation(const std::string& executable) {
   return found;
 }
 
+std::string cupti_taken_by(const Installation& parts) {
+  constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+  for (const char* name :
+       {"NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE", "KINETO_USE_DAEMON"}) {
+    if (std::getenv(name) != nullptr) return name;
+  }
+  // Ours: this is a run within a run.
+  const char* const theirs = std::getenv(kInjection);
+  const bool foreign =
+      theirs != nullptr && fs::path(theirs).filename() != fs::path(parts.cupti_library).filename();
+  return foreign ? kInjection : "";
+}
+
 Result<std::string> lone_package_dir(const Installation& parts, const std::string& folder) {
   if (!parts.installed || parts.package_dir.empty()) return parts.package_dir;
   std::error_code failed;

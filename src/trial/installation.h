@@ -25,6 +25,10 @@ Installation find_installation(const std::string& executable);
 /// The same for a program that was installed as PREFIX/bin/unstarve, by pip or `make install`.
 Installation find_installed(const std::string& prefix);
 
+/// The variable by which another tool shows that it takes CUPTI for itself, which has one user;
+/// empty: none does.
+std::string cupti_taken_by(const Installation& parts);
+
 /// A folder that holds the package and nothing else, for PYTHONPATH; in `folder` where it has to be
 /// made. An environment's own folder would put its packages before the job's.
 Result<std::string> lone_package_dir(const Installation& parts, const std::string& folder);

@@ -2,8 +2,6 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -62,24 +60,6 @@ trace::RunInfo describe_run(const ObservedJobOptions& options, const Clock& cloc
   return info;
 }
 
-/// Has the CUDA driver load our recording library into the job, unless another tool is there that
-/// wants CUPTI for itself, which has one user.
-void add_recorder(const Installation& parts, observe::JobOptions& job) {
-  constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
-  constexpr std::array kTakenBy = {"NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE",
-                                   "KINETO_USE_DAEMON"};
-  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
-  if (parts.cupti_library.empty()) return;
-  if (std::any_of(kTakenBy.begin(), kTakenBy.end(), is_set)) return;
-  // Ours: this is a run within a run.
-  const char* const theirs = std::getenv(kInjection);
-  if (theirs != nullptr &&
-      fs::path(theirs).filename() != fs::path(parts.cupti_library).filename()) {
-    return;
-  }
-  job.environment.emplace_back(kInjection, fs::absolute(parts.cupti_library).string());
-}
-
 /// The command, through a shell that only redirects and then becomes it.
 std::vector<std::string> redirected(const ObservedJobOptions& options) {
   if (options.output_file.empty()) return options.command;
@@ -100,7 +80,11 @@ observe::JobOptions job_options(const Installation& parts, const ObservedJobOpti
     const auto& more = options.emulation->environment();
     job.environment.insert(job.environment.end(), more.begin(), more.end());
   }
-  add_recorder(parts, job);
+  if (!parts.cupti_library.empty() && cupti_taken_by(parts).empty()) {
+    // The CUDA driver loads it when the job initialises CUDA.
+    job.environment.emplace_back("CUDA_INJECTION64_PATH",
+                                 fs::absolute(parts.cupti_library).string());
+  }
   return job;
 }
 

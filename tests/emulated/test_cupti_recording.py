@@ -37,7 +37,7 @@ def test_every_operation_is_recorded_at_its_time(emulated: Machine, tmp_path: Pa
     (window,) = seen.windows()
     assert window.records_lost == 0
     assert window.clock_error_ns < 100_000
-    for ours, theirs in zip(kernels, held):
+    for ours, theirs in zip(kernels, held, strict=True):
         assert abs(ours.start_ns - theirs.start_ns) <= window.clock_error_ns
         assert abs(ours.end_ns - theirs.end_ns) <= window.clock_error_ns
         assert window.start_ns <= ours.start_ns <= ours.end_ns <= window.end_ns
@@ -138,9 +138,11 @@ def test_a_profiler_of_the_job_sees_what_it_sees_without_us(
 def test_a_profiler_that_was_there_before_cuda_keeps_its_records(
     emulated: Machine, tmp_path: Path
 ) -> None:
-    script = PROFILE.replace('x = torch.randn(512, 512, device="cuda")\n', "").replace(
-        "work()\nfrom torch", "from torch", 1
-    ).replace("as seen:\n", 'as seen:\n    x = torch.ones(512, 512, device="cuda")\n')
+    script = (
+        PROFILE.replace('x = torch.randn(512, 512, device="cuda")\n', "")
+        .replace("work()\nfrom torch", "from torch", 1)
+        .replace("as seen:\n", 'as seen:\n    x = torch.ones(512, 512, device="cuda")\n')
+    )
     trace = tmp_path / "trace.json"
     seen = record(emulated(), tmp_path, script, TRACE=str(trace))
     assert seen.process.returncode == 0, seen.process.stderr
