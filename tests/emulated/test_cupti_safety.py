@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -176,7 +177,9 @@ def test_a_disk_without_room(emulated: Machine, tmp_path: Path) -> None:
         env=environment(tmp_path),
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
-    assert list((tmp_path / "rings").glob("cupti-*")) == []
+    (word,) = (tmp_path / "rings").glob("cupti-*")
+    assert word.name.endswith(f".errno-{errno.EFBIG}")
+    assert word.stat().st_size == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 #include "observe/inside/cupti/activity_ring.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/cupti_abi.h"
+#include "base/io/files.h"
 
 namespace unstarve::recording {
 
@@ -55,6 +57,12 @@ bool to_our_time(Record& record, const ClockMatch& clock) {
     record.submitted_ns = clock.to_ours(record.submitted_ns);
   }
   return record.start_ns != 0 && record.start_ns <= record.end_ns;
+}
+
+/// Says why there is no ring, by the name of an empty file: it needs no room on a full disk.
+void leave_word(const std::string& name, const Error& why) {
+  io::Files files;
+  static_cast<void>(files.open(fmt::format("{}.errno-{}", name, why.os_errno), O_CREAT | O_WRONLY));
 }
 
 }  // namespace
@@ -110,7 +118,8 @@ void ActivityRing::set_remark(const std::string& remark) {
 
 Status ActivityRing::make() {
   const std::int64_t now_ns = SteadyClock().now_ns();
-  const std::string path = fmt::format("{}/cupti-{}-{}.ring", folder_, ::getpid(), now_ns);
+  const std::string name = fmt::format("{}/cupti-{}-{}", folder_, ::getpid(), now_ns);
+  const std::string path = name + ".ring";
   // The names first: who finds the ring finds them.
   Result<RingNamesWriter> names = RingNamesWriter::create(path);
   if (!names) return forward_error(names);
@@ -120,6 +129,7 @@ Status ActivityRing::make() {
                                                       .created_ns = now_ns});
   if (!ring) {
     static_cast<void>(::unlink(ring_names_path(path).c_str()));
+    leave_word(name, ring.error());
     return forward_error(ring);
   }
   ring_.emplace(std::move(*ring));
