@@ -115,9 +115,9 @@ print(os.getpid())
 """
 
 
-def kernels_in(trace: Path) -> int:
+def kernels_in(trace: Path, category: str = "kernel") -> int:
     events = json.loads(trace.read_text())["traceEvents"]
-    return sum(event.get("cat") == "kernel" for event in events)
+    return sum(event.get("cat") == category for event in events)
 
 
 def test_a_profiler_of_the_job_sees_what_it_sees_without_us(
@@ -132,6 +132,10 @@ def test_a_profiler_of_the_job_sees_what_it_sees_without_us(
     alone_said = [line.rpartition("] ")[2] for line in plain.process.stderr.splitlines()]
     assert (seen.process.returncode, said) == (0, alone_said)
     assert kernels_in(beside) == kernels_in(alone) == 20
+    # Also the calls that we had chosen one by one.
+    calls = kernels_in(alone, "cuda_runtime")
+    assert kernels_in(beside, "cuda_runtime") == calls
+    assert calls > 20
     before, after = seen.windows()
     assert before.end_ns < after.start_ns
     held = own_account(machine.state, int(seen.process.stdout))
