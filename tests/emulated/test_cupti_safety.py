@@ -29,13 +29,6 @@ ENDINGS = {
     "os._exit": "import os; os._exit(7)",
     "abort": "import os; os.abort()",
     "work pending": "for _ in range(200): y = x @ x",
-    "a thread that goes on": (
-        "import threading, time\n"
-        "def work():\n"
-        "    global x\n"
-        "    for _ in range(200): x = x @ x\n"
-        "threading.Thread(target=work, daemon=True).start()"
-    ),
 }
 
 

@@ -17,9 +17,13 @@ namespace {
 using cupti::Code;
 using cupti::Kind;
 
-// How often records are fetched while a window is open: live views are that late, what a killed
-// process did last is lost for so long, and a reader that looks ten times a second keeps up.
+// How often records are fetched while a window is open: live views are that late, and what a killed
+// process did last is lost for so long.
 constexpr std::int64_t kTickNs = 200'000'000;
+// The same while there are so many that a reader who looks ten times a second would otherwise find
+// the ring overrun: half a million a second is what small kernels and their launches come to.
+constexpr std::int64_t kBusyTickNs = 40'000'000;
+constexpr std::uint64_t kManyRecords = 8'192;
 constexpr std::int64_t kNothingToDoNs = 3'600'000'000'000;
 // For what still runs on the GPU when a window closes; somebody waits for the shorter one.
 constexpr std::int64_t kPatienceNs = 500'000'000;
@@ -144,7 +148,8 @@ void Recorder::run() {
 
 Recorder::Wish Recorder::wait_for_wish() {
   const std::int64_t now = now_ns();
-  std::int64_t sleep = is_open_ ? kTickNs : kNothingToDoNs;
+  std::int64_t sleep = kNothingToDoNs;
+  if (is_open_) sleep = written_ > kManyRecords ? kBusyTickNs : kTickNs;
   if (const auto change = timer_.next_change_ns(now)) sleep = std::min(sleep, *change - now);
   MutexLock lock(mutex_);
   changed_.wait_for(mutex_, std::chrono::nanoseconds(std::max<std::int64_t>(sleep, 0)),
@@ -295,6 +300,7 @@ void Recorder::read_clock() {
 }
 
 void Recorder::write_filled() {
+  written_ = 0;
   for (;;) {
     const BufferPool::Filled filled = pool_.next_filled();
     if (filled.bytes == nullptr) break;
@@ -319,6 +325,7 @@ void Recorder::write_records(const BufferPool::Filled& filled) {
     const Result<bool> written = ring_.write(all.subspan(begin, end - begin), clock_);
     if (!written) return give_up(written.error().message);
     if (!*written) ++window_.records_lost;
+    ++written_;
     record = next;
   }
   // What follows a record of a kind that CUPTI itself does not know cannot be found.

@@ -83,6 +83,7 @@ class Recorder {
   ClockMatch clock_;
   cupti::RecordingWindow window_;
   bool is_open_ = false;
+  std::uint64_t written_ = 0;  // records, when they were last fetched
 
   Mutex mutex_;
   CondVar changed_;  // somebody wants something
