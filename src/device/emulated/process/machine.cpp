@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "device/emulated/process/injection.h"
 #include "device/emulated/process/process_gpu.h"
+#include "device/emulated/process/records/injection.h"
 #include "device/emulated/process/records/recorder_state.h"
 #include "device/emulated/process/waiting.h"
 

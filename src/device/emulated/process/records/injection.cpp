@@ -1,4 +1,4 @@
-#include "device/emulated/process/injection.h"
+#include "device/emulated/process/records/injection.h"
 
 #include <dlfcn.h>
 
