@@ -64,6 +64,37 @@ struct FakeFunctions {
   }
 };
 
+// As NVIDIA's headers declare them, which tools/check_cuda_abi.py compares: so are the pointers to
+// them in CuptiFunctions.
+#define UNSTARVE_CUPTI extern "C" __attribute__((visibility("default"))) cupti::Code
+
+UNSTARVE_CUPTI cuptiGetVersion(std::uint32_t* version) {
+  return FakeFunctions::get_version(version);
+}
+UNSTARVE_CUPTI cuptiActivityRegisterCallbacks(cupti::RequestBuffer request,
+                                              cupti::CompleteBuffer complete) {
+  return FakeFunctions::register_callbacks(request, complete);
+}
+UNSTARVE_CUPTI cuptiActivityEnable(std::uint32_t kind) { return FakeFunctions::enable(kind); }
+UNSTARVE_CUPTI cuptiActivityDisable(std::uint32_t kind) { return FakeFunctions::disable(kind); }
+UNSTARVE_CUPTI cuptiActivityFlushAll(std::uint32_t flag) { return FakeFunctions::flush_all(flag); }
+UNSTARVE_CUPTI cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid,
+                                          std::uint8_t** record) {
+  return FakeFunctions::next_record(buffer, valid, record);
+}
+UNSTARVE_CUPTI cuptiGetTimestamp(std::uint64_t* out) { return FakeFunctions::timestamp(out); }
+UNSTARVE_CUPTI cuptiActivityGetNumDroppedRecords(void* context, std::uint32_t stream,
+                                                 std::size_t* out) {
+  return FakeFunctions::dropped(context, stream, out);
+}
+UNSTARVE_CUPTI cuptiActivityEnableRuntimeApi(std::uint32_t call, std::uint8_t on) {
+  return FakeFunctions::enable_runtime_call(call, on);
+}
+UNSTARVE_CUPTI cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t on) {
+  return FakeFunctions::enable_driver_call(call, on);
+}
+UNSTARVE_CUPTI cuptiSetThreadIdType(std::uint32_t /*type*/) { return Code::kSuccess; }
+
 FakeCupti::FakeCupti() { g_fake = this; }
 FakeCupti::~FakeCupti() { g_fake = nullptr; }
 
@@ -71,17 +102,18 @@ CuptiFunctions FakeCupti::functions() const {
   CuptiFunctions table;
   table.path = "fake";
   table.version = 130000;
-  table.get_version = FakeFunctions::get_version;
-  table.register_callbacks = FakeFunctions::register_callbacks;
-  table.enable = FakeFunctions::enable;
-  table.disable = FakeFunctions::disable;
-  table.flush_all = FakeFunctions::flush_all;
-  table.next_record = FakeFunctions::next_record;
-  table.timestamp = FakeFunctions::timestamp;
-  table.dropped = FakeFunctions::dropped;
+  table.get_version = cuptiGetVersion;
+  table.register_callbacks = cuptiActivityRegisterCallbacks;
+  table.enable = cuptiActivityEnable;
+  table.disable = cuptiActivityDisable;
+  table.flush_all = cuptiActivityFlushAll;
+  table.next_record = cuptiActivityGetNextRecord;
+  table.timestamp = cuptiGetTimestamp;
+  table.dropped = cuptiActivityGetNumDroppedRecords;
+  table.set_thread_id_type = cuptiSetThreadIdType;
   if (!is_old) {
-    table.enable_runtime_call = FakeFunctions::enable_runtime_call;
-    table.enable_driver_call = FakeFunctions::enable_driver_call;
+    table.enable_runtime_call = cuptiActivityEnableRuntimeApi;
+    table.enable_driver_call = cuptiActivityEnableDriverApi;
   }
   return table;
 }
