@@ -98,7 +98,7 @@ def test_only_windows_are_recorded(emulated: Machine, tmp_path: Path) -> None:
 
 
 PROFILE = """
-import json, os, sys, torch
+import json, os, sys, time, torch
 x = torch.randn(512, 512, device="cuda")
 def work():
     for _ in range(20):
@@ -108,6 +108,7 @@ work()
 from torch.profiler import profile, ProfilerActivity
 with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
     work()
+time.sleep(1)
 work()
 seen.export_chrome_trace(sys.argv[1] if len(sys.argv) > 1 else os.environ["TRACE"])
 print(os.getpid())

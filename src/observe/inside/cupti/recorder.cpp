@@ -28,6 +28,9 @@ constexpr std::int64_t kNothingToDoNs = 3'600'000'000'000;
 // For what still runs on the GPU when a window closes; somebody waits for the shorter one.
 constexpr std::int64_t kPatienceNs = 500'000'000;
 constexpr std::int64_t kShortPatienceNs = 50'000'000;
+// PyTorch's profiler may shut CUPTI down at the first CUDA call after its end (TEARDOWN_CUPTI), and
+// with it a window that had opened before.
+constexpr std::int64_t kAfterPauseNs = 500'000'000;
 constexpr std::int64_t kLookAgainNs = 10'000'000;
 constexpr std::chrono::seconds kPauseMax{1};
 constexpr std::chrono::seconds kEndMax{2};
@@ -152,10 +155,11 @@ Recorder::Wish Recorder::wait_for_wish() {
   if (is_open_) sleep = written_ > kManyRecords ? kBusyTickNs : kTickNs;
   if (const auto change = timer_.next_change_ns(now)) sleep = std::min(sleep, *change - now);
   MutexLock lock(mutex_);
+  if (paused_until_ns_ > now) sleep = std::min(sleep, paused_until_ns_ - now);
   changed_.wait_for(mutex_, std::chrono::nanoseconds(std::max<std::int64_t>(sleep, 0)),
                     [this]() UNSTARVE_REQUIRES(mutex_) { return changed_wish_; });
   changed_wish_ = false;
-  return {.ending = ending_, .paused = pauses_ > 0};
+  return {.ending = ending_, .paused = pauses_ > 0 || now_ns() < paused_until_ns_};
 }
 
 void Recorder::tell(bool open, bool ended) {
@@ -195,6 +199,7 @@ void Recorder::resume() {
   if (g_recorder.load() != this) return;
   MutexLock lock(mutex_);
   pauses_ = std::max(pauses_ - 1, 0);
+  paused_until_ns_ = now_ns() + kAfterPauseNs;
   changed_wish_ = true;
   changed_.notify_all();
 }
@@ -255,6 +260,9 @@ void Recorder::disable_all() {
     if (cupti_.enable_runtime_call == nullptr || cupti_.enable_driver_call == nullptr) break;
     if (is_kept(static_cast<cupti::RuntimeCall>(call))) cupti_.enable_runtime_call(call, 0);
     if (is_kept(static_cast<cupti::DriverCall>(call))) cupti_.enable_driver_call(call, 0);
+  }
+  if (cupti_.set_thread_id_type != nullptr) {
+    static_cast<void>(cupti_.set_thread_id_type(cupti::kThreadIdDefault));
   }
   // A kind overrides what was said of its calls: nothing of us is left for who comes next.
   static_cast<void>(cupti_.disable(number(Kind::kRuntime)));

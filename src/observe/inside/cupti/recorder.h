@@ -38,8 +38,8 @@ class Recorder {
   /// started, and CUPTI is as it was.
   Status start();
 
-  /// Closes the window, for somebody else who wants to use CUPTI, and opens none until resume() was
-  /// called as often. Returns when all is handed over, or after a second.
+  /// Closes the window, for somebody else who wants to use CUPTI, and opens none until half a
+  /// second after resume() was called as often. Returns when all is handed over, or after a second.
   void pause() UNSTARVE_EXCLUDES(mutex_);
   void resume() UNSTARVE_EXCLUDES(mutex_);
   /// Closes the window for good. Returns when all is in the ring, or after two seconds.
@@ -55,7 +55,7 @@ class Recorder {
   /// What the others want of the thread.
   struct Wish {
     bool ending = false;
-    bool paused = false;
+    bool paused = false;  // or was until just now
   };
   static void* run_thread(void* recorder);
   void run();
@@ -89,6 +89,7 @@ class Recorder {
   CondVar changed_;  // somebody wants something
   CondVar done_;     // the thread did something
   int pauses_ UNSTARVE_GUARDED_BY(mutex_) = 0;
+  std::int64_t paused_until_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // the last pause, and a while
   bool changed_wish_ UNSTARVE_GUARDED_BY(mutex_) = false;
   bool ending_ UNSTARVE_GUARDED_BY(mutex_) = false;
   bool ended_ UNSTARVE_GUARDED_BY(mutex_) = false;
