@@ -4,9 +4,9 @@
     bench/watching_overhead.py --unstarve build/release/unstarve   # all of `unstarve run`
 
 With --unstarve the job steps an emulated A100 over images that lie in its memory, so that the
-device and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch and
-steps a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells what
-the hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
+device and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch
+and steps a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells
+what the hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
