@@ -9,11 +9,12 @@ std::vector<trace::Interval> windows_of(const trace::Timeline& timeline, std::in
   std::vector<trace::Interval> merged;
   for (const trace::RecordedWindow& window : timeline.windows) {  // by start
     if (process != 0 && window.process != 0 && window.process != process) continue;
-    if (window.when.end_ns <= window.when.start_ns) continue;
+    // One without length holds nothing, but says that not all the time was recorded.
+    const std::int64_t end_ns = std::max(window.when.start_ns, window.when.end_ns);
     if (!merged.empty() && window.when.start_ns <= merged.back().end_ns) {
-      merged.back().end_ns = std::max(merged.back().end_ns, window.when.end_ns);
+      merged.back().end_ns = std::max(merged.back().end_ns, end_ns);
     } else {
-      merged.push_back(window.when);
+      merged.push_back({window.when.start_ns, end_ns});
     }
   }
   return merged;

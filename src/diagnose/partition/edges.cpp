@@ -10,8 +10,11 @@ RecordingEdges::RecordingEdges(const job::JobView& view, const job::DeviceWork& 
     : timeline_(view.timeline()), host_(view.host()), options_(options) {
   std::set<job::ThreadKey> threads;
   for (const std::uint32_t i : work.ops) {
-    const trace::HostCall* launch = host_.launch_of(timeline_.device_ops[i]);
-    if (launch != nullptr) threads.insert({launch->process, launch->thread});
+    const trace::DeviceOp& op = timeline_.device_ops[i];
+    const trace::HostCall* launch = host_.launch_of(op);
+    if (launch == nullptr) continue;
+    threads.insert({launch->process, launch->thread});
+    longest_way_ns_ = std::max(longest_way_ns_, op.end_ns - launch->start_ns);
   }
   launching_.assign(threads.begin(), threads.end());
   const std::vector<job::ThreadKey>& training = view.rank_of(work).training;
@@ -56,17 +59,20 @@ std::int64_t RecordingEdges::busy_from(const trace::DeviceOp* last, const trace:
   auto call = std::partition_point(calls.begin(), calls.end(), [&gap](const trace::HostCall& one) {
     return one.start_ns < gap.end_ns;
   });
-  std::int64_t from_ns = gap.end_ns;
+  std::int64_t launched_ns = gap.end_ns;
   while (call != calls.begin()) {
     --call;
     if (call->start_ns < recording_start_ns) break;
     if (before != nullptr && call->start_ns <= before->start_ns) break;
     if (call->end_ns < gap.end_ns && launches_here(*call) &&
         !host_.has_operation(call->correlation)) {
-      from_ns = std::max(gap.start_ns, call->start_ns);
+      launched_ns = call->start_ns;
     }
   }
-  return from_ns;
+  // Where no queue was ever that long, records are missing and not work that went on.
+  constexpr std::int64_t kLongerThanEver = 2;
+  if (gap.end_ns - launched_ns > kLongerThanEver * longest_way_ns_) return gap.end_ns;
+  return std::max(gap.start_ns, launched_ns);
 }
 
 bool RecordingEdges::launches_here(const trace::HostCall& call) const {

@@ -35,6 +35,7 @@ class RecordingEdges {
   const PartitionOptions& options_;
   std::vector<job::ThreadKey> launching_;  // threads that launch this device's work; sorted
   std::vector<job::ThreadKey> waiting_;    // those, and the training threads
+  std::int64_t longest_way_ns_ = 0;        // from a launch to the end of its operation
 };
 
 }  // namespace unstarve::diagnose
