@@ -48,6 +48,15 @@ std::vector<trace::Interval> GapAttributor::blocked_in(const trace::DeviceOp* la
   return blocked;
 }
 
+// Where nothing ran, what was launched in the gap and ran behind it says as much as an operation
+// that ends a gap.
+std::int64_t GapAttributor::first_busy_until(const trace::DeviceOp* next,
+                                             trace::Interval gap) const {
+  const trace::HostCall* launch = next == nullptr ? nullptr : host_.launch_of(*next);
+  if (launch == nullptr || launch->start_ns >= gap.end_ns) return edges_.busy_until(nullptr, gap);
+  return std::min(gap.end_ns, edges_.busy_until(next, {gap.start_ns, next->start_ns}));
+}
+
 void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap,
                          const Recording& recording) {
   ++out_.gaps;
@@ -55,7 +64,7 @@ void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap,
   out_.edge_busy_ns += gap.end_ns - busy_from_ns;
   gap.end_ns = busy_from_ns;
   if (recording.nothing_yet) {
-    const std::int64_t busy_until_ns = edges_.busy_until(nullptr, gap);
+    const std::int64_t busy_until_ns = first_busy_until(recording.next, gap);
     out_.edge_busy_ns += busy_until_ns - gap.start_ns;
     gap.start_ns = busy_until_ns;
   }

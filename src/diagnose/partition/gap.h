@@ -24,7 +24,8 @@ class GapAttributor {
   /// The recording in which a tail lies.
   struct Recording {
     std::int64_t start_ns = 0;
-    bool nothing_yet = false;  // no operation was recorded since then
+    bool nothing_yet = false;               // no operation was recorded since then
+    const trace::DeviceOp* next = nullptr;  // the first behind the gap, if any
   };
   /// The gap after the last operation, nullptr when there was none in this part of the span.
   void tail(const trace::DeviceOp* last, trace::Interval gap, const Recording& recording);
@@ -38,6 +39,7 @@ class GapAttributor {
   Answer classify(const trace::DeviceOp& op, trace::Interval gap) const;
   /// Where the host was blocked in the gap after `last`: by start, and may overlap.
   std::vector<trace::Interval> blocked_in(const trace::DeviceOp* last, trace::Interval gap) const;
+  std::int64_t first_busy_until(const trace::DeviceOp* next, trace::Interval gap) const;
   bool host_was_blocked(const trace::HostCall& launch, std::int64_t gap_start_ns) const;
   void give(trace::Interval gap, Answer answer);
   void give_rest(trace::Interval piece, Answer answer);

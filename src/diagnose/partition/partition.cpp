@@ -82,8 +82,10 @@ void DeviceSweep::sweep(const job::RecordedPart& part) {
     last = &op;
   }
   if (part.when.end_ns > busy.busy_until_ns()) {
+    const bool more = next_ < work_.ops.size();
+    const trace::DeviceOp* next = more ? &view_.timeline().device_ops[work_.ops[next_]] : nullptr;
     gaps_.tail(last, {busy.busy_until_ns(), part.when.end_ns},
-               {part.window.start_ns, first_recorded});
+               {part.window.start_ns, first_recorded, next});
   }
   out_.time += busy.time();
 }

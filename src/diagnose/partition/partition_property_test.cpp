@@ -266,13 +266,22 @@ class Painter {
   std::int64_t head_busy_until(const Gap& gap, const Part& part) const {
     if (!gap.head) return gap.when.start_ns;
     std::int64_t before = gap.first == nullptr ? tail_busy_from(gap, part) : gap.when.end_ns;
-    if (gap.first != nullptr) {
-      const HostCall* launch = launch_of(*gap.first);
+    const DeviceOp* first = gap.first;
+    if (first == nullptr) {
+      const auto& ops = timeline_.device_ops;
+      const auto next = std::find_if(ops.begin(), ops.end(), [&part](const DeviceOp& op) {
+        return op.start_ns >= part.when.end_ns;
+      });
+      const HostCall* launch = next == ops.end() ? nullptr : launch_of(*next);
+      if (launch != nullptr && launch->start_ns < before) first = &*next;
+    }
+    if (first != nullptr) {
+      const HostCall* launch = launch_of(*first);
       if (launch == nullptr || launch->start_ns < gap.when.start_ns) return gap.when.start_ns;
       before = launch->start_ns;
-      const bool copies = gap.first->kind == DeviceOpKind::kCopy;
+      const bool copies = first->kind == DeviceOpKind::kCopy;
       const std::int64_t since = copies ? launch->start_ns : launch->end_ns;
-      if (gap.when.end_ns > since + options_.head_wait_min_ns) return gap.when.end_ns;
+      if (first->start_ns > since + options_.head_wait_min_ns) return gap.when.end_ns;
     }
     std::int64_t until = gap.when.start_ns;
     for (const HostCall* call : blocking_) {
