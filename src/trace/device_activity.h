@@ -47,11 +47,12 @@ struct DeviceRingView {
   KernelNames* names = nullptr;  // nullptr: none
   std::int64_t device = -1;      // -1: as the records say
   std::int64_t process = 0;      // whose numbers the correlations are
+  std::int64_t born_ns = 0;      // when that process made the ring
 };
 
 /// Hands one record of a device ring (a CUPTI activity record, base/cupti_ring.h) to `sink` as a
-/// device operation or a host call. True also for kinds that have nothing to say here; false for
-/// damaged records. Correlations of different processes are different numbers.
+/// device operation, a host call or a window. True also for kinds that have nothing to say here;
+/// false for damaged records. Correlations of different processes are different numbers.
 bool decode_device_activity(std::span<const std::byte> record, const DeviceRingView& ring,
                             RunSink& sink);
 

@@ -68,7 +68,8 @@ Status RingFollower::drain(RunSink& sink) {
   announced_ = true;
   // The text before the records: it holds the names that they refer to.
   if (const Status read = read_text(sink); !read) return read;
-  const DeviceRingView view{.names = &kernel_names_, .device = device_, .process = id.pid};
+  const DeviceRingView view{
+      .names = &kernel_names_, .device = device_, .process = id.pid, .born_ns = id.born_ns};
   const Result<std::uint64_t> drained =
       reader_.drain([this, &id, &view, &sink](std::span<const std::byte> record) {
         bool whole = true;

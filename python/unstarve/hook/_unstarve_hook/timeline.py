@@ -19,6 +19,8 @@ _STEPS = "10..16"
 _TAKEN = ("NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE")
 #: Steps after the window's start in which the job's own profiler is waited for.
 _PATIENCE = 100
+#: Steps of the window that are told the reader of the run, to align the clocks.
+_MARKS = 12
 _BEGINNINGS = ("__enter__", "_prepare_trace")
 
 
@@ -34,6 +36,7 @@ class Window:
         self._originals: dict[str, Any] = {}
         self._length = last - first
         self._begun_ns = 0
+        self._marks: list[list[int]] = []
         self._done = False
 
     def after_step(self, index: int) -> bool:
@@ -80,7 +83,10 @@ class Window:
             self._step_mark = None
         if index is not None:
             self._step_mark = _torch().profiler.record_function(f"ProfilerStep#{index + 1}")
+            before = now_ns()
             self._step_mark.__enter__()
+            if len(self._marks) < _MARKS:
+                self._marks.append([index + 1, before, now_ns()])
 
     def finish(self, why_early: str) -> None:
         """Stops and writes the trace. `why_early` is empty when the window was seen to its end."""
@@ -93,6 +99,7 @@ class Window:
         self._mark(None)
         profiler.stop()
         facts = dict(RECORDER.facts("profile"), window_ns=ended - self._begun_ns)
+        facts["marks"] = self._marks
         if why_early:
             facts["ended_early"] = why_early
         facts["file"] = _export(profiler)
