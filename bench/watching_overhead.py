@@ -3,10 +3,10 @@
     bench/watching_overhead.py                                     # the hook by itself
     bench/watching_overhead.py --unstarve build/release/unstarve   # all of `unstarve run`
 
-With --unstarve the job steps an emulated A100 over images that lie in memory, so that the device
-and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch and steps
-a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells what the
-hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
+With --unstarve the job steps an emulated A100 over images that lie in its memory, so that the
+device and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch
+and steps a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells
+what the hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ import json, sys, time, torch
 from torch.utils.data import DataLoader, Dataset
 from torchvision import models
 
-class Images(Dataset):
-    image = torch.zeros(3, 224, 224)
+class Numbers(Dataset):
     def __len__(self):
         return 1 << 40
     def __getitem__(self, index):
-        return self.image, 0
+        return index % 1000
 
 torch.set_num_threads(1)
 model = models.resnet18().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 criterion = torch.nn.CrossEntropyLoss()
 steps, times, cpu = int(sys.argv[1]), [], time.thread_time_ns()
-for images, labels in DataLoader(Images(), batch_size=64):
-    loss = criterion(model(images.cuda()), labels.cuda())
+images = torch.zeros(64, 3, 224, 224, device="cuda")
+for labels in DataLoader(Numbers(), batch_size=64):
+    loss = criterion(model(images), labels.cuda())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -12,6 +12,7 @@ enum class Kind : std::uint32_t {
   kDriver = 4,   // an ApiCall of the CUDA driver
   kRuntime = 5,  // an ApiCall of the CUDA runtime
   kConcurrentKernel = 10,
+  kOverhead = 17,
   kSynchronization = 38,
   kEmulatedState = 0x4D45'0001,  // not CUPTI's: see EmulatedState in cupti_ring.h
   kWindow = 0x4D45'0002,         // not CUPTI's: see RecordingWindow in cupti_ring.h
@@ -53,7 +54,9 @@ enum class RuntimeCall : std::uint32_t {
   kCudaFreeHost = 26,
   kCudaHostAlloc = 27,
   kCudaMemcpy = 31,
+  kCudaMemcpy2D = 32,
   kCudaMemcpyAsync = 41,
+  kCudaMemcpy2DAsync = 44,
   kCudaMemset = 49,
   kCudaMemsetAsync = 51,
   kCudaStreamSynchronize = 131,
@@ -67,14 +70,17 @@ enum class RuntimeCall : std::uint32_t {
   kCudaPointerGetAttributes = 151,
   kCudaHostRegister = 152,
   kCudaHostUnregister = 153,
+  kCudaMemcpyPeerAsync = 161,
   kCudaDeviceSynchronize = 165,
   kCudaStreamDestroy = 201,
   kCudaStreamCreateWithPriority = 202,
   kCudaLaunchKernel = 211,
+  kCudaLaunchCooperativeKernel = 269,
   kCudaLaunchHostFunc = 284,
   kCudaGraphLaunch = 311,
   kCudaMallocAsync = 373,
   kCudaFreeAsync = 375,
+  kCudaLaunchKernelExC = 430,
   kCudaGraphInstantiate = 443,
 };
 
@@ -86,7 +92,9 @@ constexpr const char* name_of(RuntimeCall call) {
     case RuntimeCall::kCudaFreeHost: return "cudaFreeHost";
     case RuntimeCall::kCudaHostAlloc: return "cudaHostAlloc";
     case RuntimeCall::kCudaMemcpy: return "cudaMemcpy";
+    case RuntimeCall::kCudaMemcpy2D: return "cudaMemcpy2D";
     case RuntimeCall::kCudaMemcpyAsync: return "cudaMemcpyAsync";
+    case RuntimeCall::kCudaMemcpy2DAsync: return "cudaMemcpy2DAsync";
     case RuntimeCall::kCudaMemset: return "cudaMemset";
     case RuntimeCall::kCudaMemsetAsync: return "cudaMemsetAsync";
     case RuntimeCall::kCudaStreamSynchronize: return "cudaStreamSynchronize";
@@ -98,16 +106,19 @@ constexpr const char* name_of(RuntimeCall call) {
     case RuntimeCall::kCudaEventQuery: return "cudaEventQuery";
     case RuntimeCall::kCudaStreamWaitEvent: return "cudaStreamWaitEvent";
     case RuntimeCall::kCudaPointerGetAttributes: return "cudaPointerGetAttributes";
+    case RuntimeCall::kCudaMemcpyPeerAsync: return "cudaMemcpyPeerAsync";
     case RuntimeCall::kCudaHostRegister: return "cudaHostRegister";
     case RuntimeCall::kCudaHostUnregister: return "cudaHostUnregister";
     case RuntimeCall::kCudaDeviceSynchronize: return "cudaDeviceSynchronize";
     case RuntimeCall::kCudaStreamDestroy: return "cudaStreamDestroy";
     case RuntimeCall::kCudaStreamCreateWithPriority: return "cudaStreamCreateWithPriority";
+    case RuntimeCall::kCudaLaunchCooperativeKernel: return "cudaLaunchCooperativeKernel";
     case RuntimeCall::kCudaLaunchKernel: return "cudaLaunchKernel";
     case RuntimeCall::kCudaLaunchHostFunc: return "cudaLaunchHostFunc";
     case RuntimeCall::kCudaGraphLaunch: return "cudaGraphLaunch";
     case RuntimeCall::kCudaMallocAsync: return "cudaMallocAsync";
     case RuntimeCall::kCudaFreeAsync: return "cudaFreeAsync";
+    case RuntimeCall::kCudaLaunchKernelExC: return "cudaLaunchKernelExC";
     case RuntimeCall::kCudaGraphInstantiate: return "cudaGraphInstantiate";
   }
   return "";
@@ -138,11 +149,13 @@ enum class DriverCall : std::uint32_t {
   kCuStreamDestroy = 326,
   kCuStreamCreateWithPriority = 367,
   kCuMemHostRegister = 379,
+  kCuLaunchCooperativeKernel = 477,
   kCuGraphLaunch = 514,
   kCuLaunchHostFunc = 527,
   kCuMemAllocAsync = 598,
   kCuMemFreeAsync = 600,
   kCuGraphInstantiateWithFlags = 643,
+  kCuLaunchKernelEx = 652,
 };
 
 /// "cuLaunchKernel", ...; empty for a call that is not listed above.
@@ -171,11 +184,13 @@ constexpr const char* name_of(DriverCall call) {
     case DriverCall::kCuStreamDestroy: return "cuStreamDestroy";
     case DriverCall::kCuStreamCreateWithPriority: return "cuStreamCreateWithPriority";
     case DriverCall::kCuMemHostRegister: return "cuMemHostRegister";
+    case DriverCall::kCuLaunchCooperativeKernel: return "cuLaunchCooperativeKernel";
     case DriverCall::kCuGraphLaunch: return "cuGraphLaunch";
     case DriverCall::kCuLaunchHostFunc: return "cuLaunchHostFunc";
     case DriverCall::kCuMemAllocAsync: return "cuMemAllocAsync";
     case DriverCall::kCuMemFreeAsync: return "cuMemFreeAsync";
     case DriverCall::kCuGraphInstantiateWithFlags: return "cuGraphInstantiateWithFlags";
+    case DriverCall::kCuLaunchKernelEx: return "cuLaunchKernelEx";
   }
   return "";
 }

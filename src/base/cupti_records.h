@@ -147,4 +147,19 @@ static_assert(offsetof(Synchronization, correlation_id) == 24);
 static_assert(offsetof(Synchronization, cuda_event_sync_id) == 40);
 static_assert(offsetof(Synchronization, return_value) == 48);
 
+/// CUpti_ActivityOverhead3: what the profiler itself cost.
+struct Overhead {
+  std::uint32_t kind = static_cast<std::uint32_t>(Kind::kOverhead);
+  std::uint32_t overhead_kind = 0;
+  std::uint32_t object_kind = 0;
+  std::uint32_t object_id[3] = {0, 0, 0};
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint32_t correlation_id = 0;
+  std::uint32_t padding = 0;
+  std::uint64_t data = 0;
+};
+static_assert(sizeof(Overhead) == 56 && offsetof(Overhead, start_ns) == 24);
+static_assert(offsetof(Overhead, correlation_id) == 40);
+
 }  // namespace unstarve::cupti

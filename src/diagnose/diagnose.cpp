@@ -1,10 +1,12 @@
 #include "diagnose/diagnose.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "diagnose/findings.h"
 #include "diagnose/partition/partition.h"
+#include "diagnose/partition/whole_span.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
@@ -13,29 +15,61 @@ namespace {
 
 constexpr double kNsPerUs = 1e3;
 
-Partition shares_of(const DevicePartition& partition) {
+Partition named(const std::array<double, kCauseCount>& by_cause) {
+  const auto of = [&by_cause](Cause cause) { return by_cause[static_cast<std::size_t>(cause)]; };
   Partition shares;
-  shares.gpu_compute = partition.share(Cause::kGpuCompute);
-  shares.exposed_communication = partition.share(Cause::kExposedCommunication);
-  shares.exposed_copy = partition.share(Cause::kExposedCopy);
-  shares.input_wait = partition.share(Cause::kInputWait);
-  shares.sync = partition.share(Cause::kSync);
-  shares.launch = partition.share(Cause::kLaunch);
-  shares.kernel_wait = partition.share(Cause::kKernelWait);
-  shares.other = partition.share(Cause::kOther);
+  shares.gpu_compute = of(Cause::kGpuCompute);
+  shares.exposed_communication = of(Cause::kExposedCommunication);
+  shares.exposed_copy = of(Cause::kExposedCopy);
+  shares.input_wait = of(Cause::kInputWait);
+  shares.sync = of(Cause::kSync);
+  shares.launch = of(Cause::kLaunch);
+  shares.kernel_wait = of(Cause::kKernelWait);
+  shares.other = of(Cause::kOther);
   return shares;
 }
 
-DeviceDiagnosis describe(const trace::Timeline& timeline, const DevicePartition& partition) {
+/// The same of what was recorded.
+Partition shares_of(const DevicePartition& partition) {
+  std::array<double, kCauseCount> shares{};
+  for (const Cause cause : kAllCauses) {
+    shares[static_cast<std::size_t>(cause)] = partition.share(cause);
+  }
+  return named(shares);
+}
+
+std::optional<RecordedTime> recorded_time(const trace::Timeline& timeline, const job::Rank& rank,
+                                          const DevicePartition& partition) {
+  if (rank.windows.empty()) return std::nullopt;
+  RecordedTime recorded;
+  recorded.recorded_us = static_cast<double>(partition.recorded_ns) / kNsPerUs;
+  recorded.windows = static_cast<std::int64_t>(partition.parts.size());
+  recorded.steps = job::steps_in(rank.steps, partition.parts);
+  for (const trace::RecordedWindow& window : timeline.windows) {
+    if (rank.process != 0 && window.process != rank.process) continue;
+    recorded.clock_error_us =
+        std::max(recorded.clock_error_us, static_cast<double>(window.clock_error_ns) / kNsPerUs);
+  }
+  recorded.partition = shares_of(partition);
+  return recorded;
+}
+
+DeviceDiagnosis describe(const job::JobView& job, const DevicePartition& partition) {
+  const trace::Timeline& timeline = job.timeline();
+  const job::Rank& rank = job.ranks()[partition.rank];
   DeviceDiagnosis device;
   device.info.index = partition.device;
   for (const trace::DeviceInfo& info : timeline.devices) {
     if (info.index == partition.device) device.info = info;
   }
-  const double span_ns = static_cast<double>(partition.span.duration_ns());
-  device.span_us = span_ns / kNsPerUs;
-  device.gpu_busy_ratio = static_cast<double>(partition.time.busy_ns()) / span_ns;
-  device.partition = shares_of(partition);
+  const double recorded_ns = static_cast<double>(partition.recorded_ns);
+  const double edge_busy_ns = static_cast<double>(partition.edge_busy_ns);
+  device.span_us = static_cast<double>(partition.span.duration_ns()) / kNsPerUs;
+  device.gpu_busy_ratio =
+      (static_cast<double>(partition.time.busy_ns()) + edge_busy_ns) / recorded_ns;
+  device.edge_busy_ratio = edge_busy_ns / recorded_ns;
+  device.partition = named(shares_of_span(partition, rank));
+  device.recorded = recorded_time(timeline, rank, partition);
   return device;
 }
 
@@ -79,10 +113,12 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.file = timeline.file;
   diagnosis.run_id = timeline.run_id;
   for (const DevicePartition& partition : partitioned.devices) {
-    diagnosis.devices.push_back(describe(timeline, partition));
+    diagnosis.devices.push_back(describe(partitioned.job, partition));
   }
   diagnosis.steps = summarise_steps(sources);
-  if (sources.worst != nullptr) diagnosis.partition = shares_of(*sources.worst);
+  if (sources.worst != nullptr) {
+    diagnosis.partition = named(shares_of_span(*sources.worst, sources.rank));
+  }
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,22 @@ struct Partition {
   double other = 0;
 };
 
+/// How much of a span a device's activity was recorded in, where that is not all of it.
+struct RecordedTime {
+  double recorded_us = 0;
+  std::int64_t windows = 0;   // that it is made of
+  double steps = 0;           // that lie in it; one that lies there in part counts as that part
+  double clock_error_us = 0;  // of operations against the host's clock: at most this
+  Partition partition;        // of the recorded time
+};
+
 struct DeviceDiagnosis {
   trace::DeviceInfo info;
   double span_us = 0;
-  double gpu_busy_ratio = 0;  // union of kernels, copies and memsets / span
-  Partition partition;
+  double gpu_busy_ratio = 0;   // union of kernels, copies and memsets / recorded time
+  double edge_busy_ratio = 0;  // of that, part of gpu_compute: at edges, with work not recorded
+  Partition partition;         // of the span
+  std::optional<RecordedTime> recorded = {};  // none: all of it
 };
 
 struct StepSummary {

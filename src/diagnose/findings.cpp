@@ -43,6 +43,9 @@ std::string doubt_about_recording(const Signals& signals) {
   const double steps = signals.step_count.value_or(0);
   if (steps < 1) return "no step boundary is recorded";
   if (steps < 2) return "only one step is recorded";
+  if (signals.recorded_step_count.value_or(steps) < 2) {
+    return "GPU activity is recorded in less than two of the steps";
+  }
   if (signals.events_lost_ratio.value_or(0) >= kManyLost) {
     return percent(*signals.events_lost_ratio) + " of the events were lost";
   }

@@ -5,6 +5,15 @@
 
 namespace unstarve::job {
 
+DeviceTime& DeviceTime::operator+=(const DeviceTime& other) {
+  compute_ns += other.compute_ns;
+  exposed_communication_ns += other.exposed_communication_ns;
+  exposed_copy_ns += other.exposed_copy_ns;
+  communication_ns += other.communication_ns;
+  copy_ns += other.copy_ns;
+  return *this;
+}
+
 void DeviceTimeSweep::Union::add(std::int64_t from_ns, std::int64_t to_ns) {
   covered_ns += std::max<std::int64_t>(0, to_ns - std::max(from_ns, end_ns));
   end_ns = std::max(end_ns, to_ns);

@@ -23,6 +23,7 @@ struct DeviceTime {
   std::int64_t communication_ns = 0;  // all of it, whatever runs beside it
   std::int64_t copy_ns = 0;           // likewise
 
+  DeviceTime& operator+=(const DeviceTime& other);
   std::int64_t busy_ns() const { return compute_ns + exposed_communication_ns + exposed_copy_ns; }
 };
 

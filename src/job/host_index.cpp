@@ -26,6 +26,7 @@ void keep_outermost(BlockingCalls& calls) {
 
 HostIndex::HostIndex(const trace::Timeline& timeline) : timeline_(timeline) {
   index_launches();
+  index_operations();
   index_blocking_calls();
 }
 
@@ -40,6 +41,12 @@ void HostIndex::index_launches() {
     if (a.correlation != b.correlation) return a.correlation < b.correlation;
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.call < b.call;
   });
+}
+
+void HostIndex::index_operations() {
+  op_correlations_.reserve(timeline_.device_ops.size());
+  for (const trace::DeviceOp& op : timeline_.device_ops) op_correlations_.push_back(op.correlation);
+  std::sort(op_correlations_.begin(), op_correlations_.end());
 }
 
 void HostIndex::index_blocking_calls() {
@@ -75,10 +82,20 @@ const trace::HostCall* HostIndex::launch_of(const trace::DeviceOp& op) const {
   return nullptr;
 }
 
+bool HostIndex::has_operation(std::int64_t correlation) const {
+  return std::binary_search(op_correlations_.begin(), op_correlations_.end(), correlation);
+}
+
 const BlockingCalls& HostIndex::blocking_calls(ThreadKey thread) const {
   static const BlockingCalls kNone;
   const auto found = blocking_.find(thread);
   return found == blocking_.end() ? kNone : found->second;
+}
+
+BlockingCalls::const_iterator first_ending_after(const BlockingCalls& calls, std::int64_t instant) {
+  return std::upper_bound(
+      calls.begin(), calls.end(), instant,
+      [](std::int64_t t, const trace::Interval& call) { return t < call.end_ns; });
 }
 
 bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t deadline) {

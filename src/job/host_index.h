@@ -33,6 +33,9 @@ class HostIndex {
   /// the operation started (runtime and driver records may share one, processes may collide).
   const trace::HostCall* launch_of(const trace::DeviceOp& op) const;
 
+  /// Whether a device operation of this correlation is recorded.
+  bool has_operation(std::int64_t correlation) const;
+
   /// Calls of a thread that waited for the device: synchronisations, and copies that came back
   /// only after the copy itself had ended (`.item()` to pageable memory waits inside
   /// cudaMemcpyAsync). Empty when there are none.
@@ -46,12 +49,17 @@ class HostIndex {
   };
 
   void index_launches();
+  void index_operations();
   void index_blocking_calls();
 
   const trace::Timeline& timeline_;
-  std::vector<Launch> launches_;  // by correlation, then by start
+  std::vector<Launch> launches_;               // by correlation, then by start
+  std::vector<std::int64_t> op_correlations_;  // sorted
   std::map<ThreadKey, BlockingCalls> blocking_;
 };
+
+/// The first of `calls` that ends after `instant`.
+BlockingCalls::const_iterator first_ending_after(const BlockingCalls& calls, std::int64_t instant);
 
 /// True when one of `calls` covers `instant` and has ended by `deadline`.
 bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t deadline);

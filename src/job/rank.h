@@ -19,6 +19,8 @@ struct Rank {
   std::vector<StepPhase> phases;       // of each step
   std::vector<trace::Interval> waits;  // of those threads for any loader: disjoint, by start
   std::vector<LoaderUse> loaders;  // that they waited for; the one that feeds the training first
+  // In which its device's activity was recorded: disjoint, by start. None: all the time.
+  std::vector<trace::Interval> windows;
   Reading<trace::Interval> span = {};  // of the steps behind the warm-up; absent without steps
 
   /// The loader that feeds the training; nullptr when none is recorded.

@@ -54,20 +54,13 @@ MemoryKind memory_of(std::uint64_t cupti_kind) {
   }
 }
 
-/// The ring's process in the upper half: each counts its calls from 1.
-std::int64_t correlation_of(std::uint32_t correlation, const DeviceRingView& ring) {
-  constexpr std::int64_t kProcessMax = std::numeric_limits<std::int32_t>::max();
-  const bool sane = ring.process >= 0 && ring.process <= kProcessMax;
-  return (sane ? ring.process << 32 : 0) | correlation;
-}
-
 /// What kernels, copies and memsets have in common.
 template <class Record>
 DeviceOp common_part(const Record& record, DeviceOpKind kind, const DeviceRingView& ring) {
   DeviceOp operation;
   operation.start_ns = as_signed(record.start_ns);
   operation.end_ns = as_signed(record.end_ns);
-  operation.correlation = correlation_of(record.correlation_id, ring);
+  operation.correlation = correlation_of(ring.process, record.correlation_id);
   const std::int64_t device = ring.device >= 0 ? ring.device : record.device_id;
   operation.device = static_cast<std::int32_t>(device & 0x7fff);
   operation.stream = static_cast<std::int32_t>(record.stream_id & 0x7fffffffU);
@@ -124,11 +117,32 @@ bool add_call(std::span<const std::byte> bytes, const DeviceRingView& ring, RunS
   HostCall call;
   call.start_ns = as_signed(record->start_ns);
   call.end_ns = as_signed(record->end_ns);
-  call.correlation = correlation_of(record->correlation_id, ring);
+  call.correlation = correlation_of(ring.process, record->correlation_id);
   call.thread = record->thread_id;
   call.process = record->process_id;
   call.kind = classify_host_call(name);
   sink.add(call, name);
+  return true;
+}
+
+bool add_window(std::span<const std::byte> bytes, const DeviceRingView& ring, RunSink& sink) {
+  const auto record = cupti::from_ring_record<cupti::RecordingWindow>(bytes);
+  if (!record) return false;
+  const bool closed = record->end_ns != 0;
+  if (record->start_ns < 0 || record->clock_error_ns < 0) return false;
+  if (closed && !sane_times(static_cast<std::uint64_t>(record->start_ns),
+                            static_cast<std::uint64_t>(record->end_ns))) {
+    return false;
+  }
+  WindowRow row;
+  row.process = {ring.process, ring.born_ns};
+  row.number = record->number;
+  row.start_ns = record->start_ns;
+  row.end_ns = WhyAbsent::kNotObserved;
+  if (closed) row.end_ns = record->end_ns;
+  row.clock_error_ns = record->clock_error_ns;
+  row.records_lost = as_signed(record->records_lost);
+  sink.add(row);
   return true;
 }
 
@@ -153,18 +167,35 @@ std::string demangled(std::string_view name) {
   return status == 0 && readable != nullptr ? std::string(readable.get()) : text;
 }
 
+/// What a text says of a device: the whole of it, or one of its `devices`.
+DeviceRow device_of(const nlohmann::json& object, std::string_view text) {
+  DeviceRow device;
+  device.index = integer(object, "index").value_or(0);
+  device.name = text_or_empty(object, "name");
+  const auto emulated = object.find("emulated");
+  device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
+  device.total_memory_bytes = integer(object, "total_memory_bytes");
+  device.text = std::string(text);
+  return device;
+}
+
 }  // namespace
 
 std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
   DeviceRingText out;
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
   if (!object.is_object()) return std::nullopt;
-  out.device.index = integer(object, "index").value_or(0);
-  out.device.name = text_or_empty(object, "name");
-  const auto emulated = object.find("emulated");
-  out.device.emulated = emulated != object.end() && emulated->is_boolean() && emulated->get<bool>();
-  out.device.total_memory_bytes = integer(object, "total_memory_bytes");
-  out.device.text = std::string(json);
+  const auto devices = object.find("devices");
+  if (devices == object.end() || !devices->is_array()) {
+    out.devices.push_back(device_of(object, json));
+    out.index = out.devices.front().index;
+  } else {
+    for (const nlohmann::json& device : *devices) {
+      if (device.is_object()) out.devices.push_back(device_of(device, device.dump()));
+    }
+  }
+  const auto cupti = object.find("cupti");
+  if (cupti != object.end() && cupti->is_object()) out.remark = text_or_empty(*cupti, "remark");
   const auto beside = object.find("names_beside");
   out.names_beside = beside != object.end() && beside->is_boolean() && beside->get<bool>();
   const auto names = object.find("names");
@@ -203,10 +234,11 @@ bool decode_device_activity(std::span<const std::byte> record, const DeviceRingV
     case cupti::Kind::kMemset: return add_memset(record, ring, sink);
     case cupti::Kind::kRuntime:
     case cupti::Kind::kDriver: return add_call(record, ring, sink);
+    case cupti::Kind::kWindow: return add_window(record, ring, sink);
     // The wait inside a call that is recorded as a call already, and what NVML shows.
     case cupti::Kind::kSynchronization:
     case cupti::Kind::kEmulatedState:
-    case cupti::Kind::kWindow: return true;
+    case cupti::Kind::kOverhead: return true;
   }
   return false;
 }

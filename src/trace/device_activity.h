@@ -15,7 +15,9 @@ namespace unstarve::trace {
 
 /// What the text of a device ring says: the device, and the names that its kernels refer to.
 struct DeviceRingText {
-  DeviceRow device;
+  std::vector<DeviceRow> devices;     // those that it is about by now
+  std::optional<std::int64_t> index;  // of the only one; none: each record says which it is of
+  std::string remark;                 // what went wrong, for people
   std::vector<std::string> names;
   bool names_beside = false;  // in a file of their own (base/ring_names.h)
 };
@@ -45,11 +47,12 @@ struct DeviceRingView {
   KernelNames* names = nullptr;  // nullptr: none
   std::int64_t device = -1;      // -1: as the records say
   std::int64_t process = 0;      // whose numbers the correlations are
+  std::int64_t born_ns = 0;      // when that process made the ring
 };
 
 /// Hands one record of a device ring (a CUPTI activity record, base/cupti_ring.h) to `sink` as a
-/// device operation or a host call. True also for kinds that have nothing to say here; false for
-/// damaged records. Correlations of different processes are different numbers.
+/// device operation, a host call or a window. True also for kinds that have nothing to say here;
+/// false for damaged records. Correlations of different processes are different numbers.
 bool decode_device_activity(std::span<const std::byte> record, const DeviceRingView& ring,
                             RunSink& sink);
 

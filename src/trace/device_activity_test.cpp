@@ -13,7 +13,9 @@ template <class Record>
 bool decode(const Record& record, RecordedRows& rows, const DeviceRingView& view = {}) {
   const cupti::RingRecord ring = cupti::to_ring_record(record);
   KernelNames names("");
-  names.set_text({.device = {}, .names = {"gemm", "ncclAllReduce"}});
+  DeviceRingText text;
+  text.names = {"gemm", "ncclAllReduce"};
+  names.set_text(text);
   DeviceRingView named = view;
   if (named.names == nullptr) named.names = &names;
   return decode_device_activity(std::as_bytes(std::span(&ring, 1)), named, rows);
@@ -86,7 +88,10 @@ TEST(DeviceActivity, NamesBesideARingAreReadAsTheyGrow) {
   auto writer = RingNamesWriter::create(path);
   ASSERT_TRUE(writer);
   KernelNames names(path);
-  names.set_text({.device = {}, .names = {"not this"}, .names_beside = true});
+  DeviceRingText text;
+  text.names = {"not this"};
+  text.names_beside = true;
+  names.set_text(text);
   EXPECT_EQ(names.name(0), "");
   EXPECT_EQ(writer->number_of("_Z4gemmIfEvPT_"), 0U);
   EXPECT_EQ(writer->number_of("cublasGemmEx"), 1U);
@@ -117,13 +122,29 @@ TEST(DeviceRingText, WhatCannotBeUsedIsLeftOut) {
       R"({"name": "A100", "emulated": true, "index": "x", "names": ["a", 3],)"
       R"("total_memory_bytes": 9})");
   ASSERT_TRUE(text);
-  EXPECT_EQ(text->device.name, "A100");
-  EXPECT_TRUE(text->device.emulated);
-  EXPECT_EQ(text->device.index, 0);
-  EXPECT_EQ(*text->device.total_memory_bytes, 9);
+  ASSERT_EQ(text->devices.size(), 1);
+  EXPECT_EQ(text->devices[0].name, "A100");
+  EXPECT_TRUE(text->devices[0].emulated);
+  EXPECT_EQ(text->devices[0].index, 0);
+  EXPECT_EQ(text->index, 0);
+  EXPECT_EQ(*text->devices[0].total_memory_bytes, 9);
   EXPECT_EQ(text->names, (std::vector<std::string>{"a", ""}));
   EXPECT_FALSE(parse_device_ring_text("{\"name\": "));
   EXPECT_FALSE(parse_device_ring_text("[]"));
+}
+
+TEST(DeviceRingText, OneRingMayBeAboutSeveralDevices) {
+  const auto text =
+      parse_device_ring_text(R"({"devices": [{"index": 1, "name": "A100"}, 7, {"index": 3}],)"
+                             R"("cupti": {"remark": "it is taken"}})");
+  ASSERT_TRUE(text);
+  EXPECT_FALSE(text->index) << "each record says which";
+  ASSERT_EQ(text->devices.size(), 2);
+  EXPECT_EQ(text->devices[0].index, 1);
+  EXPECT_EQ(text->devices[0].name, "A100");
+  EXPECT_EQ(text->devices[1].index, 3);
+  EXPECT_EQ(text->remark, "it is taken");
+  EXPECT_TRUE(parse_device_ring_text(R"({"devices": []})")->devices.empty()) << "none by now";
 }
 
 TEST(HookEvent, TimesThatRunBackwardsAreDamage) {

@@ -55,6 +55,24 @@ std::string first_reason(const Json& text) {
   return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
 }
 
+/// A name in the run directory, and no path to elsewhere.
+bool is_plain_name(const std::string& name) {
+  return name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
+ProfileText profile_of(const Json& json) {
+  ProfileText profile;
+  profile.file = text_at(json, "file");
+  if (!is_plain_name(profile.file)) profile.file.clear();
+  for (const Json& mark : member(json, "marks")) {
+    const bool whole = mark.is_array() && mark.size() == 3 &&
+                       std::all_of(mark.begin(), mark.end(),
+                                   [](const Json& number) { return number.is_number_integer(); });
+    if (whole) profile.marks.push_back({mark[0], mark[1], mark[2]});
+  }
+  return profile;
+}
+
 /// -1 where `name` is no number.
 std::int64_t number_of(const std::string& name) {
   std::int64_t number = -1;
@@ -79,6 +97,7 @@ HookText parse_hook_text(std::string_view process_text) {
                         std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
   words.fix_applied = text.contains("fix_applied");
   words.fix_refused = first_reason(text);
+  words.profile = profile_of(member(text, "profile"));
   return words;
 }
 

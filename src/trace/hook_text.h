@@ -17,6 +17,19 @@ struct LoaderWords {
   DataSet data;
 };
 
+/// The beginning of a step in a trace of torch.profiler, between two readings of CLOCK_MONOTONIC.
+struct StepMark {
+  std::int64_t step = 0;  // N of ProfilerStep#N
+  std::int64_t before_ns = 0;
+  std::int64_t after_ns = 0;
+};
+
+/// The window of torch.profiler that the hook opened.
+struct ProfileText {
+  std::string file;  // in the run directory; empty: none was written
+  std::vector<StepMark> marks;
+};
+
 /// What the hook said in words of one process (docs/formats/run.md).
 struct HookText {
   LoaderWords first_loader;
@@ -24,6 +37,7 @@ struct HookText {
   bool data_left_out = false;                   // its path is too long for a ring's text
   bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
   std::string fix_refused;                      // why it left one alone; empty when it did not
+  ProfileText profile;
 };
 
 /// `text` may hold anything: what is not as expected counts as not said.

@@ -43,8 +43,12 @@ Status RingFollower::read_text(RunSink& sink) {
     std::optional<DeviceRingText> parsed = parse_device_ring_text(*text);
     if (!parsed) return {};
     kernel_names_.set_text(*parsed);
-    device_ = parsed->device.index;
-    sink.add(parsed->device);
+    device_ = parsed->index.value_or(-1);
+    for (const DeviceRow& device : parsed->devices) sink.add(device);
+    if (!parsed->remark.empty()) {
+      remark_ =
+          fmt::format("the GPU's activity of process {}: {}", reader_.writer_pid(), parsed->remark);
+    }
   } else {
     sink.set_process_text(process(), *text);
   }
@@ -64,7 +68,8 @@ Status RingFollower::drain(RunSink& sink) {
   announced_ = true;
   // The text before the records: it holds the names that they refer to.
   if (const Status read = read_text(sink); !read) return read;
-  const DeviceRingView view{.names = &kernel_names_, .device = device_, .process = id.pid};
+  const DeviceRingView view{
+      .names = &kernel_names_, .device = device_, .process = id.pid, .born_ns = id.born_ns};
   const Result<std::uint64_t> drained =
       reader_.drain([this, &id, &view, &sink](std::span<const std::byte> record) {
         bool whole = true;
@@ -88,8 +93,14 @@ Status RingFollower::drain(RunSink& sink) {
 }
 
 std::vector<std::string> missing_rings(const std::string& dir) {
-  // hook-PID-NS.errno-N, an empty file.
-  constexpr std::string_view kPrefix = "hook-";
+  // hook-PID-NS.errno-N or cupti-PID-NS.errno-N, an empty file.
+  struct Writer {
+    std::string_view prefix;
+    const char* what;
+    const char* size;
+  };
+  static constexpr Writer kWriters[] = {{"hook-", "its steps and waits", "1 MiB"},
+                                        {"cupti-", "what its GPUs do", "16 MiB"}};
   constexpr std::string_view kExtension = ".errno-";
   std::vector<std::string> words;
   std::error_code failed;
@@ -97,16 +108,18 @@ std::vector<std::string> missing_rings(const std::string& dir) {
        entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
     const std::size_t extension = name.find(kExtension);
-    if (extension == std::string::npos || name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    if (extension == std::string::npos) continue;
     int os_errno = 0;
     std::from_chars(name.data() + extension + kExtension.size(), name.data() + name.size(),
                     os_errno);
-    const std::string pid =
-        name.substr(kPrefix.size(), name.find('-', kPrefix.size()) - kPrefix.size());
-    words.push_back(fmt::format(
-        "process {} of the job could not record its steps and waits: its file of 1 MiB in {} could "
-        "not be made: {}",
-        pid, dir, std::generic_category().message(os_errno)));
+    for (const Writer& writer : kWriters) {
+      if (name.compare(0, writer.prefix.size(), writer.prefix) != 0) continue;
+      const std::size_t begin = writer.prefix.size();
+      words.push_back(fmt::format(
+          "process {} of the job could not record {}: its file of {} in {} could not be made: {}",
+          name.substr(begin, name.find('-', begin) - begin), writer.what, writer.size, dir,
+          std::generic_category().message(os_errno)));
+    }
   }
   std::sort(words.begin(), words.end());
   return words;

@@ -29,6 +29,8 @@ class RingFollower {
   bool is_device_ring() const { return reader_.kind() == RingKind::kDeviceActivity; }
   /// The process said that it ends; only for hook rings.
   bool writer_ended() const { return writer_ended_; }
+  /// What the writer says for people; empty: nothing.
+  const std::string& remark() const { return remark_; }
   /// Position, lost and damaged records so far.
   const RingMark& mark() const { return mark_; }
   /// Which file it is, whatever has its name by now.
@@ -45,6 +47,7 @@ class RingFollower {
   std::string text_;
   KernelNames kernel_names_;
   std::int64_t device_ = -1;  // of a device ring whose text was read
+  std::string remark_;
   bool announced_ = false;
   bool writer_ended_ = false;
 };

@@ -114,12 +114,19 @@ Status read_fetches(const Database& database, RunSink& sink) {
       });
 }
 
-/// Runs of earlier versions have no such table.
-Status read_stages(const Database& database, RunSink& sink) {
+/// Runs of earlier versions lack some.
+Result<bool> has_table(const Database& database, std::string_view name) {
   bool is_there = false;
-  const Status looked = for_each_row(database, "SELECT 1 FROM sqlite_master WHERE name = 'stage'",
-                                     {}, [&is_there](const Statement&) { is_there = true; });
-  if (!looked || !is_there) return looked;
+  const Status looked = for_each_row(database, "SELECT 1 FROM sqlite_master WHERE name = ?", {name},
+                                     [&is_there](const Statement&) { is_there = true; });
+  if (!looked) return forward_error(looked);
+  return is_there;
+}
+
+Status read_stages(const Database& database, RunSink& sink) {
+  const Result<bool> known = has_table(database, "stage");
+  if (!known) return forward_error(known);
+  if (!*known) return {};
   return for_each_row(
       database,
       "SELECT pid, loader_id, stage, start_ns, end_ns, spent_ns, amount, threads FROM stage "
@@ -135,6 +142,25 @@ Status read_stages(const Database& database, RunSink& sink) {
         stage.threads = row.reading(7);
         sink.add(stage);
       });
+}
+
+Status read_windows(const Database& database, RunSink& sink) {
+  const Result<bool> known = has_table(database, "device_window");
+  if (!known) return forward_error(known);
+  if (!*known) return {};
+  return for_each_row(database,
+                      "SELECT pid, born_ns, number, start_ns, end_ns, clock_error_ns, records_lost "
+                      "FROM device_window ORDER BY rowid",
+                      {}, [&](const Statement& row) {
+                        WindowRow window;
+                        window.process = {row.integer(0), row.integer(1)};
+                        window.number = row.integer(2);
+                        window.start_ns = row.integer(3);
+                        window.end_ns = row.reading(4);
+                        window.clock_error_ns = row.integer(5);
+                        window.records_lost = row.integer(6);
+                        sink.add(window);
+                      });
 }
 
 Status read_syncs(const Database& database, RunSink& sink) {
@@ -304,8 +330,8 @@ Status RunReader::read_rows(RunSink& sink) const {
   const Result<std::vector<DeviceRow>> devices_known = devices();
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
-  for (const auto read :
-       {read_steps, read_loaders, read_waits, read_fetches, read_stages, read_syncs}) {
+  for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_stages,
+                          read_syncs, read_windows}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
   return {};

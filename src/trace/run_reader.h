@@ -55,7 +55,7 @@ class RunReader {
   Result<std::vector<FindingRow>> findings() const;
   Result<std::vector<PredictionRow>> predictions() const;
 
-  /// Hands steps, loaders, waits, fetches, syncs, processes and devices to `sink`.
+  /// Hands steps, loaders, waits, fetches, syncs, windows, processes and devices to `sink`.
   Status read_rows(RunSink& sink) const;
 
  private:

@@ -103,6 +103,17 @@ struct DeviceRow {
   std::string text;
 };
 
+/// A stretch of time in which one process's device activity was recorded; see RecordedWindow. The
+/// same one comes twice: when it opens, and when it has closed.
+struct WindowRow {
+  ProcessId process;  // born_ns: of its ring
+  std::int64_t number = 0;
+  std::int64_t start_ns = 0;
+  Reading<std::int64_t> end_ns;  // absent: it has only opened
+  std::int64_t clock_error_ns = 0;
+  std::int64_t records_lost = 0;
+};
+
 /// How far a ring had been read when the rows of the same commit were written, so that whoever
 /// reads the run after a kill goes on exactly there.
 struct RingMark {
@@ -161,6 +172,7 @@ class RunSink {
   virtual void add(const StageRow& row) = 0;
   virtual void add(const SyncRow& row) = 0;
   virtual void add(const DeviceRow& row) = 0;
+  virtual void add(const WindowRow& row) = 0;
   /// `operation.name` is not used; `name` is.
   virtual void add(const DeviceOp& operation, std::string_view name) = 0;
   virtual void add(const HostCall& call, std::string_view name) = 0;

@@ -38,7 +38,10 @@ COMMIT;
 
 constexpr const char* kLaterTables =
     "CREATE TABLE IF NOT EXISTS stage (pid INTEGER, loader_id INTEGER, stage INTEGER, "
-    "start_ns INTEGER, end_ns INTEGER, spent_ns INTEGER, amount INTEGER, threads INTEGER)";
+    "start_ns INTEGER, end_ns INTEGER, spent_ns INTEGER, amount INTEGER, threads INTEGER);"
+    "CREATE TABLE IF NOT EXISTS device_window (pid INTEGER, born_ns INTEGER, number INTEGER, "
+    "start_ns INTEGER, end_ns INTEGER, clock_error_ns INTEGER, records_lost INTEGER, "
+    "PRIMARY KEY (pid, born_ns, number))";
 
 constexpr const char* kProcessInsert =
     "INSERT INTO process (pid, ppid, role, started_ns, born_ns) VALUES (?1, ?2, ?3, ?4, ?5) "
@@ -52,6 +55,11 @@ constexpr const char* kDeviceInsert =
     "INSERT INTO device VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (idx) DO UPDATE SET name = ?2, "
     "emulated = max(emulated, ?3), total_memory_bytes = coalesce(?4, total_memory_bytes), "
     "text = CASE WHEN ?5 = '' THEN text ELSE ?5 END";
+
+constexpr const char* kWindowInsert =
+    "INSERT INTO device_window VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (pid, born_ns, "
+    "number) DO UPDATE SET start_ns = ?4, end_ns = coalesce(?5, end_ns), clock_error_ns = ?6, "
+    "records_lost = ?7";
 
 }  // namespace
 
@@ -95,6 +103,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.stage, "INSERT INTO stage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.sync, "INSERT INTO sync VALUES (?, ?, ?, ?)"},
       {&out.device, kDeviceInsert},
+      {&out.window, kWindowInsert},
       {&out.ring, "INSERT OR REPLACE INTO ring VALUES (?, ?, ?, ?)"},
       {&out.metric, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)"},
       {&out.sample, "INSERT INTO sample VALUES (?, ?, ?, ?)"},

@@ -20,7 +20,7 @@ Status close_run_schema(Database& database);
 /// One prepared insertion per table.
 struct RunStatements {
   Statement put, process, process_end, process_text, step, loader, wait, fetch, stage, sync, device,
-      ring, metric, sample, finding, prediction;
+      window, ring, metric, sample, finding, prediction;
 
   static Result<RunStatements> prepare(const Database& database);
 };

@@ -209,6 +209,11 @@ void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
                                            row.total_memory_bytes, row.text});
 }
+void RunWriter::add(const WindowRow& row) {
+  impl_->insert(impl_->statements.window,
+                {row.process.pid, row.process.born_ns, row.number, row.start_ns, row.end_ns,
+                 row.clock_error_ns, row.records_lost});
+}
 void RunWriter::add(const DeviceOp& operation, std::string_view name) {
   impl_->add_event(operation, name);
 }

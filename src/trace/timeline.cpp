@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace unstarve::trace {
 
@@ -39,6 +40,16 @@ NameId NameTable::intern(std::string_view name) {
   return entry->second;
 }
 
+std::int64_t correlation_of(std::int64_t process, std::uint32_t number) {
+  constexpr std::int64_t kProcessMax = std::numeric_limits<std::int32_t>::max();
+  const bool sane = process >= 0 && process <= kProcessMax;
+  return (sane ? process << 32 : 0) | number;
+}
+
+std::int64_t process_of(std::int64_t correlation) {
+  return correlation < 0 ? 0 : correlation >> 32;
+}
+
 void sort_by_start(Timeline& timeline) {
   sort_starts(timeline.device_ops);
   sort_starts(timeline.host_calls);
@@ -60,6 +71,7 @@ HostCallKind classify_host_call(std::string_view name) {
   // asynchronous ones have "Async" in their name.
   if (contains(name, "Synchronize")) return HostCallKind::kSync;
   const bool copies = contains(name, "Memcpy") || contains(name, "Memset");
+  if (contains(name, "HostFunc")) return HostCallKind::kOther;  // runs on the host
   if (contains(name, "Launch") || (copies && contains(name, "Async"))) return HostCallKind::kLaunch;
   if (copies) return HostCallKind::kSync;
   constexpr std::array<std::string_view, 5> kAllocations = {"Malloc", "Free", "MemAlloc",

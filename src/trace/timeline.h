@@ -24,6 +24,10 @@ using NameId = std::uint32_t;
 /// Correlation of operations whose launch was not recorded.
 inline constexpr std::int64_t kNoCorrelation = -1;
 
+/// A run's correlations: the process in the upper half, since each counts its calls from 1.
+std::int64_t correlation_of(std::int64_t process, std::uint32_t number);
+std::int64_t process_of(std::int64_t correlation);  // 0: it has none
+
 enum class DeviceOpKind : std::uint8_t {
   kCompute,        // a kernel that is not communication
   kCommunication,  // an NCCL or RCCL kernel

@@ -87,6 +87,15 @@ void TimelineSink::add(const DeviceRow& row) {
   entry->total_memory_bytes = row.total_memory_bytes;
 }
 
+void TimelineSink::add(const WindowRow& row) {
+  const auto [entry, is_new] =
+      windows_.try_emplace({row.process.pid, row.process.born_ns, row.number}, row);
+  if (is_new) return;
+  const Reading<std::int64_t> end_ns = row.end_ns ? row.end_ns : entry->second.end_ns;
+  entry->second = row;
+  entry->second.end_ns = end_ns;
+}
+
 void TimelineSink::add(const DeviceOp& operation, std::string_view name) {
   timeline_.device_ops.push_back(operation);
   timeline_.device_ops.back().name = names_.intern(name);
@@ -107,7 +116,32 @@ void TimelineSink::set_mark(const RingMark& mark, bool) {
   }
 }
 
+void TimelineSink::add_windows() {
+  std::map<std::int64_t, std::int64_t> last_ns;  // of each process: the end of its last record
+  const auto note = [&last_ns](std::int64_t process, std::int64_t end_ns) {
+    std::int64_t& last = last_ns.try_emplace(process, end_ns).first->second;
+    last = std::max(last, end_ns);
+  };
+  for (const HostCall& call : timeline_.host_calls) {
+    if (call.correlation != kNoCorrelation) note(call.process, call.end_ns);
+  }
+  for (const DeviceOp& op : timeline_.device_ops) note(process_of(op.correlation), op.end_ns);
+  for (const auto& [key, row] : windows_) {
+    RecordedWindow window;
+    window.process = row.process.pid;
+    // Only the last window of a process can be one that nobody closed.
+    const auto last = last_ns.find(window.process);
+    const std::int64_t last_end_ns = last == last_ns.end() ? row.start_ns : last->second;
+    window.when = {row.start_ns, row.end_ns.value_or(std::max(row.start_ns, last_end_ns))};
+    window.clock_error_ns = row.clock_error_ns;
+    window.records_lost = row.records_lost;
+    timeline_.events_lost += row.records_lost;
+    timeline_.windows.push_back(window);
+  }
+}
+
 void TimelineSink::finish() {
+  add_windows();
   for (const RingMark& mark : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }

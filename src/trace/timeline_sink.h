@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "trace/run_rows.h"
 #include "trace/timeline.h"
@@ -22,18 +26,24 @@ class TimelineSink final : public RunSink {
   void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
   void add(const DeviceRow& row) override;
+  void add(const WindowRow& row) override;
   void add(const DeviceOp& operation, std::string_view name) override;
   void add(const HostCall& call, std::string_view name) override;
   /// Marks are totals: the last one of each ring counts.
   void set_mark(const RingMark& mark, bool device_ring) override;
 
-  /// Sorts everything, and names the devices that have operations but no row.
+  /// Sorts everything, ends the windows that nobody closed, and names the devices that have
+  /// operations but no row.
   void finish();
 
  private:
+  void add_windows();
+
   Timeline& timeline_;
   NameTable names_;
   std::vector<RingMark> marks_;
+  // By process, when it made its ring, and number: each comes again when it has closed.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WindowRow> windows_;
 };
 
 }  // namespace unstarve::trace

@@ -7,6 +7,7 @@
 #include "advise/predict_gains.h"
 #include "diagnose/signals/run_signals.h"
 #include "observe/import/kineto.h"
+#include "observe/profiled/profiled_window.h"
 #include "trace/hook_text.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
@@ -65,6 +66,23 @@ void read_hook_text(Examination& examined, const trace::RunReader& run) {
   }
 }
 
+/// Adds what the hook had torch.profiler record, for processes whose GPU nothing else watched.
+void add_profiled_windows(const trace::RunReader& run, trace::LoadedRun& loaded) {
+  const auto processes = run.processes();
+  if (!processes) return;
+  for (const trace::ProcessRecord& process : *processes) {
+    const std::int64_t pid = process.row.id.pid;
+    const trace::ProfileText profile = trace::parse_hook_text(process.text).profile;
+    if (profile.file.empty() || observe::has_device_activity(loaded.timeline, pid)) continue;
+    const std::string path = run.dir() + "/" + profile.file;
+    const Status added = observe::add_profiled_window(path, pid, profile.marks, loaded.timeline);
+    if (!added) {
+      loaded.remarks.push_back("what torch.profiler recorded is left out: " +
+                               added.error().message);
+    }
+  }
+}
+
 void diagnose_and_advise(Examination& examined, const diagnose::HostSignals& host) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   examined.job = advise::job_facts(job.job, job.rank_index());
@@ -104,6 +122,7 @@ Result<Examination> examine_run(const std::string& path) {
   if (!reader) return forward_error(reader);
   auto loaded = trace::load_run_with_remarks(path);
   if (!loaded) return forward_error(loaded);
+  add_profiled_windows(*reader, *loaded);
 
   Examination examined(std::move(loaded->timeline));
   examined.run_dir = reader->dir();

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 // Below a build as below the installed package.
 constexpr std::string_view kEmulated = "lib/emulated";
+constexpr std::string_view kRecorder = "lib/libunstarve_cupti.so";
 constexpr std::string_view kEngine = "libunstarve_emulated_gpu.so";
 
 /// The first of these that exists, or nothing.
@@ -64,6 +65,7 @@ Installation find_in_build() {
   Installation found;
   found.package_dir = first_existing({build / "python", source / "python"});
   found.hook_dir = first_existing({source / "python" / "unstarve" / "hook"});
+  found.cupti_library = first_existing({build / kRecorder});
   found.emulated_libraries = first_existing({build / kEmulated});
   found.example_dir = first_existing({source / "examples"});
   found.photo_dir = first_existing({source / "tests" / "data" / "photos"});
@@ -89,6 +91,7 @@ Installation find_installed(const std::string& prefix) {
   const fs::path package = folder / "unstarve";
   found.package_dir = folder.string();
   found.hook_dir = first_existing({package / "hook"});
+  found.cupti_library = first_existing({package / kRecorder});
   found.emulated_libraries = first_existing({package / kEmulated});
   found.example_dir = first_existing({package / "demo"});
   found.photo_dir = first_existing({package / "demo" / "photos"});
@@ -104,6 +107,19 @@ Installation find_installation(const std::string& executable) {
   if (named != nullptr && *named != '\0') found.python = named;
   if (found.python.empty()) found.python = "python3";
   return found;
+}
+
+std::string cupti_taken_by(const Installation& parts) {
+  constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+  for (const char* name :
+       {"NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE", "KINETO_USE_DAEMON"}) {
+    if (std::getenv(name) != nullptr) return name;
+  }
+  // Ours: this is a run within a run.
+  const char* const theirs = std::getenv(kInjection);
+  const bool foreign =
+      theirs != nullptr && fs::path(theirs).filename() != fs::path(parts.cupti_library).filename();
+  return foreign ? kInjection : "";
 }
 
 Result<std::string> lone_package_dir(const Installation& parts, const std::string& folder) {

@@ -34,10 +34,6 @@ Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& par
   if (options.emulation != nullptr) {
     ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
   }
-  if (std::getenv("UNSTARVE_EMULATED_GPU") != nullptr) {
-    const std::string rings = fs::absolute(options.run_dir).string() + "/rings";
-    ::setenv("UNSTARVE_EMULATED_RINGS", rings.c_str(), 1);
-  }
   if (options.emulation == nullptr) return device::open_gpu_monitor({}, clock);
   device::GpuMonitorOptions ours;
   ours.nvml_path = parts.emulated_libraries + "/libnvidia-ml.so.1";
@@ -83,6 +79,11 @@ observe::JobOptions job_options(const Installation& parts, const ObservedJobOpti
   if (options.emulation != nullptr) {
     const auto& more = options.emulation->environment();
     job.environment.insert(job.environment.end(), more.begin(), more.end());
+  }
+  if (!parts.cupti_library.empty() && cupti_taken_by(parts).empty()) {
+    // The CUDA driver loads it when the job initialises CUDA.
+    job.environment.emplace_back("CUDA_INJECTION64_PATH",
+                                 fs::absolute(parts.cupti_library).string());
   }
   return job;
 }

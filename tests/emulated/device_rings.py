@@ -1,4 +1,4 @@
-"""Reads the rings of emulated GPUs, as docs/formats/run.md describes them."""
+"""Reads rings of device activity, as docs/formats/run.md describes them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Kernel:
     correlation: int
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    device: int = 0
 
 
 def read_records(ring: Path) -> list[tuple[int, bytes]]:
@@ -36,6 +37,13 @@ def read_records(ring: Path) -> list[tuple[int, bytes]]:
     return records
 
 
+def read_text(ring: Path) -> str:
+    """The JSON about its writer."""
+    data = ring.read_bytes()[:HEADER_BYTES]
+    (size,) = struct.unpack_from("<I", data, 56)
+    return data[64 : 64 + size].decode()
+
+
 def read_kernels(ring: Path) -> list[Kernel]:
     names = Path(f"{ring}.names").read_text().split("\n")
     kernels = []
@@ -45,8 +53,9 @@ def read_kernels(ring: Path) -> list[Kernel]:
         start, end = struct.unpack_from("<QQ", payload, 16)
         (correlation,) = struct.unpack_from("<I", payload, 92)
         (name,) = struct.unpack_from("<Q", payload, 104)
+        (device,) = struct.unpack_from("<I", payload, 40)
         shape = struct.unpack_from("<6i", payload, 52)
-        kernels.append(Kernel(names[name], start, end, correlation, shape[:3], shape[3:]))
+        kernels.append(Kernel(names[name], start, end, correlation, shape[:3], shape[3:], device))
     return sorted(kernels, key=lambda kernel: kernel.start_ns)
 
 

@@ -79,7 +79,6 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
         if run_dir:
             environment["UNSTARVE_RUN_DIR"] = str(run_dir)
         state = Path(environment["UNSTARVE_EMULATED_GPU"]).parent
-        environment["UNSTARVE_EMULATED_RINGS"] = str((run_dir or state) / "rings")
         yield Emulation(environment, state)
     finally:
         holder.communicate("\n", timeout=60)

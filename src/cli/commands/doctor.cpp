@@ -117,6 +117,19 @@ Check check_emulation(const trial::Installation& parts) {
   return {"emulated GPUs", true, fmt::format("{}", fmt::join(emulated::profile_names(), ", ")), ""};
 }
 
+/// Whether what a job's GPUs do can be recorded.
+Check check_recorder(const trial::Installation& parts) {
+  if (parts.cupti_library.empty()) {
+    return {"GPU recorder (CUPTI)", false, "libunstarve_cupti.so was not found beside this program",
+            "install the Python package: pip install ."};
+  }
+  if (const std::string taken = trial::cupti_taken_by(parts); !taken.empty()) {
+    return {"GPU recorder (CUPTI)", false, taken + " is set: CUPTI is left to that tool",
+            "unset it for `unstarve run`"};
+  }
+  return {"GPU recorder (CUPTI)", true, parts.cupti_library, ""};
+}
+
 std::vector<Check> check_python(const trial::Installation& parts, const trial::JobPython& job) {
   std::vector<Check> checks;
   checks.push_back({"Python hook", !parts.hook_dir.empty(),
@@ -192,6 +205,7 @@ void run_doctor(const CommandContext& context, const Options& options) {
   const auto add = [&checks](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
   };
+  checks.push_back(check_recorder(parts));
   checks.push_back(check_emulation(parts));
   add(check_host(files));
   add(check_python(parts, trial::find_job_python(options.python, options.command)));

@@ -6,40 +6,72 @@ namespace unstarve::diagnose {
 
 using job::ThreadKey;
 
-GapAttributor::GapAttributor(const job::HostIndex& host, const job::Rank& rank,
+GapAttributor::GapAttributor(const job::JobView& view, const job::DeviceWork& work,
                              const PartitionOptions& options, DevicePartition& out)
-    : host_(host), rank_(rank), options_(options), out_(out) {}
+    : host_(view.host()),
+      rank_(view.rank_of(work)),
+      options_(options),
+      edges_(view, work, options),
+      out_(out) {}
 
 void GapAttributor::before(const trace::DeviceOp& op, trace::Interval gap, bool first_recorded) {
   ++out_.gaps;
+  if (first_recorded) {
+    const std::int64_t busy_until_ns = edges_.busy_until(&op, gap);
+    out_.edge_busy_ns += busy_until_ns - gap.start_ns;
+    gap.start_ns = busy_until_ns;
+    if (gap.duration_ns() <= 0) return;
+  }
   const std::int64_t other_ns = out_.of(Cause::kOther);
-  give(gap, classify(op, gap, first_recorded));
+  give(gap, classify(op, gap));
   if (first_recorded) out_.edge_other_ns += out_.of(Cause::kOther) - other_ns;
 }
 
-void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap) {
-  // The host may wait in the training thread or in the one that launched last; both at once count
-  // once, so their calls are merged before the gap is cut along them.
+// The host may wait in the training thread or in the one that launched last.
+std::vector<trace::Interval> GapAttributor::blocked_in(const trace::DeviceOp* last,
+                                                       trace::Interval gap) const {
   std::vector<trace::Interval> blocked;
   const auto collect = [&](ThreadKey thread) {
-    for (const trace::Interval& call : host_.blocking_calls(thread)) {
-      const trace::Interval part = {std::max(call.start_ns, gap.start_ns),
-                                    std::min(call.end_ns, gap.end_ns)};
+    const job::BlockingCalls& calls = host_.blocking_calls(thread);
+    auto call = job::first_ending_after(calls, gap.start_ns);
+    for (; call != calls.end() && call->start_ns < gap.end_ns; ++call) {
+      const trace::Interval part = {std::max(call->start_ns, gap.start_ns),
+                                    std::min(call->end_ns, gap.end_ns)};
       if (part.end_ns > part.start_ns) blocked.push_back(part);
     }
   };
   for (const ThreadKey& thread : rank_.training) collect(thread);
-  if (last != nullptr) {
-    const trace::HostCall* launch = host_.launch_of(*last);
-    if (launch != nullptr) collect({launch->process, launch->thread});
-  }
+  const trace::HostCall* launch = last == nullptr ? nullptr : host_.launch_of(*last);
+  if (launch != nullptr) collect({launch->process, launch->thread});
   std::sort(blocked.begin(), blocked.end(),
             [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  return blocked;
+}
 
+// Where nothing ran, what was launched in the gap and ran behind it says as much as an operation
+// that ends a gap.
+std::int64_t GapAttributor::first_busy_until(const trace::DeviceOp* next,
+                                             trace::Interval gap) const {
+  const trace::HostCall* launch = next == nullptr ? nullptr : host_.launch_of(*next);
+  if (launch == nullptr || launch->start_ns >= gap.end_ns) return edges_.busy_until(nullptr, gap);
+  return std::min(gap.end_ns, edges_.busy_until(next, {gap.start_ns, next->start_ns}));
+}
+
+void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap,
+                         const Recording& recording) {
   ++out_.gaps;
+  const std::int64_t busy_from_ns = edges_.busy_from(last, gap, recording.start_ns);
+  out_.edge_busy_ns += gap.end_ns - busy_from_ns;
+  gap.end_ns = busy_from_ns;
+  if (recording.nothing_yet) {
+    const std::int64_t busy_until_ns = first_busy_until(recording.next, gap);
+    out_.edge_busy_ns += busy_until_ns - gap.start_ns;
+    gap.start_ns = busy_until_ns;
+  }
   const std::int64_t other_ns = out_.of(Cause::kOther);
   std::int64_t at = gap.start_ns;
-  for (const trace::Interval& call : blocked) {
+  // Both threads at once count once.
+  for (const trace::Interval& call : blocked_in(last, gap)) {
     if (call.end_ns <= at) continue;
     const std::int64_t start = std::max(call.start_ns, at);
     if (start > at) give({at, start}, {Cause::kOther, start});
@@ -50,18 +82,13 @@ void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap) {
   out_.edge_other_ns += out_.of(Cause::kOther) - other_ns;
 }
 
-GapAttributor::Answer GapAttributor::classify(const trace::DeviceOp& op, trace::Interval gap,
-                                              bool first_recorded) const {
+GapAttributor::Answer GapAttributor::classify(const trace::DeviceOp& op,
+                                              trace::Interval gap) const {
   const trace::HostCall* launch = host_.launch_of(op);
   if (launch == nullptr) return {Cause::kOther, gap.end_ns};
   if (launch->start_ns < gap.start_ns) {
     const bool is_short = gap.duration_ns() <= options_.kernel_wait_max_ns;
     return {is_short ? Cause::kKernelWait : Cause::kOther, gap.end_ns};
-  }
-  // The stream of the first recorded copy is busy with something that nobody recorded.
-  if (first_recorded && op.kind == trace::DeviceOpKind::kCopy &&
-      gap.end_ns - launch->start_ns > options_.head_wait_min_ns) {
-    return {Cause::kOther, gap.end_ns};
   }
   const std::int64_t returned = std::max(launch->end_ns, gap.start_ns);
   const bool late = gap.end_ns - returned > options_.late_start_min_ns;

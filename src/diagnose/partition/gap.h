@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "diagnose/partition/edges.h"
 #include "diagnose/partition/partition.h"
-#include "job/host_index.h"
-#include "job/rank.h"
+#include "job/job_view.h"
 
 namespace unstarve::diagnose {
 
@@ -12,14 +14,21 @@ namespace unstarve::diagnose {
 class GapAttributor {
  public:
   /// Writes into `out.idle`, `out.gaps` and the idle causes of `out.ns`. All outlive this.
-  GapAttributor(const job::HostIndex& host, const job::Rank& rank, const PartitionOptions& options,
-                DevicePartition& out);
+  GapAttributor(const job::JobView& view, const job::DeviceWork& work,
+                const PartitionOptions& options, DevicePartition& out);
 
-  /// A gap that ends because `op` starts. `first_recorded`: nothing ran on the device before it.
+  /// A gap that ends because `op` starts. `first_recorded`: no operation before it is recorded
+  /// since the recording began.
   void before(const trace::DeviceOp& op, trace::Interval gap, bool first_recorded);
 
-  /// The gap after the last operation (nullptr when there was none).
-  void tail(const trace::DeviceOp* last, trace::Interval gap);
+  /// The recording in which a tail lies.
+  struct Recording {
+    std::int64_t start_ns = 0;
+    bool nothing_yet = false;               // no operation was recorded since then
+    const trace::DeviceOp* next = nullptr;  // the first behind the gap, if any
+  };
+  /// The gap after the last operation, nullptr when there was none in this part of the span.
+  void tail(const trace::DeviceOp* last, trace::Interval gap, const Recording& recording);
 
  private:
   struct Answer {
@@ -27,7 +36,10 @@ class GapAttributor {
     std::int64_t other_from_ns;  // from here to the gap's end it is `other`
   };
 
-  Answer classify(const trace::DeviceOp& op, trace::Interval gap, bool first_recorded) const;
+  Answer classify(const trace::DeviceOp& op, trace::Interval gap) const;
+  /// Where the host was blocked in the gap after `last`: by start, and may overlap.
+  std::vector<trace::Interval> blocked_in(const trace::DeviceOp* last, trace::Interval gap) const;
+  std::int64_t first_busy_until(const trace::DeviceOp* next, trace::Interval gap) const;
   bool host_was_blocked(const trace::HostCall& launch, std::int64_t gap_start_ns) const;
   void give(trace::Interval gap, Answer answer);
   void give_rest(trace::Interval piece, Answer answer);
@@ -36,6 +48,7 @@ class GapAttributor {
   const job::HostIndex& host_;
   const job::Rank& rank_;
   const PartitionOptions& options_;
+  const RecordingEdges edges_;
   DevicePartition& out_;
   std::size_t next_wait_ = 0;  // first wait that may still reach a gap
 };

@@ -23,54 +23,91 @@ trace::Interval span_of_ops(const trace::Timeline& timeline) {
   return span;
 }
 
-void store(const job::DeviceTime& time, DevicePartition& out) {
-  const auto put = [&out](Cause cause, std::int64_t ns) {
-    out.ns[static_cast<std::size_t>(cause)] = ns;
-  };
-  put(Cause::kGpuCompute, time.compute_ns);
-  put(Cause::kExposedCommunication, time.exposed_communication_ns);
-  put(Cause::kExposedCopy, time.exposed_copy_ns);
-  out.time = time;
+/// Splits the time of one device, in one recorded part of the span after another.
+class DeviceSweep {
+ public:
+  DeviceSweep(const job::JobView& view, const job::DeviceWork& work,
+              const PartitionOptions& options, DevicePartition& out)
+      : view_(view), work_(work), gaps_(view, work, options, out), out_(out) {}
+
+  void run() {
+    for (const job::RecordedPart& part : out_.parts) sweep(part);
+    add(Cause::kGpuCompute, out_.time.compute_ns + out_.edge_busy_ns);
+    add(Cause::kExposedCommunication, out_.time.exposed_communication_ns);
+    add(Cause::kExposedCopy, out_.time.exposed_copy_ns);
+  }
+
+ private:
+  void sweep(const job::RecordedPart& part);
+  /// Those that may run in `part`: what runs on from earlier parts, then what begins before its
+  /// end.
+  std::vector<std::uint32_t> ops_until(std::int64_t end_ns);
+  void add(Cause cause, std::int64_t ns) { out_.ns[static_cast<std::size_t>(cause)] += ns; }
+
+  const job::JobView& view_;
+  const job::DeviceWork& work_;
+  GapAttributor gaps_;
+  DevicePartition& out_;
+  std::size_t next_ = 0;                   // of work_.ops
+  std::vector<std::uint32_t> still_runs_;  // at the end of the last part
+};
+
+std::vector<std::uint32_t> DeviceSweep::ops_until(std::int64_t end_ns) {
+  const std::vector<trace::DeviceOp>& all = view_.timeline().device_ops;
+  std::vector<std::uint32_t> ops = std::move(still_runs_);
+  for (; next_ < work_.ops.size() && all[work_.ops[next_]].start_ns < end_ns; ++next_) {
+    ops.push_back(work_.ops[next_]);
+  }
+  still_runs_.clear();
+  for (const std::uint32_t i : ops) {
+    if (all[i].end_ns > end_ns) still_runs_.push_back(i);
+  }
+  return ops;
+}
+
+void DeviceSweep::sweep(const job::RecordedPart& part) {
+  job::DeviceTimeSweep busy(part.when);
+  const trace::DeviceOp* last = nullptr;
+  bool first_recorded = true;
+  for (const std::uint32_t i : ops_until(part.when.end_ns)) {
+    const trace::DeviceOp& op = view_.timeline().device_ops[i];
+    const bool first =
+        std::exchange(first_recorded, first_recorded && op.start_ns < part.window.start_ns);
+    const std::int64_t start = std::max(op.start_ns, part.when.start_ns);
+    if (std::min(op.end_ns, part.when.end_ns) <= start) continue;  // outside, or without length
+    ++out_.ops;
+    if (view_.host().launch_of(op) == nullptr) ++out_.ops_without_launch;
+    if (start > busy.busy_until_ns()) gaps_.before(op, {busy.busy_until_ns(), start}, first);
+    busy.add(op);
+    last = &op;
+  }
+  if (part.when.end_ns > busy.busy_until_ns()) {
+    const bool more = next_ < work_.ops.size();
+    const trace::DeviceOp* next = more ? &view_.timeline().device_ops[work_.ops[next_]] : nullptr;
+    gaps_.tail(last, {busy.busy_until_ns(), part.when.end_ns},
+               {part.window.start_ns, first_recorded, next});
+  }
+  out_.time += busy.time();
 }
 
 DevicePartition partition_device(const job::JobView& view, const job::DeviceWork& work,
                                  const PartitionOptions& options) {
-  const trace::Timeline& timeline = view.timeline();
   DevicePartition out;
   out.device = work.device;
   out.rank = work.rank;
   const job::Rank& rank = view.rank_of(work);
-  out.span = rank.span ? *rank.span : span_of_ops(timeline);
-
-  job::DeviceTimeSweep sweep(out.span);
-  GapAttributor gaps(view.host(), rank, options, out);
-  const trace::DeviceOp* last = nullptr;
-  for (const std::uint32_t i : work.ops) {
-    const trace::DeviceOp& op = timeline.device_ops[i];
-    const std::int64_t start = std::max(op.start_ns, out.span.start_ns);
-    const std::int64_t end = std::min(op.end_ns, out.span.end_ns);
-    if (end <= start) continue;  // outside the span, or without length
-    ++out.ops;
-    if (view.host().launch_of(op) == nullptr) ++out.ops_without_launch;
-    if (start > sweep.busy_until_ns()) {
-      const bool first_recorded = i == work.ops.front();
-      gaps.before(op, {sweep.busy_until_ns(), start}, first_recorded);
-    }
-    sweep.add(op);
-    last = &op;
-  }
-  if (out.span.end_ns > sweep.busy_until_ns()) {
-    gaps.tail(last, {sweep.busy_until_ns(), out.span.end_ns});
-  }
-  store(sweep.time(), out);
+  out.span = rank.span ? *rank.span : span_of_ops(view.timeline());
+  out.parts = job::recorded_parts(rank, out.span);
+  for (const job::RecordedPart& part : out.parts) out.recorded_ns += part.when.duration_ns();
+  DeviceSweep(view, work, options, out).run();
   return out;
 }
 
 }  // namespace
 
 double DevicePartition::share(Cause cause) const {
-  const std::int64_t length = span.duration_ns();
-  return length > 0 ? static_cast<double>(of(cause)) / static_cast<double>(length) : 0.0;
+  if (recorded_ns <= 0) return 0.0;
+  return static_cast<double>(of(cause)) / static_cast<double>(recorded_ns);
 }
 
 std::vector<DevicePartition> partition_devices(const job::JobView& job,
@@ -78,7 +115,7 @@ std::vector<DevicePartition> partition_devices(const job::JobView& job,
   std::vector<DevicePartition> partitions;
   for (const job::DeviceWork& work : job.devices()) {
     DevicePartition partition = partition_device(job, work, options);
-    if (partition.span.duration_ns() > 0) partitions.push_back(std::move(partition));
+    if (partition.recorded_ns > 0) partitions.push_back(std::move(partition));
   }
   return partitions;
 }

@@ -7,6 +7,7 @@
 #include "diagnose/partition/cause.h"
 #include "job/device_time.h"
 #include "job/job_view.h"
+#include "job/recorded.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
@@ -17,7 +18,8 @@ struct PartitionOptions {
   std::int64_t kernel_wait_max_ns = 50'000;
   /// Work that starts this long after its launch returned was held up by something not recorded.
   std::int64_t late_start_min_ns = 100'000;
-  /// A first copy that waits this long for its stream waits for work from before the recording.
+  /// A first operation that waits this long for its stream, or a host that waits this long before
+  /// it, waits for work launched before the recording began.
   std::int64_t head_wait_min_ns = 1'000'000;
 };
 
@@ -27,23 +29,28 @@ struct IdleSlice {
   Cause cause = Cause::kOther;
 };
 
-/// How one device spent the span: every nanosecond is given to exactly one cause.
+/// How one device spent the span, as far as it was recorded: every nanosecond of that is given to
+/// exactly one cause.
 struct DevicePartition {
   std::int32_t device = 0;
   std::size_t rank = 0;  // whose device it is: an index into the view's ranks
   trace::Interval span;
-  std::array<std::int64_t, kCauseCount> ns{};  // by Cause; sums to the span
+  std::vector<job::RecordedPart> parts;        // of the span; all of it where nothing was left out
+  std::int64_t recorded_ns = 0;                // their length
+  std::array<std::int64_t, kCauseCount> ns{};  // by Cause; sums to recorded_ns
   std::int64_t gaps = 0;
   std::int64_t ops = 0;                 // in the span
   std::int64_t ops_without_launch = 0;  // of those
   // Of `other`: before the first operation that was recorded and after the last, where a recording
   // that began late or ended early does not hold what the device did.
   std::int64_t edge_other_ns = 0;
-  job::DeviceTime time;         // what ran
+  // Of `gpu_compute`: at such edges, with work that is not recorded but must have been there.
+  std::int64_t edge_busy_ns = 0;
+  job::DeviceTime time;         // what ran, of what is recorded
   std::vector<IdleSlice> idle;  // by start; pieces of one gap lie next to each other
 
   std::int64_t of(Cause cause) const { return ns[static_cast<std::size_t>(cause)]; }
-  double share(Cause cause) const;
+  double share(Cause cause) const;  // of the recorded time
 };
 
 /// The partition of every device that ran something, by device index. Empty when none did, or

@@ -186,10 +186,11 @@ TEST(Partition, TimeLongAfterTheLaunchReturnedIsOther) {
   EXPECT_EQ(us(p, Cause::kOther), 340);
 }
 
-TEST(Partition, AFirstCopyThatWaitsForItsStreamMakesTheHeadOther) {
+TEST(Partition, AFirstCopyThatWaitsForItsStreamMakesTheHeadBusy) {
   Builder head;
   head.step(0, 5000).launched(1000, 4000, 3000, 5000, DeviceOpKind::kCopy);
-  EXPECT_EQ(us(only(head.build()), Cause::kOther), 3000);
+  EXPECT_EQ(us(only(head.build()), Cause::kGpuCompute), 3000);
+  EXPECT_EQ(only(head.build()).edge_busy_ns, 3000 * kUs);
 
   Builder later;  // the stream's earlier work is recorded, so nothing is hidden
   later.launched(-20, -19, -15, -10);

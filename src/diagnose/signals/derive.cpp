@@ -4,13 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "diagnose/partition/whole_span.h"
+
 namespace unstarve::diagnose {
 
 namespace {
-
-void share(const DevicePartition& partition, Cause cause, Reading<double>& out) {
-  out = partition.share(cause);
-}
 
 Reading<double> ratio(const Reading<double>& part, const Reading<double>& whole) {
   if (!part) return part.why_absent();
@@ -67,16 +65,21 @@ void derive_partition_signals(const SignalSources& sources, Signals& out) {
   if (seen + lost > 0) out.events_lost_ratio = lost / (seen + lost);
   if (sources.worst == nullptr) return;
   const DevicePartition& worst = *sources.worst;
-  share(worst, Cause::kGpuCompute, out.gpu_compute_ratio);
-  share(worst, Cause::kExposedCommunication, out.exposed_communication_ratio);
-  share(worst, Cause::kExposedCopy, out.exposed_copy_ratio);
-  share(worst, Cause::kInputWait, out.input_wait_ratio);
-  share(worst, Cause::kSync, out.sync_ratio);
-  share(worst, Cause::kLaunch, out.launch_ratio);
-  share(worst, Cause::kKernelWait, out.kernel_wait_ratio);
-  share(worst, Cause::kOther, out.other_ratio);
-  out.edge_other_ratio =
-      static_cast<double>(worst.edge_other_ns) / static_cast<double>(worst.span.duration_ns());
+  const auto shares = shares_of_span(worst, sources.rank);
+  const auto of = [&shares](Cause cause) { return shares[static_cast<std::size_t>(cause)]; };
+  out.gpu_compute_ratio = of(Cause::kGpuCompute);
+  out.exposed_communication_ratio = of(Cause::kExposedCommunication);
+  out.exposed_copy_ratio = of(Cause::kExposedCopy);
+  out.input_wait_ratio = of(Cause::kInputWait);
+  out.sync_ratio = of(Cause::kSync);
+  out.launch_ratio = of(Cause::kLaunch);
+  out.kernel_wait_ratio = of(Cause::kKernelWait);
+  out.other_ratio = of(Cause::kOther);
+  const double recorded_ns = static_cast<double>(worst.recorded_ns);
+  out.edge_other_ratio = static_cast<double>(worst.edge_other_ns) / recorded_ns;
+  out.edge_busy_ratio = static_cast<double>(worst.edge_busy_ns) / recorded_ns;
+  out.recorded_ratio = recorded_ns / static_cast<double>(worst.span.duration_ns());
+  out.recorded_step_count = job::steps_in(sources.rank.steps, worst.parts);
   if (worst.ops > 0) {
     out.ops_without_launch_ratio =
         static_cast<double>(worst.ops_without_launch) / static_cast<double>(worst.ops);

@@ -12,8 +12,12 @@ using trace::DeviceOp;
 using trace::DeviceOpKind;
 using trace::MemoryKind;
 
-bool overlaps(std::int64_t start_ns, std::int64_t end_ns, const trace::Interval& window) {
-  return start_ns < window.end_ns && end_ns > window.start_ns;
+/// Whether it lies, at least in part, in the time that the partition is of.
+bool is_recorded(std::int64_t start_ns, std::int64_t end_ns, const DevicePartition& partition) {
+  const auto part = std::partition_point(
+      partition.parts.begin(), partition.parts.end(),
+      [start_ns](const job::RecordedPart& one) { return one.when.end_ns <= start_ns; });
+  return part != partition.parts.end() && part->when.start_ns < end_ns;
 }
 
 Reading<double> hidden_ratio(std::int64_t all_ns, std::int64_t exposed_ns) {
@@ -29,7 +33,7 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
   double known_bytes = 0;
   double pageable_bytes = 0;
   for (const DeviceOp& op : sources.timeline().device_ops) {
-    if (op.device != worst.device || !overlaps(op.start_ns, op.end_ns, worst.span)) continue;
+    if (op.device != worst.device || !is_recorded(op.start_ns, op.end_ns, worst)) continue;
     ++ops;
     if (op.kind == DeviceOpKind::kCompute) {
       kernels.push_back(static_cast<double>(op.end_ns - op.start_ns));
@@ -61,7 +65,7 @@ void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
   double count = 0;
   for (const job::ThreadKey& thread : training) {
     for (const trace::Interval& call : sources.job.host().blocking_calls(thread)) {
-      if (overlaps(call.start_ns, call.end_ns, worst.span)) ++count;
+      if (is_recorded(call.start_ns, call.end_ns, worst)) ++count;
     }
   }
   if (steps > 0) out.syncs_per_step = count / steps;
@@ -71,7 +75,7 @@ void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
     if (call.kind != trace::HostCallKind::kSync) continue;
     const job::ThreadKey thread = {call.process, call.thread};
     if (!std::binary_search(training.begin(), training.end(), thread)) continue;
-    if (!overlaps(call.start_ns, call.end_ns, worst.span)) continue;
+    if (!is_recorded(call.start_ns, call.end_ns, worst)) continue;
     blocked[call.name] += call.end_ns - call.start_ns;
   }
   const auto longest =
@@ -96,7 +100,7 @@ void derive_longest_gap(const DevicePartition& worst, Signals& out) {
 
 void derive_device_signals(const SignalSources& sources, Signals& out) {
   if (sources.worst == nullptr) return;
-  const double steps = out.step_count.value_or(0);
+  const double steps = out.recorded_step_count.value_or(0);
   derive_work(sources, steps, out);
   derive_syncs(sources, steps, out);
   derive_longest_gap(*sources.worst, out);

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 54> kFields = {{
+constexpr std::array<SignalField, 57> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -19,7 +19,10 @@ constexpr std::array<SignalField, 54> kFields = {{
     {"kernel_wait_ratio", &Signals::kernel_wait_ratio},
     {"other_ratio", &Signals::other_ratio},
     {"edge_other_ratio", &Signals::edge_other_ratio},
+    {"edge_busy_ratio", &Signals::edge_busy_ratio},
     {"step_count", &Signals::step_count},
+    {"recorded_ratio", &Signals::recorded_ratio},
+    {"recorded_step_count", &Signals::recorded_step_count},
     {"ops_without_launch_ratio", &Signals::ops_without_launch_ratio},
     {"events_lost_ratio", &Signals::events_lost_ratio},
     {"step_ns_median", &Signals::step_ns_median},

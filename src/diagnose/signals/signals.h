@@ -12,7 +12,7 @@ namespace unstarve::diagnose {
 /// and the device's monitor said meanwhile. Absent stays absent, so a rule that needs it abstains.
 /// Times end in _ns; ratios are 0..1.
 struct Signals {
-  // Shares of the worst device's span (docs/partition.md).
+  // Shares of the worst device's span (docs/partition.md), the last two of what was recorded of it.
   Reading<double> gpu_compute_ratio;
   Reading<double> exposed_communication_ratio;
   Reading<double> exposed_copy_ratio;
@@ -23,9 +23,12 @@ struct Signals {
   Reading<double> other_ratio;
   Reading<double> edge_other_ratio;  // of the span: `other` before the first recorded operation and
                                      // after the last
+  Reading<double> edge_busy_ratio;   // of the recorded time, part of gpu_compute: at such edges
 
   // Quality of the recording.
   Reading<double> step_count;                // steps looked at, warm-up left out
+  Reading<double> recorded_ratio;            // of the span, time in which the device was recorded
+  Reading<double> recorded_step_count;       // steps, and parts of steps, in that time
   Reading<double> ops_without_launch_ratio;  // operations whose launch call was not recorded
   Reading<double> events_lost_ratio;  // events overwritten or damaged before they were read, of all
 

@@ -1,5 +1,6 @@
 #include "observe/inside/ring_directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -60,6 +61,10 @@ void RingDirectory::drain(trace::RunSink& sink) {
       ring.failed = true;
       remarks_.push_back(drained.error().message);
       continue;
+    }
+    const std::string& remark = ring.follower.remark();
+    if (!remark.empty() && std::count(remarks_.begin(), remarks_.end(), remark) == 0) {
+      remarks_.push_back(remark);
     }
     ring.finished = ring.ended_before;
     ring.ended_before = ring.follower.writer_ended();

@@ -17,6 +17,7 @@ _VIEWS = {
     # module as imported by the job -> (our module, the function in it that gets the module)
     "torch.utils.data.dataloader": ("loaders", "watch_dataloader"),
     "torch.optim.optimizer": ("steps", "watch_optimizer"),
+    "torch.autograd.profiler": ("cupti", "watch_profiler"),
     "PIL.ImageFile": ("decode", "watch_pil"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
     "unstarve.loader": ("loaders", "watch_unstarve"),

@@ -7,7 +7,7 @@ import weakref
 from types import ModuleType
 from typing import Any
 
-from . import blocking, timeline
+from . import blocking, cupti, timeline
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
@@ -66,7 +66,7 @@ class Steps:
         """After the first steps it is clear whether the job uses CUDA."""
         if index == _DEVICE_IS_KNOWN:
             self._window = timeline.window()
-            if self._window is not None or timeline.is_emulated():
+            if self._window is not None or cupti.is_in_use():
                 blocking.watch()
         elif self._window is not None and not self._window.after_step(index):
             self._window = None

@@ -1,8 +1,8 @@
 """The GPU's timeline of a few steps: torch.profiler in one short window, exported for the importer.
 
-Off unless the job uses CUDA. It costs those steps some of their speed, and the last of them the
-time to write the file; both are recorded in the ring's text as `profile`. It gives way to any
-profiler of the job, at once.
+Off unless the job uses CUDA, and our own library (cupti.py) cannot record it. It costs those steps
+some of their speed, and the last of them the time to write the file; both are recorded in the
+ring's text as `profile`. It gives way to any profiler of the job, at once.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import os
 import sys
 from typing import Any, Callable
 
+from . import cupti
 from .recorder import RECORDER, now_ns
 
 _STEPS = "10..16"
 #: Set by tools that hold what torch.profiler needs, or that would be disturbed.
-_TAKEN = ("CUDA_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE")
+_TAKEN = ("NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE")
 #: Steps after the window's start in which the job's own profiler is waited for.
 _PATIENCE = 100
+#: Steps of the window that are told the reader of the run, to align the clocks.
+_MARKS = 12
 _BEGINNINGS = ("__enter__", "_prepare_trace")
 
 
@@ -33,6 +36,7 @@ class Window:
         self._originals: dict[str, Any] = {}
         self._length = last - first
         self._begun_ns = 0
+        self._marks: list[list[int]] = []
         self._done = False
 
     def after_step(self, index: int) -> bool:
@@ -79,7 +83,10 @@ class Window:
             self._step_mark = None
         if index is not None:
             self._step_mark = _torch().profiler.record_function(f"ProfilerStep#{index + 1}")
+            before = now_ns()
             self._step_mark.__enter__()
+            if len(self._marks) < _MARKS:
+                self._marks.append([index + 1, before, now_ns()])
 
     def finish(self, why_early: str) -> None:
         """Stops and writes the trace. `why_early` is empty when the window was seen to its end."""
@@ -92,6 +99,7 @@ class Window:
         self._mark(None)
         profiler.stop()
         facts = dict(RECORDER.facts("profile"), window_ns=ended - self._begun_ns)
+        facts["marks"] = self._marks
         if why_early:
             facts["ended_early"] = why_early
         facts["file"] = _export(profiler)
@@ -153,28 +161,24 @@ def _export(profiler: Any) -> str:
 
 def window() -> Window | None:
     """The window to watch for, or None where there is nothing to see or somebody else looks."""
+    device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
+    if device == "cuda":
+        if not cupti.is_in_use():
+            return None
+        why_not = cupti.why_not_recording()
+        RECORDER.describe(gpu_records={"by": "cupti"} if not why_not else {"why_not": why_not})
+        if not why_not:
+            return None
     first, _, last = os.environ.get("UNSTARVE_PROFILE_STEPS", _STEPS).partition("..")
     if not last:
         return None
-    device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
-    torch = _torch()
-    if device == "cuda" and not (torch.cuda.is_available() and torch.cuda.is_initialized()):
-        return None
-    if device == "cuda" and is_emulated():
-        return None
     taken = [name for name in _TAKEN if name in os.environ]
+    if "CUDA_INJECTION64_PATH" in os.environ and not cupti.is_asked_for():
+        taken.append("CUDA_INJECTION64_PATH")
     if taken:
         RECORDER.describe(profile={"skipped": f"{taken[0]} is set"})
         return None
     return Window(int(first), int(last), device)
-
-
-def is_emulated() -> bool:
-    """Whether the job's CUDA is emulated and in use: all that its GPUs do is recorded then."""
-    if "UNSTARVE_EMULATED_GPU" not in os.environ:
-        return False
-    cuda = _torch().cuda
-    return bool(cuda.is_available() and cuda.is_initialized())
 
 
 def _torch() -> Any:

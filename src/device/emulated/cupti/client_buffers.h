@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "device/emulated/cupti/cupti_abi.h"
+#include "base/cupti_abi.h"
 
 namespace unstarve::emulated {
 

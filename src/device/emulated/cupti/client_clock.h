@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "device/emulated/cupti/cupti_abi.h"
+#include "base/cupti_abi.h"
 
 namespace unstarve::emulated {
 

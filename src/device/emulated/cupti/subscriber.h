@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/cupti_abi.h"
 #include "base/mutex.h"
-#include "device/emulated/cupti/cupti_abi.h"
 #include "device/emulated/process/records/recorder.h"
 
 namespace unstarve::emulated {

@@ -23,9 +23,10 @@ constexpr std::size_t kDeliverAt = 1 << 14;
 
 constexpr std::uint32_t number(Kind kind) { return static_cast<std::uint32_t>(kind); }
 
-/// What occurs here, and what is known not to occur: no profiler's overhead.
+/// What occurs here, and what is known not to occur: no profiler's overhead; copies between GPUs
+/// are records of copies.
 bool is_traced(std::uint32_t kind) {
-  return record_bytes(kind) != 0 || kind == cupti::kKindOverhead;
+  return record_bytes(kind) != 0 || kind == number(Kind::kOverhead) || kind == cupti::kKindPeerCopy;
 }
 
 /// A client's callback that makes CUDA calls must not deliver again.
@@ -78,6 +79,12 @@ Code Tracer::enable(std::uint32_t kind, bool on) {
     MutexLock lock(mutex_);
     if (on && kinds_.none()) first_correlation_ = 0;
     kinds_[kind] = on;
+    // A kind overrides what was said of its calls before.
+    if (kind == number(Kind::kRuntime) || kind == number(Kind::kDriver)) {
+      const std::size_t api = kind == number(Kind::kDriver) ? 1 : 0;
+      calls_on_[api].reset();
+      calls_off_[api].reset();
+    }
   }
   if (!on || delivering) return Code::kSuccess;
   // Clients flush only once they have handed out a buffer, so they are asked at once.
@@ -91,6 +98,8 @@ Code Tracer::enable(std::uint32_t kind, bool on) {
 Code Tracer::enable_call(bool driver, std::uint32_t call, bool on) {
   if (call == 0 || call >= kCallCount) return Code::kInvalidParameter;
   MutexLock lock(mutex_);
+  const bool idle = kinds_.none() && calls_on_[0].none() && calls_on_[1].none();
+  if (on && idle) first_correlation_ = 0;
   const std::size_t api = driver ? 1 : 0;
   calls_on_[api][call] = on;
   calls_off_[api][call] = !on;

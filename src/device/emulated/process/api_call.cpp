@@ -45,7 +45,7 @@ ApiCall::ApiCall(Call kind, bool driver)
       outer_(t_innermost) {
   t_innermost = this;
   Recorder& recorder = Recorder::get();
-  recorded_ = kind_ != Call::kOther && Machine::existing() != nullptr && recorder.records();
+  recorded_ = kind_ != Call::kOther && Machine::existing() != nullptr && recorder.records_calls();
   if (recorded_) recorder.call_begins(record_of(*this, driver_, started_ns_));
 }
 
@@ -60,8 +60,7 @@ ApiCall::~ApiCall() {
   if (recorded_) {
     CallRecord record = record_of(*this, driver_, started_ns_);
     record.activity.end_ns = static_cast<std::uint64_t>(std::max(now_ns(), due_ns));
-    Gpu* gpu = machine != nullptr ? current_gpu() : nullptr;
-    Recorder::get().call_ended(record, gpu != nullptr ? gpu->index() : -1);
+    Recorder::get().call_ended(record);
   }
   // The clock is read once before the call counts as begun, and once too often at its end.
   if (cost_ns > 0) spin_until(due_ns - 2 * clock_read_ns());

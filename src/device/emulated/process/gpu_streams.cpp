@@ -171,7 +171,7 @@ Outcome ProcessGpu::synchronize_device() {
 }
 
 void ProcessGpu::record_wait(cupti::SyncKind kind, const Stream* stream, std::int64_t started_ns) {
-  if (!Recorder::get().records()) return;
+  if (!Recorder::get().records_calls()) return;
   cupti::Synchronization record;
   record.sync_kind = static_cast<std::uint32_t>(kind);
   record.start_ns = static_cast<std::uint64_t>(started_ns);
@@ -179,7 +179,7 @@ void ProcessGpu::record_wait(cupti::SyncKind kind, const Stream* stream, std::in
   record.correlation_id = current_correlation();
   record.context_id = static_cast<std::uint32_t>(index_) + 1;
   record.stream_id = stream != nullptr ? static_cast<std::uint32_t>(stream->id) : 0;
-  Recorder::get().wait_ended(record, index_);
+  Recorder::get().wait_ended(record);
 }
 
 void ProcessGpu::wait_for_room(LaneId lane) {

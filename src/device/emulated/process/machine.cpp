@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "device/emulated/process/process_gpu.h"
+#include "device/emulated/process/records/injection.h"
 #include "device/emulated/process/records/recorder_state.h"
 #include "device/emulated/process/waiting.h"
 
@@ -98,6 +99,7 @@ Machine* Machine::get() {
       all.machine.store(machine);
       all.tried.store(true, std::memory_order_release);
     });
+    if (all.machine.load() != nullptr) load_injection();
   }
   return all.machine.load(std::memory_order_relaxed);
 }

@@ -36,12 +36,6 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-std::string rings_folder(const std::string& state) {
-  if (std::string folder = variable("UNSTARVE_EMULATED_RINGS"); !folder.empty()) return folder;
-  if (const std::string run = variable("UNSTARVE_RUN_DIR"); !run.empty()) return run + "/rings";
-  return state.empty() ? "" : state + "/rings";
-}
-
 int find_by_name(std::string_view name, int gpus) {
   int number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -124,7 +118,7 @@ Result<Settings> read_settings() {
   if (scale != json.end() && scale->is_number()) settings.scale = scale->get<double>();
   settings.step_ns = step_ns_of(json);
   settings.state_folder = text_of(json, "state");
-  settings.rings_folder = rings_folder(settings.state_folder);
+  if (!settings.state_folder.empty()) settings.rings_folder = settings.state_folder + "/rings";
   return settings;
 }
 

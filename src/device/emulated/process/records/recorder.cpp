@@ -133,19 +133,12 @@ void Recorder::call_begins(const CallRecord& call) {
   tell([&](RecordSink& sink) { sink.call_begins(call); });
 }
 
-void Recorder::call_ended(const CallRecord& call, int gpu) {
+void Recorder::call_ended(const CallRecord& call) {
   tell([&](RecordSink& sink) { sink.call_ended(call); });
-  // Only those that have a number.
-  if (ring_count_.load() == 0 || call.activity.call == 0) return;
-  MutexLock lock(mutex_);
-  if (DeviceRing* out = ring(gpu)) out->write(call.activity);
 }
 
-void Recorder::wait_ended(const cupti::Synchronization& wait, int gpu) {
+void Recorder::wait_ended(const cupti::Synchronization& wait) {
   tell([&](RecordSink& sink) { sink.wait_ended(wait); });
-  if (ring_count_.load() == 0) return;
-  MutexLock lock(mutex_);
-  if (DeviceRing* out = ring(gpu)) out->write(wait);
 }
 
 void Recorder::memory_changed(int gpu, std::uint64_t used_bytes) {

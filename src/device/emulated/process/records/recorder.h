@@ -6,8 +6,9 @@
 #include "device/emulated/process/api_call.h"
 
 /// What the emulated GPUs of this process did, as CUPTI's activity records (base/cupti_records.h),
-/// times in ns of CLOCK_MONOTONIC. Two may want them: the rings (device_ring.h), read by whoever
-/// watches the job, and a sink within the process, the library that stands in for CUPTI.
+/// times in ns of CLOCK_MONOTONIC. Two may want them: the rings (device_ring.h), out of which
+/// NVML's stand-in makes readings, of operations alone; and a sink within the process, CUPTI's
+/// stand-in.
 namespace unstarve::emulated {
 
 /// A call of the runtime or the driver by the program.

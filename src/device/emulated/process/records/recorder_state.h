@@ -21,14 +21,16 @@ class Recorder {
 
   /// Somebody wants records.
   bool records() const { return ring_count_.load() > 0 || sink_.load() != nullptr; }
+  /// Somebody wants calls.
+  bool records_calls() const { return sink_.load() != nullptr; }
   void add_ring(int gpu, DeviceRing ring) UNSTARVE_EXCLUDES(mutex_);
 
   void operation_ended(const Ended& ended, std::uint64_t stream, int machine_index)
       UNSTARVE_EXCLUDES(mutex_);
+  // Calls are the sink's alone: the rings are about the GPUs.
   void call_begins(const CallRecord& call);
-  /// `gpu`: the calling thread's; -1: none.
-  void call_ended(const CallRecord& call, int gpu) UNSTARVE_EXCLUDES(mutex_);
-  void wait_ended(const cupti::Synchronization& wait, int gpu) UNSTARVE_EXCLUDES(mutex_);
+  void call_ended(const CallRecord& call);
+  void wait_ended(const cupti::Synchronization& wait);
   void memory_changed(int gpu, std::uint64_t used_bytes) UNSTARVE_EXCLUDES(mutex_);
 
   void set_sink(RecordSink* sink);

@@ -17,7 +17,6 @@ const std::string& machine_state_folder() {
     std::ofstream(settings) << R"({"gpus": 2, "profile": )" << profile.value() << R"(, "state": ")"
                             << folder.path() << "\"}";
     ::unsetenv("CUDA_VISIBLE_DEVICES");
-    ::setenv("UNSTARVE_EMULATED_RINGS", (folder.path() + "/rings").c_str(), 1);
     ::setenv("UNSTARVE_EMULATED_GPU", settings.c_str(), 1);
     return gpu_count() == 2;
   }();

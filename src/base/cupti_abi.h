@@ -5,9 +5,9 @@
 
 #include "base/cupti_records.h"
 
-/// The part of CUPTI's binary interface that the stand-in implements, declared anew, beside the
-/// records of base/cupti_records.h. The same in CUDA 12 and 13: newer records only grow at their
-/// end.
+/// The part of CUPTI's binary interface that our stand-in implements and that our recording library
+/// calls, declared anew, beside the records of base/cupti_records.h. The same in CUDA 12 and 13:
+/// newer records only grow at their end.
 namespace unstarve::cupti {
 
 /// CUptiResult.
@@ -34,14 +34,16 @@ enum class Code : std::int32_t {
 };
 
 /// CUpti_ActivityKind, beside those of Kind (base/cupti_enums.h).
-inline constexpr std::uint32_t kKindKernel = 3;  // one kernel at a time
-inline constexpr std::uint32_t kKindOverhead = 17;
+inline constexpr std::uint32_t kKindKernel = 3;     // one kernel at a time
+inline constexpr std::uint32_t kKindPeerCopy = 22;  // CUPTI_ACTIVITY_KIND_MEMCPY2
 inline constexpr std::uint32_t kKindExternalCorrelation = 39;
 inline constexpr std::uint32_t kKindCount = 60;
 
 /// CUpti_ExternalCorrelationKind: 1 to 5.
 inline constexpr std::uint32_t kExternalKindMin = 1;
 inline constexpr std::uint32_t kExternalKindMax = 5;
+
+inline constexpr std::uint32_t kFlushForced = 1;  // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 
 inline constexpr std::uint32_t kThreadIdDefault = 0;  // pthread_self()
 inline constexpr std::uint32_t kThreadIdSystem = 1;   // gettid()
@@ -67,6 +69,27 @@ struct ExternalCorrelation {
 static_assert(sizeof(ExternalCorrelation) == 24);
 static_assert(offsetof(ExternalCorrelation, external_id) == 8);
 static_assert(offsetof(ExternalCorrelation, correlation_id) == 16);
+
+/// CUpti_ActivityMemcpyPtoP4, as far as its predecessors have it.
+struct PeerCopy {
+  std::uint32_t kind = kKindPeerCopy;
+  std::uint8_t copy_kind = 0;
+  std::uint8_t source_kind = 0;
+  std::uint8_t target_kind = 0;
+  std::uint8_t flags = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint32_t device_id = 0;
+  std::uint32_t context_id = 0;
+  std::uint32_t stream_id = 0;
+  std::uint32_t source_device_id = 0;
+  std::uint32_t source_context_id = 0;
+  std::uint32_t target_device_id = 0;
+  std::uint32_t target_context_id = 0;
+  std::uint32_t correlation_id = 0;
+};
+static_assert(sizeof(PeerCopy) == 64 && offsetof(PeerCopy, correlation_id) == 60);
 
 /// CUpti_CallbackData.
 struct CallbackData {

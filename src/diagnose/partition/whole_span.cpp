@@ -1,0 +1,35 @@
+#include "diagnose/partition/whole_span.h"
+
+#include <algorithm>
+
+namespace unstarve::diagnose {
+
+std::array<double, kCauseCount> shares_of_span(const DevicePartition& partition,
+                                               const job::Rank& rank) {
+  std::array<double, kCauseCount> shares{};
+  for (const Cause cause : kAllCauses) {
+    shares[static_cast<std::size_t>(cause)] = partition.share(cause);
+  }
+  const std::int64_t span_ns = partition.span.duration_ns();
+  if (partition.recorded_ns <= 0 || partition.recorded_ns >= span_ns) return shares;
+  std::int64_t seen_ns = 0;
+  for (const job::RecordedPart& part : partition.parts) {
+    seen_ns += job::covered_ns(rank.waits, part.when);
+  }
+  const double waited_seen =
+      static_cast<double>(seen_ns) / static_cast<double>(partition.recorded_ns);
+  const double waited = static_cast<double>(job::covered_ns(rank.waits, partition.span)) /
+                        static_cast<double>(span_ns);
+  double& input_wait = shares[static_cast<std::size_t>(Cause::kInputWait)];
+  const double corrected = std::clamp(input_wait + waited - waited_seen, 0.0, 1.0);
+  const double rest = 1.0 - input_wait;
+  // What the time outside holds beside waits is unknown where the parts hold nothing but waits.
+  constexpr double kNothing = 1e-9;
+  const double scale = rest > kNothing ? (1.0 - corrected) / rest : 0.0;
+  for (double& share : shares) share *= scale;
+  input_wait = corrected;
+  if (rest <= kNothing) shares[static_cast<std::size_t>(Cause::kOther)] = 1.0 - corrected;
+  return shares;
+}
+
+}  // namespace unstarve::diagnose
