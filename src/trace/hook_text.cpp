@@ -98,6 +98,10 @@ HookText parse_hook_text(std::string_view process_text) {
   words.fix_applied = text.contains("fix_applied");
   words.fix_refused = first_reason(text);
   words.profile = profile_of(member(text, "profile"));
+  const Json device = member(text, "trains_on");
+  words.device.kind = text_at(device, "device");
+  words.device.build = text_at(device, "build");
+  words.device.unwatched = text_at(member(text, "profile"), "skipped");
   return words;
 }
 
@@ -126,6 +130,15 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       loader.place = words.place;
       loader.data = words.data;
     }
+  }
+}
+
+void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    TrainingDevice device = parse_hook_text(process.text).device;
+    if (device.kind.empty()) continue;
+    device.process = process.row.id.pid;
+    timeline.training_devices.push_back(std::move(device));
   }
 }
 

@@ -18,6 +18,7 @@ struct Options {
   std::string run;
   std::string html;
   std::string json;
+  bool verbose = false;
 };
 
 std::string as_json(const report::Report& shown) {
@@ -39,7 +40,8 @@ Status report_run(const Options& options) {
     }
   }
   if (options.json.empty() && options.html.empty()) {
-    write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
+    write_text(Stream::kOut,
+               report::render_text(shown, report_options(Stream::kOut, options.verbose)));
     write_notes(job->before.remarks);
   }
   return {};
@@ -53,6 +55,7 @@ void add_report_command(CommandLine& line, CommandContext& context) {
   command.option("RUN", options->run, "run folder, also of `run --fix` (or a trace)").required();
   command.option("--html", options->html, "write one self-contained page (- for stdout)");
   command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
+  command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command.when_named([&context, options] {
     if (const Status done = report_run(*options); !done) report_error(context, done.error());
   });

@@ -56,6 +56,12 @@ TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
   EXPECT_THAT(render_html(report), HasSubstr("a real one takes 0.92 to 1.12 times"));
 }
 
+TEST(Page, WithoutAGpuShowsTheTrainingThreadsTime) {
+  const std::string page = render_html(sample::host_report());
+  EXPECT_THAT(page, HasSubstr("aria-label=\"share of time: input_wait 62.0 %, own_work 38.0 %\""));
+  EXPECT_THAT(page, HasSubstr("GPU activity was not observed (this job trains on the CPU)"));
+}
+
 TEST(Page, NamesNothingOutsideOfItself) {
   const std::string page = render_html(sample::report());
   EXPECT_THAT(page, Not(HasSubstr("https://")));
