@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "advise/catalogue.h"
+#include "advise/host_verdict.h"
 #include "advise/verdict.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
@@ -35,10 +37,18 @@ std::optional<std::size_t> leading(const std::vector<diagnose::Finding>& finding
   return static_cast<std::size_t>(explained - findings.begin());
 }
 
+/// Where the model is trained on the CPU, loading competes with it for the same cores: a remedy
+/// whose gain can be predicted has to be sure of one.
+bool may_lead(const Remedy& remedy, bool trains_on_host) {
+  if (!trains_on_host || !find_entry(remedy.id)->model) return true;
+  return remedy.predicted && (*remedy.predicted).low > 1;
+}
+
 /// The first, which takes the least doing, unless another is predicted to gain clearly more.
-std::optional<Remedy> leading(const std::vector<Remedy>& remedies) {
+std::optional<Remedy> leading(const std::vector<Remedy>& remedies, bool trains_on_host) {
   const Remedy* best = nullptr;
   for (const Remedy& remedy : remedies) {
+    if (!may_lead(remedy, trains_on_host)) continue;
     if (best == nullptr ||
         (remedy.predicted && (!best->predicted || (*remedy.predicted).speedup >
                                                       kClearlyMore * (*best->predicted).speedup))) {
@@ -48,13 +58,15 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies) {
   return best == nullptr ? std::nullopt : std::optional<Remedy>(*best);
 }
 
-void decide(const std::vector<diagnose::Finding>& findings, Advice& advice) {
-  advice.leading_finding = leading(findings);
+void decide(const diagnose::Diagnosis& diagnosis, Advice& advice) {
+  if (hardly_waits(diagnosis)) return;  // nothing is to be done
+  const bool on_host = diagnose::trains_on_host(diagnosis.signals);
+  advice.leading_finding = leading(diagnosis.findings);
   if (!advice.leading_finding) return;
-  advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding]);
+  advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], on_host);
   advice.next_remedy = advice.leading_remedy;
   for (const std::vector<Remedy>& remedies : advice.for_findings) {
-    if (!advice.next_remedy) advice.next_remedy = leading(remedies);
+    if (!advice.next_remedy) advice.next_remedy = leading(remedies, on_host);
   }
 }
 
@@ -88,7 +100,8 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   for (const diagnose::Hint& hint : diagnosis.hints) {
     advice.for_hints.push_back(remedies_for(situation, {hint.rule}, predictions));
   }
-  decide(diagnosis.findings, advice);
+  decide(diagnosis, advice);
+  advice.not_observed = what_was_not_observed(diagnosis, job);
   advice.verdict = write_verdict(diagnosis, advice, job);
   return advice;
 }

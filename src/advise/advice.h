@@ -21,6 +21,13 @@ struct Predictions {
   std::vector<std::string> notes;                 // what could not be predicted, and why
 };
 
+/// Something that was not observed and that would have told more.
+struct NotObserved {
+  std::string what;  // "GPU activity"
+  std::string why;   // "this job trains on the CPU"
+  std::string how;   // to observe it, in one sentence
+};
+
 /// What to do about a diagnosis, and what is said first: decided here alone, so that no two
 /// sentences of one report differ.
 struct Advice {
@@ -29,7 +36,8 @@ struct Advice {
   std::optional<std::size_t> leading_finding;  // to begin with; none where there is none
   std::optional<Remedy> leading_remedy;        // of that finding, where it has one
   std::optional<Remedy> next_remedy;           // the same, or of the first finding that has one
-  std::string verdict;                         // one sentence
+  std::vector<NotObserved> not_observed;
+  std::string verdict;  // one sentence, or a few
 
   /// Of the i-th finding of the diagnosis; none where nothing was advised on it.
   std::span<const Remedy> of_finding(std::size_t i) const;

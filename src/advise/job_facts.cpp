@@ -24,9 +24,15 @@ bool holds_images_in_folders(const trace::DataSet& data) {
 }  // namespace
 
 JobFacts job_facts(const job::JobView& job, std::size_t rank) {
+  JobFacts facts;
+  for (const trace::TrainingDevice& device : job.timeline().training_devices) {
+    if (device.process == job.ranks()[rank].process) facts.device = device;
+  }
   const job::LoaderUse* loader = job.ranks()[rank].training_loader();
-  if (loader == nullptr || !loader->config) return {};
-  return {loader->config->place, loader->config->data};
+  if (loader == nullptr || !loader->config) return facts;
+  facts.loader_place = loader->config->place;
+  facts.data = loader->config->data;
+  return facts;
 }
 
 bool may_load_natively(const trace::DataSet& data) {

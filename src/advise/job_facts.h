@@ -11,6 +11,7 @@ namespace unstarve::advise {
 struct JobFacts {
   std::string loader_place;  // where it makes the loader that feeds its training: "train.py:41"
   trace::DataSet data;       // that this loader loads
+  trace::TrainingDevice device = {};  // that it trains on; without a kind: the job did not say
 };
 
 /// Of the loader that feeds the training of a rank (an index into job.ranks()).

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
@@ -14,6 +16,8 @@ namespace {
 constexpr double kEfficiencyError = 0.07;
 // Resampling fewer gives an interval that says nothing: a job of two steps was once told 64 times.
 constexpr std::size_t kFewestSteps = 5;
+// A single thread that is measured with its helpers.
+constexpr double kMoreThanOneCore = 1.1;
 
 predict::MachineFacts machine_facts(const diagnose::Signals& signals,
                                     const Calibration& calibration) {
@@ -27,6 +31,38 @@ predict::MachineFacts machine_facts(const diagnose::Signals& signals,
                                    std::min(measured + kEfficiencyError, 1.0)};
   }
   return machine;
+}
+
+/// Of a job that trains on the CPU, the cores that it keeps busy between two waits: all that its
+/// processes take, without the loading. Of the CPU time of a batch it is known what one fetch
+/// takes.
+Reading<double> training_cores(const diagnose::Signals& signals,
+                               const predict::PipelineMeasurements& pipeline) {
+  if (!diagnose::trains_on_host(signals)) return WhyAbsent::kNotSupported;
+  if (!signals.job_cpu_cores || !signals.effective_cpus) return WhyAbsent::kNotObserved;
+  double waited_s = 0;
+  for (const predict::MeasuredStep& step : pipeline.steps) waited_s += step.wait_s;
+  const double step_s = pipeline.mean_step_s();
+  const double own_s = step_s - waited_s / static_cast<double>(pipeline.steps.size());
+  const double own_cpu_s = *signals.job_cpu_cores * step_s - pipeline.mean_fetch_cpu_s();
+  if (own_s <= 0) return 1.0;
+  return std::clamp(own_cpu_s / own_s, 1.0, std::max(1.0, *signals.effective_cpus));
+}
+
+/// The model gives the training one thread. Where it uses more cores, it is run on a machine
+/// without those, which is the worst case; the best one is that all cores are busy all of the time.
+predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& edit,
+                                 const diagnose::Signals& signals, const PredictionBasis& basis) {
+  const double step_s = basis.pipeline.mean_step_s();
+  double cpu_s = *signals.job_cpu_cores * step_s;
+  if (edit.sample_cpu_s) {
+    cpu_s += *edit.sample_cpu_s * basis.pipeline.mean_samples() - basis.pipeline.mean_fetch_cpu_s();
+  }
+  const double all_busy = *signals.effective_cpus * step_s / std::max(cpu_s, 1e-9);
+  gain.low = std::min(gain.low, all_busy);
+  gain.high = std::max(all_busy, gain.low);
+  gain.speedup = std::sqrt(gain.low * gain.high);
+  return gain;
 }
 
 /// Every remedy that some finding offers, once, in the catalogue's order.
@@ -46,7 +82,10 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const Calibration& calibration,
                                          const predict::CalibrationText& workers) {
   predict::MeasureOptions measure;
-  if (job.job.timeline().device_ops.empty()) measure.device_busy_ratio = gpu_utilisation;
+  if (job.job.timeline().device_ops.empty()) {
+    measure.device_busy_ratio =
+        diagnose::trains_on_host(diagnosis.signals) ? Reading<double>(0.0) : gpu_utilisation;
+  }
   auto pipeline = predict::measure_pipeline(job.job, job.rank_index(), measure);
   if (!pipeline) return forward_error(pipeline);
   if (pipeline->steps.size() < kFewestSteps) {
@@ -57,6 +96,10 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   PredictionBasis basis;
   basis.pipeline = *std::move(pipeline);
   basis.machine = machine_facts(diagnosis.signals, calibration);
+  basis.training_cores = training_cores(diagnosis.signals, basis.pipeline);
+  if (basis.training_cores) {
+    basis.machine.cores = std::max(1.0, basis.machine.cores + 1 - *basis.training_cores);
+  }
   const auto steps = static_cast<double>(diagnosis.steps.count);
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = calibration;
@@ -74,7 +117,10 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
     if (!entry.model) continue;
     const std::optional<predict::Remedy> edit = entry.model(remedy, basis);
     if (!edit) continue;
-    const auto gain = predict::predict_speedup(basis.pipeline, *edit, options);
+    auto gain = predict::predict_speedup(basis.pipeline, *edit, options);
+    if (gain && basis.training_cores.value_or(1) > kMoreThanOneCore) {
+      gain = beside_training(*gain, *edit, diagnosis.signals, basis);
+    }
     if (gain) predictions.gains.emplace(remedy.id, *gain);
     const std::string& lacks = gain ? edit->lacks : gain.error().message;
     if (!lacks.empty()) predictions.notes.push_back(fmt::format("{}: {}", remedy.id, lacks));

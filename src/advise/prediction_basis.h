@@ -34,6 +34,9 @@ struct Calibration {
 struct PredictionBasis {
   predict::PipelineMeasurements pipeline;
   predict::MachineFacts machine;
+  /// Where the model is trained on the CPU: cores that the training keeps busy while it does not
+  /// wait, which loading competes for. Absent elsewhere.
+  Reading<double> training_cores = {};
   double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
   Calibration calibration;    // empty where none was made
   predict::CalibrationText workers;  // the job's own batches in worker processes

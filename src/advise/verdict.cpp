@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "advise/host_verdict.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
@@ -33,10 +34,11 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 17> kDetailWords = {{
+constexpr std::array<Words, 18> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"storage", "slow storage"},
+    {"off_cpu", "code that waits, neither for CPU nor for disk"},
     {"page_cache_miss", "files that are not in the page cache"},
     {"too_few_workers", "too few workers"},
     {"too_many_workers", "more workers than CPUs"},
@@ -67,42 +69,10 @@ std::string subject(const Diagnosis& diagnosis) {
   return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
 }
 
-std::string what_to_do(const Advice& advice) {
-  const std::optional<Remedy>& remedy = advice.leading_remedy;
-  if (!remedy || remedy->how.empty()) return "";
-  std::string how = remedy->how;
-  how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
-  if (how.back() == '.') how.pop_back();
-  if (!remedy->predicted) return "; " + how;
-  const predict::Speedup& gain = *remedy->predicted;
-  return fmt::format("; {} (predicted {:.2f}x faster, {:.2f} to {:.2f})", how, gain.speedup,
-                     gain.low, gain.high);
-}
-
 std::string span_note(const Diagnosis& diagnosis) {
   if (diagnosis.steps.count > 1) return "";
   if (diagnosis.steps.count == 1) return " (only one step is recorded)";
   return " (no step boundary is recorded, so the time is from the first GPU operation to the last)";
-}
-
-std::string without_gpu_activity(const Diagnosis& diagnosis, const Advice& advice,
-                                 const JobFacts& job) {
-  const std::string steps =
-      diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
-  if (advice.leading_finding) {
-    return fmt::format(
-        "No GPU activity is recorded; seen from the host alone, the training thread waits for the "
-        "data loader up to {} of the time{}{}.",
-        percent(diagnosis.findings[*advice.leading_finding].share), at(job.loader_place),
-        what_to_do(advice));
-  }
-  const std::string_view how = diagnosis.input == trace::InputKind::kKineto
-                                   ? "record with ProfilerActivity.CUDA on a machine with a GPU"
-                                   : "see `unstarve doctor` for what can be observed here";
-  return fmt::format(
-      "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be said; "
-      "{}.",
-      steps, how);
 }
 
 /// Of the time that has no recorded reason, beside a finding that has one.
@@ -121,8 +91,22 @@ std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& said) {
 
 }  // namespace
 
+std::string_view detail_words(std::string_view detail) { return look_up(kDetailWords, detail); }
+
+std::string what_to_do(const Advice& advice) {
+  const std::optional<Remedy>& remedy = advice.leading_remedy;
+  if (!remedy || remedy->how.empty()) return "";
+  std::string how = remedy->how;
+  how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
+  if (how.back() == '.') how.pop_back();
+  if (!remedy->predicted) return "; " + how;
+  const predict::Speedup& gain = *remedy->predicted;
+  return fmt::format("; {} (predicted {:.2f}x faster, {:.2f} to {:.2f})", how, gain.speedup,
+                     gain.low, gain.high);
+}
+
 std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {
-  if (!diagnosis.partition) return without_gpu_activity(diagnosis, advice, job);
+  if (!diagnosis.partition) return write_host_verdict(diagnosis, advice, job);
   if (!advice.leading_finding) {
     return subject(diagnosis) + " shows no cause of idling worth a finding.";
   }
@@ -131,7 +115,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
   if (first.cause == "input_wait") sentence += at(job.loader_place);
-  const std::string_view detail = look_up(kDetailWords, first.detail);
+  const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
   sentence += span_note(diagnosis) + what_to_do(advice);
   return sentence + "." + what_is_not_known(diagnosis, first);

@@ -61,6 +61,12 @@ report::TextOptions text_options(Stream stream) {
   return options;
 }
 
+report::TextOptions report_options(Stream stream, bool verbose) {
+  report::TextOptions options = text_options(stream);
+  options.verbose = verbose;
+  return options;
+}
+
 report::ProgressOptions progress_options() {
   report::ProgressOptions options;
   options.rewrite = is_terminal(Stream::kErr);

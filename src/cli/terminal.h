@@ -22,6 +22,12 @@ bool is_terminal(Stream stream);
 /// terminal. COLUMNS overrides the width.
 report::TextOptions text_options(Stream stream);
 
+/// The same for a report; `verbose`: with everything that is in its page.
+report::TextOptions report_options(Stream stream, bool verbose);
+inline constexpr std::string_view kVerboseHelp =
+    "show all that the page has: every finding, rules of thumb, and by name the rules and signals "
+    "that nothing was seen of";
+
 /// How progress is shown on stderr: one line that is rewritten on a terminal, plain lines
 /// elsewhere.
 report::ProgressOptions progress_options();

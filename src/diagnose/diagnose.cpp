@@ -12,6 +12,7 @@ namespace unstarve::diagnose {
 namespace {
 
 constexpr double kNsPerUs = 1e3;
+constexpr double kSecondsPerNs = 1e-9;
 
 Partition shares_of(const DevicePartition& partition) {
   Partition shares;
@@ -39,6 +40,18 @@ DeviceDiagnosis describe(const trace::Timeline& timeline, const DevicePartition&
   return device;
 }
 
+Reading<double> training_rate(const job::Rank& rank) {
+  double samples = 0;
+  double seconds = 0;
+  for (const trace::Step& step : rank.training_steps()) {
+    if (!step.samples) continue;
+    samples += static_cast<double>(*step.samples);
+    seconds += static_cast<double>(step.when.duration_ns()) * kSecondsPerNs;
+  }
+  if (samples <= 0 || seconds <= 0) return WhyAbsent::kNotObserved;
+  return samples / seconds;
+}
+
 StepSummary summarise_steps(const SignalSources& sources) {
   std::vector<double> durations;
   const trace::Interval window = signal_window(sources);
@@ -52,7 +65,19 @@ StepSummary summarise_steps(const SignalSources& sources) {
   summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /
                     static_cast<double>(durations.size());
   summary.median_us = median(durations);
+  summary.samples_per_s = training_rate(sources.rank);
   return summary;
+}
+
+Reading<ThreadTime> time_of_thread(const Signals& signals) {
+  if (!signals.wait_ratio) return signals.wait_ratio.why_absent();
+  if (signals.step_count.value_or(0) < 1) return WhyAbsent::kNotObserved;
+  ThreadTime time;
+  time.input_wait = std::clamp(*signals.wait_ratio, 0.0, 1.0);
+  time.sync = signals.blocked_ratio;
+  if (time.sync) time.sync = std::clamp(*time.sync, 0.0, 1 - time.input_wait);
+  time.own_work = 1 - time.input_wait - time.sync.value_or(0);
+  return time;
 }
 
 CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& signals) {
@@ -83,6 +108,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   }
   diagnosis.steps = summarise_steps(sources);
   if (sources.worst != nullptr) diagnosis.partition = shares_of(*sources.worst);
+  diagnosis.thread_time = time_of_thread(signals);
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);

@@ -38,6 +38,45 @@ TEST(Diagnose, WithoutDeviceRecordsTheHostSpeaksAloneAndSaysSo) {
   EXPECT_EQ(found.findings[0].confidence, Confidence::kAmbiguous);
 }
 
+// What the hook alone sees: waits, and calls that block until the device has caught up.
+TEST(Diagnose, WithoutDeviceRecordsTheThreadsTimeIsSplit) {
+  Timeline timeline = starving_run(5, 60, 0);
+  for (const trace::Step& step : timeline.steps) {
+    trace::HostCall call;
+    call.kind = trace::HostCallKind::kSync;
+    call.process = call.thread = 7;
+    call.start_ns = step.when.start_ns + 50 * test::kMs;  // 10 ms of it inside the loader
+    call.end_ns = step.when.start_ns + 90 * test::kMs;
+    timeline.host_calls.push_back(call);
+  }
+  const ThreadTime time = *diagnose(timeline, {}).thread_time;
+  EXPECT_NEAR(time.input_wait, 0.6, 1e-9);
+  EXPECT_NEAR(*time.sync, 0.3, 1e-9);
+  EXPECT_NEAR(time.own_work, 0.1, 1e-9);
+
+  timeline.host_calls.clear();
+  EXPECT_FALSE((*diagnose(timeline, {}).thread_time).sync) << "none was seen: not 0";
+  timeline.loader_waits.clear();
+  EXPECT_FALSE(diagnose(timeline, {}).thread_time);
+}
+
+TEST(Diagnose, ARateComesFromStepsThatSayTheirSamples) {
+  Timeline timeline = starving_run(5, 60, 0);
+  EXPECT_FALSE(diagnose(timeline, {}).steps.samples_per_s);
+  for (trace::Step& step : timeline.steps) step.samples = 8;
+  EXPECT_NEAR(*diagnose(timeline, {}).steps.samples_per_s, 80, 1e-9);
+}
+
+TEST(Diagnose, OnTheCpuNoGpuIsMissing) {
+  Timeline timeline = starving_run(5, 60, 0);
+  timeline.training_devices = {{.process = 8, .kind = "cuda"}, {.process = 7, .kind = "cpu"}};
+  const Diagnosis found = diagnose(timeline, {});
+  EXPECT_EQ(found.signals.trains_on_host.value_or(-1), 1);
+  EXPECT_EQ(found.findings.at(0).confidence, Confidence::kClear);
+  timeline.training_devices[1].kind = "mps";
+  EXPECT_EQ(diagnose(timeline, {}).findings.at(0).confidence, Confidence::kAmbiguous);
+}
+
 TEST(Diagnose, AnEmptyTimelineHasAReasonAndNoFindings) {
   const Diagnosis found = diagnose(Timeline{}, {});
   EXPECT_FALSE(found.partition);

@@ -33,6 +33,15 @@ struct StepSummary {
   std::int64_t count = 0;
   Reading<double> mean_us = {};
   Reading<double> median_us = {};
+  Reading<double> samples_per_s = {};  // of the steps in which the job trains
+};
+
+/// What the training thread does in a step, as the host alone sees it: shares of the steps' time
+/// that sum to 1.
+struct ThreadTime {
+  double input_wait = 0;      // inside the data loader's `__next__`
+  Reading<double> sync = {};  // in calls that wait for the device; absent: no call was recorded
+  double own_work = 0;        // the rest
 };
 
 struct CopySummary {
@@ -75,8 +84,9 @@ struct Diagnosis {
   std::vector<DeviceDiagnosis> devices;
   StepSummary steps;
   Reading<Partition> partition =
-      {};                       // of the worst device; absent when no GPU activity was recorded
-  double edge_other_ratio = 0;  // of the span, of `other`: at the edges of the recording
+      {};  // of the worst device; absent when no GPU activity was recorded
+  Reading<ThreadTime> thread_time = {};  // absent without steps or without a loader's waits
+  double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Hint> hints;

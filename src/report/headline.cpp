@@ -38,6 +38,15 @@ std::string next_sentence(const advise::Advice& advice) {
   return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
 }
 
+std::vector<std::string> not_observed_sentences(const advise::Advice& advice) {
+  std::vector<std::string> sentences;
+  for (const advise::NotObserved& unseen : advice.not_observed) {
+    sentences.push_back(
+        fmt::format("{} was not observed ({}): {}.", unseen.what, unseen.why, unseen.how));
+  }
+  return sentences;
+}
+
 std::vector<Unseen> unseen_by_reason(const diagnose::Diagnosis& diagnosis) {
   std::vector<Unseen> reasons;
   const auto add = [](std::vector<std::string>& names, const std::string& name) {

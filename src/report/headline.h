@@ -20,6 +20,10 @@ std::string proof_sentence(const Verification& tried);
 /// largest finding that has one; empty when none has.
 std::string next_sentence(const advise::Advice& advice);
 
+/// "GPU activity was not observed (this job trains on the CPU): ...": what, why, and how it would
+/// be.
+std::vector<std::string> not_observed_sentences(const advise::Advice& advice);
+
 /// Signals that were missing for the same reason, and the rules that stayed silent for it.
 struct Unseen {
   WhyAbsent why = WhyAbsent::kNotObserved;

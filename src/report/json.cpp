@@ -121,6 +121,21 @@ Json abstentions_json(const std::vector<diagnose::Abstention>& abstentions) {
   return list;
 }
 
+Json thread_time_json(const Reading<diagnose::ThreadTime>& time) {
+  if (!time) return absent(time.why_absent());
+  return Json{{"input_wait", number((*time).input_wait)},
+              {"sync", number((*time).sync)},
+              {"own_work", number((*time).own_work)}};
+}
+
+Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
+  Json list = Json::array();
+  for (const advise::NotObserved& unseen : not_observed) {
+    list.push_back(Json{{"what", unseen.what}, {"why", unseen.why}, {"how", unseen.how}});
+  }
+  return list;
+}
+
 Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json json = Json::object();
   json["schema"] = "unstarve.diagnosis/1";
@@ -130,7 +145,9 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   for (const auto& device : diagnosis.devices) json["devices"].push_back(device_json(device));
   json["steps"] = Json{{"count", diagnosis.steps.count},
                        {"mean_us", number(diagnosis.steps.mean_us)},
-                       {"median_us", number(diagnosis.steps.median_us)}};
+                       {"median_us", number(diagnosis.steps.median_us)},
+                       {"samples_per_s", number(diagnosis.steps.samples_per_s)}};
+  json["thread_time"] = thread_time_json(diagnosis.thread_time);
   json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
                                           : absent(diagnosis.partition.why_absent());
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},
@@ -142,6 +159,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   }
   json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
+  json["not_observed"] = not_observed_json(advice.not_observed);
   json["verdict"] = advice.verdict;
   return json;
 }

@@ -24,6 +24,12 @@ constexpr std::array<ShareWord, 8> kShareWords = {{
     {"other", &Partition::other, "idle, with no visible cause"},
 }};
 
+constexpr std::array<ShareWord, 3> kThreadWords = {{
+    {"input_wait", nullptr, "the training thread waits for the data loader"},
+    {"sync", nullptr, "it waits for the device"},
+    {"own_work", nullptr, "the rest: its own work"},
+}};
+
 double usable(double weight) { return std::isfinite(weight) && weight > 0 ? weight : 0; }
 
 bool same_partition(const Partition& a, const Partition& b) {
@@ -31,9 +37,21 @@ bool same_partition(const Partition& a, const Partition& b) {
                      [&](const ShareWord& word) { return a.*word.share == b.*word.share; });
 }
 
+std::vector<RoundedShare> rounded(std::span<const ShareWord> words,
+                                  std::span<const double> weights) {
+  const std::vector<int> parts = apportion(weights, 1000);
+  std::vector<RoundedShare> shares;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (parts[i] > 0) shares.push_back({&words[i], parts[i]});
+  }
+  return shares;
+}
+
 }  // namespace
 
 std::span<const ShareWord> share_words() { return kShareWords; }
+
+std::span<const ShareWord> thread_words() { return kThreadWords; }
 
 std::vector<int> apportion(std::span<const double> weights, int total) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0,
@@ -59,12 +77,11 @@ std::vector<int> apportion(std::span<const double> weights, int total) {
 std::vector<RoundedShare> rounded_shares(const Partition& partition) {
   std::array<double, kShareWords.size()> weights{};
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = partition.*kShareWords[i].share;
-  const std::vector<int> parts = apportion(weights, 1000);
-  std::vector<RoundedShare> shares;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (parts[i] > 0) shares.push_back({&kShareWords[i], parts[i]});
-  }
-  return shares;
+  return rounded(kShareWords, weights);
+}
+
+std::vector<RoundedShare> rounded_shares(const diagnose::ThreadTime& time) {
+  return rounded(kThreadWords, std::array{time.input_wait, time.sync.value_or(0), time.own_work});
 }
 
 std::string_view input_kind_name(trace::InputKind kind) {

@@ -12,12 +12,15 @@ namespace unstarve::report {
 /// One part of the partition: its name in every interface, and what it means.
 struct ShareWord {
   std::string_view name;
-  double diagnose::Partition::*share;
+  double diagnose::Partition::*share;  // null: no part of the partition
   std::string_view meaning;
 };
 
 /// All eight, in the order in which bars and legends show them.
 std::span<const ShareWord> share_words();
+
+/// What a training thread does in a step, in the order in which bars show it.
+std::span<const ShareWord> thread_words();
 
 /// A share to be drawn: the word and its part of the whole in thousandths.
 struct RoundedShare {
@@ -28,6 +31,10 @@ struct RoundedShare {
 /// The shares as thousandths that sum to exactly 1000 (largest remainder), so that a legend printed
 /// with one decimal adds up. Empty when nothing in the partition is positive.
 std::vector<RoundedShare> rounded_shares(const diagnose::Partition& partition);
+
+/// What the training thread does in a step, in the same form: input_wait, sync, own_work. For a job
+/// without a partition.
+std::vector<RoundedShare> rounded_shares(const diagnose::ThreadTime& time);
 
 /// Splits `total` into whole parts in proportion to `weights` (largest remainder). Negative and
 /// non-finite weights count as zero; all zeros give all zeros.

@@ -79,6 +79,10 @@ HookText parse_hook_text(std::string_view process_text) {
                         std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
   words.fix_applied = text.contains("fix_applied");
   words.fix_refused = first_reason(text);
+  const Json device = member(text, "trains_on");
+  words.device.kind = text_at(device, "device");
+  words.device.build = text_at(device, "build");
+  words.device.unwatched = text_at(member(text, "profile"), "skipped");
   return words;
 }
 
@@ -107,6 +111,15 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       loader.place = words.place;
       loader.data = words.data;
     }
+  }
+}
+
+void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    TrainingDevice device = parse_hook_text(process.text).device;
+    if (device.kind.empty()) continue;
+    device.process = process.row.id.pid;
+    timeline.training_devices.push_back(std::move(device));
   }
 }
 

@@ -24,6 +24,7 @@ struct HookText {
   bool data_left_out = false;                   // its path is too long for a ring's text
   bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
   std::string fix_refused;                      // why it left one alone; empty when it did not
+  TrainingDevice device;                        // that it trains on; without the process
 };
 
 /// `text` may hold anything: what is not as expected counts as not said.
@@ -35,5 +36,8 @@ std::string text_of_training(const std::vector<ProcessRecord>& processes);
 
 /// Gives each loader of `timeline` its words.
 void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline);
+
+/// Gives `timeline` the devices that processes said they train on.
+void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline);
 
 }  // namespace unstarve::trace

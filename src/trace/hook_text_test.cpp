@@ -73,5 +73,19 @@ TEST(HookText, AnythingElseCountsAsNotSaid) {
   EXPECT_TRUE(parse_hook_text(R"({"left_out": ["loaders", "dataset"]})").data_left_out);
 }
 
+TEST(HookText, SaysWhatTheJobTrainsOn) {
+  Timeline timeline;
+  add_training_devices({process(7, R"({"trains_on": {"device": "cuda", "build": "rocm"},
+                      "profile": {"skipped": "NSYS is set"}})"),
+                        process(8, R"({"trains_on": "cpu"})"),
+                        process(9, R"({"trains_on": {"device": 3}})"), process(10, "no JSON")},
+                       timeline);
+  ASSERT_EQ(timeline.training_devices.size(), 1U) << "what is not as expected was not said";
+  EXPECT_EQ(timeline.training_devices[0].process, 7);
+  EXPECT_EQ(timeline.training_devices[0].kind, "cuda");
+  EXPECT_EQ(timeline.training_devices[0].build, "rocm");
+  EXPECT_EQ(timeline.training_devices[0].unwatched, "NSYS is set");
+}
+
 }  // namespace
 }  // namespace unstarve::trace

@@ -114,7 +114,10 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     read_rings(dir, marks, sink, out.remarks);
   }
   sink.finish();
-  if (stored) add_loader_words(stored->processes, out.timeline);
+  if (stored) {
+    add_loader_words(stored->processes, out.timeline);
+    add_training_devices(stored->processes, out.timeline);
+  }
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));
     out.rings_missing = true;

@@ -17,13 +17,15 @@ struct DataSet {
 /// What the job asked one of its loaders for, each time that it was iterated.
 struct LoaderConfig {
   std::int64_t process = 0;       // 0: not recorded
+  std::int64_t made_ns = 0;       // when its iterator was asked for; 0: not recorded
   Reading<std::int64_t> id = {};  // unique in its process; absent where the source names no loaders
   std::int64_t num_workers = 0;   // native: threads that may work at first
   bool native = false;            // unstarve's engine: threads, no worker processes
   Reading<std::int64_t> prefetch_factor = {};
   Reading<std::int64_t> batch_size = {};
   Reading<bool> pin_memory = {};
-  std::string place = {};  // where the job makes it: "train.py:41"; empty: unknown
+  Reading<bool> persistent_workers = {};  // they outlive an epoch
+  std::string place = {};                 // where the job makes it: "train.py:41"; empty: unknown
   DataSet data = {};
 };
 

@@ -146,6 +146,14 @@ struct DeviceInfo {
   Reading<double> compute_capability = {};
 };
 
+/// What the hook of a process that trains said of its device; empty where it said nothing.
+struct TrainingDevice {
+  std::int64_t process = 0;
+  std::string kind = {};       // torch's word for where the trained parameters lie: "cpu", "cuda"
+  std::string build = {};      // of its PyTorch: "cuda", "rocm"; empty: for neither
+  std::string unwatched = {};  // why the hook opened no window on the device; empty: it did not say
+};
+
 enum class InputKind : std::uint8_t { kKineto, kRun, kNsys, kCsv };
 
 /// Everything that happened, from whatever source, on one clock and sorted by start time.
@@ -164,6 +172,7 @@ struct Timeline {
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;
+  std::vector<TrainingDevice> training_devices;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
 

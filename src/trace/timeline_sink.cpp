@@ -17,12 +17,14 @@ void TimelineSink::add(const StepRow& row) {
 void TimelineSink::add(const LoaderRow& row) {
   LoaderConfig loader;
   loader.process = row.pid;
+  loader.made_ns = row.made_ns;
   loader.id = row.loader_id;
   loader.num_workers = row.num_workers;
   loader.prefetch_factor = row.prefetch_factor;
   loader.batch_size = row.batch_size;
   if (row.flags) {
     loader.pin_memory = (*row.flags & 1) != 0;
+    loader.persistent_workers = (*row.flags & 2) != 0;
     loader.native = (*row.flags & 4) != 0;
   }
   timeline_.loaders.push_back(loader);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "advise/host_verdict.h"
 #include "advise/job_facts.h"
 #include "base/clock.h"
 #include "feed/pack/pack_job.h"
@@ -234,7 +235,8 @@ std::pair<std::string, std::string> worker_calibration_variable() {
 }
 
 bool calibration_helps(const Examination& examined) {
-  return examined.advice.find("unstarve_loader") != nullptr &&
+  return !advise::hardly_waits(examined.diagnosis) &&
+         examined.advice.find("unstarve_loader") != nullptr &&
          !advise::image_folder(examined.job.data).empty();
 }
 

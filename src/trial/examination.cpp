@@ -4,6 +4,7 @@
 #include <limits>
 #include <system_error>
 
+#include "advise/host_verdict.h"
 #include "advise/predict_gains.h"
 #include "diagnose/signals/run_signals.h"
 #include "observe/import/kineto.h"
@@ -141,7 +142,8 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
   if (!basis) {
     // Why a run has no steps was said already.
     const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();
-    if (!said) examined.remarks.push_back(basis.error().message);
+    if (!said && !advise::hardly_waits(examined.diagnosis))
+      examined.remarks.push_back(basis.error().message);
     return;
   }
   examined.predictions = advise::predict_gains(examined.diagnosis, examined.job, *basis);

@@ -20,6 +20,7 @@ struct Options {
   std::vector<std::string> inputs;
   bool json = false;
   std::string html;
+  bool verbose = false;
 };
 
 Status diagnose_one(const Options& options, const std::string& input) {
@@ -37,7 +38,8 @@ Status diagnose_one(const Options& options, const std::string& input) {
     write_text(Stream::kOut, report::to_json(shown.diagnosis, shown.advice));
     return {};
   }
-  write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
+  write_text(Stream::kOut,
+             report::render_text(shown, report_options(Stream::kOut, options.verbose)));
   write_notes(examined->remarks);
   return {};
 }
@@ -54,6 +56,7 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
       ->required();
   command->add_flag("--json", options->json, "print one JSON object per input, and nothing else");
   command->add_option("--html", options->html, "also write a page (one input only)");
+  command->add_flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command->callback([&context, options] {
     if (!options->html.empty() && options->inputs.size() != 1) {
       report_error(context, {ErrorCode::kInvalidArgument, "--html takes one input", 0});

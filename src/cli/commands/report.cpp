@@ -19,6 +19,7 @@ struct Options {
   std::string run;
   std::string html;
   std::string json;
+  bool verbose = false;
 };
 
 std::string as_json(const report::Report& shown) {
@@ -42,7 +43,8 @@ Status report_run(const Options& options) {
     }
   }
   if (options.json.empty() && options.html.empty()) {
-    write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
+    write_text(Stream::kOut,
+               report::render_text(shown, report_options(Stream::kOut, options.verbose)));
     write_notes(job->before.remarks);
   }
   return {};
@@ -58,6 +60,7 @@ void add_report_command(CLI::App& app, CommandContext& context) {
       ->required();
   command->add_option("--html", options->html, "write one self-contained page (- for stdout)");
   command->add_option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
+  command->add_flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command->callback([&context, options] {
     if (const Status done = report_run(*options); !done) report_error(context, done.error());
   });

@@ -33,6 +33,7 @@ struct Options {
   std::string json;
   std::string html;
   bool fix = false;
+  bool verbose = false;
   double trial_seconds = 60;
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
@@ -62,7 +63,8 @@ void add_predictions(trial::Examination& examined, bool given_time) {
 
 /// Everything that was asked for and could not be written is said; the first of it is returned.
 Status write_reports(const Options& options, const std::string& page, const report::Report& shown) {
-  write_text(Stream::kErr, report::render_text(shown, text_options(Stream::kErr)));
+  write_text(Stream::kErr,
+             report::render_text(shown, report_options(Stream::kErr, options.verbose)));
   Status html = write_file(page, report::render_html(shown));
   say(html ? "the page is " + page : html.error().message);
   if (options.html.empty()) html = {};  // nobody asked for it
@@ -194,6 +196,7 @@ void add_run_command(CLI::App& app, CommandContext& context) {
   command->add_option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
   command->add_option("--json", options->json, "also write the diagnosis as JSON to this file");
   command->add_option("--html", options->html, "page to write (default: report.html in the run)");
+  command->add_flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command->add_flag("--fix", options->fix,
                     "run the job several times for --trial-seconds each: as it is, then with each "
                     "remedy that needs no change of its code, and compare");

@@ -14,6 +14,11 @@ inline constexpr double kClocksOftenDown = 0.1;
 /// Whether the job loads with unstarve's engine.
 inline bool is_native(const Signals& signals) { return signals.loader_threads.has_value(); }
 
+/// Whether the model is trained on the CPU, where loading competes with it.
+inline bool trains_on_host(const Signals& signals) {
+  return signals.trains_on_host.value_or(0) > 0;
+}
+
 /// Whether one gap makes most of the time that the host launched too late: an event, no loop.
 inline bool one_gap_dominates(const Signals& signals) {
   constexpr double kOneGap = 0.5;

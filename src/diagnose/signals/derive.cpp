@@ -107,6 +107,7 @@ Signals derive_signals(const SignalSources& sources) {
   derive_partition_signals(sources, out);
   derive_step_signals(sources, out);
   derive_fetch_signals(sources, out);
+  derive_worker_signals(sources, out);
   derive_stage_signals(sources, out);
   derive_device_signals(sources, out);
   derive_host_signals(sources.host, out);

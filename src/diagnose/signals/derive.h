@@ -30,6 +30,9 @@ Reading<double> median(std::vector<double>& values);
 void derive_partition_signals(const SignalSources& sources, Signals& out);
 void derive_step_signals(const SignalSources& sources, Signals& out);
 void derive_fetch_signals(const SignalSources& sources, Signals& out);
+/// Of worker processes: how much of their time they fetch, and what starting them took. Goes after
+/// derive_fetch_signals().
+void derive_worker_signals(const SignalSources& sources, Signals& out);
 /// Of a job that loads with unstarve's engine; instead of what derive_fetch_signals() says, since
 /// there are no fetches.
 void derive_stage_signals(const SignalSources& sources, Signals& out);

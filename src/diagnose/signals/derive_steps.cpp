@@ -22,23 +22,32 @@ std::int64_t waited_in(const std::vector<trace::Interval>& waits, const trace::I
   return waited;
 }
 
-void derive_outliers(const job::Rank& rank, const trace::Interval& window, Signals& out) {
-  // A wait this many times the usual one is an event of its own: workers that start, a stall.
-  constexpr double kOutlier = 5;
-  std::vector<double> waits;
-  double total = 0;
-  for (const trace::Interval& wait : rank.waits) {
-    if (!begins_in(wait, window)) continue;
-    waits.push_back(static_cast<double>(wait.duration_ns()));
-    total += waits.back();
+// Of the training threads, in calls that wait for the device and outside of the loader.
+std::int64_t blocked_in(const SignalSources& sources, const trace::Interval& step) {
+  std::int64_t blocked = 0;
+  for (const job::ThreadKey& thread : sources.rank.training) {
+    for (const trace::Interval& call : sources.job.host().blocking_calls(thread)) {
+      const trace::Interval part = {std::max(call.start_ns, step.start_ns),
+                                    std::min(call.end_ns, step.end_ns)};
+      if (part.duration_ns() <= 0) continue;
+      blocked += part.duration_ns() - waited_in(sources.rank.waits, part);
+    }
   }
-  const Reading<double> usual = median(waits);
-  if (!usual || total <= 0) return;
-  double outliers = 0;
-  for (const double wait : waits) {
-    if (wait > kOutlier * *usual) outliers += wait;
+  return blocked;
+}
+
+// A recording without a call says nothing of how long they take.
+void derive_blocking(const SignalSources& sources, double step_ns, Signals& out) {
+  if (sources.timeline().host_calls.empty() || step_ns <= 0) return;
+  const trace::Interval window = signal_window(sources);
+  out.blocked_ratio = std::min(1.0, static_cast<double>(blocked_in(sources, window)) / step_ns);
+}
+
+void derive_training_device(const SignalSources& sources, Signals& out) {
+  for (const trace::TrainingDevice& device : sources.timeline().training_devices) {
+    if (device.process != sources.rank.process) continue;
+    out.trains_on_host = device.kind == "cpu" ? 1.0 : 0.0;
   }
-  out.outlier_wait_ratio = outliers / total;
 }
 
 void derive_queue(const job::LoaderUse& loader, const trace::Interval& window, Signals& out) {
@@ -88,6 +97,8 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   }
   out.step_count = static_cast<double>(steps.size());
   out.step_ns_median = median(steps);
+  derive_training_device(sources, out);
+  derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;
   out.wait_ns_median = median(waits);
   if (step_ns > 0) {
@@ -96,7 +107,6 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
     out.wait_ratio = static_cast<double>(waited_in(rank.waits, window)) /
                      static_cast<double>(window.duration_ns());
   }
-  derive_outliers(rank, window, out);
   if (rank.training_loader() != nullptr) derive_queue(*rank.training_loader(), window, out);
 }
 

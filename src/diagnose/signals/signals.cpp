@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 54> kFields = {{
+constexpr std::array<SignalField, 59> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -25,10 +25,14 @@ constexpr std::array<SignalField, 54> kFields = {{
     {"step_ns_median", &Signals::step_ns_median},
     {"wait_ns_median", &Signals::wait_ns_median},
     {"wait_ratio", &Signals::wait_ratio},
-    {"outlier_wait_ratio", &Signals::outlier_wait_ratio},
+    {"blocked_ratio", &Signals::blocked_ratio},
+    {"loader_starts", &Signals::loader_starts},
+    {"loader_start_ns", &Signals::loader_start_ns},
+    {"startup_wait_ratio", &Signals::startup_wait_ratio},
     {"empty_queue_ratio", &Signals::empty_queue_ratio},
     {"ready_wait_ratio", &Signals::ready_wait_ratio},
     {"num_workers", &Signals::num_workers},
+    {"worker_busy_ratio", &Signals::worker_busy_ratio},
     {"prefetch_factor", &Signals::prefetch_factor},
     {"batch_size", &Signals::batch_size},
     {"pin_memory", &Signals::pin_memory},
@@ -50,6 +54,7 @@ constexpr std::array<SignalField, 54> kFields = {{
     {"pageable_ratio", &Signals::pageable_ratio},
     {"copy_overlap_ratio", &Signals::copy_overlap_ratio},
     {"communication_overlap_ratio", &Signals::communication_overlap_ratio},
+    {"trains_on_host", &Signals::trains_on_host},
     {"effective_cpus", &Signals::effective_cpus},
     {"job_cpu_cores", &Signals::job_cpu_cores},
     {"cpu_use_ratio", &Signals::cpu_use_ratio},

@@ -33,12 +33,16 @@ struct Signals {
   Reading<double> step_ns_median;
   Reading<double> wait_ns_median;      // per step, inside the loader's `__next__`
   Reading<double> wait_ratio;          // of step time; an upper bound of input_wait
-  Reading<double> outlier_wait_ratio;  // of all waiting, in waits over 5 times the median wait
+  Reading<double> blocked_ratio;       // of step time, in calls that wait for the device
+  Reading<double> loader_starts;       // times that a training loader started worker processes
+  Reading<double> loader_start_ns;     // each, in the mean: to the first batch, less one fetch
+  Reading<double> startup_wait_ratio;  // of all waiting, what of that lies in `__next__`
   Reading<double> empty_queue_ratio;   // of the waits, entered with no batch ready
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
 
   // The loader, and one batch being fetched from the data set.
-  Reading<double> num_workers;  // processes; absent where unstarve's threads load
+  Reading<double> num_workers;        // processes; absent where unstarve's threads load
+  Reading<double> worker_busy_ratio;  // of the workers' time, inside fetches
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
   Reading<double> pin_memory;       // 0 or 1
@@ -68,6 +72,7 @@ struct Signals {
       communication_overlap_ratio;  // of the time in which communication runs, beside compute
 
   // The host while the job ran.
+  Reading<double> trains_on_host;          // 1: the trained parameters lie in host memory; 0: not
   Reading<double> effective_cpus;          // after affinity, cpuset and quota
   Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
   Reading<double> cpu_use_ratio;           // job_cpu_cores / effective_cpus

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
@@ -74,13 +75,13 @@ std::string breakable(const std::string& label) {
 
 /// The legend is a table with one column of numbers per bar, so that the bars can be read exactly
 /// and without seeing colours.
-std::string legend_html(const std::vector<Bar>& bars) {
+std::string legend_html(const std::vector<Bar>& bars, std::span<const ShareWord> words) {
   std::string text = "<table class=\"legend\"><thead><tr><th scope=\"col\">Part</th>";
   for (const Bar& bar : bars) {
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", breakable(bar.label));
   }
   text += "</tr></thead><tbody>\n";
-  for (const ShareWord& word : share_words()) {
+  for (const ShareWord& word : words) {
     const bool shown = std::any_of(bars.begin(), bars.end(),
                                    [&](const Bar& bar) { return share_in(bar, word) > 0; });
     if (!shown) continue;
@@ -128,19 +129,41 @@ std::string devices_html(const diagnose::Diagnosis& diagnosis) {
   return text;
 }
 
+/// Without a GPU's activity: what the training thread does in a step, and why there is no more.
+std::string thread_html(const Report& report) {
+  const diagnose::Diagnosis& diagnosis = report.diagnosis;
+  std::string text;
+  if (diagnosis.thread_time) {
+    Bar bar{"share of time", "", rounded_shares(*diagnosis.thread_time)};
+    if (diagnosis.steps.median_us) {
+      bar.note = duration_text(*diagnosis.steps.median_us) + " per step";
+    }
+    if (diagnosis.steps.samples_per_s) {
+      bar.note += fmt::format(", {} samples/s", number_text(*diagnosis.steps.samples_per_s));
+    }
+    text += bar_html(bar) + legend_html({bar}, thread_words());
+  }
+  std::vector<std::string> sentences = not_observed_sentences(report.advice);
+  if (sentences.empty()) {
+    sentences.push_back(
+        fmt::format("GPU activity: {}.", why_words(diagnosis.partition.why_absent())));
+  }
+  for (const std::string& sentence : sentences) {
+    text += fmt::format("<p>{}</p>\n", escape(sentence));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string html_partition(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::string text = "<section class=\"card\">\n<h2>Where the time goes</h2>\n";
-  if (!diagnosis.partition) {
-    return text + fmt::format("<p>GPU activity: {}.</p>\n</section>\n",
-                              why_words(diagnosis.partition.why_absent()));
-  }
+  if (!diagnosis.partition) return text + thread_html(report) + "</section>\n";
   const std::vector<Bar> bars = bars_before_and_after(report);
   if (bars.empty()) return {};
   for (const Bar& bar : bars) text += bar_html(bar);
-  return text + legend_html(bars) + devices_html(diagnosis) + "</section>\n";
+  return text + legend_html(bars, share_words()) + devices_html(diagnosis) + "</section>\n";
 }
 
 }  // namespace unstarve::report

@@ -169,6 +169,25 @@ inline Report report() {
   return r;
 }
 
+/// A job that trains on the CPU: no GPU's time to be divided.
+inline Report host_report() {
+  Report r = report();
+  diagnose::Diagnosis& d = r.diagnosis;
+  d.devices.clear();
+  d.partition = WhyAbsent::kNotObserved;
+  d.steps.samples_per_s = 157.3;
+  d.thread_time = diagnose::ThreadTime{.input_wait = 0.62, .sync = {}, .own_work = 0.38};
+  d.findings = {input_finding()};
+  r.advice.for_findings.resize(1);
+  r.advice.not_observed = {{"GPU activity", "this job trains on the CPU", "on a GPU it would be"}};
+  r.advice.verdict = "Input-bound: 62 % of a step waits for the data loader at train.py:41.";
+  r.verification.clear();
+  r.utilization.clear();
+  r.facts.device.clear();
+  r.facts.emulated = false;
+  return r;
+}
+
 /// Strings that would break out of HTML, JSON or a terminal if they were not escaped.
 inline Report hostile_report() {
   Report r = report();
@@ -187,6 +206,7 @@ inline Report hostile_report() {
   r.verification[0].remedy = evil;
   r.utilization[0].label = evil;
   r.own_cost[0].value = evil;
+  r.advice.not_observed = {{evil, evil, evil}};
   return r;
 }
 

@@ -16,6 +16,7 @@ std::string text_findings(const Report& report, const TextOptions& options);
 std::string text_hints(const Report& report, const TextOptions& options);
 std::string text_utilization(const Report& report, const TextOptions& options);
 std::string text_comparison(const Report& report, const TextOptions& options);
+std::string text_not_observed(const Report& report, const TextOptions& options);
 std::string text_unseen(const Report& report, const TextOptions& options);
 std::string text_own_cost(const Report& report, const TextOptions& options);
 

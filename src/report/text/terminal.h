@@ -8,9 +8,10 @@ namespace unstarve::report {
 
 /// What the place that the text goes to can show.
 struct TextOptions {
-  int width = 80;       // columns; less than 40 is treated as 40
-  bool colour = false;  // ANSI colours
-  bool unicode = true;  // block characters and box lines; otherwise ASCII alone
+  int width = 80;        // columns; less than 40 is treated as 40
+  bool colour = false;   // ANSI colours
+  bool unicode = true;   // block characters and box lines; otherwise ASCII alone
+  bool verbose = false;  // also what a newcomer need not read: names of rules and signals
 };
 
 /// What a piece of text is; the pen turns it into a colour.

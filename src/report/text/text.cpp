@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,8 @@ std::vector<CardLine> card_lines(const Report& report) {
   if (const Verification* tried = best_verified(report.verification)) {
     lines.push_back({"Proof", proof_sentence(*tried),
                      tried->held || !tried->predicted ? Tone::kGood : Tone::kBad});
-  } else if (const std::string next = next_sentence(report.advice); !next.empty()) {
+  } else if (const std::string next = next_sentence(report.advice);
+             !next.empty() && (report.diagnosis.partition || !report.advice.leading_remedy)) {
     lines.push_back({"Next", next});
   }
   return lines;
@@ -100,6 +102,14 @@ std::string text_verdict(const Report& report, const TextOptions& options) {
   return head_line(report, options) + card + edge(frame.bottom_left, "", frame.bottom_right);
 }
 
+std::string text_not_observed(const Report& report, const TextOptions& options) {
+  std::string text;
+  for (const std::string& sentence : not_observed_sentences(report.advice)) {
+    text += hanging("", printable(sentence, options), options);
+  }
+  return text;
+}
+
 std::string text_unseen(const Report& report, const TextOptions& options) {
   const std::vector<Unseen> reasons = unseen_by_reason(report.diagnosis);
   if (reasons.empty()) return {};
@@ -123,13 +133,45 @@ std::string text_own_cost(const Report& report, const TextOptions& options) {
   return text;
 }
 
+namespace {
+
+enum class Shown {
+  kAlways,
+  kWithPartition,  // of a GPU, or when all is asked for: without one the verdict says it all
+  kVerbose,
+};
+
+struct Section {
+  std::string (*text)(const Report& report, const TextOptions& options);
+  Shown when = Shown::kAlways;
+};
+
+constexpr std::array<Section, 9> kSections = {{
+    {text_verdict},
+    {text_partition},
+    {text_findings, Shown::kWithPartition},
+    {text_hints, Shown::kWithPartition},
+    {text_utilization},
+    {text_comparison},
+    {text_not_observed},
+    {text_unseen, Shown::kVerbose},
+    {text_own_cost, Shown::kWithPartition},
+}};
+
+bool is_shown(Shown when, const Report& report, const TextOptions& options) {
+  if (options.verbose || when == Shown::kAlways) return true;
+  return when == Shown::kWithPartition && report.diagnosis.partition.has_value();
+}
+
+}  // namespace
+
 std::string render_text(const Report& report, const TextOptions& asked) {
   TextOptions options = asked;
   options.width = std::max(options.width, kSmallestWidth);
   std::string text;
-  for (const auto& section : {text_verdict, text_partition, text_findings, text_hints,
-                              text_utilization, text_comparison, text_unseen, text_own_cost}) {
-    const std::string part = section(report, options);
+  for (const Section& section : kSections) {
+    if (!is_shown(section.when, report, options)) continue;
+    const std::string part = section.text(report, options);
     if (part.empty()) continue;
     if (!text.empty()) text += "\n";
     text += part;

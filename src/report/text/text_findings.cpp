@@ -17,7 +17,7 @@ struct BarGlyph {
   std::string_view ascii;
   Tone tone;
 };
-constexpr std::array<BarGlyph, 8> kBarGlyphs = {{
+constexpr std::array<BarGlyph, 9> kBarGlyphs = {{
     {"gpu_compute", "█", "#", Tone::kBusy},
     {"exposed_communication", "▓", "&", Tone::kMoving},
     {"exposed_copy", "▒", "%", Tone::kMoving},
@@ -26,6 +26,7 @@ constexpr std::array<BarGlyph, 8> kBarGlyphs = {{
     {"launch", "╱", "/", Tone::kHeldUp},
     {"kernel_wait", "╌", "-", Tone::kHeldUp},
     {"other", "·", "~", Tone::kFaint},
+    {"own_work", "█", "#", Tone::kBusy},
 }};
 
 std::string glyph_of(const ShareWord& word, const TextOptions& options, int count) {
@@ -71,8 +72,12 @@ std::string partition_title(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::string title = "Where the time goes";
   if (diagnosis.steps.median_us) {
-    title += fmt::format(": {} steps, median {}", diagnosis.steps.count,
+    title += fmt::format(": {} step{}, median {}", diagnosis.steps.count,
+                         diagnosis.steps.count == 1 ? "" : "s",
                          duration_text(*diagnosis.steps.median_us));
+    if (!diagnosis.partition && diagnosis.steps.samples_per_s) {
+      title += fmt::format(", {} samples/s", number_text(*diagnosis.steps.samples_per_s));
+    }
   } else if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
     title += ": " + duration_text(device->span_us);
   }
@@ -118,12 +123,10 @@ std::string finding_text(const Report& report, std::size_t index, const TextOpti
 
 std::string text_partition(const Report& report, const TextOptions& options) {
   const Reading<diagnose::Partition>& partition = report.diagnosis.partition;
-  if (!partition) {
-    return heading("Where the time goes", options) +
-           hanging("  ", fmt::format("GPU activity: {}", why_words(partition.why_absent())),
-                   options);
-  }
-  const std::vector<RoundedShare> shares = rounded_shares(*partition);
+  const Reading<diagnose::ThreadTime>& thread_time = report.diagnosis.thread_time;
+  if (!partition && !thread_time) return {};
+  const std::vector<RoundedShare> shares =
+      partition ? rounded_shares(*partition) : rounded_shares(*thread_time);
   if (shares.empty()) return {};
   return heading(partition_title(report), options) + stacked_bar(shares, options) +
          legend(shares, options);

@@ -77,10 +77,25 @@ TEST(Text, AnEmptyDiagnosisHasNoEmptyTables) {
   EXPECT_EQ(render_text(report, {60, false, true}),
             "╭─ Verdict ────────────────────────────────────────────────╮\n"
             "│ No GPU activity was recorded.                            │\n"
-            "╰──────────────────────────────────────────────────────────╯\n"
-            "\n"
-            "Where the time goes\n"
-            "  GPU activity: not observed\n");
+            "╰──────────────────────────────────────────────────────────╯\n");
+}
+
+TEST(Text, OfAJobWithoutAGpuIsShort) {
+  const TextOptions options = {100, false, true};
+  sample::expect_golden("report_cpu.txt", render_text(sample::host_report(), options));
+}
+
+TEST(Text, RulesAndSignalsAreNamedOnlyWhenAllIsAskedFor) {
+  TextOptions options = {100, false, true};
+  for (const Report& report : {sample::report(), sample::host_report()}) {
+    options.verbose = false;
+    EXPECT_EQ(render_text(report, options).find("Not seen, so not judged"), std::string::npos);
+    options.verbose = true;
+    const std::string all = render_text(report, options);
+    EXPECT_NE(all.find("Not seen, so not judged"), std::string::npos);
+    EXPECT_NE(all.find("Findings, by share of time"), std::string::npos);
+    EXPECT_NE(all.find("What watching cost"), std::string::npos);
+  }
 }
 
 TEST(Text, ABrokenPredictionIsNotHidden) {

@@ -52,6 +52,7 @@ class Steps:
             if leader is not None and self._strangers < _PATIENCE:
                 return
             self._leader = weakref.ref(optimizer)
+            _describe_device(optimizer)
         self._strangers = 0
         self._end(self._samples.get(self._last_loader, ABSENT), now_ns())
 
@@ -70,6 +71,19 @@ class Steps:
                 blocking.watch()
         elif self._window is not None and not self._window.after_step(index):
             self._window = None
+
+
+def _describe_device(optimizer: Any) -> None:
+    """Where the parameters lie that are trained, as torch says it, and what its build is for."""
+    try:
+        device = next(p.device.type for g in optimizer.param_groups for p in g["params"])
+        versions: Any = sys.modules["torch"].version
+    except Exception:  # An optimizer of another kind: nothing is said.
+        return
+    hip, cuda = getattr(versions, "hip", None), getattr(versions, "cuda", None)
+    RECORDER.describe(
+        trains_on={"device": str(device), "build": "rocm" if hip else "cuda" if cuda else ""}
+    )
 
 
 STEPS = Steps()

@@ -7,8 +7,8 @@ CatalogueEntry cheaper_collate_remedy() {
                      {
                          {"collate_ipc",
                           "Hand over fewer, larger buffers: return uint8 tensors from the data "
-                          "set, let the default collate stack them, convert and normalise on the "
-                          "GPU."},
+                          "set, let the default collate stack them, convert and normalise whole "
+                          "batches, on the GPU where there is one."},
                      });
 }
 

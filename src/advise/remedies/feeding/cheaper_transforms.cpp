@@ -1,18 +1,34 @@
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
+namespace {
+
+/// What can be done on a GPU instead is only said where one trains.
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  const bool on_host = diagnose::trains_on_host(situation.signals);
+  Remedy remedy;
+  if (rule == "python_transform") {
+    remedy.how = on_host ? "Do less per sample in Python: use torchvision v2 on uint8 tensors, "
+                           "resize the data set once beforehand."
+                         : "Do less per sample in Python: transform whole batches on the GPU, use "
+                           "torchvision v2 on uint8 tensors, resize the data set once beforehand.";
+  } else if (rule == "slow_transform") {
+    remedy.how = on_host ? "Store images in a size nearer to the one that comes out."
+                         : "Normalise, convert and jitter colours on the GPU, where whole batches "
+                           "of uint8 pixels cost little; store images in a size nearer to the one "
+                           "that comes out.";
+  } else {
+    return std::nullopt;
+  }
+  return remedy;
+}
+
+}  // namespace
+
 CatalogueEntry cheaper_transforms_remedy() {
-  return plain_entry("cheaper_transforms", Effort::kRewrite,
-                     {
-                         {"python_transform",
-                          "Do less per sample in Python: transform whole batches on the GPU, use "
-                          "torchvision v2 on uint8 tensors, resize the data set once beforehand."},
-                         {"slow_transform",
-                          "Normalise, convert and jitter colours on the GPU, where whole batches "
-                          "of uint8 pixels cost little; store images in a size nearer to the one "
-                          "that comes out."},
-                     });
+  return {.id = "cheaper_transforms", .effort = Effort::kRewrite, .offer = offer};
 }
 
 }  // namespace unstarve::advise

@@ -3,29 +3,46 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
-// Without device records the wait itself is all there is; it bounds the idle time from above.
+std::string what_is_waited(const Signals& signals) {
+  std::string text = fmt::format("the training thread waits for the data loader {} of step time",
+                                 percent(*signals.wait_ratio));
+  if (signals.wait_ns_median && signals.step_ns_median) {
+    text = fmt::format("a median wait for the data loader takes {} of a median step of {}",
+                       duration(*signals.wait_ns_median), duration(*signals.step_ns_median));
+  }
+  if (signals.worker_busy_ratio) {
+    text += fmt::format("; its {:.0f} worker{} {} of the time", *signals.num_workers,
+                        *signals.num_workers < 1.5 ? " fetches" : "s fetch",
+                        percent(*signals.worker_busy_ratio));
+  }
+  return text;
+}
+
+// Without device records the wait itself is all there is. Where the model is trained on the CPU it
+// is the time that the loader costs; else it bounds a GPU's idle time from above.
 std::optional<Claim> evaluate(const Signals& signals) {
   const bool partition_speaks = signals.gpu_compute_ratio.has_value();
   if (partition_speaks || *signals.wait_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.wait_ratio;
-  claim.evidence.push_back(fmt::format(
-      "the training thread is inside the data loader's __next__ for {} of step time; no GPU "
-      "activity "
-      "is recorded, so how much of that leaves the GPU idle is not known: this is an upper bound",
-      percent(claim.weight)));
+  claim.evidence.push_back(what_is_waited(signals));
+  if (std::string shares = stage_shares(signals); !shares.empty()) {
+    claim.evidence.push_back(std::move(shares));
+  }
+  if (trains_on_host(signals)) return claim;
   if (signals.gpu_utilisation_mean) {
     claim.evidence.push_back(fmt::format("the monitor shows a mean GPU utilisation of {}",
                                          percent(*signals.gpu_utilisation_mean)));
   }
-  if (std::string shares = stage_shares(signals); !shares.empty()) {
-    claim.evidence.push_back(std::move(shares));
-  }
+  claim.evidence.push_back(
+      "no GPU activity is recorded, so for how much of the waiting a GPU idles is not known: it is "
+      "an upper bound");
   return claim;
 }
 

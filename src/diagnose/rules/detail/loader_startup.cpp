@@ -5,15 +5,21 @@ namespace unstarve::diagnose {
 
 namespace {
 
+// Only what was seen: a long wait alone may have any reason, such as workers that hand over their
+// batches together.
 std::optional<Claim> evaluate(const Signals& signals) {
-  constexpr double kMostly = 0.5;
-  if (*signals.outlier_wait_ratio < kMostly) return std::nullopt;
+  constexpr double kMuch = 0.25;
+  if (*signals.loader_starts < 1 || *signals.startup_wait_ratio < kMuch) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.outlier_wait_ratio;
-  claim.evidence.push_back(fmt::format(
-      "{} of the waiting is in single waits over 5 times the median one, as when workers "
-      "start anew in every epoch",
-      percent(claim.weight)));
+  claim.weight = *signals.startup_wait_ratio;
+  std::string sentence = fmt::format(
+      "{} of the waiting is for worker processes that start anew: {:.0f} {}", percent(claim.weight),
+      *signals.loader_starts, *signals.loader_starts < 1.5 ? "time" : "times");
+  if (signals.loader_start_ns) {
+    sentence += fmt::format(", {} each from iter() to the first batch, without fetching it",
+                            duration(*signals.loader_start_ns));
+  }
+  claim.evidence.push_back(std::move(sentence));
   return claim;
 }
 
@@ -21,7 +27,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule loader_startup_rule() {
   return {"loader_startup", RuleKind::kDetail,
-          "input_wait",     {&Signals::outlier_wait_ratio},
+          "input_wait",     {&Signals::loader_starts, &Signals::startup_wait_ratio},
           evaluate,         ""};
 }
 

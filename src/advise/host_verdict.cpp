@@ -1,0 +1,133 @@
+#include "advise/host_verdict.h"
+
+#include <fmt/format.h>
+
+#include "advise/verdict.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+using diagnose::Diagnosis;
+using diagnose::percent;
+using diagnose::trains_on_host;
+
+// Below this share of a step, waiting is not worth a remedy.
+constexpr double kHardly = 0.05;
+// From this share on, loading is what the job's speed hangs on.
+constexpr double kMuch = 0.2;
+// The hook's window on the device opens after 10 steps and is 6 long.
+constexpr std::int64_t kStepsForWindow = 20;
+
+/// The rest of a step, of which no loader is to blame.
+std::string own_work(const Diagnosis& diagnosis) {
+  const diagnose::ThreadTime& time = *diagnosis.thread_time;
+  if (trains_on_host(diagnosis.signals)) {
+    return fmt::format("{} is the training itself, on the CPU", percent(time.own_work));
+  }
+  if (time.sync && *time.sync > kHardly) {
+    return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
+  }
+  return "what the GPU does meanwhile was not observed";
+}
+
+std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
+  const double waits = (*diagnosis.thread_time).input_wait;
+  return fmt::format("Not input-bound: waiting for the data loader{} takes {} of a step; {}.",
+                     diagnose::at(job.loader_place), percent(waits), own_work(diagnosis));
+}
+
+std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
+  const bool offered = !advice.of_finding(*advice.leading_finding).empty();
+  if (advice.leading_remedy || !offered || !trains_on_host(diagnosis.signals)) return "";
+  return "; no gain is promised, since loading would compete with the training for the same CPUs";
+}
+
+std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {
+  const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
+  std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
+                                 finding.share < kMuch ? "Partly input-bound" : "Input-bound",
+                                 percent(finding.share), diagnose::at(job.loader_place));
+  if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
+    text += fmt::format(", mostly because of {}", detail);
+  }
+  text += what_to_do(advice) + no_promise(diagnosis, advice) + ".";
+  if (!trains_on_host(diagnosis.signals)) text += " How much of that a GPU idles was not observed.";
+  return text;
+}
+
+std::string nothing_known(const Diagnosis& diagnosis) {
+  const std::string steps =
+      diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
+  const std::string_view how = diagnosis.input == trace::InputKind::kKineto
+                                   ? "record with ProfilerActivity.CUDA on a machine with a GPU"
+                                   : "see `unstarve doctor` for what can be observed here";
+  return fmt::format(
+      "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be said; "
+      "{}.",
+      steps, how);
+}
+
+NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& device) {
+  NotObserved gpu{.what = "GPU activity", .why = {}, .how = {}};
+  const bool rocm = device.build == "rocm";
+  if (diagnosis.input == trace::InputKind::kKineto) {
+    gpu.why = "the trace holds no GPU operation";
+    gpu.how = "record with ProfilerActivity.CUDA on a machine with a GPU";
+  } else if (device.kind == "cpu") {
+    gpu.why = "this job trains on the CPU";
+    gpu.how = diagnosis.signals.gpu_utilisation_mean
+                  ? "move model and batches to this machine's GPU with .to(\"cuda\")"
+                  : "what feeds a GPU shows on one, or with --emulate a100 on a CUDA script";
+  } else if (device.kind == "cuda" && !device.unwatched.empty()) {
+    gpu.why = device.unwatched;
+    gpu.how = "run the job without that";
+  } else if (device.kind == "cuda" && diagnosis.steps.count < kStepsForWindow) {
+    gpu.why = fmt::format("the job ended before its {} was watched, from the 10th step on",
+                          rocm ? "AMD GPU" : "GPU");
+    gpu.how = fmt::format("let it make {} steps", kStepsForWindow);
+  } else if (device.kind == "cuda") {
+    gpu.why = rocm ? "ROCm gave no records" : "the driver gave no records";
+    gpu.how = "`unstarve doctor` says what can be observed here";
+  } else if (!device.kind.empty()) {
+    gpu.why = fmt::format("this job trains on PyTorch's \"{}\", of which no records are kept",
+                          device.kind);
+    gpu.how = "the shares are those of the training thread alone";
+  } else {
+    gpu.why = diagnosis.steps.count == 0 ? "no training step was seen" : "no CUDA in this job";
+    gpu.how = "`unstarve doctor` says what can be observed here";
+  }
+  return gpu;
+}
+
+}  // namespace
+
+bool hardly_waits(const Diagnosis& diagnosis) {
+  return !diagnosis.partition && diagnosis.thread_time &&
+         (*diagnosis.thread_time).input_wait < kHardly;
+}
+
+std::string write_host_verdict(const Diagnosis& diagnosis, const Advice& advice,
+                               const JobFacts& job) {
+  std::string text;
+  if (hardly_waits(diagnosis)) {
+    text = not_input_bound(diagnosis, job);
+  } else if (advice.leading_finding) {
+    text = input_bound(diagnosis, advice, job);
+  } else {
+    return nothing_known(diagnosis);
+  }
+  if (trains_on_host(diagnosis.signals) && diagnosis.signals.gpu_utilisation_mean) {
+    text += " The model is on the CPU, although this machine has a GPU.";
+  }
+  return text;
+}
+
+std::vector<NotObserved> what_was_not_observed(const Diagnosis& diagnosis, const JobFacts& job) {
+  if (diagnosis.partition) return {};
+  return {for_device(diagnosis, job.device)};
+}
+
+}  // namespace unstarve::advise

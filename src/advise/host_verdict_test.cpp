@@ -1,0 +1,158 @@
+#include "advise/host_verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "advise/predict_gains.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/testing/starving_run.h"
+
+namespace unstarve::advise {
+namespace {
+
+using diagnose::Diagnosis;
+using diagnose::test::starving_run;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A run of 30 steps without a GPU's records, on a device that torch calls `kind`.
+struct HostRun {
+  explicit HostRun(std::int64_t wait_ms, const std::string& kind)
+      : timeline(starving_run(30, wait_ms, 0)) {
+    timeline.training_devices.push_back({.process = 7, .kind = kind, .build = {}});
+    trace::LoaderConfig loader;
+    loader.process = 7;
+    timeline.loaders.push_back(loader);
+    facts.loader_place = "train.py:41";
+    facts.device.kind = kind;
+  }
+
+  Advice advise(const std::map<std::string, predict::Speedup>& gains = {}) const {
+    return advise::advise(diagnose::diagnose(timeline, {}), facts, {gains, {}});
+  }
+
+  trace::Timeline timeline;
+  JobFacts facts;
+};
+
+TEST(HostVerdict, GoodNewsIsAVerdict) {
+  const Advice advice = HostRun(2, "cpu").advise();
+  EXPECT_EQ(advice.verdict,
+            "Not input-bound: waiting for the data loader at train.py:41 takes 2.0 % of a step; "
+            "98 % is the training itself, on the CPU.");
+  EXPECT_FALSE(advice.leading_finding) << "there is nothing to do";
+  EXPECT_FALSE(advice.next_remedy);
+}
+
+TEST(HostVerdict, OfAGpuThatIsNotSeenNothingIsClaimed) {
+  const Advice fed = HostRun(2, "cuda").advise();
+  EXPECT_TRUE(contains(fed.verdict, "what the GPU does meanwhile was not observed"));
+  const Advice starved = HostRun(60, "cuda").advise();
+  EXPECT_TRUE(contains(starved.verdict, "Input-bound: 60 % of a step waits for the data loader"));
+  EXPECT_TRUE(contains(starved.verdict, "How much of that a GPU idles was not observed."));
+  ASSERT_TRUE(starved.leading_remedy);
+  EXPECT_EQ(starved.leading_remedy->id, "more_workers");
+}
+
+TEST(HostVerdict, SaysForHowLongTheThreadWaitsForTheGpu) {
+  HostRun run(2, "cuda");
+  for (const trace::Step& step : run.timeline.steps) {
+    trace::HostCall call;
+    call.kind = trace::HostCallKind::kSync;
+    call.process = call.thread = 7;
+    call.start_ns = step.when.end_ns - 71'000'000;
+    call.end_ns = step.when.end_ns;
+    run.timeline.host_calls.push_back(call);
+  }
+  EXPECT_TRUE(contains(run.advise().verdict, "for 71 % of it the training thread waits for the"));
+}
+
+// Worker processes take the cores that the training computes on.
+TEST(HostVerdict, OnTheCpuOnlyASureGainIsPromised) {
+  const HostRun run(60, "cpu");
+  const std::string promise = "no gain is promised";
+  EXPECT_TRUE(contains(run.advise().verdict, promise));
+  const Advice unsure = run.advise({{"more_workers", {1.2, 0.97, 1.4}}});
+  EXPECT_TRUE(contains(unsure.verdict, promise)) << unsure.verdict;
+  EXPECT_FALSE(unsure.leading_remedy);
+  EXPECT_FALSE(unsure.next_remedy);
+  const Advice sure = run.advise({{"more_workers", {1.2, 1.01, 1.4}}});
+  ASSERT_TRUE(sure.leading_remedy);
+  EXPECT_EQ(sure.leading_remedy->id, "more_workers");
+  EXPECT_FALSE(contains(sure.verdict, promise)) << sure.verdict;
+  EXPECT_TRUE(contains(sure.verdict, "predicted 1.20x faster, 1.01 to 1.40")) << sure.verdict;
+}
+
+/// What `more_workers` would gain in a job that loads for 50 of 100 ms, on two CPUs of which it
+/// uses `cores` in the mean.
+predict::Speedup gain_of_workers(double cores) {
+  HostRun run(50, "cpu");
+  for (const trace::Step& step : run.timeline.steps) {
+    trace::Fetch fetch;
+    fetch.process = fetch.thread = 7;
+    fetch.when = {step.when.start_ns, step.when.start_ns + 50'000'000};
+    fetch.cpu_ns = 50'000'000;
+    run.timeline.fetches.push_back(fetch);
+  }
+  diagnose::HostSignals host;
+  host.effective_cpus = 2;
+  host.job_cpu_cores = cores;
+  const job::JobView job(run.timeline);
+  const diagnose::PartitionedJob partitioned(job);
+  const Diagnosis found = diagnose::diagnose(partitioned, host);
+  const auto basis = prediction_basis(partitioned, found, WhyAbsent::kNotObserved, {}, {});
+  EXPECT_TRUE(basis) << basis.error().message;
+  return predict_gains(found, run.facts, *basis).gains.at("more_workers");
+}
+
+TEST(HostVerdict, WhatLoadsCompetesWithWhatTrains) {
+  const predict::Speedup beside_one_thread = gain_of_workers(1);
+  EXPECT_GT(beside_one_thread.low, 1.3);
+  EXPECT_LT(beside_one_thread.high, 2.2);
+  // Two threads that train leave no core to load on: at best all are busy all of the time.
+  const predict::Speedup beside_two = gain_of_workers(1.5);
+  EXPECT_LE(beside_two.low, 1);
+  EXPECT_NEAR(beside_two.high, 2 / 1.5, 0.01);
+}
+
+TEST(HostVerdict, PartlyIsBetweenTheTwo) {
+  EXPECT_TRUE(contains(HostRun(12, "cpu").advise().verdict, "Partly input-bound: 12 % of a step"));
+}
+
+TEST(NotObserved, SaysWhyAndHow) {
+  const auto why = [](const std::string& kind) { return HostRun(2, kind).advise().not_observed; };
+  ASSERT_EQ(why("cpu").size(), 1U);
+  EXPECT_EQ(why("cpu")[0].what, "GPU activity");
+  EXPECT_EQ(why("cpu")[0].why, "this job trains on the CPU");
+  EXPECT_EQ(why("cuda")[0].why, "the driver gave no records");
+  EXPECT_TRUE(contains(why("xla")[0].why, "PyTorch's \"xla\""));
+  EXPECT_EQ(why("")[0].why, "no CUDA in this job");
+
+  HostRun skipped(2, "cuda");
+  skipped.facts.device.unwatched = "CUDA_INJECTION64_PATH is set";
+  EXPECT_EQ(skipped.advise().not_observed[0].why, "CUDA_INJECTION64_PATH is set");
+  HostRun rocm(2, "cuda");
+  rocm.facts.device.build = "rocm";
+  EXPECT_EQ(rocm.advise().not_observed[0].why, "ROCm gave no records");
+  rocm.timeline.steps.resize(8);
+  EXPECT_EQ(rocm.advise().not_observed[0].why,
+            "the job ended before its AMD GPU was watched, from the 10th step on");
+  for (const char* kind : {"cpu", "cuda", "xla", ""}) EXPECT_FALSE(why(kind)[0].how.empty());
+}
+
+TEST(NotObserved, IsEmptyWhereAGpuWasSeen) {
+  EXPECT_TRUE(advise(diagnose::diagnose(starving_run(5, 60, 40), {}), {}, {}).not_observed.empty());
+}
+
+TEST(HostVerdict, AGpuThatIsLeftAloneIsNamed) {
+  HostRun run(2, "cpu");
+  diagnose::HostSignals host;
+  host.gpu_utilisation.assign(20, 0.0);
+  const std::string verdict =
+      advise::advise(diagnose::diagnose(run.timeline, host), run.facts, {}).verdict;
+  EXPECT_TRUE(contains(verdict, "on the CPU, although this machine has a GPU")) << verdict;
+}
+
+}  // namespace
+}  // namespace unstarve::advise

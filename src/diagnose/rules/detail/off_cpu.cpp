@@ -1,0 +1,39 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// The counterpart of `storage` where nothing waits for storage, and CPUs are left to run on.
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kOften = 0.4;
+  constexpr double kPressure = 0.1;
+  const double off_cpu = 1 - *signals.fetch_cpu_ratio;
+  if (off_cpu < kOften || *signals.io_pressure_ratio >= kPressure ||
+      *signals.cpu_use_ratio >= kCpusBusy || is_native(signals)) {
+    return std::nullopt;
+  }
+  Claim claim;
+  claim.weight = off_cpu;
+  claim.evidence.push_back(fmt::format(
+      "a batch that is being made is off the CPU for {} of the time, and not for local "
+      "storage: the data set's code sleeps, or waits for a lock, the network or another "
+      "process",
+      percent(off_cpu)));
+  return claim;
+}
+
+}  // namespace
+
+Rule off_cpu_rule() {
+  return {"off_cpu",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio, &Signals::cpu_use_ratio},
+          evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose
