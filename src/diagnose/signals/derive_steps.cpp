@@ -101,6 +101,7 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;
   out.wait_ns_median = median(waits);
+  if (!waits.empty()) out.wait_ns_mean = wait_ns / static_cast<double>(waits.size());
   if (step_ns > 0) {
     out.wait_ratio = wait_ns / step_ns;
   } else if (sources.worst != nullptr) {  // without steps: of the partition's span

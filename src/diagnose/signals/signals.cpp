@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 59> kFields = {{
+constexpr std::array<SignalField, 60> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -24,6 +24,7 @@ constexpr std::array<SignalField, 59> kFields = {{
     {"events_lost_ratio", &Signals::events_lost_ratio},
     {"step_ns_median", &Signals::step_ns_median},
     {"wait_ns_median", &Signals::wait_ns_median},
+    {"wait_ns_mean", &Signals::wait_ns_mean},
     {"wait_ratio", &Signals::wait_ratio},
     {"blocked_ratio", &Signals::blocked_ratio},
     {"loader_starts", &Signals::loader_starts},

@@ -32,6 +32,7 @@ struct Signals {
   // Steps and waits of the training thread.
   Reading<double> step_ns_median;
   Reading<double> wait_ns_median;      // per step, inside the loader's `__next__`
+  Reading<double> wait_ns_mean;        // the same
   Reading<double> wait_ratio;          // of step time; an upper bound of input_wait
   Reading<double> blocked_ratio;       // of step time, in calls that wait for the device
   Reading<double> loader_starts;       // times that a training loader started worker processes

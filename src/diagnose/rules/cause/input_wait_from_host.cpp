@@ -10,11 +10,16 @@ namespace unstarve::diagnose {
 namespace {
 
 std::string what_is_waited(const Signals& signals) {
+  constexpr double kBursts = 0.5;
   std::string text = fmt::format("the training thread waits for the data loader {} of step time",
                                  percent(*signals.wait_ratio));
-  if (signals.wait_ns_median && signals.step_ns_median) {
-    text = fmt::format("a median wait for the data loader takes {} of a median step of {}",
-                       duration(*signals.wait_ns_median), duration(*signals.step_ns_median));
+  if (signals.wait_ns_mean) {
+    const double wait_ns = *signals.wait_ns_mean;
+    text = fmt::format("in the mean {} of a step of {} are spent waiting for the data loader",
+                       duration(wait_ns), duration(wait_ns / *signals.wait_ratio));
+    if (signals.wait_ns_median && *signals.wait_ns_median < kBursts * wait_ns) {
+      text += fmt::format(", in bursts (the median is {})", duration(*signals.wait_ns_median));
+    }
   }
   if (signals.worker_busy_ratio) {
     text += fmt::format("; its {:.0f} worker{} {} of the time", *signals.num_workers,
