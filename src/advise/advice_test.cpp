@@ -124,7 +124,7 @@ TEST(Advice, ACacheIsAdvisedBetweenLoaderAndShards) {
   std::vector<Remedy> advised = offered_for_waits(signals, folder_job("/i"));
   ASSERT_EQ(advised.size(), 3U);
   EXPECT_EQ(advised[1].id, "unstarve_cache");
-  EXPECT_TRUE(contains(advised[1].how, "With that loader: set UNSTARVE_CACHE_DIR"));
+  EXPECT_TRUE(contains(advised[1].how, "With unstarve's DataLoader: set UNSTARVE_CACHE_DIR"));
   EXPECT_TRUE(contains(advised[1].how, "from the second on"));
   signals.loader_threads = 2;  // it is unstarve's
   advised = offered_for_waits(signals, folder_job("/i"));

@@ -58,16 +58,23 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   return text;
 }
 
+/// How it would be observed stands in what_was_not_observed().
 std::string nothing_known(const Diagnosis& diagnosis) {
   const std::string steps =
       diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
-  const std::string_view how = diagnosis.input == trace::InputKind::kKineto
-                                   ? "record with ProfilerActivity.CUDA on a machine with a GPU"
-                                   : "see `unstarve doctor` for what can be observed here";
+  if (diagnosis.input == trace::InputKind::kKineto) {
+    return fmt::format(
+        "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be "
+        "said.",
+        steps);
+  }
+  if (diagnosis.steps.count == 0) {
+    return "No training step was seen, so what holds the job up cannot be said.";
+  }
   return fmt::format(
-      "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be said; "
-      "{}.",
-      steps, how);
+      "In {} no wait for a data loader of torch was seen; whether loading by other means holds the "
+      "job up cannot be said.",
+      steps);
 }
 
 NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& device) {
@@ -80,7 +87,7 @@ NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& 
     gpu.why = "this job trains on the CPU";
     gpu.how = diagnosis.signals.gpu_utilisation_mean
                   ? "move model and batches to this machine's GPU with .to(\"cuda\")"
-                  : "what feeds a GPU shows on one, or with --emulate a100 on a CUDA script";
+                  : "it is where a job uses CUDA, on a GPU or an emulated one (--emulate a100)";
   } else if (device.kind == "cuda" && !device.unwatched.empty()) {
     gpu.why = device.unwatched;
     gpu.how = "run the job without that";

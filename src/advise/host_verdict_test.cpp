@@ -20,6 +20,7 @@ bool contains(const std::string& text, const std::string& part) {
 struct HostRun {
   explicit HostRun(std::int64_t wait_ms, const std::string& kind)
       : timeline(starving_run(30, wait_ms, 0)) {
+    timeline.run_id = "r1";
     timeline.training_devices.push_back({.process = 7, .kind = kind, .build = {}});
     trace::LoaderConfig loader;
     loader.process = 7;
@@ -53,6 +54,14 @@ TEST(HostVerdict, OfAGpuThatIsNotSeenNothingIsClaimed) {
   EXPECT_TRUE(contains(starved.verdict, "How much of that a GPU idles was not observed."));
   ASSERT_TRUE(starved.leading_remedy);
   EXPECT_EQ(starved.leading_remedy->id, "more_workers");
+}
+
+TEST(HostVerdict, SaysWhatIsMissing) {
+  HostRun run(60, "cpu");
+  run.timeline.loader_waits.clear();
+  EXPECT_TRUE(contains(run.advise().verdict, "In 29 steps no wait for a data loader of torch"));
+  run.timeline.steps.clear();
+  EXPECT_TRUE(contains(run.advise().verdict, "No training step was seen"));
 }
 
 TEST(HostVerdict, SaysForHowLongTheThreadWaitsForTheGpu) {

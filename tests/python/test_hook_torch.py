@@ -101,6 +101,7 @@ def test_without_workers(script: Path, tmp_path: Path) -> None:
     assert (text["rank"], text["world_size"]) == (1, 4)
     assert text["dataset"] == {"class": "__main__.Numbers", "length": 40, "root": "/data/numbers"}
     assert text["transforms"] == ["double"]
+    assert text["trains_on"]["device"] == "cpu"
     line = JOB.splitlines().index("        for images, labels in loader:  # the user's line") + 1
     assert text["loader_place"].endswith(f"train.py:{line}")
     assert [r["exit"] for r in job.main.of("end")] == [0]

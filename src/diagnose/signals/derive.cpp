@@ -87,6 +87,7 @@ void derive_host_signals(const HostSignals& host, Signals& out) {
   out.effective_cpus = host.effective_cpus;
   out.job_cpu_cores = host.job_cpu_cores;
   out.cpu_use_ratio = ratio(host.job_cpu_cores, host.effective_cpus);
+  out.cpu_waiting_threads = host.cpu_waiting_threads;
   out.throttled_ratio = host.throttled_ratio;
   out.io_pressure_ratio = host.io_pressure_ratio;
   out.storage_bytes_per_s = host.storage_bytes_per_s;

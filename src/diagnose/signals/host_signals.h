@@ -11,6 +11,7 @@ namespace unstarve::diagnose {
 struct HostSignals {
   Reading<double> effective_cpus;          // min(affinity, cpuset, ceil(quota / period))
   Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
+  Reading<double> cpu_waiting_threads;     // main threads of its processes that wait for a CPU
   Reading<double> throttled_ratio;         // cgroup throttled time / wall time
   Reading<double> io_pressure_ratio;       // PSI io "some" time / wall time
   Reading<double> storage_bytes_per_s;     // read_bytes of the process tree

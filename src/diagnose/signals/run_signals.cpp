@@ -36,6 +36,7 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   HostSignals host;
   host.effective_cpus = trace::mean_in(run, "job.effective_cores", "job", when);
   host.job_cpu_cores = trace::mean_in(run, "job.cpu_cores", "job", when);
+  host.cpu_waiting_threads = trace::mean_in(run, "job.cpu_waiting_threads", "job", when);
   // Several threads can be held back at once; the rule wants to know for how much of the time.
   host.throttled_ratio = trace::mean_in(run, "cgroup.throttled_cores", "cgroup", when);
   if (host.throttled_ratio) host.throttled_ratio = std::min(*host.throttled_ratio, 1.0);

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 60> kFields = {{
+constexpr std::array<SignalField, 61> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -59,6 +59,7 @@ constexpr std::array<SignalField, 60> kFields = {{
     {"effective_cpus", &Signals::effective_cpus},
     {"job_cpu_cores", &Signals::job_cpu_cores},
     {"cpu_use_ratio", &Signals::cpu_use_ratio},
+    {"cpu_waiting_threads", &Signals::cpu_waiting_threads},
     {"throttled_ratio", &Signals::throttled_ratio},
     {"io_pressure_ratio", &Signals::io_pressure_ratio},
     {"page_cache_miss_ratio", &Signals::page_cache_miss_ratio},

@@ -77,6 +77,7 @@ struct Signals {
   Reading<double> effective_cpus;          // after affinity, cpuset and quota
   Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
   Reading<double> cpu_use_ratio;           // job_cpu_cores / effective_cpus
+  Reading<double> cpu_waiting_threads;     // main threads of the job that wait for a CPU
   Reading<double> throttled_ratio;         // of wall time, held down by the CPU quota
   Reading<double> io_pressure_ratio;       // of wall time, some task waits for storage (PSI)
   Reading<double> page_cache_miss_ratio;   // bytes read from storage / bytes asked for

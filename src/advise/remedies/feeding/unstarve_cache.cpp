@@ -13,8 +13,9 @@ namespace {
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule != "input_wait" && rule != "input_wait_from_host") return std::nullopt;
   if (image_folder(situation.job.data).empty()) return std::nullopt;
-  const std::string_view when =
-      is_native(situation.signals) ? "Unless the loader has a cache already" : "With that loader";
+  const std::string_view when = is_native(situation.signals)
+                                    ? "Unless the loader has a cache already"
+                                    : "With unstarve's DataLoader";
   Remedy remedy;
   remedy.how = fmt::format(
       "{}{}: set UNSTARVE_CACHE_DIR=DIR for the job (or pass cache_dir=DIR to "

@@ -1,18 +1,20 @@
+#include <algorithm>
+
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
-#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
-// The counterpart of `storage` where nothing waits for storage, and CPUs are left to run on.
+// The counterpart of `storage` where nothing waits for storage, nor for a CPU that others use.
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kOften = 0.4;
   constexpr double kPressure = 0.1;
+  constexpr double kQueue = 0.2;  // of a process
   const double off_cpu = 1 - *signals.fetch_cpu_ratio;
   if (off_cpu < kOften || *signals.io_pressure_ratio >= kPressure ||
-      *signals.cpu_use_ratio >= kCpusBusy || is_native(signals)) {
+      *signals.cpu_waiting_threads >= kQueue * std::max(*signals.num_workers, 1.0)) {
     return std::nullopt;
   }
   Claim claim;
@@ -31,7 +33,8 @@ Rule off_cpu_rule() {
   return {"off_cpu",
           RuleKind::kDetail,
           "input_wait",
-          {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio, &Signals::cpu_use_ratio},
+          {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio, &Signals::cpu_waiting_threads,
+           &Signals::num_workers},
           evaluate,
           ""};
 }
