@@ -38,7 +38,9 @@ foreach(stand_in IN LISTS stand_ins ITEMS unstarve_emulated_gpu unstarve_redirec
   endif()
 endforeach()
 # What the CUDA driver loads into a job to record it.
-install(TARGETS unstarve_cupti LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
+if(TARGET unstarve_cupti)
+  install(TARGETS unstarve_cupti LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
+endif()
 install(FILES examples/train.py examples/train_image_loader.py
         DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 install(DIRECTORY tests/data/photos DESTINATION "${package_folder}/demo" COMPONENT unstarve)

@@ -101,3 +101,21 @@ def test_without_a_gpu_nothing_of_it_happens(script: Path, tmp_path: Path) -> No
     assert job.main.of("sync") == []
     assert "profile" not in job.main.text
     assert list(tmp_path.glob("kineto*")) == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("CUDA_INJECTION64_PATH", "/opt/nsight/libToolsInjection64.so"),
+        ("NSYS_PROFILING_SESSION_ID", "7"),
+    ],
+)
+def test_a_tool_that_wants_cupti_for_itself_has_it(
+    script: Path, tmp_path: Path, variable: str, value: str
+) -> None:
+    env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..8", variable: value}
+    job = run_job(tmp_path, ["-W", "ignore", script, 99], (), **env)
+    assert job.process.returncode == 1
+    assert job.errors == []
+    assert job.main.text["profile"] == {"skipped": f"{variable} is set"}
+    assert not list(tmp_path.glob("kineto-*"))

@@ -19,6 +19,7 @@ struct FakeFunctions {
     return Code::kSuccess;
   }
   static Code register_callbacks(cupti::RequestBuffer request, cupti::CompleteBuffer complete) {
+    MutexLock lock(g_fake->mutex_);
     g_fake->request_ = request;
     g_fake->complete_ = complete;
     return g_fake->register_answer;
