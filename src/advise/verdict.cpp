@@ -33,9 +33,10 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 17> kDetailWords = {{
+constexpr std::array<Words, 18> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
+    {"late_storage", "files that come late"},
     {"storage", "slow storage"},
     {"page_cache_miss", "files that are not in the page cache"},
     {"too_few_workers", "too few workers"},
