@@ -35,6 +35,7 @@ struct PipelineMeasurements {
   double mean_step_s() const;
   double mean_samples() const;
   double mean_fetch_cpu_s() const;
+  double mean_fetch_blocked_s() const;
 };
 
 struct MeasureOptions {
