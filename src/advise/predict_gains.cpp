@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
@@ -57,6 +58,7 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   PredictionBasis basis;
   basis.pipeline = *std::move(pipeline);
   basis.machine = machine_facts(diagnosis.signals, calibration);
+  basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
   const auto steps = static_cast<double>(diagnosis.steps.count);
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = calibration;

@@ -34,6 +34,7 @@ struct Calibration {
 struct PredictionBasis {
   predict::PipelineMeasurements pipeline;
   predict::MachineFacts machine;
+  bool waits_for_storage = false;  // the job's fetches, mostly, while CPUs are to spare
   double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
   Calibration calibration;    // empty where none was made
   predict::CalibrationText workers;  // the job's own batches in worker processes
