@@ -31,8 +31,8 @@ std::string where_fetches_wait(const Signals& signals) {
   return words;
 }
 
-/// "a sample takes 21.0 ms, 19.8 ms of them waiting; 190 samples/s, 12.3 MB/s"; empty where nothing of it is
-/// known.
+/// "a sample takes 21.0 ms, 19.8 ms of them waiting; 190 samples/s, 12.3 MB/s"; empty where nothing
+/// of it is known.
 std::string of_a_sample(const Signals& signals, double waits) {
   std::string words;
   if (signals.fetch_ns_median && signals.batch_size.value_or(0) > 0) {
