@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test check build gpu-test bench conformance format clean fuzz \
 	packages test-packages check-packages python-build python-demo python-test release install \
-	wheel sdist
+	wheel sdist fetch-demo compile-installed
 
 VENV := .venv/bin
 UNSTARVE := build/release/src/cli/unstarve
@@ -17,10 +17,16 @@ PYTHON ?= python3
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: packages python-demo  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
-	@scripts/build.sh release $(INSTALLED)
+demo: packages python-build  ## the whole loop on real images: observe, diagnose, predict, fix, verify [ARGS=--json]
+	@$(MAKE) --no-print-directory -j 2 fetch-demo compile-installed
 	@scripts/link_build.sh
 	@$(UNSTARVE) demo $(ARGS)
+
+# PyTorch is fetched while the compiler works. Ninja is to take every core, not this make's two jobs.
+fetch-demo:
+	@scripts/setup_python.sh demo
+compile-installed:
+	@MAKEFLAGS= scripts/build.sh release $(INSTALLED)
 
 test: test-packages python-test  ## every test (C++, Python, the pages in a browser)
 	@scripts/build.sh release

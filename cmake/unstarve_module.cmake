@@ -3,10 +3,14 @@
 # One static library `unstarve_NAME` from every *.cpp below the calling folder that is not for
 # tests, and one test program `NAME_test` from those that are: *_test.cpp, and the helpers in
 # folders named testing/. Folders listed in EXCLUDE are left to CMakeLists.txt files of their own.
+# OPTIMISED_ALONE says that the library is compiled with optimisations of its own, COMPILED_BRIEFLY
+# that its speed does not matter. OBJECTS names a target whose objects are taken for those sources
+# that it compiles.
 # Suites named ...Stress are run once more as the test NAME_stress with the label `stress`, which
 # `make check` repeats under ThreadSanitizer.
 function(unstarve_module NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED_ALONE;COMPILED_BRIEFLY" "OBJECTS"
+      "DEPENDS;LIBRARIES;TEST_LIBRARIES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   foreach(excluded IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${excluded}/")
@@ -16,12 +20,23 @@ function(unstarve_module NAME)
   list(FILTER sources EXCLUDE REGEX "${of_tests}")
   list(FILTER tests INCLUDE REGEX "${of_tests}")
 
+  if(ARG_OBJECTS)
+    get_target_property(compiled_elsewhere ${ARG_OBJECTS} SOURCES)
+    list(REMOVE_ITEM sources ${compiled_elsewhere})
+    list(APPEND sources $<TARGET_OBJECTS:${ARG_OBJECTS}>)
+  endif()
+
   list(TRANSFORM ARG_DEPENDS PREPEND unstarve_)
   if(sources)
     add_library(unstarve_${NAME} STATIC ${sources})
     target_link_libraries(unstarve_${NAME}
         PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES} PRIVATE unstarve_flags)
     target_include_directories(unstarve_${NAME} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+    if(ARG_COMPILED_BRIEFLY)
+      unstarve_compile_briefly(unstarve_${NAME})
+    elseif(NOT ARG_OPTIMISED_ALONE)
+      unstarve_precompile(unstarve_${NAME} modules)
+    endif()
   else()
     add_library(unstarve_${NAME} INTERFACE)
     target_link_libraries(unstarve_${NAME} INTERFACE ${ARG_DEPENDS} ${ARG_LIBRARIES})

@@ -63,6 +63,7 @@ function(unstarve_stand_in SONAME)
       LIBRARY_OUTPUT_DIRECTORY "${UNSTARVE_EMULATED_FOLDER}"
       CXX_VISIBILITY_PRESET default  # the script says what is exported
       BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+  unstarve_precompile(${target} emulated)
   add_dependencies(unstarve_stand_ins ${target})
   set_property(GLOBAL APPEND PROPERTY UNSTARVE_STAND_INS ${SONAME})
 endfunction()

@@ -43,11 +43,10 @@ std::vector<Remedy> offered(const diagnose::Diagnosis& diagnosis, const JobFacts
 
 Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const diagnose::Diagnosis& diagnosis,
-                                         const Reading<double>& gpu_utilisation,
-                                         const Calibration& calibration,
-                                         const predict::CalibrationText& workers) {
+                                         const Measured& measured) {
   predict::MeasureOptions measure;
-  if (job.job.timeline().device_ops.empty()) measure.device_busy_ratio = gpu_utilisation;
+  measure.job_cpu = measured.job_cpu;
+  if (job.job.timeline().device_ops.empty()) measure.device_busy_ratio = measured.gpu_utilisation;
   auto pipeline = predict::measure_pipeline(job.job, job.rank_index(), measure);
   if (!pipeline) return forward_error(pipeline);
   if (pipeline->steps.size() < kFewestSteps) {
@@ -57,12 +56,12 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   }
   PredictionBasis basis;
   basis.pipeline = *std::move(pipeline);
-  basis.machine = machine_facts(diagnosis.signals, calibration);
+  basis.machine = machine_facts(diagnosis.signals, measured.calibration);
   basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
   const auto steps = static_cast<double>(diagnosis.steps.count);
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
-  basis.calibration = calibration;
-  basis.workers = workers;
+  basis.calibration = measured.calibration;
+  basis.workers = measured.workers;
   return basis;
 }
 

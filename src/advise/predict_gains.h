@@ -10,14 +10,10 @@ namespace unstarve::advise {
 
 /// What a gain can be predicted from: the steps of the rank that was diagnosed, its machine, and
 /// what was measured there.
-/// `workers`: what the hook measured of worker processes.
-/// `gpu_utilisation`: of the monitor, for recordings without device records.
 /// Errors: as predict::measure_pipeline(); kNotSupported where it has too few steps to resample.
 Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const diagnose::Diagnosis& diagnosis,
-                                         const Reading<double>& gpu_utilisation,
-                                         const Calibration& calibration,
-                                         const predict::CalibrationText& workers);
+                                         const Measured& measured);
 
 /// Predicts the gain of every remedy that is offered and can be predicted.
 Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& job,

@@ -30,6 +30,14 @@ struct Calibration {
   std::vector<std::string> remarks;          // what could not be measured, and why
 };
 
+/// What was measured beside the recording itself.
+struct Measured {
+  Reading<double> gpu_utilisation = {};  // of the monitor, for recordings without device records
+  std::vector<predict::CpuReading> job_cpu = {};
+  predict::CalibrationText workers = {};  // what the hook measured of worker processes
+  Calibration calibration = {};
+};
+
 /// What a gain is predicted from.
 struct PredictionBasis {
   predict::PipelineMeasurements pipeline;

@@ -5,10 +5,6 @@
 
 #include "base/error.h"
 
-namespace CLI {
-class App;
-}
-
 namespace unstarve::cli {
 
 /// Exit codes, the same for every command. `run` passes on the job's own instead.

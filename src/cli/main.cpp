@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/commands/commands.h"
 
 namespace {
@@ -36,13 +36,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 /// What is said where the first argument is no command; empty where it is one, or an option.
-std::string wrong_command(CLI::App& app, int argc, char** argv) {
+std::string wrong_command(const unstarve::cli::CommandLine& line, int argc, char** argv) {
   const std::string_view given = argc > 1 ? argv[1] : "";
   if (given.substr(0, 1) == "-") return {};
   std::string names;
   std::string nearest;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    const std::string& name = command->get_name();
+  for (const std::string& name : line.commands()) {
     if (name == given) return {};
     names += (names.empty() ? "" : ", ") + name;
     const std::size_t apart = distance(given, name);
@@ -72,30 +71,21 @@ int main(int argc, char** argv) {
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
 
-  CLI::App app(kDescription, "unstarve");
-  app.set_version_flag("--version", "unstarve " UNSTARVE_VERSION, "print the version and exit");
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
-  cli::add_demo_command(app, context);
-  cli::add_run_command(app, context);
-  cli::add_emulate_command(app, context);
-  cli::add_diagnose_command(app, context);
-  cli::add_report_command(app, context);
-  cli::add_bench_command(app, context);
-  cli::add_pack_command(app, context);
-  cli::add_unpack_command(app, context);
-  cli::add_doctor_command(app, context);
-  cli::add_version_command(app, context);
-  if (const std::string wrong = wrong_command(app, argc, argv); !wrong.empty()) {
+  cli::CommandLine line(kDescription, "unstarve", UNSTARVE_VERSION);
+  cli::add_demo_command(line, context);
+  cli::add_run_command(line, context);
+  cli::add_emulate_command(line, context);
+  cli::add_diagnose_command(line, context);
+  cli::add_report_command(line, context);
+  cli::add_bench_command(line, context);
+  cli::add_pack_command(line, context);
+  cli::add_unpack_command(line, context);
+  cli::add_doctor_command(line, context);
+  cli::add_version_command(line, context);
+  if (const std::string wrong = wrong_command(line, argc, argv); !wrong.empty()) {
     std::fprintf(stderr, "unstarve: %s\n", wrong.c_str());
     return cli::kUsage;
   }
-  try {
-    app.parse(take_job(argc, argv, context), argv);
-  } catch (const CLI::ParseError& error) {
-    // --help leaves through here too, with exit code 0.
-    const int code = app.exit(error);
-    return code == 0 ? cli::kSuccess : cli::kUsage;
-  }
+  if (!line.parse(take_job(argc, argv, context), argv)) return cli::kUsage;
   return context.exit_code;
 }

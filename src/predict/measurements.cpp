@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "job/device_time.h"
 #include "job/step_phase.h"
@@ -133,11 +134,26 @@ void add_fetches(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   }
 }
 
+/// What remains of a loader's next() when the batch has been fetched in it.
+double pinning_s(const job::LoaderUse& loader) {
+  if (loader.config->num_workers != 0 || !loader.config->pin_memory.value_or(false)) return 0;
+  std::vector<double> pinnings_s;
+  auto fetch = loader.fetches.begin();
+  for (const trace::LoaderWait& wait : loader.waits) {
+    while (fetch != loader.fetches.end() && fetch->when.start_ns < wait.when.start_ns) ++fetch;
+    if (fetch == loader.fetches.end()) break;
+    if (fetch->when.end_ns > wait.when.end_ns) continue;
+    pinnings_s.push_back(seconds(wait.when.duration_ns() - fetch->when.duration_ns()));
+  }
+  return pinnings_s.empty() ? 0 : quantile(std::move(pinnings_s), 0.5);
+}
+
 void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   pipeline.loader_id = loader.id;
   pipeline.loader_known = loader.config.has_value();
   if (!pipeline.loader_known) return;
   const trace::LoaderConfig& config = *loader.config;
+  pipeline.pinning_s = pinning_s(loader);
   pipeline.workers = static_cast<int>(std::clamp<std::int64_t>(config.num_workers, 0, 1024));
   const std::int64_t prefetch =
       std::clamp<std::int64_t>(config.prefetch_factor.value_or(2), 1, 1024);
@@ -204,6 +220,7 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
   }
   add_config(*loader, pipeline);
   add_fetches(*loader, pipeline);
+  pipeline.device_wait_cpu = device_wait_cpu(job, rank, options.job_cpu);
   return pipeline;
 }
 

@@ -7,6 +7,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "job/job_view.h"
+#include "predict/resampling.h"
 
 namespace unstarve::predict {
 
@@ -31,6 +32,11 @@ struct PipelineMeasurements {
   int batches_ahead = 0;  // workers x prefetch_factor
   Reading<std::int64_t> loader_id = {};
   bool fetches_seen = false;  // fetch times were recorded, not derived from waits
+  /// Per batch, the training thread inside a loader without workers: copies it to page-locked
+  /// memory. With worker processes a thread of the training process does that.
+  double pinning_s = 0;
+  /// CPUs that the training thread takes while it waits for the device; see device_wait_cpu().
+  Range device_wait_cpu = {0, 1};
 
   double mean_step_s() const;
   double mean_samples() const;
@@ -38,9 +44,17 @@ struct PipelineMeasurements {
   double mean_fetch_blocked_s() const;
 };
 
+/// CPUs that the job's processes used, in the mean from one reading of their times to the next.
+struct CpuReading {
+  trace::Interval when = {};
+  double cpus = 0;
+};
+
 struct MeasureOptions {
   /// Device busy share of the wall time from a monitor, for recordings without device records.
   Reading<double> device_busy_ratio = {};
+  /// By time; none for recordings beside which nobody read them.
+  std::vector<CpuReading> job_cpu = {};
 };
 
 /// Splits every training step of a rank (an index into job.ranks()) into the parts above.
@@ -48,5 +62,12 @@ struct MeasureOptions {
 /// device (the message names the missing signal).
 Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size_t rank,
                                               const MeasureOptions& options);
+
+/// CPUs that the training thread of `rank` takes while it waits for the device: 0 asleep, 1 where
+/// CUDA spins. Told apart from its other work by how the job's CPU use follows the calls that wait,
+/// with two standard errors to either side; 0 to 1 where that does not tell: no readings or calls,
+/// other processes at the same work (workers, ranks).
+Range device_wait_cpu(const job::JobView& job, std::size_t rank,
+                      const std::vector<CpuReading>& job_cpu);
 
 }  // namespace unstarve::predict

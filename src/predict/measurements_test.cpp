@@ -67,6 +67,22 @@ TEST(MeasurePipeline, SplitsAStep) {
   EXPECT_EQ(pipeline->workers, 0);
 }
 
+TEST(MeasurePipeline, TellsPinningFromFetching) {
+  trace::Timeline timeline = three_steps();
+  for (trace::Fetch& fetch : timeline.fetches) fetch.when.end_ns -= 9 * kMs;
+  const auto pinning_s = [&timeline] {
+    const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+    return pipeline ? pipeline->pinning_s : -1;
+  };
+  EXPECT_EQ(pinning_s(), 0) << "nobody asked for it";
+  timeline.loaders.front().pin_memory = true;
+  EXPECT_NEAR(pinning_s(), 0.009, 1e-9);
+  timeline.fetches.pop_back();  // lost
+  EXPECT_NEAR(pinning_s(), 0.009, 1e-9);
+  timeline.loaders.front().num_workers = 2;
+  EXPECT_EQ(pinning_s(), 0) << "a thread beside it does that";
+}
+
 TEST(MeasurePipeline, NamesTheMissingSignal) {
   trace::Timeline timeline = three_steps();
   timeline.steps.clear();
@@ -79,6 +95,95 @@ TEST(MeasurePipeline, NamesTheMissingSignal) {
   EXPECT_NEAR(from_monitor->steps[0].device_s, 0.03, 1e-9);
   timeline.loader_waits.clear();
   EXPECT_FALSE(measure_pipeline(job::JobView(timeline), 0, {.device_busy_ratio = 0.3}).has_value());
+}
+
+/// Forty such steps, behind one of warm-up.
+trace::Timeline many_steps() {
+  const trace::Timeline three = three_steps();
+  trace::Timeline timeline = three;
+  timeline.input = trace::InputKind::kRun;
+  const auto repeat = [](const auto& first, auto& all, const auto& shift) {
+    for (std::int64_t i = 3; i < 42; i += 3) {
+      for (auto copy : first) {
+        shift(copy, i * 100 * kMs);
+        all.push_back(copy);
+      }
+    }
+  };
+  const auto shift_when = [](auto& event, std::int64_t by_ns) {
+    event.when.start_ns += by_ns;
+    event.when.end_ns += by_ns;
+  };
+  const auto shift_ends = [](auto& event, std::int64_t by_ns) {
+    event.start_ns += by_ns;
+    event.end_ns += by_ns;
+    if (event.correlation != trace::kNoCorrelation) event.correlation += 3 * by_ns / (100 * kMs);
+  };
+  repeat(three.steps, timeline.steps, shift_when);
+  repeat(three.loader_waits, timeline.loader_waits, shift_when);
+  repeat(three.host_calls, timeline.host_calls, shift_ends);
+  repeat(three.device_ops, timeline.device_ops, shift_ends);
+  return timeline;
+}
+
+/// What a sampler reads every 35 ms of a job that takes so many CPUs while it waits for the device
+/// (from 70 to 88 ms of a step), 1.6 in the loader (until 60 ms), 0.7 else.
+std::vector<CpuReading> readings_with(double device_wait_cpus) {
+  std::vector<CpuReading> readings;
+  for (std::int64_t from_ms = 105; from_ms + 35 < 4200; from_ms += 35) {
+    double sum = 0;
+    for (std::int64_t ms = from_ms; ms < from_ms + 35; ++ms) {
+      const std::int64_t in_step = ms % 100;
+      const bool waits = in_step >= 70 && in_step < 88;
+      sum += in_step < 60 ? 1.6 : waits ? device_wait_cpus : 0.7;
+    }
+    readings.push_back({{from_ms * kMs, (from_ms + 35) * kMs}, sum / 35});
+  }
+  return readings;
+}
+
+TEST(DeviceWaitCpu, IsToldFromTheJobsReadings) {
+  trace::Timeline timeline = many_steps();
+  // Copies from pageable memory come back when they have ended: that is work, and no wait.
+  for (trace::DeviceOp& op : timeline.device_ops) {
+    if (op.kind == trace::DeviceOpKind::kCopy) op.end_ns -= 2 * kMs;
+  }
+  const job::JobView job(timeline);
+  for (const double planted : {0.0, 0.35, 1.0}) {
+    std::vector<CpuReading> readings = readings_with(planted);
+    const Range exact = device_wait_cpu(job, 0, readings);
+    EXPECT_NEAR(exact.low, planted, 0.02);
+    EXPECT_NEAR(exact.high, planted, 0.02);
+    // The kernel counts in tenths of what a reading covers.
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      readings[i].cpus = std::max(0.0, readings[i].cpus + (i % 2 == 0 ? 0.1 : -0.1));
+    }
+    const Range noisy = device_wait_cpu(job, 0, readings);
+    EXPECT_LE(noisy.low, planted + 0.02);
+    EXPECT_GE(noisy.high, planted - 0.02);
+    EXPECT_LT(noisy.high - noisy.low, 0.35);
+  }
+  const auto pipeline = measure_pipeline(job, 0, {.job_cpu = readings_with(1)});
+  ASSERT_TRUE(pipeline.has_value());
+  EXPECT_NEAR(pipeline->device_wait_cpu.low, 1, 0.02);
+}
+
+TEST(DeviceWaitCpu, IsAnythingWhereNothingTells) {
+  const auto is_unknown = [](const trace::Timeline& timeline, std::vector<CpuReading> readings) {
+    const Range found = device_wait_cpu(job::JobView(timeline), 0, readings);
+    return found.low == 0 && found.high == 1;
+  };
+  const trace::Timeline whole = many_steps();
+  EXPECT_FALSE(is_unknown(whole, readings_with(1)));
+  EXPECT_TRUE(is_unknown(whole, {}));
+  trace::Timeline timeline = whole;
+  timeline.host_calls.clear();
+  EXPECT_TRUE(is_unknown(timeline, readings_with(1))) << "no call waits";
+  timeline = whole;
+  timeline.loaders.front().num_workers = 2;
+  EXPECT_TRUE(is_unknown(timeline, readings_with(1))) << "the workers' CPU use is in it";
+  timeline.loaders.clear();
+  EXPECT_TRUE(is_unknown(timeline, readings_with(1))) << "perhaps it has workers";
 }
 
 }  // namespace

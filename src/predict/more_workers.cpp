@@ -74,6 +74,7 @@ void place_waiting(const WorkerCalibration& found, const PipelineMeasurements& b
   const double scale = samples / found.samples / std::max(before.mean_fetch_cpu_s(), 1e-9);
   const Range cpu_s = around(found.many.cpu.mean_s, found.many.cpu.error_s);
   remedy.fetch_scale = {scale * cpu_s.low, scale * cpu_s.high};
+  remedy.transport_cpu_s = before.pinning_s;  // not measured
 }
 
 void place_measured(const WorkerPlacement& placement, const WorkerCalibration& found,
@@ -84,6 +85,7 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
       *of_a_batch *= samples / found.samples;
     }
   }
+  crew.pinning_cpu_s = before.pinning_s;
   remedy.crew = crew;
   const bool waited = found.one.wall.mean_s > 2 * found.one.cpu.mean_s;
   if (waited) place_waiting(found, before, remedy);
@@ -95,10 +97,11 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
 
 /// The same fetch runs without torch's threads, which spin for work, but beside others: caches and
 /// memory bandwidth are shared, the allocator starts cold. Seen: 0.9 to 1.02 times the CPU time.
-void place_guessed(const WorkerPlacement& placement, Remedy& remedy) {
+void place_guessed(const WorkerPlacement& placement, const PipelineMeasurements& before,
+                   Remedy& remedy) {
   remedy.loader.receive_s = kReceiveFixedS;
   remedy.receive_more_s = {0, placement.batch_bytes / kMappedBytesPerS};
-  remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS;
+  remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS + before.pinning_s;
   remedy.fetch_scale = {0.85, 1.15};
 }
 
@@ -117,7 +120,7 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
   if (remedy.lacks.empty()) {
     place_measured(placement, *calibration.measured, before, remedy);
   } else {
-    place_guessed(placement, remedy);
+    place_guessed(placement, before, remedy);
   }
   assume_storage_keeps_up(placement.cores, before, remedy);
   return remedy;

@@ -82,7 +82,7 @@ class Simulation {
     if (step_ >= kStepsAheadOfDevice) {
       until_s = std::max(until_s, device_end_s_[step_ - kStepsAheadOfDevice]);
     }
-    advance_to(until_s);
+    advance_to(until_s, model_.cpu.device_wait_cpu);
   }
 
   /// The training thread works for `cpu_s` seconds of CPU, sharing cores with the workers.
@@ -91,15 +91,17 @@ class Simulation {
     while (*left_s > kDone) advance(kNever, left_s);
   }
 
-  /// The training thread is off the CPU until then.
-  void advance_to(double until_s) {
-    while (now_s_ + kDone < until_s) advance(until_s, std::nullopt);
+  /// The training thread waits until then, and takes so much of a CPU meanwhile. Spinning gets
+  /// nothing done: where it has to share its core, the wait is no longer for it.
+  void advance_to(double until_s, double waiting_cpu = 0) {
+    std::optional<double> waiting;
+    while (now_s_ + kDone < until_s) advance(until_s, waiting, waiting_cpu);
   }
 
   /// Moves to the next event, at the latest to `limit_s`. `main_left_s`: CPU work of the training
-  /// thread, reduced by what it got done; none when it is waiting.
-  void advance(double limit_s, std::optional<double>& main_left_s) {
-    const double rate = rate_per_thread(main_left_s.has_value());
+  /// thread, reduced by what it got done; none when it is waiting, on so much of a CPU.
+  void advance(double limit_s, std::optional<double>& main_left_s, double waiting_cpu = 0) {
+    const double rate = rate_per_thread(main_left_s ? 1 : waiting_cpu);
     double dt = limit_s - now_s_;
     if (main_left_s) dt = std::min(dt, *main_left_s / rate);
     for (const Worker& worker : workers_) {
@@ -160,8 +162,9 @@ class Simulation {
     ++next_batch_;
   }
 
-  double rate_per_thread(bool main_computes) const {
-    double runnable = main_computes ? 1 : 0;
+  /// `main_cpu`: of the training thread, 0..1.
+  double rate_per_thread(double main_cpu) const {
+    double runnable = main_cpu;
     for (const Worker& worker : workers_) runnable += worker.activity == Activity::kComputing;
     if (runnable <= 1) return 1;
     const double used = std::min(runnable, std::max(model_.cpu.cores, 1.0));

@@ -34,6 +34,9 @@ struct CpuModel {
   /// Slow-down of the training thread's own work while workers run, beyond their share of cores
   /// (cache, memory bandwidth, interpreter lock of helper threads).
   double host_slowdown = 1;
+  /// CPUs that the training thread takes while it waits for the device, 0..1: CUDA spins where
+  /// there are no more contexts than cores.
+  double device_wait_cpu = 0;
 };
 
 struct PipelineModel {
@@ -43,7 +46,7 @@ struct PipelineModel {
 
 /// Discrete-event simulation of one run: workers fetch ahead, the training thread takes batches in
 /// order, launches, and now and then waits for the device; the device executes in order; all
-/// runnable threads share the cores equally.
+/// runnable threads share the cores equally, a wait that spins among them.
 ///
 /// Returns the mean step time in seconds over steps[warm_up_steps..]; the first steps fill the
 /// queue. Each element of `steps` is one step. Needs more steps than warm_up_steps.

@@ -61,5 +61,30 @@ TEST(PipelineModel, LaunchBoundStepsStayLaunchBound) {
   EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.2, 1e-6);
 }
 
+TEST(PipelineModel, AWaitThatSpinsTakesItsShareOfTheCores) {
+  PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
+  const StepCost cost{.fetch_cpu_s = 0.4, .host_s = 0.02, .device_s = 0.14, .syncs = true};
+  const auto step_s = [&] { return simulate_mean_step_s(model, same_steps(cost, 400), 20); };
+  EXPECT_NEAR(step_s(), 0.42 / 2, 4e-3);
+  // For 110 of the device's 140 ms, while the host is done, three threads share two cores.
+  model.cpu.device_wait_cpu = 1;
+  EXPECT_NEAR(step_s(), (0.42 + 0.11 * 2 / 3) / 2, 4e-3);
+  model.cpu.device_wait_cpu = 0.5;
+  EXPECT_NEAR(step_s(), (0.42 + 0.11 * 0.5 * 2 / 2.5) / 2, 4e-3);
+  model.cpu.cores = 3;
+  model.cpu.device_wait_cpu = 1;
+  EXPECT_NEAR(step_s(), 0.4 / 2, 4e-3) << "there is a core for it";
+}
+
+TEST(PipelineModel, SpinningDoesNotProlongTheWait) {
+  PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 1}};
+  const StepCost cost{.fetch_cpu_s = 0.01, .device_s = 0.14, .syncs = true};
+  const double asleep_s = simulate_mean_step_s(model, same_steps(cost), 20);
+  model.cpu.device_wait_cpu = 1;
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 20), asleep_s, 1e-6);
+  model.loader = {};
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 20), 0.15, 1e-6);
+}
+
 }  // namespace
 }  // namespace unstarve::predict

@@ -71,6 +71,7 @@ PipelineModel draw_model(const PipelineMeasurements& before, const Remedy& remed
   model.loader.receive_s += draw.in(remedy.receive_more_s);
   model.cpu.cores = machine.cores;
   model.cpu.host_slowdown = draw.in(machine.host_slowdown);
+  model.cpu.device_wait_cpu = draw.in(before.device_wait_cpu);
   if (!remedy.crew) {
     model.loader.fetch_scale *= draw.in(remedy.fetch_scale);
     model.cpu.parallel_efficiency = draw.in(machine.parallel_efficiency);
@@ -79,7 +80,8 @@ PipelineModel draw_model(const PipelineMeasurements& before, const Remedy& remed
   const MeasuredWorkers& crew = *remedy.crew;
   model.cpu.parallel_efficiency = draw.in(crew.parallel_efficiency);
   const double capacity = 1 + (crew.cores - 1) * model.cpu.parallel_efficiency;
-  const double batch_cpu_s = draw.in(crew.batch_s) * capacity / crew.workers - crew.consumer_cpu_s;
+  const double batch_cpu_s =
+      draw.in(crew.batch_s) * capacity / crew.workers - crew.consumer_cpu_s + crew.pinning_cpu_s;
   model.loader.fetch_scale =
       draw.in(kTrialToTrial)*std::max(batch_cpu_s, 0.0) / std::max(before.mean_fetch_cpu_s(), 1e-9);
   return model;

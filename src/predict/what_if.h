@@ -32,6 +32,7 @@ struct MeasuredWorkers {
   Range parallel_efficiency;  // what each core after the first adds for this code
   double cores = 1;           // that they used
   double consumer_cpu_s = 0;  // per batch, of the thread that took them, if it had no core left
+  double pinning_cpu_s = 0;   // not measured: per batch, of the thread that will page-lock them
 };
 
 /// An edit of the pipeline.

@@ -255,6 +255,42 @@ TEST(WhatIf, UnknownMachineGivesAWiderInterval) {
   EXPECT_GT(guessed->high - guessed->low, known->high - known->low);
 }
 
+TEST(WhatIf, WhoPageLocksBatchesSharesTheCores) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  const auto step_s = [&pipeline] {
+    const Remedy remedy = more_workers({2, 2, 0, 2}, pipeline, calibrated(0.4, 0.4));
+    const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+    return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+  };
+  const double pageable_s = step_s();
+  pipeline.pinning_s = 0.02;
+  EXPECT_NEAR(step_s() - pageable_s, 0.02 / 2, 0.002);
+}
+
+TEST(WhatIf, WaitsThatSpinTakeFromTheWorkers) {
+  PipelineMeasurements pipeline = starving_for_loader_3();
+  for (MeasuredStep& step : pipeline.steps) {
+    step.step_s += 0.12;  // it reads the loss: 20 ms of launches, then it waits
+    step.sync_s = 0.12;
+  }
+  const Remedy remedy = more_workers({2, 2, 0, 2}, pipeline, calibrated(0.4, 0.4));
+  const auto predicted = [&](Range device_wait_cpu) {
+    pipeline.device_wait_cpu = device_wait_cpu;
+    return predict_speedup(pipeline, remedy, two_cores()).value_or(Speedup{});
+  };
+  const Speedup asleep = predicted({0, 0});
+  const Speedup spinning = predicted({1, 1});
+  const Speedup unknown = predicted({0, 1});
+  const double mean_s = pipeline.mean_step_s();
+  // Of the device's 130 ms beside the staged copy, the host is at work for 15: 10 ms of a core that
+  // it shares. Of the others, the wait takes two thirds of a core.
+  EXPECT_NEAR(mean_s / spinning.speedup - mean_s / asleep.speedup, 0.115 * 2 / 3 / 2, 0.003);
+  EXPECT_LT(unknown.low, asleep.low);
+  EXPECT_LT(unknown.low, spinning.speedup);
+  EXPECT_GT(unknown.high, spinning.high);
+  EXPECT_GT(unknown.high - unknown.low, 1.1 * (spinning.high - spinning.low));
+}
+
 TEST(WhatIf, SameSeedSameAnswer) {
   const auto a = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());
   const auto b = predict_speedup(starving(), more_workers(2, 2, 1e6), two_cores());

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "report/words.h"
+#include "trial/emulation/roofline_range.h"
 
 namespace unstarve::report {
 namespace {
@@ -146,20 +147,29 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   return json;
 }
 
+/// What is behind an emulated GPU's durations, and how far the roofline's are from real ones.
+Json durations_json(const std::string& from) {
+  Json json = {{"from", from}};
+  if (from != "roofline") return json;
+  constexpr trial::RooflineRange kRange = trial::kRooflineRange;
+  json["real_over_modelled"] = {{"figures", kRange.figures},
+                                {"half", {kRange.half_low, kRange.half_high}},
+                                {"all", {kRange.all_low, kRange.all_high}}};
+  return json;
+}
+
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
-std::string to_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
-  return dump(diagnosis_json(diagnosis, advice));
-}
-
-std::string to_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice,
-                    const std::vector<Verification>& verification) {
-  Json json = diagnosis_json(diagnosis, advice);
-  json["verification"] = verification_json(verification);
+std::string to_json(const Report& report, bool with_verification) {
+  Json json = diagnosis_json(report.diagnosis, report.advice);
+  if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
+    json["emulated_durations"] = durations_json(from);
+  }
+  if (with_verification) json["verification"] = verification_json(report.verification);
   return dump(json);
 }
 

@@ -14,30 +14,34 @@ namespace {
 
 using nlohmann::json;
 
+Report report_of(const diagnose::Diagnosis& diagnosis) {
+  Report report;
+  report.diagnosis = diagnosis;
+  report.advice = sample::advice();
+  return report;
+}
+
 TEST(Json, MatchesTheGoldenFile) {
   const Report report = sample::report();
-  sample::expect_golden("diagnosis.json",
-                        to_json(report.diagnosis, report.advice, report.verification));
+  sample::expect_golden("diagnosis.json", to_json(report, true));
 }
 
 TEST(Json, TheSameInputGivesTheSameBytes) {
   const Report report = sample::report();
-  EXPECT_EQ(to_json(report.diagnosis, report.advice),
-            to_json(sample::report().diagnosis, sample::advice()));
+  EXPECT_EQ(to_json(report, false), to_json(sample::report(), false));
 }
 
 TEST(Json, VerificationIsThereOnlyWhenAskedFor) {
   const diagnose::Diagnosis diagnosis = sample::diagnosis();
-  EXPECT_FALSE(json::parse(to_json(diagnosis, sample::advice())).contains("verification"));
-  EXPECT_EQ(json::parse(to_json(diagnosis, sample::advice(), {})).at("verification"),
-            json::array());
+  EXPECT_FALSE(json::parse(to_json(report_of(diagnosis), false)).contains("verification"));
+  EXPECT_EQ(json::parse(to_json(report_of(diagnosis), true)).at("verification"), json::array());
 }
 
 TEST(Json, AbsentIsAReasonAndNeverZero) {
   diagnose::Diagnosis diagnosis;
   diagnosis.partition = WhyAbsent::kNotSupported;
   diagnosis.devices.resize(1);
-  const json parsed = json::parse(to_json(diagnosis, sample::advice()));
+  const json parsed = json::parse(to_json(report_of(diagnosis), false));
   EXPECT_EQ(parsed.at("partition"), (json{{"absent", "not_supported"}}));
   EXPECT_EQ(parsed.at("steps").at("mean_us"), (json{{"absent", "not_observed"}}));
   EXPECT_EQ(parsed.at("devices").at(0).at("name"), (json{{"absent", "not_observed"}}));
@@ -46,15 +50,29 @@ TEST(Json, AbsentIsAReasonAndNeverZero) {
 
 TEST(Json, OnlyEmulatedDevicesAndRunsSaySo) {
   diagnose::Diagnosis diagnosis = sample::diagnosis();
-  EXPECT_EQ(json::parse(to_json(diagnosis, sample::advice())).at("devices").at(0).at("emulated"),
+  EXPECT_EQ(json::parse(to_json(report_of(diagnosis), false)).at("devices").at(0).at("emulated"),
             true);
   diagnosis.devices[0].info.emulated = false;
   diagnosis.run_id.clear();
   diagnosis.input = trace::InputKind::kKineto;
-  const json parsed = json::parse(to_json(diagnosis, sample::advice()));
+  const json parsed = json::parse(to_json(report_of(diagnosis), false));
   EXPECT_FALSE(parsed.at("devices").at(0).contains("emulated"));
   EXPECT_FALSE(parsed.contains("run_id"));
   EXPECT_EQ(parsed.at("input").at("kind"), "kineto");
+}
+
+TEST(Json, DurationsOfTheRooflineAreARange) {
+  Report report = sample::report();
+  EXPECT_FALSE(json::parse(to_json(report, false)).contains("emulated_durations"));
+  report.facts.emulated_durations = "factor";
+  EXPECT_EQ(json::parse(to_json(report, false)).at("emulated_durations"),
+            (json{{"from", "factor"}}));
+  report.facts.emulated_durations = "roofline";
+  const json range = json::parse(to_json(report, false)).at("emulated_durations");
+  EXPECT_EQ(range.at("from"), "roofline");
+  EXPECT_LT(range.at("real_over_modelled").at("half").at(0), 1);
+  EXPECT_GT(range.at("real_over_modelled").at("half").at(1), 1);
+  EXPECT_GT(range.at("real_over_modelled").at("figures"), 0);
 }
 
 TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
@@ -63,7 +81,7 @@ TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
   report.diagnosis.findings[0].share = std::nan("");
   report.diagnosis.steps.mean_us = std::nan("");
   report.verification[0].measured.high = -std::numeric_limits<double>::infinity();
-  const json parsed = json::parse(to_json(report.diagnosis, report.advice, report.verification));
+  const json parsed = json::parse(to_json(report, true));
   const json absent = {{"absent", "not_observed"}};
   EXPECT_EQ(parsed.at("devices").at(0).at("span_us"), absent);
   EXPECT_EQ(parsed.at("findings").at(0).at("share"), absent);
@@ -73,7 +91,7 @@ TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
 
 TEST(Json, AnyBytesGiveValidUtf8) {
   const Report report = sample::hostile_report();
-  const json parsed = json::parse(to_json(report.diagnosis, report.advice, report.verification));
+  const json parsed = json::parse(to_json(report, true));
   const auto verdict = parsed.at("verdict").get<std::string>();
   EXPECT_NE(verdict.find("</script>"), std::string::npos);
   EXPECT_NE(verdict.find("\xEF\xBF\xBD"), std::string::npos);

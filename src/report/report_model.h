@@ -34,6 +34,8 @@ struct RunFacts {
   std::string host;
   std::string device;  // name, without the word "emulated"
   bool emulated = false;
+  /// Of an emulated one: "roofline", "recording" or "factor" (docs/formats/run.md).
+  std::string emulated_durations;
   Reading<double> duration_s;
   std::vector<Fact> versions;
 };

@@ -52,6 +52,7 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
     facts.host += fmt::format(", {:.0f} CPU cores", *signals.effective_cpus);
   facts.device = run.info("device_name");
   facts.emulated = run.info("device_kind") == "emulated";
+  facts.emulated_durations = run.info("emulated_durations");
   const std::int64_t ended_ns = run.number("ended_ns");
   if (ended_ns > 0) {
     facts.duration_s = static_cast<double>(ended_ns - run.number("started_ns")) * kSecondsPerNs;

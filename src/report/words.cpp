@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "trial/emulation/roofline_range.h"
+
 namespace unstarve::report {
 namespace {
 
@@ -161,6 +163,12 @@ std::string device_text(const Report& report) {
   if (name.empty() && device != nullptr) name = device->info.name;
   if (!is_emulated(report)) return name;
   return name.empty() ? "emulated GPU" : name + " (emulated)";
+}
+
+std::string roofline_text(const Report& report) {
+  if (!is_emulated(report) || report.facts.emulated_durations != "roofline") return {};
+  return fmt::format("The emulated GPU's durations are by its data sheet: {}.",
+                     trial::roofline_range_words());
 }
 
 const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis) {

@@ -53,6 +53,9 @@ std::string speedup_text(const predict::Speedup& speedup);   // "3.85x [3.61..4.
 bool is_emulated(const Report& report);
 /// "NVIDIA A100 (emulated)", or empty when the device is not known.
 std::string device_text(const Report& report);
+/// How far an emulated GPU's durations by the roofline are from real ones; empty where they are not
+/// the roofline's alone. A sentence.
+std::string roofline_text(const Report& report);
 
 /// The device whose partition stands for the whole: the worst one. Null when there is none.
 const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis);

@@ -131,7 +131,9 @@ class Demo {
     trial.environment.emplace_back("PYTHONPATH", package_dir_);
     trial.run_dir = trial_dir(out_, label);
     trial.emulation = emulation_ ? &*emulation_ : nullptr;
-    trial.stop_after_s = options_.length.seconds;
+    // The run before is what all others are compared with, and predicted from.
+    const bool until_known = options_.length.until_known && label != kBefore;
+    trial.length = {options_.length.seconds, until_known};
     return run_trial(parts_, trial, listener_, told_);
   }
 

@@ -24,8 +24,9 @@ Result<DemoData> make_demo_data(const std::string& photo_dir, const std::string&
 
 /// How long a run of the demo's job takes: whichever comes first.
 struct DemoLength {
-  double seconds = 10;  // after the first step
-  int steps = 0;        // 0: no limit
+  double seconds = 10;      // after the first step
+  bool until_known = true;  // of the runs with a fix: TrialLength::until_known
+  int steps = 0;            // 0: no limit
 };
 
 /// A script of examples/ on this data.

@@ -72,6 +72,20 @@ void diagnose_and_advise(Examination& examined, const diagnose::HostSignals& hos
   examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
 }
 
+/// Each reading of the sampler is a mean since the one before.
+std::vector<predict::CpuReading> read_job_cpu(const trace::RunReader& run,
+                                              const trace::Interval& when) {
+  std::vector<predict::CpuReading> readings;
+  std::int64_t from_ns = when.start_ns;
+  bool known = false;  // since when
+  for (const trace::SeriesPoint& point : trace::points_in(run, "job.cpu_cores", "job", when)) {
+    if (known && point.value) readings.push_back({{from_ns, point.t_ns}, *point.value});
+    known = point.value.has_value();
+    from_ns = point.t_ns;
+  }
+  return readings;
+}
+
 /// Those that were made with what was measured then, which cannot be measured again.
 advise::Predictions stored_predictions(const trace::RunReader& run) {
   advise::Predictions predictions;
@@ -102,6 +116,7 @@ Result<Examination> examine_run(const std::string& path) {
   const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span);
   Measurement& measurement = examined.measurement;
   measurement.cpu_cores = host.job_cpu_cores;
+  examined.job_cpu = read_job_cpu(*reader, span);
   measurement.gpu_utilization_mean = trace::mean_in(*reader, "gpu.utilization_ratio", "gpu0", span);
   // Without device records the driver's utilisation is the best that is known of the AU.
   if (!measurement.au) measurement.au = measurement.gpu_utilization_mean;
@@ -135,9 +150,9 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
   const trace::Timeline& timeline = examined.recording->timeline;
-  const auto basis = advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
-                                              examined.measurement.gpu_utilization_mean,
-                                              calibration, examined.workers);
+  const auto basis = advise::prediction_basis(
+      examined.recording->partitioned, examined.diagnosis,
+      {examined.measurement.gpu_utilization_mean, examined.job_cpu, examined.workers, calibration});
   if (!basis) {
     // Why a run has no steps was said already.
     const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "diagnose/diagnose.h"
 #include "job/job_view.h"
+#include "predict/measurements.h"
 #include "predict/verification.h"
 #include "predict/worker_calibration.h"
 #include "trace/timeline.h"
@@ -46,11 +47,12 @@ struct Examination {
   std::optional<predict::RunMeasurement> measured;  // none: too few steps
   trace::Interval observed = {};                    // of a run: what its signals are taken over
   Measurement measurement;
-  std::vector<std::string> remarks;  // what could not be read or measured
-  std::string run_dir;               // empty: a trace
-  predict::CalibrationText workers;  // what the hook measured of worker processes
-  bool fix_applied = false;          // the hook changed a loader as it was asked to
-  std::string fix_refused;           // why it did not
+  std::vector<std::string> remarks;          // what could not be read or measured
+  std::string run_dir;                       // empty: a trace
+  predict::CalibrationText workers;          // what the hook measured of worker processes
+  std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed
+  bool fix_applied = false;                  // the hook changed a loader as it was asked to
+  std::string fix_refused;                   // why it did not
 };
 
 /// Reads a run directory and diagnoses it. Predictions are those that its store keeps, made with

@@ -47,7 +47,7 @@ class FixSeries {
     trial.environment = environment;
     trial.run_dir = trial_dir(options_.folder, label);
     trial.emulation = options_.emulation;
-    trial.stop_after_s = options_.trial_seconds;
+    trial.length.seconds = options_.trial_seconds;
     return run_trial(parts_, trial, listener_, told_);
   }
 

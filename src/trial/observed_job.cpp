@@ -115,6 +115,9 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   const host::HostFiles files;
   auto writer = trace::RunWriter::create(options.run_dir, describe_run(options, clock), {});
   if (!writer) return forward_error(writer);
+  if (options.emulation != nullptr) {
+    (*writer)->put("emulated_durations", options.emulation->durations_from());
+  }
   auto monitor = open_monitor(parts, options, clock);
   if (!monitor) return forward_error(monitor);
 

@@ -1,10 +1,10 @@
 #include "trial/trial.h"
 
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <fstream>
 
-#include "base/clock.h"
 #include "trial/observed_job.h"
 
 namespace unstarve::trial {
@@ -12,6 +12,10 @@ namespace unstarve::trial {
 namespace {
 
 constexpr std::size_t kShownLines = 12;
+// Steps that follow each other are alike, so their error comes from the means of groups of them.
+constexpr std::int64_t kGroupSteps = 4;
+constexpr std::size_t kFewestGroups = 6;
+constexpr double kKnownTo = 0.005;  // of the mean step
 
 /// The last lines of a job's output, indented, for an error message.
 std::string end_of(const std::string& path) {
@@ -26,35 +30,49 @@ std::string end_of(const std::string& path) {
   return text;
 }
 
-/// Says when a trial has run for long enough after its first step.
-class StopWatch {
- public:
-  StopWatch(const Clock& clock, double stop_after_s)
-      : clock_(clock), stop_after_ns_(static_cast<std::int64_t>(stop_after_s * 1e9)) {}
-  bool go_on(const observe::LiveView& view) {
-    if (stop_after_ns_ == 0 || view.steps == 0) return true;
-    if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
-    return clock_.now_ns() - first_step_ns_ < stop_after_ns_;
-  }
-
- private:
-  const Clock& clock_;
-  std::int64_t stop_after_ns_;
-  std::int64_t first_step_ns_ = 0;
-};
-
 }  // namespace
+
+bool StopWatch::go_on(const observe::LiveView& now) {
+  if (length_.seconds <= 0 || now.steps == 0) return true;
+  if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
+  add_steps(now);
+  if (length_.until_known && knows_the_step()) return false;
+  return static_cast<double>(clock_.now_ns() - first_step_ns_) < length_.seconds * 1e9;
+}
+
+void StopWatch::add_steps(const observe::LiveView& now) {
+  if (!now.last_step_ended_ns) return;
+  const std::int64_t steps = now.steps - steps_before_group_;
+  const bool warm_up = steps_before_group_ == 0;
+  if (!warm_up && steps < kGroupSteps) return;
+  if (!warm_up) {
+    const auto took_ns = static_cast<double>(*now.last_step_ended_ns - group_began_ns_);
+    group_means_ns_.push_back(took_ns / static_cast<double>(steps));
+  }
+  steps_before_group_ = now.steps;
+  group_began_ns_ = *now.last_step_ended_ns;
+}
+
+bool StopWatch::knows_the_step() const {
+  if (group_means_ns_.size() < kFewestGroups) return false;
+  const auto groups = static_cast<double>(group_means_ns_.size());
+  double mean_ns = 0;
+  for (const double group_ns : group_means_ns_) mean_ns += group_ns / groups;
+  double squares = 0;
+  for (const double group_ns : group_means_ns_) squares += std::pow(group_ns - mean_ns, 2);
+  return std::sqrt(squares / (groups - 1) / groups) < kKnownTo * mean_ns;
+}
 
 Result<Examination> run_trial(const Installation& parts, const Trial& trial,
                               TrialListener& listener, std::optional<int>& told) {
   const SteadyClock clock;
-  StopWatch watch(clock, trial.stop_after_s);
+  StopWatch watch(clock, trial.length);
   ObservedJobOptions options;
   options.command = trial.command;
   options.environment = trial.environment;
   options.run_dir = trial.run_dir;
   options.emulation = trial.emulation;
-  options.own_process_group = trial.stop_after_s > 0;
+  options.own_process_group = trial.length.seconds > 0;
   options.output_file = trial.run_dir + "/output.log";
   options.on_tick = [&](const observe::LiveView& view) {
     listener.watches(trial, view);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "observe/outside/live_view.h"
 #include "trial/emulation/emulation.h"
@@ -14,6 +16,14 @@
 
 namespace unstarve::trial {
 
+/// When a run of the job has been watched for long enough.
+struct TrialLength {
+  double seconds = 0;  // after the first step; 0: to the job's end
+  /// It ends earlier when the mean step is known to half a percent (standard error), from 24 steps
+  /// at least.
+  bool until_known = false;
+};
+
 /// One run of the job with one remedy applied, or none.
 struct Trial {
   std::string label;  // "before", or the remedy's id
@@ -21,7 +31,7 @@ struct Trial {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
   Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
-  double stop_after_s = 0;         // after the first step; 0: runs to its end
+  TrialLength length = {};
 };
 
 /// Told what a series of trials does, by whoever runs one; called from one thread.
@@ -36,6 +46,25 @@ class TrialListener {
   virtual void ended(const Trial& /*trial*/) {}
   virtual void measured(const Verification& /*tried*/) {}
   virtual void not_tried(const std::string& /*remedy*/, const std::string& /*why*/) {}
+};
+
+/// Says when one trial is to end.
+class StopWatch {
+ public:
+  StopWatch(const Clock& clock, const TrialLength& length) : clock_(clock), length_(length) {}
+  bool go_on(const observe::LiveView& now);
+
+ private:
+  void add_steps(const observe::LiveView& now);
+  bool knows_the_step() const;
+
+  const Clock& clock_;
+  TrialLength length_;
+  std::int64_t first_step_ns_ = 0;
+  // The present group of steps began behind so many of them, when the last of those ended.
+  std::int64_t steps_before_group_ = 0;
+  std::int64_t group_began_ns_ = 0;
+  std::vector<double> group_means_ns_;
 };
 
 /// Runs it, watching, with the job's output in RUN/output.log, and examines what was recorded.

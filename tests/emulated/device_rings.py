@@ -18,6 +18,8 @@ class Kernel:
     start_ns: int
     end_ns: int
     correlation: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
 
 
 def read_records(ring: Path) -> list[tuple[int, bytes]]:
@@ -43,7 +45,8 @@ def read_kernels(ring: Path) -> list[Kernel]:
         start, end = struct.unpack_from("<QQ", payload, 16)
         (correlation,) = struct.unpack_from("<I", payload, 92)
         (name,) = struct.unpack_from("<Q", payload, 104)
-        kernels.append(Kernel(names[name], start, end, correlation))
+        shape = struct.unpack_from("<6i", payload, 52)
+        kernels.append(Kernel(names[name], start, end, correlation, shape[:3], shape[3:]))
     return sorted(kernels, key=lambda kernel: kernel.start_ns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,6 +32,7 @@ def test_a_job_finds_settings_and_libraries() -> None:
     assert said.startswith(FIRST_LINE)
     assert "results are zeros" in said.splitlines()[0]
     assert "roofline" in said.splitlines()[0]
+    assert "a real one takes 0.92 to 1.12 times as long" in said.splitlines()[0]
     assert settings["gpus"] == 1
     assert settings["scale"] == 1
     profile = settings["profile"]
@@ -133,6 +135,13 @@ print(y.cpu().shape)
     assert "kernels" in last
     assert "busy" in last
     assert "roofline" in last
+    shown = re.search(
+        r"busy for ([\d.]+) of .* roofline: ([\d.e-]+) to ([\d.e-]+) s on a real GPU", last
+    )
+    assert shown, last
+    busy_s, least_s, most_s = map(float, shown.groups())
+    assert least_s == pytest.approx(0.92 * busy_s, rel=0.02)
+    assert most_s == pytest.approx(1.12 * busy_s, rel=0.02)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -220,6 +229,9 @@ def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(tmp_path: Path) -> None:
     assert device["emulated"]
     assert device["name"] == "Emulated NVIDIA A100-SXM4-80GB"
     assert diagnosis["partition"]["gpu_compute"] > 0
+    assert diagnosis["emulated_durations"]["from"] == "roofline"
+    assert diagnosis["emulated_durations"]["real_over_modelled"]["half"] == [0.92, 1.12]
+    assert "a real one takes 0.92 to 1.12 times as long" in " ".join(done.stderr.split())
     assert diagnosis["findings"][0]["cause"] == "input_wait"
     assert "Emulated NVIDIA A100" in page.read_text()
 

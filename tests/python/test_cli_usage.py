@@ -43,6 +43,13 @@ def test_a_number_out_of_bounds_gets_one_line_with_the_bounds(tmp_path: Path, nu
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("number", ["0", "65", "many"])
+def test_so_does_a_number_of_gpus(number: str) -> None:
+    done = unstarve("emulate", "--gpus", number, "--", "true")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--gpus: takes a number from 1 to 64, not '{number}'" in done.stderr
+
+
 def python_that_doctor_looks_at(*arguments: str, path: str) -> dict[str, Any]:
     done = unstarve("doctor", "--json", *arguments, env={**environment(), "PATH": path})
     assert done.returncode == 0

@@ -16,4 +16,11 @@ std::optional<predict::Remedy> native_model(const std::optional<LoaderCost>& cos
   return remedy;
 }
 
+std::optional<predict::Remedy> drop_in_model(const std::optional<LoaderCost>& cost,
+                                             const PredictionBasis& basis) {
+  std::optional<predict::Remedy> remedy = native_model(cost, basis);
+  if (remedy) remedy->loader.receive_s += basis.pipeline.pinning_s;
+  return remedy;
+}
+
 }  // namespace unstarve::advise

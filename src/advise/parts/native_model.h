@@ -11,4 +11,9 @@ namespace unstarve::advise {
 std::optional<predict::Remedy> native_model(const std::optional<LoaderCost>& cost,
                                             const PredictionBasis& basis);
 
+/// The same for unstarve.DataLoader, which does as torch's where the job asks for page-locked
+/// memory: the training thread copies each batch there.
+std::optional<predict::Remedy> drop_in_model(const std::optional<LoaderCost>& cost,
+                                             const PredictionBasis& basis);
+
 }  // namespace unstarve::advise

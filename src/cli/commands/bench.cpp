@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -77,33 +76,32 @@ void print_text(const Options& options, const trial::LoaderBenchResult& result) 
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, CommandContext& context) {
+void add_bench_command(CommandLine& line, CommandContext& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("bench", "measure how fast unstarve's loader feeds images from a folder");
+  Command command =
+      line.add_command("bench", "measure how fast unstarve's loader feeds images from a folder");
   command
-      ->add_option("source", options->bench.source,
-                   "folder with one sub-folder of JPEGs per class, or with JPEGs")
-      ->required();
+      .option("source", options->bench.source,
+              "folder with one sub-folder of JPEGs per class, or with JPEGs")
+      .required();
   command
-      ->add_option("--task", options->bench.task,
-                   "rrc224: random crop, resize to 224, flip; eval224: resize, centre crop")
-      ->capture_default_str();
-  command->add_option("--threads", options->bench.threads, "loading threads (0: all usable CPUs)")
-      ->capture_default_str();
-  command->add_option("--batch-size", options->bench.batch_size, "images per batch")
-      ->capture_default_str();
-  command->add_option("--seconds", options->bench.seconds, "measure for at least so long")
-      ->capture_default_str();
-  command->add_option("--simd", options->bench.simd,
-                      "use no instructions above avx512, avx2, sse4 or portable");
-  command->add_flag("--first-batch", options->bench.first_batch, "stop after the first batch");
-  command->add_flag("--cold", options->bench.cold,
-                    "take the files out of the page cache before each epoch");
-  command->add_flag("--no-read-ahead", options->bench.no_read_ahead,
-                    "announce no file to the system before it is read");
-  command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([&context, options] {
+      .option("--task", options->bench.task,
+              "rrc224: random crop, resize to 224, flip; eval224: resize, centre crop")
+      .shows_default();
+  command.option("--threads", options->bench.threads, "loading threads (0: all usable CPUs)")
+      .shows_default();
+  command.option("--batch-size", options->bench.batch_size, "images per batch").shows_default();
+  command.option("--seconds", options->bench.seconds, "measure for at least so long")
+      .shows_default();
+  command.option("--simd", options->bench.simd,
+                 "use no instructions above avx512, avx2, sse4 or portable");
+  command.flag("--first-batch", options->bench.first_batch, "stop after the first batch");
+  command.flag("--cold", options->bench.cold,
+               "take the files out of the page cache before each epoch");
+  command.flag("--no-read-ahead", options->bench.no_read_ahead,
+               "announce no file to the system before it is read");
+  command.flag("--json", options->json, "print one JSON object");
+  command.when_named([&context, options] {
     const Result<trial::LoaderBenchResult> result = trial::run_loader_bench(options->bench);
     if (!result) return report_error(context, result.error());
     if (options->bench.first_batch) {

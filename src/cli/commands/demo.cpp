@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,7 +7,6 @@
 #include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/demo_text.h"
-#include "cli/commands/numbers.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
 #include "cli/terminal.h"
@@ -107,8 +105,7 @@ Status present(const Options& options, const trial::DemoResult& result) {
   for (const std::string& remark : result.job.before.remarks) say("note: " + remark);
   say("The page: " + html);
   if (options.json.empty()) return {};
-  return write_file(options.json,
-                    report::to_json(whole.diagnosis, whole.advice, whole.verification));
+  return write_file(options.json, report::to_json(whole, true));
 }
 
 Status run_and_present(Options options, const std::string& executable, std::optional<int>& told) {
@@ -135,37 +132,36 @@ void run(const Options& options, CommandContext& context) {
 
 }  // namespace
 
-void add_demo_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand(
+void add_demo_command(CommandLine& line, CommandContext& context) {
+  Command command = line.add_command(
       "demo",
       "the whole loop on real images in about a minute and a half: observe, diagnose, predict, "
       "fix, verify");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command->add_option("--emulate", options->demo.emulate,
-                      "emulate this GPU: a profile's name or file (default: a100, where there is "
-                      "no GPU)");
+  command.option("--emulate", options->demo.emulate,
+                 "emulate this GPU: a profile's name or file (default: a100, where there is "
+                 "no GPU)");
+  Option seconds =
+      command.option("--seconds", options->demo.length.seconds,
+                     "length of each run after its first step (unless this is given, a run with a "
+                     "fix ends when its step is known to half a percent)");
+  seconds.between(3, 3600).shows_default();
   command
-      ->add_option("--seconds", options->demo.length.seconds,
-                   "length of each run after its first step")
-      ->check(number_between(3, 3600))
-      ->capture_default_str();
-  command
-      ->add_option("--steps", options->demo.length.steps,
-                   "end each run after so many steps (0: no limit)")
-      ->check(number_between(0, 1e9))
-      ->capture_default_str();
-  command->add_option("--data", options->demo.data,
-                      "your own folder of JPEGs, one folder per class (default: the project's)");
-  command->add_option("--out", options->demo.folder,
-                      "folder for the runs (default: runs/TIME_demo)");
-  command
-      ->add_option("--json", options->json,
-                   "write the starving run's diagnosis with the verification (- or nothing: "
-                   "stdout, which then holds nothing else)")
-      ->expected(0, 1)
-      ->default_str("-");
-  command->callback([&context, command, options] {
-    if (command->count("--json") > 0 && options->json.empty()) options->json = "-";
+      .option("--steps", options->demo.length.steps,
+              "end each run after so many steps (0: no limit)")
+      .between(0, 1e9)
+      .shows_default();
+  command.option("--data", options->demo.data,
+                 "your own folder of JPEGs, one folder per class (default: the project's)");
+  command.option("--out", options->demo.folder, "folder for the runs (default: runs/TIME_demo)");
+  Option json =
+      command.option("--json", options->json,
+                     "write the starving run's diagnosis with the verification (- or nothing: "
+                     "stdout, which then holds nothing else)");
+  json.may_lack_value().shows_default("-");
+  command.when_named([&context, seconds, json, options] {
+    options->demo.length.until_known = !seconds.was_given();
+    if (json.was_given() && options->json.empty()) options->json = "-";
     run(*options, context);
   });
 }

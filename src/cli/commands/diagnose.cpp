@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,7 +33,7 @@ Status diagnose_one(const Options& options, const std::string& input) {
     }
   }
   if (options.json) {
-    write_text(Stream::kOut, report::to_json(shown.diagnosis, shown.advice));
+    write_text(Stream::kOut, report::to_json(shown, false));
     return {};
   }
   write_text(Stream::kOut, report::render_text(shown, text_options(Stream::kOut)));
@@ -44,17 +43,15 @@ Status diagnose_one(const Options& options, const std::string& input) {
 
 }  // namespace
 
-void add_diagnose_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand(
-      "diagnose", "say why the GPU idled in a run or in a PyTorch profiler trace");
+void add_diagnose_command(CommandLine& line, CommandContext& context) {
+  Command command =
+      line.add_command("diagnose", "say why the GPU idled in a run or in a PyTorch profiler trace");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command
-      ->add_option("INPUT", options->inputs,
-                   "run folders, or Kineto/Chrome traces (.json, .json.gz)")
-      ->required();
-  command->add_flag("--json", options->json, "print one JSON object per input, and nothing else");
-  command->add_option("--html", options->html, "also write a page (one input only)");
-  command->callback([&context, options] {
+  command.option("INPUT", options->inputs, "run folders, or Kineto/Chrome traces (.json, .json.gz)")
+      .required();
+  command.flag("--json", options->json, "print one JSON object per input, and nothing else");
+  command.option("--html", options->html, "also write a page (one input only)");
+  command.when_named([&context, options] {
     if (!options->html.empty() && options->inputs.size() != 1) {
       report_error(context, {ErrorCode::kInvalidArgument, "--html takes one input", 0});
       return;

@@ -1,7 +1,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -202,16 +201,16 @@ void run_doctor(const CommandContext& context, const Options& options) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand(
+void add_doctor_command(CommandLine& line, CommandContext& context) {
+  Command command = line.add_command(
       "doctor", "say what can be observed on this machine, what not, why, and what to do");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command->add_flag("--json", options->json, "print one JSON object");
-  command->add_option("--python", options->python,
-                      "the job's interpreter (default: the command's, else the first on PATH)");
-  command->add_option("COMMAND", options->command, "the job, after --: it is not started");
-  command->positionals_at_end();
-  command->callback([&context, options] { run_doctor(context, *options); });
+  command.flag("--json", options->json, "print one JSON object");
+  command.option("--python", options->python,
+                 "the job's interpreter (default: the command's, else the first on PATH)");
+  command.option("COMMAND", options->command, "the job, after --: it is not started");
+  command.ends_with_words();
+  command.when_named([&context, options] { run_doctor(context, *options); });
 }
 
 }  // namespace unstarve::cli

@@ -1,11 +1,9 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
-#include "cli/commands/numbers.h"
 #include "cli/terminal.h"
 #include "trial/emulation/emulated_job.h"
 
@@ -67,22 +65,22 @@ void emulate(Options& options, CommandContext& context) {
 
 }  // namespace
 
-void add_emulate_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command =
-      app.add_subcommand("emulate",
-                         "run any CUDA job unchanged, in real time, on emulated GPUs\n"
-                         "example: unstarve emulate a100 -- python train.py --epochs 1");
+void add_emulate_command(CommandLine& line, CommandContext& context) {
+  Command command =
+      line.add_command("emulate",
+                       "run any CUDA job unchanged, in real time, on emulated GPUs\n"
+                       "example: unstarve emulate a100 -- python train.py --epochs 1");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  add_emulation_options(*command, options->emulation);
+  add_emulation_options(command, options->emulation);
   command
-      ->add_option("--limit", options->limit_s,
-                   "seconds after which the job is asked to stop; the exit code is 124 then")
-      ->check(number_between(0, kLongestLimitS));
-  command->add_option("GPU", options->gpus,
-                      "a profile's name or file, or a profiler's trace of a job on a real GPU "
-                      "(default: what " +
-                          std::string(kEmulateVariable) + " says, else a100); then -- COMMAND");
-  command->callback([&context, options] { emulate(*options, context); });
+      .option("--limit", options->limit_s,
+              "seconds after which the job is asked to stop; the exit code is 124 then")
+      .between(0, kLongestLimitS);
+  command.option("GPU", options->gpus,
+                 "a profile's name or file, or a profiler's trace of a job on a real GPU "
+                 "(default: what " +
+                     std::string(kEmulateVariable) + " says, else a100); then -- COMMAND");
+  command.when_named([&context, options] { emulate(*options, context); });
 }
 
 }  // namespace unstarve::cli

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "trial/emulation/emulation.h"
 #include "trial/emulation/emulation_use.h"
 
@@ -18,8 +18,8 @@ inline constexpr const char* kEmulateVariable = "UNSTARVE_EMULATE";
 /// What UNSTARVE_EMULATE says; empty: nothing.
 std::string emulated_by_default();
 
-/// --gpus, --memory, --durations and --scale, which both commands have.
-void add_emulation_options(CLI::App& command, trial::EmulationOptions& options);
+/// --gpus, --memory, --durations, --scale and --step-time, which both commands have.
+void add_emulation_options(Command& command, trial::EmulationOptions& options);
 
 /// Makes the emulation for a command and says on stderr what is emulated, what its results are and
 /// where durations come from, and what the command lacks.
@@ -32,14 +32,19 @@ Result<trial::Emulation> begin_emulation(const CommandContext& context,
 class EmulationNotes {
  public:
   /// `emulation` outlives it.
-  explicit EmulationNotes(const trial::Emulation& emulation) : counted_(emulation) {}
+  explicit EmulationNotes(const trial::Emulation& emulation)
+      : emulation_(emulation), counted_(emulation) {}
 
-  /// While the job runs: warns of a loop that may never end.
+  /// While the job runs: says which step was found, warns of a loop that may never end.
   void update();
   /// After it: what it did on the GPUs, what durations came from, what was missing.
   void finish();
 
  private:
+  void say_step(const trial::EmulationUse& use);
+
+  const trial::Emulation& emulation_;
+  bool step_said_ = false;
   trial::UseReader counted_;
   trial::LoopWatch loop_;
   SteadyClock clock_;

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -150,29 +149,29 @@ Status run_pack(const PackCommand& command) {
 
 }  // namespace
 
-void add_pack_command(CLI::App& app, CommandContext& context) {
+void add_pack_command(CommandLine& line, CommandContext& context) {
   auto options = std::make_shared<PackCommand>();
-  CLI::App* command = app.add_subcommand(
+  Command command = line.add_command(
       "pack", "turn a folder of images into shards, which are read several times as fast");
   command
-      ->add_option("source", options->job.source,
-                   "folder with one sub-folder of images per class, or with images")
-      ->required();
+      .option("source", options->job.source,
+              "folder with one sub-folder of images per class, or with images")
+      .required();
   command
-      ->add_option("target", options->job.target,
-                   "folder for the shards; an interrupted run goes on when it is repeated")
-      ->required();
-  command->add_option("--threads", options->job.threads, "packing threads (0: all usable CPUs)")
-      ->capture_default_str();
-  command->add_flag("--keep-original-bytes", options->job.keep_original_bytes,
-                    "keep each JPEG's own bytes too: unpacking gives identical files");
+      .option("target", options->job.target,
+              "folder for the shards; an interrupted run goes on when it is repeated")
+      .required();
+  command.option("--threads", options->job.threads, "packing threads (0: all usable CPUs)")
+      .shows_default();
+  command.flag("--keep-original-bytes", options->job.keep_original_bytes,
+               "keep each JPEG's own bytes too: unpacking gives identical files");
   command
-      ->add_option("--shard-bytes", options->job.shard_bytes,
-                   "size that no shard of several images exceeds: 1GiB, 256MiB, ...")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("1GiB");
-  command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([&context, options] {
+      .option("--shard-bytes", options->job.shard_bytes,
+              "size that no shard of several images exceeds: 1GiB, 256MiB, ...")
+      .is_size()
+      .shows_default("1GiB");
+  command.flag("--json", options->json, "print one JSON object");
+  command.when_named([&context, options] {
     const Status status = run_pack(*options);
     if (!status) return report_error(context, status.error());
     context.exit_code = kSuccess;

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -22,9 +21,7 @@ struct Options {
 };
 
 std::string as_json(const report::Report& shown) {
-  return shown.verification.empty()
-             ? report::to_json(shown.diagnosis, shown.advice)
-             : report::to_json(shown.diagnosis, shown.advice, shown.verification);
+  return report::to_json(shown, !shown.verification.empty());
 }
 
 Status report_run(const Options& options) {
@@ -50,15 +47,13 @@ Status report_run(const Options& options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command =
-      app.add_subcommand("report", "show a run: in the terminal, as a page, as JSON");
+void add_report_command(CommandLine& line, CommandContext& context) {
+  Command command = line.add_command("report", "show a run: in the terminal, as a page, as JSON");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command->add_option("RUN", options->run, "run folder, also of `run --fix` (or a trace)")
-      ->required();
-  command->add_option("--html", options->html, "write one self-contained page (- for stdout)");
-  command->add_option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
-  command->callback([&context, options] {
+  command.option("RUN", options->run, "run folder, also of `run --fix` (or a trace)").required();
+  command.option("--html", options->html, "write one self-contained page (- for stdout)");
+  command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
+  command.when_named([&context, options] {
     if (const Status done = report_run(*options); !done) report_error(context, done.error());
   });
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -7,7 +6,6 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
-#include "cli/commands/numbers.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
 #include "cli/terminal.h"
@@ -67,10 +65,7 @@ Status write_reports(const Options& options, const std::string& page, const repo
   say(html ? "the page is " + page : html.error().message);
   if (options.html.empty()) html = {};  // nobody asked for it
   if (options.json.empty()) return html;
-  const std::string text = options.fix
-                               ? report::to_json(shown.diagnosis, shown.advice, shown.verification)
-                               : report::to_json(shown.diagnosis, shown.advice);
-  Status json = write_file(options.json, text);
+  Status json = write_file(options.json, report::to_json(shown, options.fix));
   if (!json) say(json.error().message);
   return json ? html : json;
 }
@@ -185,31 +180,31 @@ void run(Options& options, CommandContext& context) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command =
-      app.add_subcommand("run",
-                         "run a job unchanged, watch it, and say at the end why the GPU idled\n"
-                         "example: unstarve run -- python train.py --epochs 1");
+void add_run_command(CommandLine& line, CommandContext& context) {
+  Command command =
+      line.add_command("run",
+                       "run a job unchanged, watch it, and say at the end why the GPU idled\n"
+                       "example: unstarve run -- python train.py --epochs 1");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command->add_option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
-  command->add_option("--json", options->json, "also write the diagnosis as JSON to this file");
-  command->add_option("--html", options->html, "page to write (default: report.html in the run)");
-  command->add_flag("--fix", options->fix,
-                    "run the job several times for --trial-seconds each: as it is, then with each "
-                    "remedy that needs no change of its code, and compare");
+  command.option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
+  command.option("--json", options->json, "also write the diagnosis as JSON to this file");
+  command.option("--html", options->html, "page to write (default: report.html in the run)");
+  command.flag("--fix", options->fix,
+               "run the job several times for --trial-seconds each: as it is, then with each "
+               "remedy that needs no change of its code, and compare");
   command
-      ->add_option("--trial-seconds", options->trial_seconds,
-                   "length of a trial after its first step (with --fix; 0: to the job's end)")
-      ->check(number_between(0, kLongestTrialS))
-      ->capture_default_str();
-  command->add_option("--emulate", options->emulation.gpu,
-                      "run the job on this GPU emulated: a profile's name or file, or a "
-                      "profiler's trace (default: what " +
-                          std::string(kEmulateVariable) + " says)");
-  add_emulation_options(*command, options->emulation);
-  command->add_option("COMMAND", options->command, "the job, after --")->required();
-  command->positionals_at_end();
-  command->callback([&context, options] { run(*options, context); });
+      .option("--trial-seconds", options->trial_seconds,
+              "length of a trial after its first step (with --fix; 0: to the job's end)")
+      .between(0, kLongestTrialS)
+      .shows_default();
+  command.option("--emulate", options->emulation.gpu,
+                 "run the job on this GPU emulated: a profile's name or file, or a "
+                 "profiler's trace (default: what " +
+                     std::string(kEmulateVariable) + " says)");
+  add_emulation_options(command, options->emulation);
+  command.option("COMMAND", options->command, "the job, after --").required();
+  command.ends_with_words();
+  command.when_named([&context, options] { run(*options, context); });
 }
 
 }  // namespace unstarve::cli

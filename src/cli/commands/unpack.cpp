@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,19 +52,17 @@ Status run_unpack(const UnpackCommand& command) {
 
 }  // namespace
 
-void add_unpack_command(CLI::App& app, CommandContext& context) {
+void add_unpack_command(CommandLine& line, CommandContext& context) {
   auto options = std::make_shared<UnpackCommand>();
-  CLI::App* command =
-      app.add_subcommand("unpack", "give back the files that shards were packed from");
-  command->add_option("source", options->job.source, "folder of shards, or one shard")->required();
+  Command command = line.add_command("unpack", "give back the files that shards were packed from");
+  command.option("source", options->job.source, "folder of shards, or one shard").required();
   command
-      ->add_option("target", options->job.target,
-                   "folder for the files; those of the same names are replaced")
-      ->required();
-  command->add_option("--threads", options->job.threads, "threads (0: all usable CPUs)")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([&context, options] {
+      .option("target", options->job.target,
+              "folder for the files; those of the same names are replaced")
+      .required();
+  command.option("--threads", options->job.threads, "threads (0: all usable CPUs)").shows_default();
+  command.flag("--json", options->json, "print one JSON object");
+  command.when_named([&context, options] {
     const Status status = run_unpack(*options);
     if (!status) return report_error(context, status.error());
     context.exit_code = kSuccess;

@@ -1,13 +1,12 @@
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/commands/commands.h"
 
 namespace unstarve::cli {
 
-void add_version_command(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("version", "print the version");
-  command->callback([&context] {
+void add_version_command(CommandLine& line, CommandContext& context) {
+  Command command = line.add_command("version", "print the version");
+  command.when_named([&context] {
     std::printf("unstarve %s\n", UNSTARVE_VERSION);
     context.exit_code = kSuccess;
   });

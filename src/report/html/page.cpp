@@ -53,7 +53,8 @@ std::string footer(const Report& report) {
   if (is_emulated(report)) {
     text +=
         " The GPU of this report was <strong>emulated</strong>: it follows a published profile; "
-        "no real GPU was measured.";
+        "no real GPU was measured. " +
+        escape(roofline_text(report));
   }
   return text;
 }

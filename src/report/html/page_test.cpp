@@ -50,6 +50,10 @@ TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
   }
   EXPECT_THAT(page, HasSubstr("5.75x [5.69..5.80]"));
   EXPECT_THAT(page, HasSubstr("emulated"));
+  EXPECT_THAT(page, Not(HasSubstr("a real one takes")));
+  Report report = sample::report();
+  report.facts.emulated_durations = "roofline";
+  EXPECT_THAT(render_html(report), HasSubstr("a real one takes 0.92 to 1.12 times"));
 }
 
 TEST(Page, NamesNothingOutsideOfItself) {

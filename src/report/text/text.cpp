@@ -77,7 +77,11 @@ std::string head_line(const Report& report, const TextOptions& options) {
   const std::string device = printable(device_text(report), options);
   if (device.empty()) return text;
   const Tone tone = is_emulated(report) ? Tone::kNotice : Tone::kFaint;
-  return text + paint(clip(device, options.width, options), tone, options) + "\n";
+  text += paint(clip(device, options.width, options), tone, options) + "\n";
+  for (const std::string& line : wrap(roofline_text(report), options.width)) {
+    if (!line.empty()) text += paint(line, Tone::kFaint, options) + "\n";
+  }
+  return text;
 }
 
 }  // namespace

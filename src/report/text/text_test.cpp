@@ -71,6 +71,17 @@ TEST(Text, SaysEmulatedOnlyWhenItIs) {
   EXPECT_EQ(render_text(report, {}).find("emulated"), std::string::npos);
 }
 
+TEST(Text, SaysHowFarTheRooflineIsFromRealGpus) {
+  const TextOptions wide{200, false, true};
+  Report report = sample::report();
+  EXPECT_EQ(render_text(report, wide).find("a real one takes"), std::string::npos);
+  report.facts.emulated_durations = "roofline";
+  EXPECT_NE(render_text(report, wide).find("a real one takes 0.92 to 1.12 times"),
+            std::string::npos);
+  report.facts.emulated_durations = "recording";
+  EXPECT_EQ(render_text(report, wide).find("a real one takes"), std::string::npos);
+}
+
 TEST(Text, AnEmptyDiagnosisHasNoEmptyTables) {
   Report report;
   report.advice.verdict = "No GPU activity was recorded.";

@@ -13,6 +13,7 @@
 #include "device/emulated/profile/profile.h"
 #include "observe/durations/device_profile.h"
 #include "observe/durations/record_durations.h"
+#include "trial/emulation/roofline_range.h"
 
 namespace unstarve::trial {
 
@@ -79,7 +80,7 @@ Result<Chosen> choose(const EmulationOptions& options) {
 
 /// Where durations come from, for the first line.
 std::string describe_durations(const Chosen& chosen, const EmulationOptions& options) {
-  std::string text = "by a roofline of its data sheet, within some 20 %";
+  std::string text = "by a roofline of its data sheet: " + roofline_range_words();
   if (chosen.recorded) {
     text = fmt::format(
         "those of {} kernels and {} products and convolutions in {}, all else by a "
@@ -93,6 +94,11 @@ std::string describe_durations(const Chosen& chosen, const EmulationOptions& opt
     }
   }
   if (options.scale != 1) text += fmt::format(", times {:g}", options.scale);
+  if (options.step_time_s > 0) {
+    text +=
+        fmt::format(", times a factor that is looked for in the first steps: one is to take {:g} s",
+                    options.step_time_s);
+  }
   return text;
 }
 
@@ -105,11 +111,9 @@ Status write_settings(const Chosen& chosen, const EmulationOptions& options,
     const std::string text = emulated::format_recording(chosen.recorded->recording);
     if (Status written = io::replace_file(table, text); !written) return written;
   }
-  const nlohmann::json document = {{"gpus", options.gpus},
-                                   {"profile", chosen.profile},
-                                   {"durations", table},
-                                   {"scale", options.scale},
-                                   {"state", state}};
+  const nlohmann::json document = {
+      {"gpus", options.gpus},   {"profile", chosen.profile},          {"durations", table},
+      {"scale", options.scale}, {"step_time_s", options.step_time_s}, {"state", state}};
   return io::replace_file(
       file, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
@@ -155,6 +159,10 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
       {"TRITON_LIBCUDA_PATH", libraries.string()},
   };
   made.gpus_ = options.gpus;
+  const bool by_factor = options.scale != 1 || options.step_time_s > 0;
+  made.durations_from_ = by_factor ? "factor" : chosen->recorded ? "recording" : "roofline";
+  made.scale_ = options.scale;
+  made.step_time_s_ = options.step_time_s;
   made.devices_ = fmt::format("{} x {}", options.gpus, chosen->device_name);
   made.durations_ = describe_durations(*chosen, options);
   return made;

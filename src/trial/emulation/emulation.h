@@ -17,8 +17,9 @@ struct EmulationOptions {
   std::string gpu = "a100";
   std::string durations{};  // a trace that gives the durations alone; empty: none
   int gpus = 1;
-  double memory_gib = 0;  // of each GPU; 0: as the profile says
-  double scale = 1;       // of every modelled duration
+  double memory_gib = 0;   // of each GPU; 0: as the profile says
+  double scale = 1;        // of every modelled duration
+  double step_time_s = 0;  // what a step takes, by which the job finds a factor; 0: not known
 };
 
 /// Emulated GPUs for one job after the other: its settings and the environment by which the job's
@@ -43,6 +44,11 @@ class Emulation {
   const std::string& devices() const { return devices_; }
   /// Where durations come from, and how far they can be trusted; a clause.
   const std::string& durations() const { return durations_; }
+  /// What is behind durations, as a run keeps it (docs/formats/run.md): "roofline" where it is the
+  /// data sheet alone, "recording", or "factor" where somebody knew better.
+  const std::string& durations_from() const { return durations_from_; }
+  double scale() const { return scale_; }
+  double step_time_s() const { return step_time_s_; }  // 0: not known
   int gpus() const { return gpus_; }
   /// Where the job's processes write what they called and is not emulated, a line each.
   std::string log_file() const { return state_.path() + "/missing.log"; }
@@ -54,6 +60,9 @@ class Emulation {
   explicit Emulation(StateFolder state) : state_(std::move(state)) {}
   StateFolder state_;
   int gpus_ = 0;
+  std::string durations_from_;
+  double scale_ = 1;
+  double step_time_s_ = 0;
   std::string settings_file_;
   std::vector<std::pair<std::string, std::string>> environment_;
   std::string devices_;

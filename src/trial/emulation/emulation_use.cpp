@@ -29,6 +29,15 @@ void add(EmulationUse& use, const emulated::GpuTotals& totals) {
   use.span_ns += std::max<std::int64_t>(totals.last_end_ns.load() - first_ns, 0);
 }
 
+void add(EmulationUse& use, const emulated::SharedStep& step) {
+  const std::int64_t millionths = step.factor_millionths.load(std::memory_order_acquire);
+  if (use.step || millionths <= 0) return;
+  use.step = {.kernels = step.kernels.load(),
+              .seen = step.seen.load(),
+              .modelled_s = static_cast<double>(step.modelled_ns.load()) * 1e-9,
+              .factor = static_cast<double>(millionths) * 1e-6};
+}
+
 bool only_reads_values(const EmulationUse& before, const EmulationUse& now) {
   const std::uint64_t reads = now.small_reads - before.small_reads;
   const std::uint64_t kernels = now.kernels - before.kernels;
@@ -50,6 +59,7 @@ EmulationUse UseReader::read() {
       gpus_[i] = *found;
     }
     add(use, gpus_[i]->totals);
+    add(use, gpus_[i]->step);
   }
   return use;
 }

@@ -16,15 +16,25 @@ struct MissingFunction {
   std::string function;
 };
 
+/// The step that was found in what a job gives its GPU, where its time is known
+/// (device/emulated/engine/step_finder.h).
+struct EmulatedStep {
+  std::int64_t kernels = 0;
+  std::int64_t seen = 0;  // so many times one after the other
+  double modelled_s = 0;  // its length without the factor
+  double factor = 1;      // of all durations from then on
+};
+
 /// What a job's processes did on the emulated GPUs, as they counted it themselves.
 struct EmulationUse {
   int gpus_used = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;
-  std::uint64_t small_reads = 0;        // copies of at most 16 bytes to the host
-  std::int64_t kernel_ns = 0;           // modelled, of all kernels
-  std::int64_t recorded_kernel_ns = 0;  // of those that a recorded table knew
-  std::int64_t span_ns = 0;             // of each GPU used: from its first work to its last end
+  std::uint64_t small_reads = 0;          // copies of at most 16 bytes to the host
+  std::int64_t kernel_ns = 0;             // modelled, of all kernels
+  std::int64_t recorded_kernel_ns = 0;    // of those that a recorded table knew
+  std::int64_t span_ns = 0;               // of each GPU used: from its first work to its last end
+  std::optional<EmulatedStep> step = {};  // of the first GPU on which it was found
 };
 
 /// Follows what is counted while a job runs and after it.

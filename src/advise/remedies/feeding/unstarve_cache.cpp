@@ -26,7 +26,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
-  return native_model(basis.calibration.cache, basis);
+  return drop_in_model(basis.calibration.cache, basis);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
-  auto edit = native_model(basis.calibration.folder, basis);
+  auto edit = drop_in_model(basis.calibration.folder, basis);
   if (!edit || !basis.waits_for_storage) return edit;
   // Its threads wait for the same files. What was loaded to calibrate may have been read before.
   const double samples = std::max(basis.pipeline.mean_samples(), 1.0);

@@ -58,6 +58,15 @@ TEST(KernelClass, CountsOperandsAndTypes) {
   EXPECT_EQ(classify_kernel("f(float*, c10::Half const*, int)").bytes_per_item, 6);
 }
 
+TEST(KernelClass, KnowsOurOwnConversion) {
+  const std::string mangled = "_ZN8unstarve7kernels12_GLOBAL__N_17convertI";
+  const std::string parameters = "EEvNS1_10ArithmeticENS0_10CudaImagesEPT_";
+  EXPECT_EQ(classify_kernel(mangled + "f" + parameters).bytes_per_item, 3 * (1 + 4));
+  EXPECT_EQ(classify_kernel(mangled + "h" + parameters).bytes_per_item, 3 * (1 + 1));
+  EXPECT_EQ(classify_kernel(mangled + "6__half" + parameters).bytes_per_item, 3 * (1 + 2));
+  EXPECT_EQ(classify_kernel("convert<float>(float*, int)").bytes_per_item, 4) << "of others";
+}
+
 TEST(KernelClass, ReadsTheCountFromTheArguments) {
   const KernelClass kernel = classify_kernel(kAdd);
   KernelWork work;

@@ -239,6 +239,17 @@ KernelClass by_parameters(const KernelName& name) {
   return kernel;
 }
 
+/// unstarve's own (kernels/pixels/convert_cuda.cu): a thread makes a pixel's three bytes three
+/// values of the template's type.
+KernelClass convert(const KernelName& name) {
+  if (name.text().find("unstarve::kernels") == std::string::npos) return by_parameters(name);
+  const std::vector<std::string_view> arguments = name.template_arguments();
+  const double bytes = arguments.empty() ? 4 : bytes_of_type(arguments[0]).value_or(4);
+  KernelClass kernel;
+  kernel.bytes_per_item = 3 * (1 + bytes);
+  return kernel;
+}
+
 KernelClass triton(const KernelName& name) {
   KernelClass kernel;
   // Inductor's pointwise kernels take 4 to 8 elements a thread, of 2 or 3 tensors; its reductions
@@ -358,6 +369,7 @@ constexpr Rule kRules[] = {
     {"flash_fwd_kernel", [](const KernelName& name) { return flash_attention(name, false); }},
     {"flash_bwd_dq_dk_dv_loop", [](const KernelName& name) { return flash_attention(name, true); }},
     {"triton_", triton},
+    {"convert", convert},
 };
 
 }  // namespace

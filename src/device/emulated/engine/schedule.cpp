@@ -208,6 +208,9 @@ void Schedule::run(Track& track, const Operation& operation) {
   track.start_ns = time_ns_;
   if (!operation.continues) track.chain_start_ns = time_ns_;
   track.remaining_ns = static_cast<double>(operation.duration_ns);
+  if (operation.engine == Engine::kCompute) {
+    track.remaining_ns *= devices_[index(track.device)].scale;
+  }
   if (operation.engine == Engine::kHostFunction) {
     track.open_ended = true;
     track.host_function = ++last_host_function_;
@@ -397,23 +400,28 @@ std::int64_t Schedule::earliest_end_ns(LaneId id, std::uint64_t position, int de
   const std::uint64_t behind = std::min<std::uint64_t>(position - lane.ended, lane.queue.size());
   const Operation& first = lane.queue[0];
   const Operation& last = lane.queue[behind - 1];
+  // Never late: a factor below 1 shortens all of it, one above 1 nothing.
+  const double scale = std::min(1.0, devices_[index(lane.device)].scale);
+  const auto scaled = [scale](std::int64_t ns) {
+    return static_cast<std::int64_t>(static_cast<double>(ns) * scale);
+  };
   std::int64_t from_ns = time_ns_;
   if (lane.track.running) {
     if (!lane.track.open_ended) {
       from_ns += std::llround(std::max(0.0, lane.track.remaining_ns));
     } else if (first.program) {
-      from_ns = std::max(from_ns, lane.track.start_ns + first.program->shortest_ns);
+      from_ns = std::max(from_ns, lane.track.start_ns + scaled(first.program->shortest_ns));
     }
   } else {
     from_ns = std::max(from_ns, ready_at(lane.track, first));
     if (first.engine == Engine::kWait && depth > 0) {
       from_ns = std::max(from_ns, earliest_end_ns(first.wait_lane, first.wait_position, depth - 1));
     }
-    from_ns += first.duration_ns;
-    if (first.program) from_ns += first.program->shortest_ns;
+    from_ns += scaled(first.duration_ns);
+    if (first.program) from_ns += scaled(first.program->shortest_ns);
   }
-  from_ns += last.work_until_ns - first.work_until_ns;
-  return std::max(from_ns, last.earliest_ns + last.duration_ns);
+  from_ns += scaled(last.work_until_ns - first.work_until_ns);
+  return std::max(from_ns, last.earliest_ns + scaled(last.duration_ns));
 }
 
 }  // namespace unstarve::emulated

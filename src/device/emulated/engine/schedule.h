@@ -79,6 +79,8 @@ class Schedule {
   bool idle() const { return active_.empty(); }
   bool idle(int device) const;
 
+  /// A factor of every kernel's and fill's duration that begins from now on, in graphs as well.
+  void set_scale(int device, double scale) { devices_[index(device)].scale = scale; }
   /// How much slower kernels run because other processes use the device as well: 1 + their number.
   void set_others(int device, int processes) { devices_[index(device)].others = processes; }
 
@@ -136,6 +138,7 @@ class Schedule {
     int others = 0;
     Track* copying[3] = {nullptr, nullptr, nullptr};
     double rate = 1;
+    double scale = 1;
   };
 
   static std::size_t index(int device) { return static_cast<std::size_t>(device); }

@@ -304,6 +304,23 @@ TEST_F(ScheduleTest, AReleasedStreamStillDoesItsWorkAndIsUsedAgainAfterwards) {
   EXPECT_EQ(stream(), lane);
 }
 
+TEST_F(ScheduleTest, AFactorStretchesKernelsAloneAndNoEndIsForeseenTooLate) {
+  for (const double scale : {0.5, 1.5}) {
+    schedule_.set_scale(0, scale);
+    const std::int64_t begin_ns = now_ns_;
+    const LaneId lane = stream();
+    for (int i = 0; i < 2; ++i) schedule_.enqueue(lane, work(100, 1, "a"));
+    schedule_.enqueue(lane, copy(Engine::kCopyToDevice, 60));
+    const auto end_ns = begin_ns + static_cast<std::int64_t>(200 * scale) + 60;
+    for (; now_ns_ < end_ns; turn_to(now_ns_ + 10)) {
+      EXPECT_LE(schedule_.earliest_end_ns(lane, schedule_.enqueued(lane)), end_ns);
+      EXPECT_FALSE(done(lane));
+    }
+    EXPECT_TRUE(done(lane));
+    schedule_.set_scale(1, 1);  // of another device
+  }
+}
+
 TEST_F(ScheduleTest, TellsWhichDevicesAreIdle) {
   schedule_.enqueue(schedule_.add_lane(1, LaneOrder::kFree), work(100));
   turn_to(50);

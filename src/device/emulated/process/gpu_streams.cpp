@@ -41,6 +41,10 @@ ProcessGpu::ProcessGpu(Machine& machine, int index, int machine_index)
   make_stream(writer_, LaneOrder::kFree);
   legacy_.id = kDefaultStreamId;
   machine_.name_lane(legacy_.lane, legacy_.id);
+  if (machine_.settings().step_ns <= 0) return;
+  const std::int64_t found = shared_->step().factor_millionths.load(std::memory_order_acquire);
+  looks_for_step_ = found <= 0;  // else another process found it, or an earlier run of the job
+  if (found > 0) take_step_factor(static_cast<double>(found) * 1e-6);
 }
 
 void ProcessGpu::make_stream(Stream& stream, LaneOrder order) {

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "device/emulated/process/process_gpu.h"
@@ -52,6 +53,7 @@ Outcome ProcessGpu::submit(Stream* stream, Operation operation, const DataEffect
     if (effect != nullptr && operation.landing) {
       machine_.memory.apply(*std::exchange(effect, nullptr));
     }
+    if (looks_for_step_) look_for_step(stream->lane, operation);
     machine_.schedule.enqueue(stream->lane, operation);
     machine_.completion.expect_host_functions(host_functions_in(operation));
     if (shared_->use().busy_until_ns.load(std::memory_order_relaxed) < operation.earliest_ns) {
@@ -61,6 +63,24 @@ Outcome ProcessGpu::submit(Stream* stream, Operation operation, const DataEffect
   if (effect != nullptr) machine_.memory.apply(*effect);
   if (Recorder::get().records()) machine_.completion.expect_records();
   return Outcome::kSuccess;
+}
+
+void ProcessGpu::look_for_step(LaneId lane, const Operation& operation) {
+  const std::int64_t step_ns = machine_.settings().step_ns;
+  const auto found = step_finders_.try_emplace(lane, step_ns).first->second.add(operation);
+  if (!found) return;
+  take_step_factor(found->factor);
+  SharedStep& shared = shared_->step();
+  shared.kernels.store(found->kernels);
+  shared.seen.store(found->seen);
+  shared.modelled_ns.store(found->modelled_ns);
+  shared.factor_millionths.store(std::llround(found->factor * 1e6), std::memory_order_release);
+}
+
+void ProcessGpu::take_step_factor(double factor) {
+  looks_for_step_ = false;
+  step_finders_.clear();
+  machine_.schedule.set_scale(index_, factor);
 }
 
 Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate& estimate,

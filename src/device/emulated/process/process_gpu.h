@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <unordered_map>
 #include <vector>
 
 #include "base/cupti_enums.h"
+#include "device/emulated/engine/step_finder.h"
 #include "device/emulated/process/machine.h"
 #include "device/emulated/process/shared_state.h"
 
@@ -78,6 +80,10 @@ class ProcessGpu final : public Gpu {
   /// What a kernel makes of integers that are known, where the process talks with others
   /// (collective/integer_kernels.h); nullptr: nothing that can be told.
   std::shared_ptr<Landing> integers_of(const Stream* stream, const KernelWork& work);
+  /// Where a step's time is known: finds the step in what the streams are given, and the factor of
+  /// durations by which it takes that time.
+  void look_for_step(LaneId lane, const Operation& operation) UNSTARVE_REQUIRES(machine_.mutex);
+  void take_step_factor(double factor) UNSTARVE_REQUIRES(machine_.mutex);
   void make_stream(Stream& stream, LaneOrder order) UNSTARVE_REQUIRES(machine_.mutex);
   Stream* stream_of_thread();
   std::uint64_t memory_limit() const;
@@ -100,6 +106,8 @@ class ProcessGpu final : public Gpu {
   const std::unique_ptr<SharedState> shared_;
   Stream legacy_;
   Stream writer_;  // where large copies to pinned memory are written, beside the copies
+  bool looks_for_step_ = false;  // these two are guarded by the machine's mutex
+  std::unordered_map<LaneId, StepFinder> step_finders_;
   std::atomic<bool> context_made_{false};
   Mutex context_mutex_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -17,10 +18,17 @@ namespace {
 
 constexpr int kGpusMax = 64;
 constexpr std::size_t kSettingsBytesMax = 1 << 20;
+constexpr double kStepSecondsMax = 86'400;
 
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t step_ns_of(const nlohmann::json& settings) {
+  const auto found = settings.find("step_time_s");
+  const double seconds = found != settings.end() && found->is_number() ? found->get<double>() : 0.0;
+  return seconds > 0 && seconds <= kStepSecondsMax ? std::llround(seconds * 1e9) : 0;
 }
 
 std::string variable(const char* name) {
@@ -114,6 +122,7 @@ Result<Settings> read_settings() {
   settings.durations = text_of(json, "durations");
   const auto scale = json.find("scale");
   if (scale != json.end() && scale->is_number()) settings.scale = scale->get<double>();
+  settings.step_ns = step_ns_of(json);
   settings.state_folder = text_of(json, "state");
   settings.rings_folder = rings_folder(settings.state_folder);
   return settings;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Settings {
   std::vector<int> visible;  // numbers of the machine's GPUs, in the process's order
   std::string durations;     // path of a table; empty: none
   double scale = 1;          // of every duration
+  std::int64_t step_ns = 0;  // what a step takes, if that is known: a factor is found by it
   std::string state_folder;
   std::string rings_folder;
 };

@@ -32,6 +32,14 @@ struct GpuTotals {
   std::atomic<std::int64_t> last_end_ns{0};
 };
 
+/// What a process found to be the job's step, where its time is known (engine/step_finder.h).
+struct SharedStep {
+  std::atomic<std::int64_t> factor_millionths{0};  // 0: none found yet; written last
+  std::atomic<std::int64_t> kernels{0};
+  std::atomic<std::int64_t> seen{0};
+  std::atomic<std::int64_t> modelled_ns{0};
+};
+
 /// The file STATE/gpu-INDEX, mapped by every process that uses the GPU and by the command line.
 /// Native byte order and alignment: it never leaves the machine.
 struct SharedGpu {
@@ -39,6 +47,7 @@ struct SharedGpu {
   static constexpr int kUses = 256;
   std::atomic<std::uint64_t> magic{0};
   GpuTotals totals;
+  SharedStep step;
   GpuUse uses[kUses];
 };
 
@@ -55,6 +64,7 @@ class SharedState {
   /// This process's own slot; it is taken at the first call.
   GpuUse& use();
   GpuTotals& totals() { return gpu_->totals; }
+  SharedStep& step() { return gpu_->step; }
   /// Of the other processes that are alive.
   std::uint64_t memory_of_others() const;
   int others_busy(std::int64_t now_ns) const;
