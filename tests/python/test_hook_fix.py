@@ -86,7 +86,9 @@ def test_workers_beyond_the_cpus_are_for_who_asks_for_them(tmp_path: Path) -> No
     # torch's warning of so many is not printed in the job's name.
     assert (job.process.stderr, job.errors) == ("", [])
     assert job.main.text["fix_applied"][0]["after"]["num_workers"] == many
-    job = run_job(tmp_path, [script], UNSTARVE_FIX=json.dumps({"num_workers": many}))
+    few = tmp_path / "few"
+    few.mkdir()
+    job = run_job(few, [script], UNSTARVE_FIX=json.dumps({"num_workers": many}))
     assert job.main.text["fix_applied"][0]["after"]["num_workers"] == many - 2
 
 
