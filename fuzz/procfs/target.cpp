@@ -4,6 +4,7 @@
 
 #include "host/cgroup.h"
 #include "host/procfs.h"
+#include "host/thread_look.h"
 
 /// The kernel writes these texts, but a container may mount anything in their place.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -22,5 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_io_stat(text);
   (void)parse_blkio_bytes(text);
   (void)parse_cgroup_mount(text);
+  (void)parse_blocked_call(text);
+  (void)doing_with_descriptor(text);
+  (void)doing_in_kernel_function(text);
   return 0;
 }

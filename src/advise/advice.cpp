@@ -17,6 +17,10 @@ constexpr double kMatters = 0.05;
 // A remedy that comes later takes more doing; it must gain more by this much to be named instead.
 constexpr double kClearlyMore = 1.05;
 
+bool is_doubtful(const Remedy& remedy) {
+  return remedy.only_if_it_gains && remedy.predicted && (*remedy.predicted).low <= 1;
+}
+
 std::vector<Remedy> remedies_for(const Situation& situation, const std::vector<std::string>& rules,
                                  const Predictions& predictions) {
   std::vector<Remedy> remedies = offers(situation, rules);
@@ -24,6 +28,7 @@ std::vector<Remedy> remedies_for(const Situation& situation, const std::vector<s
     const auto gain = predictions.gains.find(remedy.id);
     if (gain != predictions.gains.end()) remedy.predicted = gain->second;
   }
+  remedies.erase(std::remove_if(remedies.begin(), remedies.end(), is_doubtful), remedies.end());
   return remedies;
 }
 

@@ -132,6 +132,56 @@ TEST(Advice, ACacheIsAdvisedBetweenLoaderAndShards) {
   EXPECT_TRUE(contains(advised[0].how, "Unless the loader has a cache already: set"));
 }
 
+/// A job of two workers on two CPUs whose fetches take four steps, most of it waiting.
+diagnose::Signals waiting_for_storage() {
+  diagnose::Signals signals;
+  signals.num_workers = 2;
+  signals.effective_cpus = 2;
+  signals.cpu_use_ratio = 0.2;
+  signals.step_ns_median = 320e6;
+  signals.wait_ns_median = 240e6;
+  signals.fetch_ns_median = 640e6;
+  signals.fetch_cpu_ratio = 0.05;
+  signals.fetch_in_files_ratio = 0.9;
+  return signals;
+}
+
+TEST(Advice, WorkersBeyondTheCpusAreForFetchesThatWaitForStorage) {
+  diagnose::Signals signals = waiting_for_storage();
+  Remedy workers = offered_for_waits(signals, {}).front();
+  ASSERT_EQ(workers.id, "more_workers");
+  EXPECT_EQ(workers.values["num_workers"], 8) << "640 ms of a fetch in each 80 ms of the rest";
+  EXPECT_EQ(workers.values["prefetch_factor"], 2);
+  EXPECT_TRUE(contains(workers.how,
+                       "more than the 2 CPUs of this job, since a worker is off the "
+                       "CPU for 95 % of its time"))
+      << workers.how;
+  EXPECT_TRUE(contains(find_entry("more_workers")->apply(workers)->environment[0].second,
+                       R"("beyond_cpus": true)"));
+
+  signals.fetch_ns_median = 64e9;
+  EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 32);
+  signals.fetch_cpu_ratio = 0.25;  // eight of them keep two CPUs busy
+  EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 8);
+  signals.h2d_bytes_median = 100e6;
+  signals.h2d_copies_per_step = 1;
+  signals.memory_available_bytes = 6e9;  // each of them holds three batches
+  EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 5);
+  signals = waiting_for_storage();
+  signals.fetch_in_files_ratio = 0.1;  // it waits for something else
+  EXPECT_NE(offered_for_waits(signals, {}).front().id, "more_workers");
+}
+
+TEST(Advice, WorkersBeyondTheCpusAreOfferedOnlyWhereTheyAreSureToGain) {
+  Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  found.signals = waiting_for_storage();
+  const auto offered = [&found](const predict::Speedup& gain) {
+    return advise_on(found, {}, {{"more_workers", gain}}).find("more_workers") != nullptr;
+  };
+  EXPECT_TRUE(offered({2.5, 1.4, 3.0}));
+  EXPECT_FALSE(offered({1.1, 0.97, 1.3}));
+}
+
 TEST(Advice, OurLoaderIsForDataThatItCanRead) {
   const auto offered = [](const trace::DataSet& data) {
     return offered_for_waits({}, {"", data}).size();

@@ -100,6 +100,7 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   if (basis.training_cores) {
     basis.machine.cores = std::max(1.0, basis.machine.cores + 1 - *basis.training_cores);
   }
+  basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
   const auto steps = static_cast<double>(diagnosis.steps.count);
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = measured.calibration;

@@ -45,6 +45,7 @@ struct PredictionBasis {
   /// Where the model is trained on the CPU: cores that the training keeps busy while it does not
   /// wait, which loading competes for. Absent elsewhere.
   Reading<double> training_cores = {};
+  bool waits_for_storage = false;  // the job's fetches, mostly, while CPUs are to spare
   double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
   Calibration calibration;    // empty where none was made
   predict::CalibrationText workers;  // the job's own batches in worker processes

@@ -37,6 +37,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 constexpr std::array<Words, 18> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
+    {"late_storage", "files that come late"},
     {"storage", "slow storage"},
     {"off_cpu", "code that waits, neither for CPU nor for disk"},
     {"page_cache_miss", "files that are not in the page cache"},

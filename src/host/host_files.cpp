@@ -30,4 +30,8 @@ Result<std::vector<std::int64_t>> HostFiles::list_numbers(const std::string& pat
 
 bool HostFiles::exists(const std::string& path) const { return files_->exists(root_ + path); }
 
+Result<std::string> HostFiles::link_target(const std::string& path) const {
+  return files_->link_target(root_ + path);
+}
+
 }  // namespace unstarve::host

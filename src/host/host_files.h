@@ -29,6 +29,8 @@ class HostFiles {
   /// Entries of a folder that are numbers: the processes of /proc, the threads of a task folder.
   Result<std::vector<std::int64_t>> list_numbers(const std::string& path) const;
   bool exists(const std::string& path) const;
+  /// What a link holds: of an open file in /proc/PID/fd its path, or "socket:[7]".
+  Result<std::string> link_target(const std::string& path) const;
 
   static constexpr std::size_t kFileBytesMax = 1U << 20;
 

@@ -176,6 +176,10 @@ double PipelineMeasurements::mean_fetch_cpu_s() const {
   return mean_of(&MeasuredStep::fetch_cpu_s, steps);
 }
 
+double PipelineMeasurements::mean_fetch_blocked_s() const {
+  return mean_of(&MeasuredStep::fetch_blocked_s, steps);
+}
+
 Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size_t rank,
                                               const MeasureOptions& options) {
   const trace::Timeline& timeline = job.timeline();

@@ -41,6 +41,7 @@ struct PipelineMeasurements {
   double mean_step_s() const;
   double mean_samples() const;
   double mean_fetch_cpu_s() const;
+  double mean_fetch_blocked_s() const;
 };
 
 /// CPUs that the job's processes used, in the mean from one reading of their times to the next.

@@ -15,6 +15,8 @@ namespace {
 constexpr double kWorkerBytesPerS = 4e9;
 // Whoever reads a batch first maps its pages, 16 at a fault; an emulated device never reads it.
 constexpr double kMappedBytesPerS = 30e9;
+// What waits for storage may wait longer beside many others.
+constexpr Range kMoreAtATime = {1.0, 1.25};
 // How many standard errors a range of measured values reaches to either side.
 constexpr double kErrors = 2;
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
@@ -63,6 +65,18 @@ MeasuredWorkers crew_of(const WorkerCalibration& found, double cores) {
   return crew;
 }
 
+/// Workers that mostly wait for storage do not tell how cores share work. What they tell is the CPU
+/// time of a batch.
+void place_waiting(const WorkerCalibration& found, const PipelineMeasurements& before,
+                   Remedy& remedy) {
+  remedy.crew.reset();
+  const double samples = before.mean_samples() > 0 ? before.mean_samples() : found.samples;
+  const double scale = samples / found.samples / std::max(before.mean_fetch_cpu_s(), 1e-9);
+  const Range cpu_s = around(found.many.cpu.mean_s, found.many.cpu.error_s);
+  remedy.fetch_scale = {scale * cpu_s.low, scale * cpu_s.high};
+  remedy.transport_cpu_s = before.pinning_s;  // not measured
+}
+
 void place_measured(const WorkerPlacement& placement, const WorkerCalibration& found,
                     const PipelineMeasurements& before, Remedy& remedy) {
   MeasuredWorkers crew = crew_of(found, std::max(placement.cores, 1.0));
@@ -73,6 +87,8 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
   }
   crew.pinning_cpu_s = before.pinning_s;
   remedy.crew = crew;
+  const bool waited = found.one.wall.mean_s > 2 * found.one.cpu.mean_s;
+  if (waited) place_waiting(found, before, remedy);
   const Range receive_s = around(found.many.receive.mean_s, found.many.receive.error_s);
   remedy.loader.receive_s = receive_s.low;
   remedy.receive_more_s = {
@@ -106,7 +122,18 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
   } else {
     place_guessed(placement, before, remedy);
   }
+  assume_storage_keeps_up(placement.cores, before, remedy);
   return remedy;
+}
+
+void assume_storage_keeps_up(double cores, const PipelineMeasurements& before, Remedy& remedy) {
+  const bool waits = before.mean_fetch_blocked_s() > before.mean_fetch_cpu_s();
+  if (!waits || remedy.loader.workers <= std::max(cores, 1.0)) return;
+  remedy.blocked_scale = kMoreAtATime;
+  remedy.lacks += fmt::format(
+      "{}how storage answers {} requests at a time is not known: the prediction takes it that each "
+      "waits as long as now, at most {:.0f} % longer",
+      remedy.lacks.empty() ? "" : "; ", remedy.loader.workers, 100 * (kMoreAtATime.high - 1));
 }
 
 }  // namespace unstarve::predict

@@ -19,11 +19,12 @@ constexpr std::size_t kStepsAheadOfDevice = 4;
 
 enum class Activity { kIdle, kComputing, kBlocked };
 
-/// A fetching thread and the batch it works on.
+/// A fetching thread and the batch it works on: it is blocked, computes, and is blocked again.
 struct Worker {
   Activity activity = Activity::kIdle;
   double cpu_left_s = 0;
   double blocked_left_s = 0;
+  double blocked_after_s = 0;
   std::size_t batch = 0;
 };
 
@@ -122,11 +123,17 @@ class Simulation {
   void progress(Worker& worker, double dt, double rate) {
     if (worker.activity == Activity::kComputing) {
       worker.cpu_left_s -= dt * rate;
-      if (worker.cpu_left_s <= kDone) worker.activity = Activity::kBlocked;
+      if (worker.cpu_left_s <= kDone) {
+        worker.activity = Activity::kBlocked;
+        worker.blocked_left_s = worker.blocked_after_s;
+      }
     } else if (worker.activity == Activity::kBlocked) {
       worker.blocked_left_s -= dt;
     }
-    if (worker.activity == Activity::kBlocked && worker.blocked_left_s <= kDone) {
+    if (worker.activity != Activity::kBlocked || worker.blocked_left_s > kDone) return;
+    if (worker.cpu_left_s > kDone) {
+      worker.activity = Activity::kComputing;
+    } else {
       ready_[worker.batch] = true;
       worker.activity = Activity::kIdle;
     }
@@ -134,17 +141,25 @@ class Simulation {
 
   void start_idle_workers() {
     const std::size_t allowed = taken_ + 1 + static_cast<std::size_t>(model_.loader.batches_ahead);
-    for (Worker& worker : workers_) {
-      if (worker.activity != Activity::kIdle || next_batch_ >= steps_.size() ||
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (workers_[i].activity != Activity::kIdle || next_batch_ >= steps_.size() ||
           next_batch_ >= allowed) {
         continue;
       }
-      const StepCost& batch = steps_[next_batch_];
-      worker = {Activity::kComputing,
-                std::max(batch.fetch_cpu_s * model_.loader.fetch_scale, kDone),
-                batch.fetch_blocked_s, next_batch_};
-      ++next_batch_;
+      start(i, steps_[next_batch_]);
     }
+  }
+
+  /// A fetch computes and waits in turns, sample by sample, at other times than the others do. Here
+  /// each worker computes at another place of its wait, lest all of them do so at once, again and
+  /// again.
+  void start(std::size_t i, const StepCost& batch) {
+    const double blocked_first_s =
+        batch.fetch_blocked_s * static_cast<double>(i) / static_cast<double>(workers_.size());
+    workers_[i] = {blocked_first_s > kDone ? Activity::kBlocked : Activity::kComputing,
+                   std::max(batch.fetch_cpu_s * model_.loader.fetch_scale, 2 * kDone),
+                   blocked_first_s, batch.fetch_blocked_s - blocked_first_s, next_batch_};
+    ++next_batch_;
   }
 
   /// `main_cpu`: of the training thread, 0..1.

@@ -20,11 +20,17 @@ constexpr Range kModelError = {0.94, 1.06};
 // 5 %.
 constexpr Range kTrialToTrial = {0.92, 1.08};
 
-/// The cost of one measured step as the remedy makes it. `freeing_s`: drawn from the remedy's.
-StepCost cost_of(const MeasuredStep& step, const Remedy& remedy, double freeing_s) {
+/// What one world has of a remedy's ranges that every step of it shares.
+struct Drawn {
+  double freeing_s = 0;
+  double blocked_scale = 1;
+};
+
+/// The cost of one measured step as the remedy makes it.
+StepCost cost_of(const MeasuredStep& step, const Remedy& remedy, const Drawn& drawn) {
   StepCost cost;
   cost.fetch_cpu_s = step.fetch_cpu_s;
-  cost.fetch_blocked_s = step.fetch_blocked_s;
+  cost.fetch_blocked_s = drawn.blocked_scale * step.fetch_blocked_s;
   cost.staging_s = step.staging_s;
   // A staged copy lasts as long as its staging; other copies are the device's own work.
   cost.device_s = step.staging_s > 0 ? std::max(0.0, step.device_s - step.copy_s) : step.device_s;
@@ -36,10 +42,10 @@ StepCost cost_of(const MeasuredStep& step, const Remedy& remedy, double freeing_
       std::max(0.0, step.step_s - step.wait_s - step.sync_s - cost.staging_s - cost.lead_s);
   // The loop lets go of a batch when it has the next one: before the step's first launch.
   double& frees = cost.syncs ? cost.lead_s : cost.host_s;
-  if (step.staging_s > 0) frees = std::max(0.0, frees - freeing_s);
+  if (step.staging_s > 0) frees = std::max(0.0, frees - drawn.freeing_s);
   if (remedy.sample_cpu_s) {
     cost.fetch_cpu_s = *remedy.sample_cpu_s * step.samples;
-    cost.fetch_blocked_s = 0;
+    cost.fetch_blocked_s = drawn.blocked_scale * remedy.sample_blocked_s * step.samples;
   }
   cost.fetch_cpu_s += remedy.transport_cpu_s;
   cost.staging_s *= remedy.batch_bytes_ratio;
@@ -94,8 +100,10 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
   }
   before_s /= static_cast<double>(before.steps.size());
   const double freeing_s = draw.in(remedy.freeing_s);
+  const bool is_sure = remedy.blocked_scale.low == remedy.blocked_scale.high;
+  const Drawn drawn = {freeing_s, is_sure ? 1 : draw.in(remedy.blocked_scale)};
   for (std::size_t i = 0; i < kSimulatedSteps; ++i) {
-    costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, freeing_s));
+    costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, drawn));
   }
   const PipelineModel model = draw_model(before, remedy, machine, draw);
   const double after_s = simulate_mean_step_s(model, costs, kWarmUpSteps) * draw.in(kModelError);

@@ -44,6 +44,11 @@ struct Remedy {
   Reading<double> sample_cpu_s = {};
   /// Uncertainty of a fetch's CPU time in its new place, as a factor.
   Range fetch_scale = {1.0, 1.0};
+  /// Uncertainty of the time that a fetch waits for storage, as a factor: more at a time may be
+  /// answered later each.
+  Range blocked_scale = {1.0, 1.0};
+  /// Seconds that the new loader's thread waits for storage per sample; with `sample_cpu_s`.
+  double sample_blocked_s = 0;
   /// CPU seconds per batch that the new place costs on top, in the worker.
   double transport_cpu_s = 0;
   /// What the job's own code takes in worker processes, measured. The measured steps' fetches are
@@ -87,6 +92,10 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
 /// `batch_bytes_ratio`: see Remedy.
 Remedy native_loader(int threads, int batches_ahead, double sample_cpu_s,
                      double batch_bytes_ratio = 1);
+
+/// Where fetches mostly wait, and the edit has more threads or processes than cores, so that more
+/// of them wait for storage at a time: a range for what each then waits, and words for it.
+void assume_storage_keeps_up(double cores, const PipelineMeasurements& before, Remedy& remedy);
 
 /// What `remedy` would do to the mean step time: median and 90 % interval of old / new over
 /// resampled steps and drawn machine parameters. The result cannot pass the remaining critical

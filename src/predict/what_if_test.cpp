@@ -115,6 +115,67 @@ TEST(WhatIf, WhoTookTheMeasuredBatchesHadToShareTheCoresToo) {
   EXPECT_NEAR(step_with(found), 0.431 / 2, 0.012);
 }
 
+/// A batch of 32 samples waits for storage for 0.6 s and takes 30 ms of CPU; 40 ms of the rest.
+PipelineMeasurements waiting_for_storage() {
+  PipelineMeasurements pipeline;
+  for (std::size_t i = 0; i < 40; ++i) {
+    pipeline.steps.push_back({.step_s = 0.67,
+                              .wait_s = 0.63,
+                              .device_s = 0.03,
+                              .fetch_cpu_s = 0.03,
+                              .fetch_blocked_s = 0.6,
+                              .samples = 32});
+  }
+  pipeline.fetches_seen = true;
+  pipeline.loader_known = true;
+  pipeline.loader_id = 3;
+  return pipeline;
+}
+
+TEST(WhatIf, WorkersThatWaitForStorageTakeNoCore) {
+  const PipelineMeasurements pipeline = waiting_for_storage();
+  const auto step_s = [&pipeline](const Remedy& remedy) {
+    const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+    return speedup ? pipeline.mean_step_s() / speedup->speedup : 0;
+  };
+  EXPECT_NEAR(step_s(more_workers({2, 2, 0, 2}, pipeline, {})), 0.63 / 2, 0.02);
+  const Remedy eight = more_workers({8, 2, 0, 2}, pipeline, {});
+  // Storage may answer more requests a little later each.
+  EXPECT_NEAR(step_s(eight), (0.03 + 1.125 * 0.6) / 8, 0.01);
+  EXPECT_NE(eight.lacks.find("how storage answers 8 requests at a time"), std::string::npos);
+  const auto range = predict_speedup(pipeline, eight, two_cores());
+  ASSERT_TRUE(range);
+  EXPECT_GT(range->low, 1);
+  EXPECT_GT(range->high / range->low, 1.1) << "the range says that it is not known";
+}
+
+TEST(WhatIf, ACrewThatWaitedForStorageTellsTheCpuTimeOfABatch) {
+  const PipelineMeasurements pipeline = waiting_for_storage();
+  CalibrationText found = calibrated(0.06, 0.06);  // twice what the fetches took before
+  found.measured->samples = 32;
+  found.measured->one.wall = {0.66, 0.02};
+  found.measured->many.wall = {0.64, 0.02};
+  Remedy remedy = more_workers({32, 2, 0, 2}, pipeline, found);
+  EXPECT_FALSE(remedy.crew) << "nobody shared a core";
+  EXPECT_NEAR(remedy.fetch_scale.low, 2, 0.2);
+  EXPECT_NEAR(remedy.fetch_scale.high, 2, 0.2);
+  const auto speedup = predict_speedup(pipeline, remedy, two_cores());
+  ASSERT_TRUE(speedup);
+  // Both cores are busy: 60 ms of each batch and 40 ms of the training thread.
+  EXPECT_NEAR(pipeline.mean_step_s() / speedup->speedup, 0.1 / 1.95, 0.01);
+}
+
+TEST(WhatIf, ALoaderWhoseThreadsWaitForStorageIsNoFasterThanThat) {
+  const PipelineMeasurements pipeline = waiting_for_storage();
+  Remedy remedy = native_loader(2, 4, 0.0005);
+  const auto unhindered = predict_speedup(pipeline, remedy, two_cores());
+  remedy.sample_blocked_s = 0.6 / 32;
+  const auto waiting = predict_speedup(pipeline, remedy, two_cores());
+  ASSERT_TRUE(unhindered && waiting);
+  EXPECT_GT(unhindered->speedup, 8);
+  EXPECT_LT(waiting->speedup, 2.3);
+}
+
 TEST(WhatIf, ACalibrationIsSurerThanAGuess) {
   const PipelineMeasurements pipeline = starving_for_loader_3();
   const auto measured = predict_speedup(

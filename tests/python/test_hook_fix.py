@@ -75,6 +75,23 @@ def test_batches_and_their_order_are_the_same(tmp_path: Path) -> None:
     assert job.main.text["fix_applied"] == [{"loader": 0, "before": before, "after": after}]
 
 
+def test_workers_beyond_the_cpus_are_for_who_asks_for_them(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(ORDER)
+    plain = run_python([script], environment())
+    many = len(os.sched_getaffinity(0)) + 2
+    fix = {"num_workers": many, "prefetch_factor": 2, "beyond_cpus": True}
+    job = run_job(tmp_path, [script], UNSTARVE_FIX=json.dumps(fix))
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout)
+    # torch's warning of so many is not printed in the job's name.
+    assert (job.process.stderr, job.errors) == ("", [])
+    assert job.main.text["fix_applied"][0]["after"]["num_workers"] == many
+    few = tmp_path / "few"
+    few.mkdir()
+    job = run_job(few, [script], UNSTARVE_FIX=json.dumps({"num_workers": many}))
+    assert job.main.text["fix_applied"][0]["after"]["num_workers"] == many - 2
+
+
 @two_cpus
 def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path: Path) -> None:
     script = tmp_path / "train.py"

@@ -1,13 +1,22 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/reading.h"
 #include "diagnose/signals/signals.h"
 
 namespace unstarve::advise {
 
+/// Among a remedy's values: it has more workers, or threads, than the job may use CPUs.
+inline constexpr const char* kBeyondCpus = "beyond_cpus";
+
 /// Worker processes that would hide a batch's time behind the rest of the step, whatever the
 /// machine has; at least 2, since one slow batch must not stop the step.
 Reading<double> needed_workers(const diagnose::Signals& signals);
+
+/// Worker processes that CPUs, memory and good sense allow where fetches wait for storage and not
+/// for CPUs, each with so many batches ahead; 0 where they do not wait for it.
+double waiting_workers(const diagnose::Signals& signals, std::int64_t batches_ahead);
 
 /// A quota may leave a fraction of a CPU; a thread is a thread all the same.
 double whole_cpus(double effective_cpus);

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -105,6 +106,13 @@ Status Files::remove(const std::string& path) {
 }
 
 bool Files::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+Result<std::string> Files::link_target(const std::string& path) {
+  std::array<char, 4096> target = {};  // the kernel's longest path
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  if (size < 0) return fail_errno(errno, "cannot read a link");
+  return std::string(target.data(), static_cast<std::size_t>(size));
+}
 
 Status Files::list(const std::string& path, const std::function<void(std::string_view)>& visit) {
   const UniqueHandle<DirectoryTraits> directory(::opendir(path.c_str()));

@@ -76,6 +76,8 @@ class Files {
   virtual Status rename(const std::string& from, const std::string& to);
   virtual Status remove(const std::string& path);
   virtual bool exists(const std::string& path);
+  /// What the link at `path` holds, which need not be a path: in /proc/PID/fd it is "socket:[7]".
+  virtual Result<std::string> link_target(const std::string& path);
   /// Hands every name in a folder to `visit`, in no order.
   virtual Status list(const std::string& path, const std::function<void(std::string_view)>& visit);
 

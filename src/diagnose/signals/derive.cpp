@@ -1,6 +1,7 @@
 #include "diagnose/signals/derive.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -39,6 +40,28 @@ void derive_utilisation(const std::vector<double>& samples, Signals& out) {
   out.gpu_utilisation_mean = mean;
   out.gpu_utilisation_deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
   out.gpu_utilisation_swings_ratio = falls / count;
+}
+
+/// What threads within fetches were seen to do.
+void derive_fetch_looks(const HostSignals& host, Signals& out) {
+  // Fewer looks say little of a share.
+  constexpr double kFewest = 20;
+  struct Part {
+    const Reading<double>& looks;
+    Reading<double>& ratio;
+  };
+  const std::array<Part, 4> parts = {{
+      {host.fetch_looks_in_files, out.fetch_in_files_ratio},
+      {host.fetch_looks_in_network, out.fetch_in_network_ratio},
+      {host.fetch_looks_asleep, out.fetch_asleep_ratio},
+      {host.fetch_looks_in_locks, out.fetch_in_locks_ratio},
+  }};
+  double all = host.fetch_looks_on_cpu.value_or(0) + host.fetch_looks_elsewhere.value_or(0);
+  for (const Part& part : parts) all += part.looks.value_or(0);
+  for (const Part& part : parts) {
+    part.ratio = part.looks ? Reading<double>(WhyAbsent::kNotObserved) : part.looks.why_absent();
+    if (part.looks && all >= kFewest) part.ratio = *part.looks / all;
+  }
 }
 
 }  // namespace
@@ -99,6 +122,9 @@ void derive_host_signals(const HostSignals& host, Signals& out) {
     // Read-ahead may fetch more than was asked for.
     out.page_cache_miss_ratio = std::min(1.0, *out.page_cache_miss_ratio);
   }
+  out.read_call_bytes_per_s = host.requested_bytes_per_s;
+  derive_fetch_looks(host, out);
+  out.memory_available_bytes = host.memory_available_bytes;
   out.memory_available_ratio = ratio(host.memory_available_bytes, host.memory_total_bytes);
   out.gpu_memory_used_ratio = ratio(host.gpu_memory_used_bytes, host.gpu_memory_total_bytes);
   out.thermal_slowdown_ratio = host.thermal_slowdown_ratio;

@@ -9,13 +9,20 @@ namespace unstarve::diagnose {
 /// What the sampler saw beside the job. Filled by the caller, so that diagnose needs no run store;
 /// means are over the steps that are looked at. A trace from elsewhere has none of it.
 struct HostSignals {
-  Reading<double> effective_cpus;          // min(affinity, cpuset, ceil(quota / period))
-  Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
-  Reading<double> cpu_waiting_threads;     // main threads of its processes that wait for a CPU
-  Reading<double> throttled_ratio;         // cgroup throttled time / wall time
-  Reading<double> io_pressure_ratio;       // PSI io "some" time / wall time
-  Reading<double> storage_bytes_per_s;     // read_bytes of the process tree
-  Reading<double> requested_bytes_per_s;   // rchar of the process tree; mmap reads bypass it
+  Reading<double> effective_cpus;         // min(affinity, cpuset, ceil(quota / period))
+  Reading<double> job_cpu_cores;          // CPU seconds of the job's process tree per second
+  Reading<double> cpu_waiting_threads;    // main threads of its processes that wait for a CPU
+  Reading<double> throttled_ratio;        // cgroup throttled time / wall time
+  Reading<double> io_pressure_ratio;      // PSI io "some" time / wall time
+  Reading<double> storage_bytes_per_s;    // read_bytes of the process tree
+  Reading<double> requested_bytes_per_s;  // rchar of the process tree; mmap reads bypass it
+  /// Looks at threads within a fetch, by what the thread did then; all are there or none is.
+  Reading<double> fetch_looks_on_cpu;
+  Reading<double> fetch_looks_in_files;
+  Reading<double> fetch_looks_in_network;
+  Reading<double> fetch_looks_asleep;
+  Reading<double> fetch_looks_in_locks;
+  Reading<double> fetch_looks_elsewhere;
   Reading<double> memory_available_bytes;  // of the host, or of the cgroup's limit
   Reading<double> memory_total_bytes;
   /// GPU utilisation samples 0..1 in the order of time; empty when there is no monitor.

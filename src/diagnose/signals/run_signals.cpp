@@ -30,6 +30,20 @@ Reading<double> share_with_bits(const std::vector<trace::SeriesPoint>& points, s
   return with / count;
 }
 
+/// Sum of a count's samples.
+Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
+                       const trace::Interval& when) {
+  Reading<double> sum;
+  for (const trace::SeriesPoint& point : trace::points_in(run, metric, "job", when)) {
+    if (point.value) {
+      sum = sum.value_or(0) + *point.value;
+    } else if (!sum) {
+      sum = point.value;
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when) {
@@ -46,6 +60,12 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   }
   host.storage_bytes_per_s = trace::mean_in(run, "job.storage_read_bytes_per_s", "job", when);
   host.requested_bytes_per_s = trace::mean_in(run, "job.read_call_bytes_per_s", "job", when);
+  host.fetch_looks_on_cpu = sum_in(run, "job.fetch_looks_on_cpu", when);
+  host.fetch_looks_in_files = sum_in(run, "job.fetch_looks_in_files", when);
+  host.fetch_looks_in_network = sum_in(run, "job.fetch_looks_in_network", when);
+  host.fetch_looks_asleep = sum_in(run, "job.fetch_looks_asleep", when);
+  host.fetch_looks_in_locks = sum_in(run, "job.fetch_looks_in_locks", when);
+  host.fetch_looks_elsewhere = sum_in(run, "job.fetch_looks_elsewhere", when);
   host.memory_available_bytes = trace::mean_in(run, "host.memory_available_bytes", "host", when);
   host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
   for (const trace::SeriesPoint& point :

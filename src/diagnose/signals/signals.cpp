@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 64> kFields = {{
+constexpr std::array<SignalField, 70> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -42,6 +42,10 @@ constexpr std::array<SignalField, 64> kFields = {{
     {"pin_memory", &Signals::pin_memory},
     {"fetch_ns_median", &Signals::fetch_ns_median},
     {"fetch_cpu_ratio", &Signals::fetch_cpu_ratio},
+    {"fetch_in_files_ratio", &Signals::fetch_in_files_ratio},
+    {"fetch_in_network_ratio", &Signals::fetch_in_network_ratio},
+    {"fetch_asleep_ratio", &Signals::fetch_asleep_ratio},
+    {"fetch_in_locks_ratio", &Signals::fetch_in_locks_ratio},
     {"decode_ratio", &Signals::decode_ratio},
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},
@@ -67,7 +71,9 @@ constexpr std::array<SignalField, 64> kFields = {{
     {"io_pressure_ratio", &Signals::io_pressure_ratio},
     {"page_cache_miss_ratio", &Signals::page_cache_miss_ratio},
     {"storage_bytes_per_s", &Signals::storage_bytes_per_s},
+    {"read_call_bytes_per_s", &Signals::read_call_bytes_per_s},
     {"memory_available_ratio", &Signals::memory_available_ratio},
+    {"memory_available_bytes", &Signals::memory_available_bytes},
     {"gpu_utilisation_mean", &Signals::gpu_utilisation_mean},
     {"gpu_utilisation_deviation", &Signals::gpu_utilisation_deviation},
     {"gpu_utilisation_swings_ratio", &Signals::gpu_utilisation_swings_ratio},

@@ -49,11 +49,16 @@ struct Signals {
   Reading<double> worker_busy_ratio;  // of the workers' time, inside fetches
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
-  Reading<double> pin_memory;       // 0 or 1
-  Reading<double> fetch_ns_median;  // wall time
-  Reading<double> fetch_cpu_ratio;  // CPU time of the fetching thread / wall time
-  Reading<double> decode_ratio;     // of a fetch's wall time, inside image decoding
-  Reading<double> collate_ratio;    // of a fetch's wall time, inside collate
+  Reading<double> pin_memory;              // 0 or 1
+  Reading<double> fetch_ns_median;         // wall time
+  Reading<double> fetch_cpu_ratio;         // CPU time of the fetching thread / wall time
+  Reading<double> fetch_in_files_ratio;    // of looks at threads within a fetch: they wait in calls
+                                           // on files
+  Reading<double> fetch_in_network_ratio;  // ... for sockets
+  Reading<double> fetch_asleep_ratio;      // ... for a time of their own choice
+  Reading<double> fetch_in_locks_ratio;    // ... for other threads of the job
+  Reading<double> decode_ratio;            // of a fetch's wall time, inside image decoding
+  Reading<double> collate_ratio;           // of a fetch's wall time, inside collate
   Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
 
   // unstarve's own loader. Of the time that its threads are in its stages, as is decode_ratio then;
@@ -85,7 +90,9 @@ struct Signals {
   Reading<double> io_pressure_ratio;       // of wall time, some task waits for storage (PSI)
   Reading<double> page_cache_miss_ratio;   // bytes read from storage / bytes asked for
   Reading<double> storage_bytes_per_s;     // read from storage
+  Reading<double> read_call_bytes_per_s;   // returned by read calls, from the page cache or not
   Reading<double> memory_available_ratio;  // of the host's memory
+  Reading<double> memory_available_bytes;
 
   // What the device's monitor says (driver-averaged utilisation).
   Reading<double> gpu_utilisation_mean;       // 0..1

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "observe/outside/fetch_source.h"
 #include "observe/outside/sample_book.h"
 #include "trace/run_rows.h"
 
@@ -30,7 +31,8 @@ inline constexpr std::size_t kLiveTicks = 300;
 /// Passes rows on and counts what LiveView shows of them.
 class CountingSink final : public trace::RunSink {
  public:
-  explicit CountingSink(trace::RunSink& next) : next_(next) {}
+  /// `fetches` is told of every fetch.
+  CountingSink(trace::RunSink& next, FetchSource& fetches) : next_(next), fetches_(fetches) {}
   const LiveView& counts() const { return counts_; }
 
   void add(const trace::ProcessRow& row) override { next_.add(row); }
@@ -48,7 +50,10 @@ class CountingSink final : public trace::RunSink {
     counts_.waited_ns += row.when.duration_ns();
     next_.add(row);
   }
-  void add(const trace::FetchRow& row) override { next_.add(row); }
+  void add(const trace::FetchRow& row) override {
+    fetches_.note(row);
+    next_.add(row);
+  }
   void add(const trace::StageRow& row) override { next_.add(row); }
   void add(const trace::SyncRow& row) override { next_.add(row); }
   void add(const trace::DeviceRow& row) override { next_.add(row); }
@@ -66,6 +71,7 @@ class CountingSink final : public trace::RunSink {
 
  private:
   trace::RunSink& next_;
+  FetchSource& fetches_;
   LiveView counts_;
 };
 

@@ -13,13 +13,23 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
+/// First among the sources, so that its looks are as old as the tick says.
+FetchSource& add_fetch_source(const host::HostFiles& files,
+                              std::vector<std::unique_ptr<Source>>& sources) {
+  auto fetches = std::make_unique<FetchSource>(files);
+  FetchSource& added = *fetches;
+  sources.push_back(std::move(fetches));
+  return added;
+}
+
 }  // namespace
 
 Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid_t job)
     : wiring_(wiring),
       options_(options),
       book_(*wiring.writer),
-      rows_(*wiring.writer),
+      fetches_(add_fetch_source(*wiring.files, sources_)),
+      rows_(*wiring.writer, fetches_),
       rings_(wiring.writer->dir() + "/rings"),
       started_ns_(wiring.clock->now_ns()),
       next_deadline_ns_(started_ns_),

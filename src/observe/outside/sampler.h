@@ -73,10 +73,11 @@ class Sampler {
   SamplerWiring wiring_;
   SamplerOptions options_;
   SampleBook book_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  FetchSource& fetches_;  // one of sources_
   CountingSink rows_;
   RingDirectory rings_;
   OwnSource* own_ = nullptr;  // one of sources_
-  std::vector<std::unique_ptr<Source>> sources_;
   std::int64_t started_ns_;
   std::int64_t next_deadline_ns_;
   std::int64_t next_full_second_ns_;

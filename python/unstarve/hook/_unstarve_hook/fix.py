@@ -2,10 +2,11 @@
 or unstarve's own loader in their place.
 
 UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor and pin_memory, or with
-{"loader": "unstarve"}. A loader is changed when it is first iterated, and only upwards. The batches
-and their order stay as they are (with unstarve's loader: the order, and the transforms with other
-draws of chance); where that, or the job itself, would be at risk, the loader is left alone and the
-reason recorded.
+{"loader": "unstarve"}, whose num_workers is the most threads. Workers are limited to the CPUs at
+hand unless "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A loader is
+changed when it is first iterated, and only upwards. The batches and their order stay as they are
+(with unstarve's loader: the order, and the transforms with other draws of chance); where that, or
+the job itself, would be at risk, the loader is left alone and the reason recorded.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from .recorder import RECORDER
 _MAP_STYLE = 0
 #: What a batch of 224 x 224 float images takes in /dev/shm, for want of a better guess.
 _SAMPLE_BYTES = 3 * 224 * 224 * 4
+#: More than anybody needs, whatever the variable says.
+_MOST_BEYOND_CPUS = 64
 #: Libraries whose open files or handles do not survive a fork, or share their position after it.
 _HANDLES = ("h5py", "lmdb", "netCDF4", "sqlite3", "tarfile", "tables", "zarr", "zipfile")
 
@@ -45,7 +48,8 @@ def apply(loader: Any, loader_id: int) -> None:
         before = _settings(loader)
         wanted = _wanted()
         if wanted.get("loader") == "unstarve":
-            _put_ours_in_its_place(loader)
+            threads = int(wanted.get("num_workers", 0))
+            _put_ours_in_its_place(loader, min(threads, _MOST_BEYOND_CPUS))
             _add("fix_applied", loader=loader_id, before=before, after={"loader": "unstarve"})
             return
         changes = _changes(loader, wanted)
@@ -59,7 +63,7 @@ def apply(loader: Any, loader_id: int) -> None:
         _add("fix_refused", loader=loader_id, reason=f"{type(error).__name__}: {error}")
 
 
-def _put_ours_in_its_place(loader: Any) -> None:
+def _put_ours_in_its_place(loader: Any, threads: int) -> None:
     """The object stays, so that whoever holds it sees no change; only its class is another."""
     torch_class = sys.modules["torch.utils.data.dataloader"].DataLoader
     if type(loader) is not torch_class:
@@ -77,7 +81,7 @@ def _put_ours_in_its_place(loader: Any) -> None:
             loader.__class__ = torch_class
     if explanation.engine != "native":
         raise RefusedError(f"not to be loaded natively: {explanation.reason}")
-    loader.__dict__["num_workers"] = 0  # as many threads as the process may use CPUs
+    loader.__dict__["num_workers"] = threads  # 0: as many as the process may use CPUs
 
 
 def _set(loader: Any, changes: dict[str, Any]) -> None:
@@ -105,10 +109,12 @@ def _settings(loader: Any) -> dict[str, Any]:
 def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     """Attributes to set, in this order; empty where the loader has all of it already."""
     changes: dict[str, Any] = {}
-    workers = min(int(fix.get("num_workers", 0)), len(os.sched_getaffinity(0)))
+    workers = min(int(fix.get("num_workers", 0)), _most_workers(fix))
     if workers > loader.num_workers:
         check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
         changes["num_workers"] = workers
+        if fix.get("beyond_cpus"):  # torch warns of more workers than CPUs
+            changes["check_worker_number_rationality"] = _say_nothing
         if loader.num_workers == 0:
             changes.update(start_method(loader), prefetch_factor=2)
     prefetch = int(fix.get("prefetch_factor") or 0)
@@ -117,6 +123,14 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     if fix.get("pin_memory") and not loader.pin_memory and _cuda_in_use():
         changes["pin_memory"] = True
     return changes
+
+
+def _most_workers(fix: dict[str, Any]) -> int:
+    return _MOST_BEYOND_CPUS if fix.get("beyond_cpus") else len(os.sched_getaffinity(0))
+
+
+def _say_nothing() -> None:
+    pass
 
 
 def check_workers(loader: Any, batches: int) -> None:

@@ -14,44 +14,67 @@ namespace {
 
 constexpr std::int64_t kPrefetchFactor = 4;
 
+// Beyond the CPUs each worker is ahead by torch's usual number, since all of them are memory.
+constexpr std::int64_t kPrefetchBeyondCpus = 2;
+
 bool concerns(std::string_view rule) {
   return rule == "input_wait" || rule == "input_wait_from_host" ||
          rule == "gpu_fluctuating_cpu_low";
 }
 
-/// As many as are needed and the CPUs allow; nothing when the CPUs are busy already, or as many
-/// run.
-std::optional<double> workers_for(const diagnose::Signals& signals, const Reading<double>& needed) {
+struct Workers {
+  double count = 0;
+  bool beyond_cpus = false;  // since their fetches wait for storage and leave the CPUs alone
+};
+
+/// As many as are needed and the CPUs allow, or, where fetches wait for storage, storage; nothing
+/// when the CPUs are busy already, or as many run.
+std::optional<Workers> workers_for(const diagnose::Signals& signals,
+                                   const Reading<double>& needed) {
   if (is_native(signals)) return std::nullopt;  // it has threads
   if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= diagnose::kCpusBusy) return std::nullopt;
   if (!needed) return std::nullopt;
-  const double workers = std::min(*needed, whole_cpus(signals.effective_cpus.value_or(*needed)));
-  if (signals.num_workers && workers <= *signals.num_workers) return std::nullopt;
+  const double cpus = whole_cpus(signals.effective_cpus.value_or(*needed));
+  Workers workers = {std::min(*needed, cpus)};
+  const double waiting = std::min(*needed, waiting_workers(signals, kPrefetchBeyondCpus));
+  if (waiting > cpus) workers = {waiting, true};
+  if (signals.num_workers && workers.count <= *signals.num_workers) return std::nullopt;
   return workers;
+}
+
+std::string why_so_many(const diagnose::Signals& signals, const Workers& workers, double needed) {
+  if (workers.beyond_cpus) {
+    return fmt::format(
+        "; more than the {:.0f} CPUs of this job, since a worker is off the CPU for {} of its "
+        "time: it waits for storage",
+        signals.effective_cpus.value_or(0),
+        diagnose::percent(1 - signals.fetch_cpu_ratio.value_or(0)));
+  }
+  if (!signals.effective_cpus || needed <= *signals.effective_cpus) return "";
+  return fmt::format("; hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
+                     needed, *signals.effective_cpus);
 }
 
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (!concerns(rule)) return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double> needed = needed_workers(signals);
-  const std::optional<double> workers = workers_for(signals, needed);
+  const std::optional<Workers> workers = workers_for(signals, needed);
   if (!workers) return std::nullopt;
+  const std::int64_t prefetch = workers->beyond_cpus ? kPrefetchBeyondCpus : kPrefetchFactor;
   const std::string now =
       signals.num_workers ? fmt::format(" instead of {:.0f}", *signals.num_workers) : "";
-  const std::string bound =
-      signals.effective_cpus && *needed > *signals.effective_cpus
-          ? fmt::format("; hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
-                        *needed, *signals.effective_cpus)
-          : "";
   Remedy remedy;
-  remedy.how =
-      fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
-                  diagnose::at(situation.job.loader_place), *workers, now, kPrefetchFactor, bound);
-  remedy.values = {{"num_workers", std::llround(*workers)}, {"prefetch_factor", kPrefetchFactor}};
+  remedy.how = fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
+                           diagnose::at(situation.job.loader_place), workers->count, now, prefetch,
+                           why_so_many(signals, *workers, *needed));
+  remedy.values = {{"num_workers", std::llround(workers->count)}, {"prefetch_factor", prefetch}};
+  if (workers->beyond_cpus) remedy.values[kBeyondCpus] = 1;
+  remedy.only_if_it_gains = workers->beyond_cpus;
   remedy.edit = fmt::format(
       "- DataLoader(dataset, ...)\n+ DataLoader(dataset, ..., num_workers={:.0f}, "
       "prefetch_factor={})",
-      *workers, kPrefetchFactor);
+      workers->count, prefetch);
   return remedy;
 }
 
@@ -68,9 +91,10 @@ std::optional<Application> apply(const Remedy& remedy) {
   const std::int64_t workers = remedy.values.at("num_workers");
   const std::int64_t prefetch = remedy.values.at("prefetch_factor");
   Application application;
+  const char* beyond = remedy.values.count(kBeyondCpus) != 0 ? R"(, "beyond_cpus": true)" : "";
   application.environment = {
-      {"UNSTARVE_FIX",
-       fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}}})", workers, prefetch)}};
+      {"UNSTARVE_FIX", fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}{}}})", workers,
+                                   prefetch, beyond)}};
   application.change =
       fmt::format("num_workers={}, prefetch_factor={} in the DataLoader", workers, prefetch);
   return application;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "advise/catalogue.h"
@@ -12,36 +13,65 @@ namespace unstarve::advise {
 
 namespace {
 
-/// unstarve's loader with one thread per effective CPU.
+constexpr const char* kThreads = "threads";
+
+/// As many as there are CPUs, or, where fetches wait for storage, as hide that behind the steps.
+double threads_for(const diagnose::Signals& signals) {
+  const double cpus = whole_cpus(*signals.effective_cpus);
+  const double waiting = waiting_workers(signals, 0);
+  const Reading<double> needed = needed_workers(signals);
+  return needed ? std::max(cpus, std::min(*needed, waiting)) : cpus;
+}
+
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule != "input_wait" && rule != "input_wait_from_host") return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   if (is_native(signals) || !may_load_natively(situation.job.data)) return std::nullopt;
   Remedy remedy;
   std::string threads;
+  std::string argument;
   if (signals.effective_cpus) {
-    const double count = whole_cpus(*signals.effective_cpus);
+    const double count = threads_for(signals);
     threads = fmt::format(" with {:.0f} thread{}", count, count == 1 ? "" : "s");
-    remedy.values = {{"threads", std::llround(count)}};
+    remedy.values = {{kThreads, std::llround(count)}};
+    if (count > whole_cpus(*signals.effective_cpus)) {
+      remedy.values[kBeyondCpus] = 1;
+      argument = fmt::format(
+          " (num_workers={:.0f}: more than CPUs, since reading waits for storage)", count);
+    }
   }
   remedy.how = fmt::format(
       "Import DataLoader from unstarve instead of torch.utils.data{}: where it knows data set and "
       "transforms (ImageFolder and torchvision's), it reads, decodes and batches in native "
-      "threads{}.",
-      diagnose::at(situation.job.loader_place), threads);
+      "threads{}{}.",
+      diagnose::at(situation.job.loader_place), threads, argument);
   remedy.edit = "- from torch.utils.data import DataLoader\n+ from unstarve import DataLoader";
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
-  return drop_in_model(basis.calibration.folder, basis);
+std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
+  auto edit = drop_in_model(basis.calibration.folder, basis);
+  if (!edit || !basis.waits_for_storage) return edit;
+  // Its threads wait for the same files. What was loaded to calibrate may have been read before.
+  const double samples = std::max(basis.pipeline.mean_samples(), 1.0);
+  edit->sample_blocked_s = basis.pipeline.mean_fetch_blocked_s() / samples;
+  if (const auto threads = remedy.values.find(kThreads); threads != remedy.values.end()) {
+    edit->loader.workers = static_cast<int>(threads->second);
+    edit->loader.batches_ahead = std::max(edit->loader.batches_ahead, edit->loader.workers);
+  }
+  predict::assume_storage_keeps_up(basis.machine.cores, basis.pipeline, *edit);
+  return edit;
 }
 
 /// The hook puts our loader in torch's place.
-std::optional<Application> apply(const Remedy&) {
+std::optional<Application> apply(const Remedy& remedy) {
+  const bool beyond = remedy.values.count(kBeyondCpus) != 0;
+  const std::string threads =
+      beyond ? fmt::format(R"(, "num_workers": {})", remedy.values.at(kThreads)) : "";
   Application application;
-  application.environment = {{"UNSTARVE_FIX", R"({"loader": "unstarve"})"},
-                             {"UNSTARVE_CACHE_DIR", ""}};  // no first epoch of it
+  application.environment = {
+      {"UNSTARVE_FIX", fmt::format(R"({{"loader": "unstarve"{}}})", threads)},
+      {"UNSTARVE_CACHE_DIR", ""}};  // no first epoch of it
   application.change = "from unstarve import DataLoader, in torch's place";
   application.needs_package = true;
   return application;

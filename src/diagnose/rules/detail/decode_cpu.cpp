@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -8,12 +11,15 @@ namespace {
 
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kMost = 0.35;
-  if (*signals.decode_ratio < kMost || *signals.decode_ratio < *signals.collate_ratio ||
-      *signals.decode_ratio < signals.python_ratio.value_or(0)) {
+  double decoding = *signals.decode_ratio;
+  // Decoders read the file themselves: what they wait for it is no work.
+  if (fetches_wait_for_storage(signals)) decoding = std::min(decoding, *signals.fetch_cpu_ratio);
+  if (decoding < kMost || decoding < *signals.collate_ratio ||
+      decoding < signals.python_ratio.value_or(0)) {
     return std::nullopt;
   }
   Claim claim;
-  claim.weight = *signals.decode_ratio;
+  claim.weight = decoding;
   claim.evidence.push_back(fmt::format(
       "decoding images takes {} of the time in which a batch is made", percent(claim.weight)));
   return claim;

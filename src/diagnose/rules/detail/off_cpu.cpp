@@ -2,6 +2,7 @@
 
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -9,6 +10,7 @@ namespace {
 
 // The counterpart of `storage` where nothing waits for storage, nor for a CPU that others use.
 std::optional<Claim> evaluate(const Signals& signals) {
+  if (fetches_wait_for_storage(signals)) return std::nullopt;  // `late_storage` knows more
   constexpr double kOften = 0.4;
   constexpr double kPressure = 0.1;
   constexpr double kQueue = 0.2;  // of a process
