@@ -30,6 +30,8 @@ constexpr std::size_t kLookedAtBytes = 4096;
 struct Chosen {
   nlohmann::json profile;
   std::string device_name;
+  emulated::Profile parsed;
+  nlohmann::json priced = nlohmann::json::array();
   std::optional<observe::RecordedDurations> recorded;
 };
 
@@ -70,6 +72,12 @@ Result<Chosen> choose(const EmulationOptions& options) {
     chosen.profile["architecture"]["total_memory_bytes"] =
         static_cast<std::int64_t>(options.memory_gib * kBytesPerGib);
   }
+  chosen.parsed = *profile;
+  for (const std::string& kind : options.priced) {
+    const auto priced = emulated::find_profile_document(kind);
+    if (!priced) return forward_error(priced);
+    chosen.priced.push_back(nlohmann::json::parse(*priced, nullptr, false));
+  }
   chosen.device_name = profile->device_name;
   if (chosen.device_name.starts_with(kEmulatedPrefix)) {
     chosen.device_name.erase(0, kEmulatedPrefix.size());
@@ -105,11 +113,9 @@ Status write_settings(const Chosen& chosen, const EmulationOptions& options,
     const std::string text = emulated::format_recording(chosen.recorded->recording);
     if (Status written = io::replace_file(table, text); !written) return written;
   }
-  const nlohmann::json document = {{"gpus", options.gpus},
-                                   {"profile", chosen.profile},
-                                   {"durations", table},
-                                   {"scale", options.scale},
-                                   {"state", state}};
+  const nlohmann::json document = {{"gpus", options.gpus},    {"profile", chosen.profile},
+                                   {"durations", table},      {"scale", options.scale},
+                                   {"priced", chosen.priced}, {"state", state}};
   return io::replace_file(
       file, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
@@ -155,6 +161,8 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
       {"TRITON_LIBCUDA_PATH", libraries.string()},
   };
   made.gpus_ = options.gpus;
+  made.profile_ = chosen->parsed;
+  made.durations_recorded_ = chosen->recorded.has_value();
   made.devices_ = fmt::format("{} x {}", options.gpus, chosen->device_name);
   made.durations_ = describe_durations(*chosen, options);
   return made;

@@ -12,6 +12,7 @@
 #include "device/emulated/process/completion_thread.h"
 #include "device/emulated/process/memory/process_memory.h"
 #include "device/emulated/process/objects.h"
+#include "device/emulated/process/price_list.h"
 #include "device/emulated/process/settings.h"
 
 namespace unstarve::emulated {
@@ -33,6 +34,7 @@ class Machine {
   const Profile& profile() const { return settings_.profile; }
   const Settings& settings() const { return settings_; }
   const DurationModel& durations() const { return *durations_; }
+  const PriceList& prices() const { return prices_; }
   int gpus() const { return static_cast<int>(gpus_.size()); }
   ProcessGpu* gpu(int index);
   /// How threads wait for the device now.
@@ -87,6 +89,7 @@ class Machine {
 
   const Settings settings_;
   const std::shared_ptr<const DurationModel> durations_;
+  const PriceList prices_;
   std::vector<std::unique_ptr<ProcessGpu>> gpus_;
   std::vector<std::uint64_t> lane_streams_ UNSTARVE_GUARDED_BY(mutex);
   std::int64_t others_seen_ns_ UNSTARVE_GUARDED_BY(mutex) = 0;

@@ -10,6 +10,7 @@
 
 #include "base/io/files.h"
 #include "base/io/read.h"
+#include "device/emulated/engine/operation.h"
 
 namespace unstarve::emulated {
 
@@ -32,6 +33,20 @@ std::string rings_folder(const std::string& state) {
   if (std::string folder = variable("UNSTARVE_EMULATED_RINGS"); !folder.empty()) return folder;
   if (const std::string run = variable("UNSTARVE_RUN_DIR"); !run.empty()) return run + "/rings";
   return state.empty() ? "" : state + "/rings";
+}
+
+/// Up to the first that cannot be read: who prepared the settings has read them already.
+std::vector<Profile> priced_kinds(const nlohmann::json& settings) {
+  std::vector<Profile> kinds;
+  const auto found = settings.find("priced");
+  if (found == settings.end() || !found->is_array()) return kinds;
+  for (const nlohmann::json& document : *found) {
+    if (kinds.size() == kPricesMax) break;
+    Result<Profile> profile = parse_profile(document.dump());
+    if (!profile) break;
+    kinds.push_back(std::move(*profile));
+  }
+  return kinds;
 }
 
 int find_by_name(std::string_view name, int gpus) {
@@ -114,6 +129,7 @@ Result<Settings> read_settings() {
   settings.durations = text_of(json, "durations");
   const auto scale = json.find("scale");
   if (scale != json.end() && scale->is_number()) settings.scale = scale->get<double>();
+  settings.priced = priced_kinds(json);
   settings.state_folder = text_of(json, "state");
   settings.rings_folder = rings_folder(settings.state_folder);
   return settings;
