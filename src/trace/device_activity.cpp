@@ -205,7 +205,8 @@ bool decode_device_activity(std::span<const std::byte> record, const DeviceRingV
     case cupti::Kind::kDriver: return add_call(record, ring, sink);
     // The wait inside a call that is recorded as a call already, and what NVML shows.
     case cupti::Kind::kSynchronization:
-    case cupti::Kind::kEmulatedState: return true;
+    case cupti::Kind::kEmulatedState:
+    case cupti::Kind::kWindow: return true;
   }
   return false;
 }
