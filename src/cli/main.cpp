@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   cli::add_demo_command(app, context);
   cli::add_run_command(app, context);
   cli::add_emulate_command(app, context);
+  cli::add_rehearse_command(app, context);
   cli::add_diagnose_command(app, context);
   cli::add_report_command(app, context);
   cli::add_bench_command(app, context);

@@ -79,6 +79,11 @@ HookText parse_hook_text(std::string_view process_text) {
                         std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
   words.fix_applied = text.contains("fix_applied");
   words.fix_refused = first_reason(text);
+  const Json gradients = member(text, "gradient_bytes");
+  if (gradients.is_number_unsigned()) {
+    words.gradient_bytes =
+        static_cast<std::int64_t>(std::min(gradients.get<std::uint64_t>(), std::uint64_t{1} << 60));
+  }
   return words;
 }
 

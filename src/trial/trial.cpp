@@ -26,20 +26,29 @@ std::string end_of(const std::string& path) {
   return text;
 }
 
-/// Says when a trial has run for long enough after its first step.
+constexpr double kNsPerSecond = 1e9;
+
+/// Says when a trial has run for long enough.
 class StopWatch {
  public:
-  StopWatch(const Clock& clock, double stop_after_s)
-      : clock_(clock), stop_after_ns_(static_cast<std::int64_t>(stop_after_s * 1e9)) {}
+  StopWatch(const Clock& clock, const Trial& trial)
+      : clock_(clock), trial_(trial), started_ns_(clock.now_ns()) {}
   bool go_on(const observe::LiveView& view) {
-    if (stop_after_ns_ == 0 || view.steps == 0) return true;
-    if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
-    return clock_.now_ns() - first_step_ns_ < stop_after_ns_;
+    const std::int64_t now_ns = clock_.now_ns();
+    if (view.steps == 0) return within(trial_.first_step_within_s, started_ns_, now_ns);
+    if (first_step_ns_ == 0) first_step_ns_ = now_ns;
+    if (trial_.stop_after_steps > 0 && view.steps >= trial_.stop_after_steps) return false;
+    return within(trial_.stop_after_s, first_step_ns_, now_ns);
   }
 
  private:
+  static bool within(double bound_s, std::int64_t from_ns, std::int64_t now_ns) {
+    return bound_s <= 0 || static_cast<double>(now_ns - from_ns) < bound_s * kNsPerSecond;
+  }
+
   const Clock& clock_;
-  std::int64_t stop_after_ns_;
+  const Trial& trial_;
+  const std::int64_t started_ns_;
   std::int64_t first_step_ns_ = 0;
 };
 
@@ -48,7 +57,7 @@ class StopWatch {
 Result<Examination> run_trial(const Installation& parts, const Trial& trial,
                               TrialListener& listener, std::optional<int>& told) {
   const SteadyClock clock;
-  StopWatch watch(clock, trial.stop_after_s);
+  StopWatch watch(clock, trial);
   ObservedJobOptions options;
   options.command = trial.command;
   options.environment = trial.environment;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@ struct Trial {
   std::string run_dir;
   Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
   double stop_after_s = 0;         // after the first step; 0: runs to its end
+  std::int64_t stop_after_steps = 0;  // and no more steps than this; 0: any number
+  double first_step_within_s = 0;     // else it is stopped; 0: it may take any time
 };
 
 /// Told what a series of trials does, by whoever runs one; called from one thread.

@@ -10,6 +10,7 @@ namespace unstarve::cli {
 void add_demo_command(CLI::App& app, CommandContext& context);
 void add_run_command(CLI::App& app, CommandContext& context);
 void add_emulate_command(CLI::App& app, CommandContext& context);
+void add_rehearse_command(CLI::App& app, CommandContext& context);
 void add_diagnose_command(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 void add_bench_command(CLI::App& app, CommandContext& context);

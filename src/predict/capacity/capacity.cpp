@@ -106,18 +106,22 @@ Interval90 interval_of(double value, std::vector<double> values) {
   return {value, std::min(value, quantile(values, 0.05)), std::max(value, quantile(values, 0.95))};
 }
 
-double without_waiting_s(const FittedPipeline& fitted, const Placement& where) {
+/// The same with batches that cost nothing and a core for each thread.
+double without_waiting_s(const FittedPipeline& fitted, const Placement& where, const World& world) {
   FittedPipeline free = fitted;
   for (StepCost& cost : free.steps) cost.fetch_cpu_s = cost.fetch_blocked_s = 0;
   free.model.loader = {.workers = 1, .batches_ahead = 2};
   Placement roomy = where;
-  roomy.cores = std::max(where.cores, 2.0 * where.gpus);
-  return outcome_in(free, roomy, nullptr, central(where.kind)).step_s;
+  roomy.cores = 4.0 * where.gpus;
+  World no_loss = world;
+  no_loss.more_cores = 1;
+  return outcome_in(free, roomy, nullptr, no_loss).step_s;
 }
 
 /// The least number of cores in one world; kMostCores: none is enough.
 double cores_in(const FittedPipeline& fitted, const Placement& where, double target,
                 const World& world) {
+  const double without_s = without_waiting_s(fitted, where, world);
   const auto au_with = [&](double cores) {
     Placement with = where;
     with.cores = cores;
@@ -126,7 +130,7 @@ double cores_in(const FittedPipeline& fitted, const Placement& where, double tar
     const double each = std::ceil(cores / where.gpus);
     crew.loader.workers = std::max(crew.loader.workers, static_cast<int>(std::min(each, 64.0)));
     crew.loader.batches_ahead = std::max(crew.loader.batches_ahead, 2 * crew.loader.workers);
-    return outcome_in(fitted, with, &crew, world).au();
+    return without_s / outcome_in(fitted, with, &crew, world).step_s;
   };
   double low = 0.05;
   double high = 1;
@@ -147,18 +151,25 @@ double cores_in(const FittedPipeline& fitted, const Placement& where, double tar
 Forecast forecast(const FittedPipeline& fitted, const Placement& where, const OtherLoader* other,
                   const CapacityOptions& options) {
   Draw draw(options.seed);
-  const RankOutcome middle = outcome_in(fitted, where, other, central(where.kind));
+  const World middle = central(where.kind);
+  const auto step_in = [&](const World& world) {
+    return outcome_in(fitted, where, other, world).step_s;
+  };
+  const auto au_of = [&](const World& world, double step_s) {
+    return std::min(1.0, without_waiting_s(fitted, where, world) / step_s);
+  };
   std::vector<double> au;
-  std::vector<double> step_s;
+  std::vector<double> steps_s;
   for (int i = 0; i < options.resamples; ++i) {
-    const RankOutcome one = outcome_in(fitted, where, other, drawn(where.kind, draw));
-    au.push_back(one.au());
-    step_s.push_back(one.step_s);
+    const World world = drawn(where.kind, draw);
+    steps_s.push_back(step_in(world));
+    au.push_back(au_of(world, steps_s.back()));
   }
   Forecast out;
-  out.au = interval_of(middle.au(), au);
-  out.step_s = interval_of(middle.step_s, step_s);
-  out.step_without_waiting_s = without_waiting_s(fitted, where);
+  const double step_s = step_in(middle);
+  out.au = interval_of(au_of(middle, step_s), au);
+  out.step_s = interval_of(step_s, steps_s);
+  out.step_without_waiting_s = without_waiting_s(fitted, where, middle);
   return out;
 }
 

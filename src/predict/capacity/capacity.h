@@ -42,7 +42,9 @@ struct Interval90 {
 };
 
 struct Forecast {
-  Interval90 au;  // of each GPU, 0..1
+  /// Accelerator utilisation, 0..1: the step as it would be with batches that cost nothing and a
+  /// core for each thread, by the step as it is.
+  Interval90 au;
   Interval90 step_s;
   double step_without_waiting_s = 0;  // with batches that cost nothing
 };

@@ -18,6 +18,8 @@ constexpr double kLeastFetchScale = 0.5;
 constexpr double kLargestFetchScale = 2;
 // Taking a batch over from a worker: unpickling, a queue, a file descriptor for each tensor.
 constexpr double kReceiveS = 1e-3;
+// However busy others are, the system gives a job its share.
+constexpr double kLeastCores = 0.2;
 // A wait that is shorter than this part of the step's device time drains nothing.
 constexpr double kSyncRatio = 0.1;
 
@@ -48,6 +50,21 @@ double mean_host_s(const std::vector<StepCost>& steps) {
   return sum / static_cast<double>(steps.size());
 }
 
+/// The training thread does the same in each step: what differs is the machine's other work.
+void level_host(std::vector<StepCost>& steps) {
+  StepCost mean;
+  for (const StepCost& step : steps) {
+    mean.lead_s += step.lead_s / static_cast<double>(steps.size());
+    mean.staging_s += step.staging_s / static_cast<double>(steps.size());
+    mean.host_s += step.host_s / static_cast<double>(steps.size());
+  }
+  for (StepCost& step : steps) {
+    step.lead_s = mean.lead_s;
+    step.staging_s = mean.staging_s;
+    step.host_s = mean.host_s;
+  }
+}
+
 void scale_host(std::vector<StepCost>& steps, double factor) {
   for (StepCost& step : steps) {
     step.lead_s *= factor;
@@ -72,7 +89,8 @@ class Fit {
         wait_s / static_cast<double>(measured.size()) > kHeldUpRatio * run.pipeline.mean_step_s();
     out_.model.loader.workers = run.pipeline.workers;
     out_.model.loader.batches_ahead = run.pipeline.batches_ahead;
-    out_.model.cpu.cores = run.cores;
+    level_host(out_.steps);
+    out_.model.cpu.cores = std::max(run.cores - run.cores_of_others, kLeastCores * run.cores);
     out_.samples = run.pipeline.mean_samples();
   }
 
@@ -106,12 +124,18 @@ class Fit {
 
   /// A worker is off the CPU while it waits for storage, and while it waits for a core.
   void fit_blocking() {
-    const double stretch = simulated().fetch_stretch;
+    const double seen_s = mean_blocked_s();
+    const double waited_s = (simulated().fetch_stretch - 1) * run_.pipeline.mean_fetch_cpu_s();
+    const double part = seen_s > 0 ? std::max(0.0, seen_s - waited_s) / seen_s : 0;
     for (std::size_t i = 0; i < out_.steps.size(); ++i) {
       const MeasuredStep& step = run_.pipeline.steps[i % run_.pipeline.steps.size()];
-      out_.steps[i].fetch_blocked_s =
-          std::max(0.0, step.fetch_blocked_s - (stretch - 1) * step.fetch_cpu_s);
+      out_.steps[i].fetch_blocked_s = part * step.fetch_blocked_s;
     }
+  }
+  double mean_blocked_s() const {
+    double sum = 0;
+    for (const MeasuredStep& step : run_.pipeline.steps) sum += step.fetch_blocked_s;
+    return sum / static_cast<double>(run_.pipeline.steps.size());
   }
 
   /// CPU time of the job that is neither a fetch nor the training thread's goes to handing batches
@@ -146,6 +170,7 @@ class Fit {
     out_.model.loader.fetch_scale = 1;
     out_.host_cpu_s = mean_host_s(out_.steps) + out_.model.loader.receive_s;
     out_.misfit_ratio = simulated().step_s / step_s - 1;
+    out_.model.cpu.cores = run_.cores;
   }
 
   const RehearsedRun& run_;

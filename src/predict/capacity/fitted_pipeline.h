@@ -12,7 +12,8 @@ namespace unstarve::predict {
 /// What one watched run of one training process says.
 struct RehearsedRun {
   PipelineMeasurements pipeline;
-  double cores = 1;                          // that its threads could use
+  double cores = 1;                          // that its threads may use
+  double cores_of_others = 0;                // of these, that other programs used meanwhile
   Reading<double> cpu_s_per_step = {};       // CPU time of all its processes
   Reading<double> read_bytes_per_step = {};  // by read(): of files, mostly
 };
@@ -20,7 +21,7 @@ struct RehearsedRun {
 /// The pipeline model of a run, with what cannot be measured directly fitted so that simulating the
 /// run gives the run.
 struct FittedPipeline {
-  RankModel model;               // of the run itself
+  RankModel model;               // of the run itself, with all of its cores
   std::vector<StepCost> steps;   // CPU seconds, of a thread with a core to itself
   std::vector<double> copies_s;  // of each step's device_s: copies to the device
   double samples = 0;            // a step

@@ -30,8 +30,6 @@ enum class Phase { kAwaitsBatch, kFetches, kReads, kReceives, kLeads, kLaunches,
 
 /// When things happened to one step of one rank.
 struct StepTimes {
-  double asked_s = 0;     // for the batch
-  double got_s = 0;       // it
   double ready_s = 0;     // the device may begin
   double launched_s = 0;  // all of its work
 };
@@ -68,7 +66,6 @@ class Simulation {
     RankOutcome out;
     const double span_s = device_end_s_.back() - from_s();
     out.step_s = span_s / counted;
-    out.input_idle_s = std::min(input_idle_s_ / per_rank, out.step_s);
     out.host_wall_s = host_wall_s_ / per_rank;
     if (fetch_cpu_s_ > 0) out.fetch_stretch = fetch_wall_s_ / fetch_cpu_s_;
     out.spin_cpu_s = spin_cpu_s_ / per_rank;
@@ -132,18 +129,14 @@ class Simulation {
         rank.blocked_left_s = now.fetch_blocked_s;
         return begin(rank, Phase::kReads, 0);
       case Phase::kReads: return begin(rank, Phase::kReceives, 0);
-      case Phase::kReceives:
-        times.got_s = now_s_;
-        return begin(rank, Phase::kLeads, now.lead_s + now.staging_s);
+      case Phase::kReceives: return begin(rank, Phase::kLeads, now.lead_s + now.staging_s);
       case Phase::kLeads: times.ready_s = now_s_; return begin(rank, Phase::kLaunches, now.host_s);
       case Phase::kLaunches:
         times.launched_s = now_s_;
         ++rank.launched;
         resolve();
         return begin(rank, Phase::kAwaitsDevice, 0);
-      case Phase::kAwaitsDevice:
-        if (++rank.step < steps_.size()) rank.times[rank.step].asked_s = now_s_;
-        return begin(rank, Phase::kAwaitsBatch, 0);
+      case Phase::kAwaitsDevice: ++rank.step; return begin(rank, Phase::kAwaitsBatch, 0);
     }
   }
   static void begin(Rank& rank, Phase phase, double cpu_s) {
@@ -162,22 +155,13 @@ class Simulation {
 
   void end_step(std::size_t step) {
     const double free_s = step == 0 ? 0 : device_end_s_[step - 1];
-    std::vector<double> ends_s;
-    std::vector<double> waited_s;
+    double last_s = 0;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const StepTimes& times = ranks_[i].times[step];
       const double start_s = std::max(free_s, times.ready_s);
-      ends_s.push_back(std::max(start_s + cost(i, step).device_s, times.launched_s));
-      waited_s.push_back(std::max(0.0, times.got_s - std::max(free_s, times.asked_s)));
+      last_s = std::max({last_s, start_s + cost(i, step).device_s, times.launched_s});
     }
-    const double last_s = *std::max_element(ends_s.begin(), ends_s.end());
-    const double longest_s = *std::max_element(waited_s.begin(), waited_s.end());
     device_end_s_[step] = last_s + model_.exchange_s;
-    if (step < warm_up_) return;
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      // A rank that is done early waits for the others: for their input, as far as they did.
-      input_idle_s_ += waited_s[i] + std::min(last_s - ends_s[i], longest_s - waited_s[i]);
-    }
   }
 
   void start_idle_workers(std::size_t index) {
@@ -267,7 +251,6 @@ class Simulation {
   std::vector<Rank> ranks_;
   std::size_t resolved_ = 0;  // steps whose end is known
   double now_s_ = 0;
-  double input_idle_s_ = 0;
   double host_wall_s_ = 0;
   double fetch_wall_s_ = 0;  // of workers that compute
   double fetch_cpu_s_ = 0;

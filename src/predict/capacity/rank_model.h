@@ -21,13 +21,10 @@ struct RankModel {
 /// Means over the steps behind the warm-up, of a rank where nothing else is said.
 struct RankOutcome {
   double step_s = 0;
-  double input_idle_s = 0;   // the GPU has nothing to do and its rank, or another one, no batch
   double host_wall_s = 0;    // the training thread's own work, with its waits for a core
   double fetch_stretch = 1;  // wall time of a worker's computing / its CPU time
   double spin_cpu_s = 0;     // CPU that its waits for the GPU took
   double busy_cores = 0;     // of the machine, spinning with it
-  /// Accelerator utilisation: the part of the time in which the GPU did not wait for input.
-  double au() const { return step_s > 0 ? 1 - input_idle_s / step_s : 1; }
 };
 
 /// Discrete-event simulation: as simulate_mean_step_s(), of several ranks. All runnable threads

@@ -7,7 +7,7 @@ import weakref
 from types import ModuleType
 from typing import Any
 
-from . import blocking, timeline
+from . import blocking, describe, timeline
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
@@ -53,6 +53,8 @@ class Steps:
                 return
             self._leader = weakref.ref(optimizer)
         self._strangers = 0
+        if self._index == _DEVICE_IS_KNOWN:
+            RECORDER.describe(gradient_bytes=describe.gradient_bytes(optimizer))
         self._end(self._samples.get(self._last_loader, ABSENT), now_ns())
 
     def _end(self, samples: int, end_ns: int) -> None:
