@@ -18,8 +18,7 @@ constexpr double kLeastFetchScale = 0.5;
 constexpr double kLargestFetchScale = 2;
 // Taking a batch over from a worker: unpickling, a queue, a file descriptor for each tensor.
 constexpr double kReceiveS = 1e-3;
-// However busy others are, the system gives a job its share.
-constexpr double kLeastCores = 0.2;
+constexpr double kLeastCores = 0.05;
 // A wait that is shorter than this part of the step's device time drains nothing.
 constexpr double kSyncRatio = 0.1;
 
@@ -90,7 +89,9 @@ class Fit {
     out_.model.loader.workers = run.pipeline.workers;
     out_.model.loader.batches_ahead = run.pipeline.batches_ahead;
     level_host(out_.steps);
-    out_.model.cpu.cores = std::max(run.cores - run.cores_of_others, kLeastCores * run.cores);
+    // However busy others are, the job had what it used.
+    const double used = run.cpu_s_per_step.value_or(0) / run.pipeline.mean_step_s();
+    out_.model.cpu.cores = std::max({run.cores - run.cores_of_others, used, kLeastCores});
     out_.samples = run.pipeline.mean_samples();
   }
 

@@ -1,0 +1,217 @@
+"""Rehearses a job for several GPUs, then runs it emulated on each of them, and compares.
+
+python bench/emulated/rehearsal.py IMAGES                      # a job of this repository
+python bench/emulated/rehearsal.py IMAGES --imagenet MAIN.py   # pytorch/examples, imagenet/main.py
+
+IMAGES holds some JPEGs, in folders of any depth. Both jobs are run with --batch images and
+--workers workers for each GPU. Predicted and real stand beside each other: the step; the part of it in which a
+GPU computes; the AU, which is the rehearsal's step without waiting by the step; and for one GPU on
+one core, how many cores the rehearsal thinks the AU takes that was measured there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB = Path(__file__).with_name("rehearsed_job.py")
+WARM_UP = 5
+EPOCH_STEPS = 400
+MOST_AU_ERROR = 0.05
+MOST_CORES_ERROR = 0.25
+
+
+def make_data(images: Path, folder: Path, count: int) -> Path:
+    """An ImageFolder of so many links."""
+    files = sorted(p.resolve() for p in images.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg"))
+    if not files:
+        sys.exit(f"no JPEGs below {images}")
+    for split, most in (("train", count), ("val", 8)):
+        for i in range(most):
+            target = folder / split / f"class{i % 8}" / f"{i}.jpg"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(files[i % len(files)])
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
+
+
+def job(args: argparse.Namespace, data: Path, gpus: int) -> list[str]:
+    """The command for so many GPUs; both scripts divide batch and workers between them."""
+    sizes = ["-b", str(args.batch * gpus), "-j", str(args.workers * gpus)]
+    if args.imagenet is None:
+        return [args.python, str(JOB), str(data / "train"), *sizes]
+    command = [args.python, args.imagenet, "-a", args.arch, *sizes, "--epochs", "1"]
+    if gpus > 1:
+        command += ["--multiprocessing-distributed", "--world-size", "1", "--rank", "0"]
+        command += ["--dist-url", f"tcp://127.0.0.1:{free_port()}"]
+    return [*command, str(data)]
+
+
+def rehearse(args: argparse.Namespace, data: Path, out: Path) -> dict[str, Any]:
+    command = [args.unstarve, "rehearse", "--gpu-kinds", args.kinds, "--gpus", args.gpus]
+    command += ["--seconds", str(args.seconds), "--out", str(out), "--json"]
+    done = subprocess.run(
+        [*command, "--", *job(args, data, 1)], check=False, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def run_for_real(command: list[str], options: list[str], out: Path, seconds: float) -> None:
+    """Ends it, by the signal of Ctrl-C to the whole group, some time after its first steps."""
+    log = out.with_suffix(".log").open("w")
+    process = subprocess.Popen(
+        ["unstarve", "run", "--out", str(out), *options, "--", *command],
+        executable=options_unstarve(),
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=20)
+
+
+def options_unstarve() -> str:
+    return os.environ.get("UNSTARVE", str(ROOT / "build/release/src/cli/unstarve"))
+
+
+def measure(run: Path) -> tuple[float, float, int]:
+    """Step time, busy part of it and how many steps: of all ranks, behind their warm-up."""
+    with sqlite3.connect(run / "run.sqlite") as store:
+        rows = store.execute("select pid, start_ns, end_ns from step order by pid, idx").fetchall()
+    ranks: dict[int, list[tuple[int, int]]] = {}
+    for pid, start, end in rows:
+        ranks.setdefault(pid, []).append((start, end))
+    # Ranks move together: from where all are warm to where the first ends.
+    begin = max(steps[WARM_UP][0] for steps in ranks.values())
+    last = min(steps[-1][1] for steps in ranks.values())
+    counts = [sum(begin <= s and e <= last for s, e in steps) for steps in ranks.values()]
+    step_s = (last - begin) / 1e9 / statistics.mean(counts)
+    return step_s, len(ranks), min(counts)
+
+
+def error(predicted: float, real: float) -> str:
+    return f"{100 * (predicted - real):+5.1f} points"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("images", type=Path)
+    parser.add_argument("--imagenet", help="pytorch/examples: imagenet/main.py")
+    parser.add_argument("--arch", default="resnet18")
+    parser.add_argument("--batch", type=int, default=32, help="images of each GPU's step")
+    parser.add_argument("--workers", type=int, default=2, help="of each GPU")
+    parser.add_argument("--kinds", default="a100,h100")
+    parser.add_argument("--gpus", default="1,4")
+    parser.add_argument("--seconds", type=float, default=15, help="of each run")
+    parser.add_argument("--start-seconds", type=float, default=14, help="until the first step")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--unstarve", default=options_unstarve())
+    parser.add_argument("--keep", type=Path, help="folder for the runs")
+    args = parser.parse_args()
+    os.environ["UNSTARVE"] = args.unstarve
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = args.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        compare(args, folder)
+
+
+def compare(args: argparse.Namespace, folder: Path) -> None:
+    largest = max(int(gpus) for gpus in args.gpus.split(","))
+    data = make_data(args.images, folder / "data", args.batch * EPOCH_STEPS * largest)
+    rehearsal = rehearse(args, data, folder / "rehearsed")
+    kinds = {kind["name"]: kind for kind in rehearsal["kinds"]}
+    run = rehearsal["run"]
+    print(
+        f"rehearsed on {run['cores']:.0f} cores ({run['cores_of_others']:.1f} of them used by "
+        f"others): fetch {1e3 * run['fetch_cpu_s']:.0f} ms of CPU, host "
+        f"{1e3 * run['host_cpu_s']:.0f} ms a step"
+    )
+    print("                     step, ms            AU, %")
+    print("kind  GPUs cores  predicted  real  predicted [90 %]       real  error")
+    worst = 0.0
+    for cell in rehearsal["cells"]:
+        worst = max(worst, abs(compare_cell(args, folder, data, cell, kinds)))
+    first = rehearsal["cells"][0]
+    compare_one_core(args, folder, data, first)
+    print(f"largest error of the AU: {100 * worst:.1f} points (target {100 * MOST_AU_ERROR:.0f})")
+
+
+def compare_cell(
+    args: argparse.Namespace,
+    folder: Path,
+    data: Path,
+    cell: dict[str, Any],
+    kinds: dict[str, Any],
+) -> float:
+    name, gpus = cell["kind"], cell["gpus"]
+    out = folder / f"{Path(name).stem}-{gpus}"
+    options = ["--emulate", name, "--gpus", str(gpus)]
+    seconds = args.start_seconds * (1 if gpus == 1 else 1 + gpus / 2) + args.seconds
+    run_for_real(job(args, data, gpus), options, out, seconds)
+    step_s, ranks, steps = measure(out)
+    assert ranks == gpus, f"{ranks} ranks stepped"
+    au = cell["au"]
+    real = min(1.0, cell["step_without_waiting_s"] / step_s)
+    print(
+        f"{name:6}{gpus:4}   all  {1e3 * cell['step_s']['value']:9.1f} {1e3 * step_s:5.0f} "
+        f"{100 * au['value']:9.1f} [{100 * au['low']:.0f}..{100 * au['high']:.0f}] "
+        f"{100 * real:10.1f}  {error(au['value'], real)} ({steps} steps)",
+        flush=True,
+    )
+    return float(au["value"] - real)
+
+
+def cores_for(curve: list[dict[str, float]], au: float) -> float:
+    for low, high in zip(curve, curve[1:], strict=False):
+        if low["au"] <= au <= high["au"] and high["au"] > low["au"]:
+            part = (au - low["au"]) / (high["au"] - low["au"])
+            return low["cores"] + part * (high["cores"] - low["cores"])
+    return curve[-1]["cores"]
+
+
+def compare_one_core(
+    args: argparse.Namespace, folder: Path, data: Path, cell: dict[str, Any]
+) -> None:
+    out = folder / "one-core"
+    core = min(os.sched_getaffinity(0))
+    command = ["taskset", "-c", str(core), *job(args, data, cell["gpus"])]
+    options = ["--emulate", cell["kind"], "--gpus", str(cell["gpus"])]
+    run_for_real(command, options, out, args.start_seconds * 1.5 + args.seconds)
+    step_s, _, _ = measure(out)
+    real = min(1.0, cell["step_without_waiting_s"] / step_s)
+    cores = cores_for(cell["au_on_cores"], real)
+    print(
+        f"on one core: step {1e3 * step_s:.0f} ms, AU {100 * real:.1f} %; the rehearsal gives "
+        f"{cores:.2f} cores for that AU: {100 * (cores - 1):+.0f} % "
+        f"(target {100 * MOST_CORES_ERROR:.0f} %)"
+    )
+
+
+if __name__ == "__main__":
+    main()
