@@ -21,7 +21,7 @@ struct DeviceKind {
 
 /// A machine that is asked about.
 struct Placement {
-  DeviceKind kind;
+  DeviceKind kind = {};
   int gpus = 1;
   double cores = 1;
   double gradient_bytes = 0;  // that GPUs exchange a step
@@ -29,7 +29,7 @@ struct Placement {
 
 /// A way of loading other than the job's own.
 struct OtherLoader {
-  LoaderModel loader;                 // of each rank
+  LoaderModel loader = {};            // of each rank
   Reading<double> sample_cpu_s = {};  // absent: the job's own fetches
   double transport_cpu_s = 0;         // a batch, where they had none in worker processes
 };

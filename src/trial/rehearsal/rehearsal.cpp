@@ -19,7 +19,6 @@ namespace unstarve::trial {
 
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
 // Imports, a data set that is listed, the first batches: what a job may take before its first step.
 constexpr double kFirstStepWithinS = 300;
 // Kernels before the training's own rhythm: initial values, a library that tries its algorithms.
