@@ -3,21 +3,24 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include "base/mutex.h"
 #include "device/emulated/duration/duration_model.h"
+#include "device/emulated/duration/price_list.h"
 #include "device/emulated/engine/schedule.h"
 #include "device/emulated/process/completion_thread.h"
 #include "device/emulated/process/memory/process_memory.h"
 #include "device/emulated/process/objects.h"
-#include "device/emulated/process/price_list.h"
 #include "device/emulated/process/settings.h"
 
 namespace unstarve::emulated {
 
 class ProcessGpu;
+
+static_assert(std::is_same_v<PriceList::Prices, Prices>, "what is priced goes into records");
 
 /// All emulated GPUs of the process: one schedule, so that streams of several GPUs can wait for
 /// each other. Made at the first use of CUDA and never destroyed, for programs free what they hold

@@ -1,4 +1,4 @@
-#include "device/emulated/process/price_list.h"
+#include "device/emulated/duration/price_list.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(PriceListTest, EachKindTakesWhatItsOwnModelSays) {
   const auto t4 = DurationModel::create(profile("t4"));
   const PriceList list(profile("a100"), {profile("t4"), profile("a100")}, 1);
   ASSERT_EQ(list.kinds(), 2U);
-  const Prices prices = list.price(a100->estimate(kProduct), kProduct);
+  const PriceList::Prices prices = list.price(a100->estimate(kProduct), kProduct);
   EXPECT_FLOAT_EQ(prices[0], static_cast<float>(t4->estimate(kProduct).ns));
   EXPECT_FLOAT_EQ(prices[1], static_cast<float>(a100->estimate(kProduct).ns));
   EXPECT_GT(prices[0], 2 * prices[1]);
@@ -30,7 +30,7 @@ TEST(PriceListTest, ARecordedDurationGoesAlongInTheRatioOfTheRooflines) {
   const PriceList list(profile("a100"), {profile("t4"), profile("a100")}, 1);
   const std::int64_t modelled_ns = a100->estimate(kProduct).ns;
   const Estimate recorded = {.ns = 3 * modelled_ns, .source = DurationSource::kRecorded};
-  const Prices prices = list.price(recorded, kProduct);
+  const PriceList::Prices prices = list.price(recorded, kProduct);
   EXPECT_NEAR(prices[1], 3.0 * static_cast<double>(modelled_ns), 16);
   EXPECT_NEAR(prices[0] / list.price(a100->estimate(kProduct), kProduct)[0], 3, 1e-3);
 }
@@ -43,7 +43,7 @@ TEST(PriceListTest, WithoutKindsNothingIsPriced) {
 
 TEST(PriceListTest, NoMoreKindsThanThereIsRoomFor) {
   const PriceList list(profile("a100"), std::vector<Profile>(20, profile("t4")), 1);
-  EXPECT_EQ(list.kinds(), kPricesMax);
+  EXPECT_EQ(list.kinds(), PriceList::kMostKinds);
 }
 
 }  // namespace
