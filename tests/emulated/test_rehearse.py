@@ -75,9 +75,9 @@ def test_a_starved_pipeline_is_foreseen(tmp_path: Path) -> None:
     kinds = {kind["name"]: kind for kind in rehearsal["kinds"]}
     assert kinds["t4"]["device_s"] > 2 * kinds["a100"]["device_s"] > 0
     assert {kind["durations_by"] for kind in kinds.values()} == {"roofline"}
-    # A batch must come about as often as a step takes: so many cores fetch.
-    expected = 0.16 / (a100["step_without_waiting_s"] / 0.9)
-    assert a100["cores_needed"]["value"] == pytest.approx(expected, rel=0.5)
+    # So many cores fetch a batch in a step's time; the training thread takes one at most.
+    fetching = 0.16 / (a100["step_without_waiting_s"] / 0.9)
+    assert 0.8 * fetching < a100["cores_needed"]["value"] < 1.3 * fetching + 1.5
     assert cell(rehearsal, "a100", 4)["cores_needed"]["value"] > 2.5 * a100["cores_needed"]["value"]
     assert [remedy["id"] for remedy in a100["remedies"]] == ["more_workers"]
 

@@ -105,6 +105,22 @@ TEST(FittedPipeline, OtherProgramsCoresAreGivenBack) {
   EXPECT_LT(quiet.step_s.value, 0.6 * run.pipeline.mean_step_s());
 }
 
+TEST(FittedPipeline, AlsoWithoutWorkers) {
+  RehearsedRun run = starved_run(0.8);  // twice what it takes with a core of its own
+  run.cores = 2;
+  run.cores_of_others = 1.5;
+  run.pipeline.workers = run.pipeline.batches_ahead = 0;
+  for (MeasuredStep& step : run.pipeline.steps) {
+    step.fetch_cpu_s = 0.4;
+    step.fetch_blocked_s = 0.4;
+  }
+  const auto fitted = fit_pipeline(run);
+  ASSERT_TRUE(fitted);
+  EXPECT_NEAR(fitted->misfit_ratio, 0, 0.01);
+  const Forecast quiet = forecast(*fitted, {.cores = 2}, nullptr, {});
+  EXPECT_NEAR(quiet.step_s.value, 0.4 + kDeviceS, 0.03);
+}
+
 TEST(FittedPipeline, TooFewStepsAreSaid) {
   RehearsedRun run = starved_run(0.1);
   run.pipeline.steps.resize(4);

@@ -98,16 +98,14 @@ class Fit {
   FittedPipeline run() {
     const double step_s = run_.pipeline.mean_step_s();
     const bool crew = run_.pipeline.workers > 0;
-    if (crew) {
-      // Of what the training thread was seen to take, it takes a batch over within its wait.
-      out_.model.loader.receive_s = kReceiveS;
-      const double measured_host_s = mean_host_s(out_.steps);
-      for (int round = 0; round < kRounds; ++round) {
-        fit_host(measured_host_s);
-        fit_blocking();
-        add_other_cpu();
-        if (held_up_) fit_fetches(step_s);
-      }
+    // What the training thread takes to get a batch from a worker is part of its wait.
+    if (crew) out_.model.loader.receive_s = kReceiveS;
+    const double measured_host_s = mean_host_s(out_.steps);
+    for (int round = 0; round < kRounds; ++round) {
+      fit_host(measured_host_s);
+      fit_blocking();
+      if (crew) add_other_cpu();
+      if (held_up_) fit_fetches(step_s);
     }
     finish(step_s);
     return std::move(out_);

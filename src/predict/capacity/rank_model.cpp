@@ -221,6 +221,7 @@ class Simulation {
       if (computes(rank)) {
         const bool own = rank.phase == Phase::kLeads || rank.phase == Phase::kLaunches;
         if (own && counts()) host_wall_s_ += dt;
+        if (rank.phase == Phase::kFetches) count_fetching(dt, rate);
         rank.cpu_left_s -= dt * rate;
       }
       if (spins(rank) && counts()) spin_cpu_s_ += dt * rate;
@@ -229,10 +230,14 @@ class Simulation {
     }
   }
 
+  void count_fetching(double dt, double rate) {
+    fetch_wall_s_ += dt;
+    fetch_cpu_s_ += dt * rate;
+  }
+
   void progress(Rank& rank, Worker& worker, double dt, double rate) {
     if (worker.doing == Doing::kComputing) {
-      fetch_wall_s_ += dt;
-      fetch_cpu_s_ += dt * rate;
+      count_fetching(dt, rate);
       worker.cpu_left_s -= dt * rate;
       if (worker.cpu_left_s <= kDone) worker.doing = Doing::kBlocked;
     } else if (worker.doing == Doing::kBlocked) {
@@ -252,7 +257,7 @@ class Simulation {
   std::size_t resolved_ = 0;  // steps whose end is known
   double now_s_ = 0;
   double host_wall_s_ = 0;
-  double fetch_wall_s_ = 0;  // of workers that compute
+  double fetch_wall_s_ = 0;  // while fetches compute
   double fetch_cpu_s_ = 0;
   double spin_cpu_s_ = 0;
   double cpu_s_ = 0;

@@ -22,7 +22,7 @@ struct RankModel {
 struct RankOutcome {
   double step_s = 0;
   double host_wall_s = 0;    // the training thread's own work, with its waits for a core
-  double fetch_stretch = 1;  // wall time of a worker's computing / its CPU time
+  double fetch_stretch = 1;  // wall time of a fetch's computing / its CPU time
   double spin_cpu_s = 0;     // CPU that its waits for the GPU took
   double busy_cores = 0;     // of the machine, spinning with it
 };
