@@ -5,8 +5,8 @@ python bench/emulated/rehearsal.py IMAGES --imagenet MAIN.py   # pytorch/example
 
 IMAGES holds some JPEGs, in folders of any depth. Both jobs are run with --batch images and
 --workers workers for each GPU. Predicted and real stand beside each other: the step; the AU, which
-is the rehearsal's step without waiting by the step; and for one GPU on one core, how many cores the
-rehearsal thinks the AU takes that was measured there.
+is the rehearsal's step without waiting by the step; and how many cores the rehearsal thinks the AU
+takes that was measured, beside those that there were. One GPU is also run on one core.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -101,23 +102,38 @@ def options_unstarve() -> str:
     return os.environ.get("UNSTARVE", str(ROOT / "build/release/src/cli/unstarve"))
 
 
-def measure(run: Path) -> tuple[float, int, int]:
-    """Step time, ranks, and steps of each behind the warm-up."""
+@dataclass
+class Measured:
+    """A run: of all ranks, behind their warm-up."""
+
+    step_s: float
+    ranks: int
+    steps: int  # of each
+    cores_left: float  # by other programs
+
+
+def measure(run: Path, cores: float) -> Measured:
     with sqlite3.connect(run / "run.sqlite") as store:
         rows = store.execute("select pid, start_ns, end_ns from step order by pid, idx").fetchall()
-    ranks: dict[int, list[tuple[int, int]]] = {}
-    for pid, start, end in rows:
-        ranks.setdefault(pid, []).append((start, end))
-    # Ranks move together: from where all are warm to where the first ends.
-    begin = max(steps[WARM_UP][0] for steps in ranks.values())
-    last = min(steps[-1][1] for steps in ranks.values())
+        ranks: dict[int, list[tuple[int, int]]] = {}
+        for pid, start, end in rows:
+            ranks.setdefault(pid, []).append((start, end))
+        # Ranks move together: from where all are warm to where the first ends.
+        begin = max(steps[WARM_UP][0] for steps in ranks.values())
+        last = min(steps[-1][1] for steps in ranks.values())
+        used, busy = (
+            store.execute(
+                "select avg(value) from sample join metric on metric.id = metric_id"
+                " where name = ? and t_ns between ? and ?",
+                (name, begin, last),
+            ).fetchone()[0]
+            for name in ("job.cpu_cores", "host.cpu_busy_cores")
+        )
     counts = [sum(begin <= s and e <= last for s, e in steps) for steps in ranks.values()]
+    # A job had at least what it used.
+    left = cores - max(0.0, busy - used) if cores > 1 else used
     step_s = (last - begin) / 1e9 / statistics.mean(counts)
-    return step_s, len(ranks), min(counts)
-
-
-def error(predicted: float, real: float) -> str:
-    return f"{100 * (predicted - real):+5.1f} points"
+    return Measured(step_s, len(ranks), min(counts), max(left, used))
 
 
 def main() -> None:
@@ -146,22 +162,39 @@ def compare(args: argparse.Namespace, folder: Path) -> None:
     largest = max(int(gpus) for gpus in args.gpus.split(","))
     data = make_data(args.images, folder / "data", args.batch * EPOCH_STEPS * largest)
     rehearsal = rehearse(args, data, folder / "rehearsed")
-    kinds = {kind["name"]: kind for kind in rehearsal["kinds"]}
+    (folder / "rehearsal.json").write_text(json.dumps(rehearsal, indent=2))
     run = rehearsal["run"]
     print(
-        f"rehearsed on {run['cores']:.0f} cores ({run['cores_of_others']:.1f} of them used by "
-        f"others): fetch {1e3 * run['fetch_cpu_s']:.0f} ms of CPU, host "
-        f"{1e3 * run['host_cpu_s']:.0f} ms a step"
+        f"rehearsed on {run['cores']:.0f} cores, {run['cores_of_others']:.1f} of them used by "
+        f"others: fetch {1e3 * run['fetch_cpu_s']:.0f} ms of CPU, host "
+        f"{1e3 * run['host_cpu_s']:.0f} ms a step, measured {1e3 * run['step_s']:.0f} ms"
     )
-    print("                     step, ms            AU, %")
-    print("kind  GPUs cores  predicted  real  predicted [90 %]       real  error")
-    worst = 0.0
+    print("cores: those that other programs left; predicted for so many")
+    print(
+        "kind  GPUs  cores  step, ms  AU, %: predicted  real  error   cores for the real AU  error"
+    )
+    errors = []
     for cell in rehearsal["cells"]:
-        worst = max(worst, abs(compare_cell(args, folder, data, cell, kinds)))
-    first = rehearsal["cells"][0]
-    if first["gpus"] == 1:
-        compare_one_core(args, folder, data, first)
-    print(f"largest error of the AU: {100 * worst:.1f} points (target {100 * MOST_AU_ERROR:.0f})")
+        errors.append(compare_cell(args, folder, data, cell, ()))
+        if cell["gpus"] == 1:
+            core = str(min(os.sched_getaffinity(0)))
+            errors.append(compare_cell(args, folder, data, cell, ("taskset", "-c", core)))
+    print(
+        f"largest errors: AU {100 * max(e for e, _ in errors):.1f} points (target "
+        f"{100 * MOST_AU_ERROR:.0f}), cores {100 * max(e for _, e in errors):.0f} % (target "
+        f"{100 * MOST_CORES_ERROR:.0f})"
+    )
+
+
+def between(curve: list[dict[str, float]], of: str, at: str, value: float) -> float:
+    """Of the points of a curve, the value of one key where another has `value`."""
+    if value <= curve[0][at]:
+        return curve[0][of] * value / curve[0][at]
+    for low, high in itertools.pairwise(curve):
+        if low[at] <= value < high[at]:
+            part = (value - low[at]) / (high[at] - low[at])
+            return low[of] + part * (high[of] - low[of])
+    return curve[-1][of]
 
 
 def compare_cell(
@@ -169,50 +202,27 @@ def compare_cell(
     folder: Path,
     data: Path,
     cell: dict[str, Any],
-    kinds: dict[str, Any],
-) -> float:
+    prefix: tuple[str, ...],
+) -> tuple[float, float]:
+    """Errors of the AU and, relative, of the cores."""
     name, gpus = cell["kind"], cell["gpus"]
-    out = folder / f"{Path(name).stem}-{gpus}"
+    out = folder / f"{Path(name).stem}-{gpus}{'-one-core' if prefix else ''}"
     options = ["--emulate", name, "--gpus", str(gpus)]
-    seconds = args.start_seconds * (1 if gpus == 1 else 1 + gpus / 2) + args.seconds
-    run_for_real(job(args, data, gpus), options, out, seconds)
-    step_s, ranks, steps = measure(out)
-    assert ranks == gpus, f"{ranks} ranks stepped"
-    au = cell["au"]
-    real = min(1.0, cell["step_without_waiting_s"] / step_s)
+    starting = args.start_seconds * (1 + gpus / 2 if gpus > 1 else 1.5 if prefix else 1)
+    run_for_real([*prefix, *job(args, data, gpus)], options, out, starting + args.seconds)
+    real = measure(out, 1 if prefix else len(os.sched_getaffinity(0)))
+    assert real.ranks == gpus, f"{real.ranks} ranks stepped"
+    curve = cell["au_on_cores"]
+    au = min(1.0, cell["step_without_waiting_s"] / real.step_s)
+    predicted = between(curve, "au", "cores", real.cores_left)
+    cores = between(curve, "cores", "au", au)
     print(
-        f"{name:6}{gpus:4}   all  {1e3 * cell['step_s']['value']:9.1f} {1e3 * step_s:5.0f} "
-        f"{100 * au['value']:9.1f} [{100 * au['low']:.0f}..{100 * au['high']:.0f}] "
-        f"{100 * real:10.1f}  {error(au['value'], real)} ({steps} steps)",
+        f"{name:6}{gpus:4}{real.cores_left:7.2f}{1e3 * real.step_s:10.0f}{100 * predicted:18.1f}"
+        f"{100 * au:6.1f}{100 * (predicted - au):+7.1f}{cores:24.2f}"
+        f"{100 * (cores / real.cores_left - 1):+6.0f} %  ({real.steps} steps)",
         flush=True,
     )
-    return float(au["value"] - real)
-
-
-def cores_for(curve: list[dict[str, float]], au: float) -> float:
-    for low, high in itertools.pairwise(curve):
-        if low["au"] <= au <= high["au"] and high["au"] > low["au"]:
-            part = (au - low["au"]) / (high["au"] - low["au"])
-            return low["cores"] + part * (high["cores"] - low["cores"])
-    return curve[-1]["cores"]
-
-
-def compare_one_core(
-    args: argparse.Namespace, folder: Path, data: Path, cell: dict[str, Any]
-) -> None:
-    out = folder / "one-core"
-    core = min(os.sched_getaffinity(0))
-    command = ["taskset", "-c", str(core), *job(args, data, cell["gpus"])]
-    options = ["--emulate", cell["kind"], "--gpus", str(cell["gpus"])]
-    run_for_real(command, options, out, args.start_seconds * 1.5 + args.seconds)
-    step_s, _, _ = measure(out)
-    real = min(1.0, cell["step_without_waiting_s"] / step_s)
-    cores = cores_for(cell["au_on_cores"], real)
-    print(
-        f"on one core: step {1e3 * step_s:.0f} ms, AU {100 * real:.1f} %; the rehearsal gives "
-        f"{cores:.2f} cores for that AU: {100 * (cores - 1):+.0f} % "
-        f"(target {100 * MOST_CORES_ERROR:.0f} %)"
-    )
+    return abs(predicted - au), abs(cores / real.cores_left - 1)
 
 
 if __name__ == "__main__":
