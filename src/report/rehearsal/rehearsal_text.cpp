@@ -17,12 +17,19 @@ namespace unstarve::report {
 namespace {
 
 constexpr int kIndent = 2;
-constexpr int kWidestKind = 20;
+constexpr int kWidestKind = 12;
 
 std::string percent(double ratio) { return fmt::format("{:.0f}", 100 * ratio); }
 
 std::string au_text(const predict::Interval90& au) {
-  return fmt::format("{} % [{}..{}]", percent(au.value), percent(au.low), percent(au.high));
+  return fmt::format("{} [{}..{}]", percent(au.value), percent(au.low), percent(au.high));
+}
+
+/// "unstarve_loader" in two lines.
+std::vector<std::string> title_of(const std::string& remedy) {
+  const std::size_t at = remedy.find('_');
+  if (at == std::string::npos) return {remedy};
+  return {remedy.substr(0, at + 1), remedy.substr(at + 1)};
 }
 
 std::string cores_text(const predict::Interval90& cores) {
@@ -61,7 +68,7 @@ std::string capacity_table(const trial::Rehearsal& all, const TextOptions& optio
   Table table;
   table.columns = {{{"GPU"}, false},
                    {{"GPUs"}, true},
-                   {{"AU"}, true},
+                   {{"AU, %"}, true},
                    {{"cores", target}, true},
                    {{"workers", "per GPU"}, true},
                    {{"reads", "per s"}, true}};
@@ -106,8 +113,8 @@ std::string remedy_table(const trial::Rehearsal& all, const TextOptions& options
   const std::vector<std::string> ids = remedies_in(all);
   if (ids.empty()) return {};
   Table table;
-  table.columns = {{{"AU with"}, false}, {{"GPUs"}, true}};
-  for (const std::string& id : ids) table.columns.push_back({{id}, true});
+  table.columns = {{{"AU, %", "with"}, false}, {{"GPUs"}, true}};
+  for (const std::string& id : ids) table.columns.push_back({title_of(id), true});
   for (const trial::RehearsedCell& cell : all.cells) {
     if (cell.remedies.empty()) continue;
     std::vector<Cell> row = {kind_cell(all, cell, options), {{fmt::format("{}", cell.gpus)}}};
