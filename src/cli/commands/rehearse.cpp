@@ -166,7 +166,7 @@ void add_rehearse_command(CLI::App& app, CommandContext& context) {
   asked.kinds = {"a100", "h100", "l4", "t4", "rtx4090"};
   asked.gpus = {1, 2, 4, 8};
   command
-      ->add_option("--gpu-kinds", asked.kinds,
+      ->add_option("--gpu-kinds,--gpus-kinds", asked.kinds,
                    "profiles by name or file, with commas between; the job runs on the first")
       ->delimiter(',')
       ->capture_default_str();
