@@ -20,6 +20,7 @@ RankModel ranks(int ranks, int workers, double cores) {
   RankModel model{.loader = {.workers = workers, .batches_ahead = 2 * workers},
                   .cpu = {.cores = cores}};
   model.ranks = ranks;
+  model.crowding_loss = 0;
   return model;
 }
 
@@ -34,6 +35,15 @@ TEST(RankModel, RanksShareTheCores) {
   const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};
   EXPECT_NEAR(step_s(ranks(4, 2, 2), cost), 4 * 0.32 / 2, 0.02);
   EXPECT_NEAR(step_s(ranks(4, 4, 64), cost), 0.1, 2e-3);
+}
+
+TEST(RankModel, ThreadsThatTakeTurnsLoseTime) {
+  const StepCost cost{.fetch_cpu_s = 0.3};
+  RankModel model = ranks(1, 3, 1);
+  const double alone_s = step_s(model, cost);
+  EXPECT_NEAR(alone_s, 0.3, 0.01);
+  model.crowding_loss = 0.3;  // a third of a core each: two thirds of the loss
+  EXPECT_NEAR(step_s(model, cost), alone_s / 0.8, 0.01);
 }
 
 TEST(RankModel, WithoutWorkersEachRankFetchesForItself) {

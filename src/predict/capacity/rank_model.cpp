@@ -181,8 +181,10 @@ class Simulation {
   double rate_per_thread(double runnable) const {
     const double cores = std::max(model_.cpu.cores, 0.01);
     const double used = std::min(std::max(runnable, 1.0), cores);
+    const double own_cores = std::min(std::max(runnable, 1.0), std::max(cores, 1.0));
+    const double crowded = 1 - model_.crowding_loss * (1 - own_cores / std::max(runnable, 1.0));
     const double capacity = used <= 1 ? used : 1 + (used - 1) * model_.cpu.parallel_efficiency;
-    return std::min(1.0, capacity / std::max(runnable, 1.0));
+    return std::min(1.0, crowded * capacity / std::max(runnable, 1.0));
   }
 
   double runnable() const {
