@@ -21,8 +21,8 @@ struct Trial {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
-  Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
-  double stop_after_s = 0;         // after the first step; 0: runs to its end
+  Emulation* emulation = nullptr;     // as ObservedJobOptions::emulation
+  double stop_after_s = 0;            // after the first step; 0: runs to its end
   std::int64_t stop_after_steps = 0;  // and no more steps than this; 0: any number
   double first_step_within_s = 0;     // else it is stopped; 0: it may take any time
 };
