@@ -58,6 +58,11 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+Option& Option::separated_by_commas() {
+  option_->delimiter(',');
+  return *this;
+}
+
 Option& Option::may_lack_value() {
   option_->expected(0, 1);
   return *this;
@@ -75,6 +80,14 @@ Option Command::option(const std::string& name, std::vector<std::string>& values
 }
 
 Option Command::option(const std::string& name, int& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::option(const std::string& name, std::vector<int>& values, const std::string& help) {
+  return Option(*parser_->add_option(name, values, help));
+}
+
+Option Command::option(const std::string& name, std::int64_t& value, const std::string& help) {
   return Option(*parser_->add_option(name, value, help));
 }
 

@@ -26,6 +26,8 @@ class Option {
   Option& shows_default(const std::string& text);
   /// Takes numbers of this range; of others it says in one line what it takes and what it got.
   Option& between(double low, double high);
+  /// Several values in one word, with commas between.
+  Option& separated_by_commas();
   /// Takes a size: 1GiB, 256MiB, or a number of bytes.
   Option& is_size();
   /// Only one of the two may be on the command line.
@@ -51,6 +53,8 @@ class Command {
   Option option(const std::string& name, std::string& value, const std::string& help);
   Option option(const std::string& name, std::vector<std::string>& values, const std::string& help);
   Option option(const std::string& name, int& value, const std::string& help);
+  Option option(const std::string& name, std::vector<int>& values, const std::string& help);
+  Option option(const std::string& name, std::int64_t& value, const std::string& help);
   Option option(const std::string& name, std::uint64_t& value, const std::string& help);
   Option option(const std::string& name, double& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);

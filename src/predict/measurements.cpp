@@ -60,6 +60,8 @@ void add_calls(const trace::Timeline& timeline, const std::vector<std::uint32_t>
     const DeviceOp& op = timeline.device_ops[i];
     if (op.correlation != trace::kNoCorrelation) op_of_launch.emplace(op.correlation, &op);
   }
+  // A wait may be seen twice: by the hook as `.item()`, and as the call of the library within it.
+  std::int64_t blocked_until_ns = std::numeric_limits<std::int64_t>::min();
   for (const HostCall& call : timeline.host_calls) {
     const std::ptrdiff_t at = job::step_at(steps, call.start_ns);
     const auto index = static_cast<std::size_t>(at);
@@ -72,7 +74,9 @@ void add_calls(const trace::Timeline& timeline, const std::vector<std::uint32_t>
     if (copies && op->second->direction == trace::CopyDirection::kHostToDevice) {
       if (op->second->source == trace::MemoryKind::kPageable) measured[index].staging_s += call_s;
     } else if (call.kind == trace::HostCallKind::kSync || copies) {
-      measured[index].sync_s += call_s;
+      const std::int64_t from_ns = std::max(call.start_ns, blocked_until_ns);
+      measured[index].sync_s += seconds(std::max<std::int64_t>(0, call.end_ns - from_ns));
+      blocked_until_ns = std::max(blocked_until_ns, call.end_ns);
     }
   }
 }

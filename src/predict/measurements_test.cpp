@@ -83,6 +83,19 @@ TEST(MeasurePipeline, TellsPinningFromFetching) {
   EXPECT_EQ(pinning_s(), 0) << "a thread beside it does that";
 }
 
+TEST(MeasurePipeline, AWaitThatIsSeenTwiceCountsOnce) {
+  trace::Timeline timeline = three_steps();
+  // From 69 to 89 ms of the step by the hook; the library's own call lies within.
+  trace::HostCall call = timeline.host_calls[2];
+  call.start_ns -= kMs;
+  call.end_ns += kMs;
+  timeline.host_calls.push_back(call);
+  sort_by_start(timeline);
+  const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+  ASSERT_TRUE(pipeline.has_value());
+  EXPECT_NEAR(pipeline->steps[0].sync_s, 0.020, 1e-9);
+}
+
 TEST(MeasurePipeline, NamesTheMissingSignal) {
   trace::Timeline timeline = three_steps();
   timeline.steps.clear();

@@ -102,6 +102,11 @@ HookText parse_hook_text(std::string_view process_text) {
   words.device.kind = text_at(device, "device");
   words.device.build = text_at(device, "build");
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
+  const Json gradients = member(text, "gradient_bytes");
+  if (gradients.is_number_unsigned()) {
+    words.gradient_bytes =
+        static_cast<std::int64_t>(std::min(gradients.get<std::uint64_t>(), std::uint64_t{1} << 60));
+  }
   return words;
 }
 

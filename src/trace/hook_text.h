@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/reading.h"
 #include "trace/run_reader.h"
 #include "trace/timeline.h"
 
@@ -38,7 +39,8 @@ struct HookText {
   bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
   std::string fix_refused;                      // why it left one alone; empty when it did not
   ProfileText profile;
-  TrainingDevice device;  // that it trains on; without the process
+  TrainingDevice device;                      // that it trains on; without the process
+  Reading<std::int64_t> gradient_bytes = {};  // of the parameters that are trained
 };
 
 /// `text` may hold anything: what is not as expected counts as not said.

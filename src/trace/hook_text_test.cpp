@@ -58,6 +58,12 @@ TEST(HookText, IsThatOfTheProcessWithALoader) {
   EXPECT_EQ(text_of_training({process(1, "no JSON")}), "");
 }
 
+TEST(HookText, GradientsAreCountedInBytes) {
+  EXPECT_EQ(parse_hook_text(R"({"gradient_bytes": 102})").gradient_bytes.value_or(0), 102);
+  EXPECT_FALSE(parse_hook_text(R"({"gradient_bytes": -1})").gradient_bytes);
+  EXPECT_FALSE(parse_hook_text(R"({"gradient_bytes": "9"})").gradient_bytes);
+}
+
 TEST(HookText, AnythingElseCountsAsNotSaid) {
   for (const char* text :
        {"", "nothing", "[]", "7", "null",

@@ -201,7 +201,9 @@ double largest_pageable_copy_bytes(const trace::Timeline& timeline) {
   return largest_bytes;
 }
 
-Calibration calibrate(const std::string& image_folder, NativeOutput output) {
+}  // namespace
+
+Calibration calibrate_images(const std::string& image_folder, NativeOutput output) {
   Calibration calibration;
   calibration.threads = feed::usable_cpu_count();
   const Status folder = calibrate_folder(image_folder, output, calibration);
@@ -215,8 +217,6 @@ Calibration calibrate(const std::string& image_folder, NativeOutput output) {
   }
   return calibration;
 }
-
-}  // namespace
 
 void predict_calibrated(Examination& examined) {
   const Calibration calibration = calibrate_for(examined, NativeOutput::kFloat32);
@@ -242,7 +242,7 @@ bool calibration_helps(const Examination& examined) {
 
 Calibration calibrate_for(const Examination& examined, NativeOutput output) {
   if (!calibration_helps(examined)) return {};
-  Calibration calibration = calibrate(advise::image_folder(examined.job.data), output);
+  Calibration calibration = calibrate_images(advise::image_folder(examined.job.data), output);
   const double freed_bytes = largest_pageable_copy_bytes(examined.recording->timeline);
   if (calibration.folder && freed_bytes > 0) calibration.freeing_s = measure_freeing(freed_bytes);
   return calibration;

@@ -20,6 +20,9 @@ enum class NativeOutput {
 /// each. Elsewhere an empty calibration, at once.
 advise::Calibration calibrate_for(const Examination& examined, NativeOutput output);
 
+/// The same for a folder of images, one sub-folder a class, whatever is advised.
+advise::Calibration calibrate_images(const std::string& image_folder, NativeOutput output);
+
 /// Predicts with such a calibration for unstarve.DataLoader, and says what the first epoch of a
 /// cache costs.
 void predict_calibrated(Examination& examined);

@@ -32,12 +32,18 @@ std::string end_of(const std::string& path) {
 
 }  // namespace
 
+bool StopWatch::is_within(double bound_s, std::int64_t from_ns) const {
+  return bound_s <= 0 || static_cast<double>(clock_.now_ns() - from_ns) < bound_s * 1e9;
+}
+
 bool StopWatch::go_on(const observe::LiveView& now) {
-  if (length_.seconds <= 0 || now.steps == 0) return true;
+  if (now.steps == 0) return is_within(length_.first_step_within_s, started_ns_);
   if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
+  if (length_.steps > 0 && now.steps >= length_.steps) return false;
+  if (length_.seconds <= 0) return true;
   add_steps(now);
   if (length_.until_known && knows_the_step()) return false;
-  return static_cast<double>(clock_.now_ns() - first_step_ns_) < length_.seconds * 1e9;
+  return is_within(length_.seconds, first_step_ns_);
 }
 
 void StopWatch::add_steps(const observe::LiveView& now) {

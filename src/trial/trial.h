@@ -18,7 +18,9 @@ namespace unstarve::trial {
 
 /// When a run of the job has been watched for long enough.
 struct TrialLength {
-  double seconds = 0;  // after the first step; 0: to the job's end
+  double seconds = 0;              // after the first step; 0: to the job's end
+  std::int64_t steps = 0;          // and no more of them than this; 0: any number
+  double first_step_within_s = 0;  // else it is stopped; 0: it may take any time
   /// It ends earlier when the mean step is known to half a percent (standard error), from 24 steps
   /// at least.
   bool until_known = false;
@@ -51,15 +53,19 @@ class TrialListener {
 /// Says when one trial is to end.
 class StopWatch {
  public:
-  StopWatch(const Clock& clock, const TrialLength& length) : clock_(clock), length_(length) {}
+  StopWatch(const Clock& clock, const TrialLength& length)
+      : clock_(clock), length_(length), started_ns_(clock.now_ns()) {}
   bool go_on(const observe::LiveView& now);
 
  private:
+  /// Whether it is no longer than `bound_s` (0: without bound) since `from_ns`.
+  bool is_within(double bound_s, std::int64_t from_ns) const;
   void add_steps(const observe::LiveView& now);
   bool knows_the_step() const;
 
   const Clock& clock_;
   TrialLength length_;
+  const std::int64_t started_ns_;
   std::int64_t first_step_ns_ = 0;
   // The present group of steps began behind so many of them, when the last of those ended.
   std::int64_t steps_before_group_ = 0;

@@ -11,6 +11,7 @@ namespace unstarve::cli {
 void add_demo_command(CommandLine& line, CommandContext& context);
 void add_run_command(CommandLine& line, CommandContext& context);
 void add_emulate_command(CommandLine& line, CommandContext& context);
+void add_rehearse_command(CommandLine& line, CommandContext& context);
 void add_diagnose_command(CommandLine& line, CommandContext& context);
 void add_report_command(CommandLine& line, CommandContext& context);
 void add_bench_command(CommandLine& line, CommandContext& context);

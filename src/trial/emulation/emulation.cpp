@@ -31,6 +31,8 @@ constexpr std::size_t kLookedAtBytes = 4096;
 struct Chosen {
   nlohmann::json profile;
   std::string device_name;
+  emulated::Profile parsed;
+  nlohmann::json priced = nlohmann::json::array();
   std::optional<observe::RecordedDurations> recorded;
 };
 
@@ -70,6 +72,12 @@ Result<Chosen> choose(const EmulationOptions& options) {
   if (options.memory_gib > 0) {
     chosen.profile["architecture"]["total_memory_bytes"] =
         static_cast<std::int64_t>(options.memory_gib * kBytesPerGib);
+  }
+  chosen.parsed = *profile;
+  for (const std::string& kind : options.priced) {
+    const auto priced = emulated::find_profile_document(kind);
+    if (!priced) return forward_error(priced);
+    chosen.priced.push_back(nlohmann::json::parse(*priced, nullptr, false));
   }
   chosen.device_name = profile->device_name;
   if (chosen.device_name.starts_with(kEmulatedPrefix)) {
@@ -113,7 +121,8 @@ Status write_settings(const Chosen& chosen, const EmulationOptions& options,
   }
   const nlohmann::json document = {
       {"gpus", options.gpus},   {"profile", chosen.profile},          {"durations", table},
-      {"scale", options.scale}, {"step_time_s", options.step_time_s}, {"state", state}};
+      {"scale", options.scale}, {"step_time_s", options.step_time_s}, {"priced", chosen.priced},
+      {"state", state}};
   return io::replace_file(
       file, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
@@ -163,6 +172,8 @@ Result<Emulation> Emulation::prepare(const Installation& parts, const EmulationO
   made.durations_from_ = by_factor ? "factor" : chosen->recorded ? "recording" : "roofline";
   made.scale_ = options.scale;
   made.step_time_s_ = options.step_time_s;
+  made.profile_ = chosen->parsed;
+  made.durations_recorded_ = chosen->recorded.has_value();
   made.devices_ = fmt::format("{} x {}", options.gpus, chosen->device_name);
   made.durations_ = describe_durations(*chosen, options);
   return made;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/emulated/profile/profile.h"
 #include "trial/emulation/state_folder.h"
 #include "trial/installation.h"
 
@@ -20,6 +21,8 @@ struct EmulationOptions {
   double memory_gib = 0;   // of each GPU; 0: as the profile says
   double scale = 1;        // of every modelled duration
   double step_time_s = 0;  // what a step takes, by which the job finds a factor; 0: not known
+  /// Kinds of GPU by name or file, at most 12, on which the job's kernels are priced as well.
+  std::vector<std::string> priced{};
 };
 
 /// Emulated GPUs for one job after the other: its settings and the environment by which the job's
@@ -50,6 +53,10 @@ class Emulation {
   double scale() const { return scale_; }
   double step_time_s() const { return step_time_s_; }  // 0: not known
   int gpus() const { return gpus_; }
+  /// By which the GPUs are emulated.
+  const emulated::Profile& profile() const { return profile_; }
+  /// A recording of a real GPU gives some of them.
+  bool durations_recorded() const { return durations_recorded_; }
   /// Where the job's processes write what they called and is not emulated, a line each.
   std::string log_file() const { return state_.path() + "/missing.log"; }
   const std::string& settings_file() const { return settings_file_; }
@@ -63,6 +70,8 @@ class Emulation {
   std::string durations_from_;
   double scale_ = 1;
   double step_time_s_ = 0;
+  emulated::Profile profile_;
+  bool durations_recorded_ = false;
   std::string settings_file_;
   std::vector<std::pair<std::string, std::string>> environment_;
   std::string devices_;

@@ -23,6 +23,7 @@ void add(EmulationUse& use, const emulated::GpuTotals& totals) {
   use.small_reads += totals.small_reads.load();
   use.kernel_ns += totals.kernel_ns.load();
   use.recorded_kernel_ns += totals.recorded_kernel_ns.load();
+  for (std::size_t i = 0; i < use.priced_ns.size(); ++i) use.priced_ns[i] += totals.priced_ns[i];
   const std::int64_t first_ns = totals.first_work_ns.load();
   if (first_ns == 0) return;
   ++use.gpus_used;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,9 +31,10 @@ struct EmulationUse {
   int gpus_used = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;
-  std::uint64_t small_reads = 0;          // copies of at most 16 bytes to the host
-  std::int64_t kernel_ns = 0;             // modelled, of all kernels
-  std::int64_t recorded_kernel_ns = 0;    // of those that a recorded table knew
+  std::uint64_t small_reads = 0;        // copies of at most 16 bytes to the host
+  std::int64_t kernel_ns = 0;           // modelled, of all kernels
+  std::int64_t recorded_kernel_ns = 0;  // of those that a recorded table knew
+  std::array<std::int64_t, emulated::kPricesMax> priced_ns = {};  // on EmulationOptions::priced
   std::int64_t span_ns = 0;               // of each GPU used: from its first work to its last end
   std::optional<EmulatedStep> step = {};  // of the first GPU on which it was found
 };

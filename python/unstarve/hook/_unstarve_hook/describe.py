@@ -35,6 +35,13 @@ def process() -> dict[str, Any]:
     return facts
 
 
+def gradient_bytes(optimizer: Any) -> int:
+    """Of the parameters that an optimizer trains: what ranks would exchange after each step."""
+    groups = getattr(optimizer, "param_groups", [])
+    tensors = [tensor for group in groups for tensor in group["params"]]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors if tensor.requires_grad)
+
+
 def error_text(error: Exception) -> str:
     """One line with the place in our code, for `hook_errors`."""
     trace = error.__traceback__

@@ -7,7 +7,7 @@ import weakref
 from types import ModuleType
 from typing import Any
 
-from . import blocking, cupti, timeline
+from . import blocking, cupti, describe, timeline
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
@@ -54,6 +54,8 @@ class Steps:
             self._leader = weakref.ref(optimizer)
             _describe_device(optimizer)
         self._strangers = 0
+        if self._index == _DEVICE_IS_KNOWN:
+            RECORDER.describe(gradient_bytes=describe.gradient_bytes(optimizer))
         self._end(self._samples.get(self._last_loader, ABSENT), now_ns())
 
     def _end(self, samples: int, end_ns: int) -> None:

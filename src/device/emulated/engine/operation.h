@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,6 +28,10 @@ enum class Engine : std::uint8_t {
   kGraph,         // a program of operations, until all of them have ended
 };
 
+/// How many kinds of GPU a kernel can be priced for at once: what it would take there, ns.
+inline constexpr std::size_t kPricesMax = 12;
+using Prices = std::array<float, kPricesMax>;
+
 /// What an operation was, for the records; the schedule itself does not look at it.
 struct Activity {
   enum class Kind : std::uint8_t { kNone, kKernel, kCopy, kFill };
@@ -46,6 +51,7 @@ struct Activity {
   std::uint64_t bytes = 0;
   std::uint64_t graph_node = 0;  // 0: in no graph
   std::uint32_t graph = 0;
+  Prices prices = {};  // of a kernel, on the kinds that the settings ask for
 };
 
 /// An event's place in a stream, and when it was reached.

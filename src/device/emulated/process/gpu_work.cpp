@@ -83,8 +83,9 @@ void ProcessGpu::take_step_factor(double factor) {
   machine_.schedule.set_scale(index_, factor);
 }
 
-Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate& estimate,
+Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const PricedEstimate& priced,
                                 const Launch* launch) {
+  const Estimate& estimate = priced.estimate;
   Operation operation;
   operation.engine = Engine::kCompute;
   operation.duration_ns = estimate.ns;
@@ -93,6 +94,7 @@ Outcome ProcessGpu::submit_work(Stream* stream, const char* name, const Estimate
   Activity& activity = operation.activity;
   activity.kind = Activity::Kind::kKernel;
   activity.recorded = estimate.source == DurationSource::kRecorded;
+  activity.prices = priced.prices;
   activity.name = name;
   activity.grid = {1, 1, 1};
   activity.block = {1, 1, 1};
@@ -114,23 +116,30 @@ Outcome ProcessGpu::launch(Stream* stream, const Kernel* kernel, const Launch& l
   const DurationModel& model = machine_.durations();
   KernelWork work = launch.work;
   work.name = kernel->name;
-  return submit_work(stream, kernel->name, model.estimate(class_of(*kernel, model), work), &launch);
+  const KernelClass& known = class_of(*kernel, model);
+  const Estimate estimate = model.estimate(known, work);
+  return submit_work(stream, kernel->name,
+                     {estimate, machine_.prices().price(estimate, known, work)}, &launch);
 }
 
 Outcome ProcessGpu::run(Stream* stream, const char* name, const MatmulWork& work) {
-  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+  const Estimate estimate = machine_.durations().estimate(work);
+  return submit_work(stream, name, {estimate, machine_.prices().price(estimate, work)}, nullptr);
 }
 
 Outcome ProcessGpu::run(Stream* stream, const char* name, const ConvolutionWork& work) {
-  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+  const Estimate estimate = machine_.durations().estimate(work);
+  return submit_work(stream, name, {estimate, machine_.prices().price(estimate, work)}, nullptr);
 }
 
 Outcome ProcessGpu::run(Stream* stream, const char* name, const OtherWork& work) {
-  return submit_work(stream, name, machine_.durations().estimate(work), nullptr);
+  const Estimate estimate = machine_.durations().estimate(work);
+  return submit_work(stream, name, {estimate, machine_.prices().price(estimate, work)}, nullptr);
 }
 
 Outcome ProcessGpu::run_for(Stream* stream, const char* name, std::int64_t duration_ns) {
-  return submit_work(stream, name, {.ns = duration_ns}, nullptr);
+  const Estimate known = {.ns = duration_ns};
+  return submit_work(stream, name, {known, machine_.prices().same_everywhere(known)}, nullptr);
 }
 
 Outcome ProcessGpu::run_gated(Stream* stream, const char* name, const std::shared_ptr<Gate>& gate) {
@@ -153,6 +162,9 @@ void ProcessGpu::count(const Ended& ended) {
     const std::int64_t ns = ended.end_ns - ended.start_ns;
     totals.kernels.fetch_add(1, kRelaxed);
     totals.kernel_ns.fetch_add(ns, kRelaxed);
+    for (std::size_t i = 0; i < machine_.prices().kinds(); ++i) {
+      totals.priced_ns[i].fetch_add(std::llround(ended.activity.prices[i]), kRelaxed);
+    }
     if (ended.activity.recorded) totals.recorded_kernel_ns.fetch_add(ns, kRelaxed);
   } else if (ended.activity.kind == Activity::Kind::kCopy) {
     totals.copies.fetch_add(1, kRelaxed);

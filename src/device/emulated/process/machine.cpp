@@ -63,7 +63,8 @@ Machine::Machine(Settings settings)
       completion(*this),
       settings_(std::move(settings)),
       durations_(DurationModel::create(settings_.profile, read_table(settings_.durations),
-                                       settings_.scale)) {
+                                       settings_.scale)),
+      prices_(settings_.profile, settings_.priced, settings_.scale) {
   // A rank of several, by the variable that torch's launchers set: it fills its first message
   // before NCCL hears of it.
   if (std::getenv("MASTER_ADDR") != nullptr) memory.keep_more(KeptBytes::kOfTalkers);

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include "base/mutex.h"
 #include "device/emulated/duration/duration_model.h"
+#include "device/emulated/duration/price_list.h"
 #include "device/emulated/engine/schedule.h"
 #include "device/emulated/process/completion_thread.h"
 #include "device/emulated/process/memory/process_memory.h"
@@ -17,6 +19,8 @@
 namespace unstarve::emulated {
 
 class ProcessGpu;
+
+static_assert(std::is_same_v<PriceList::Prices, Prices>, "what is priced goes into records");
 
 /// All emulated GPUs of the process: one schedule, so that streams of several GPUs can wait for
 /// each other. Made at the first use of CUDA and never destroyed, for programs free what they hold
@@ -33,6 +37,7 @@ class Machine {
   const Profile& profile() const { return settings_.profile; }
   const Settings& settings() const { return settings_; }
   const DurationModel& durations() const { return *durations_; }
+  const PriceList& prices() const { return prices_; }
   int gpus() const { return static_cast<int>(gpus_.size()); }
   ProcessGpu* gpu(int index);
   /// How threads wait for the device now.
@@ -87,6 +92,7 @@ class Machine {
 
   const Settings settings_;
   const std::shared_ptr<const DurationModel> durations_;
+  const PriceList prices_;
   std::vector<std::unique_ptr<ProcessGpu>> gpus_;
   std::vector<std::uint64_t> lane_streams_ UNSTARVE_GUARDED_BY(mutex);
   std::int64_t others_seen_ns_ UNSTARVE_GUARDED_BY(mutex) = 0;

@@ -75,7 +75,12 @@ class ProcessGpu final : public Gpu {
  private:
   struct CopyPlan;
 
-  Outcome submit_work(Stream* stream, const char* name, const Estimate& estimate,
+  /// How long work takes here, and on the kinds of GPU that the settings ask for.
+  struct PricedEstimate {
+    Estimate estimate;
+    Prices prices;
+  };
+  Outcome submit_work(Stream* stream, const char* name, const PricedEstimate& priced,
                       const Launch* launch);
   /// What a kernel makes of integers that are known, where the process talks with others
   /// (collective/integer_kernels.h); nullptr: nothing that can be told.

@@ -11,6 +11,7 @@
 
 #include "base/io/files.h"
 #include "base/io/read.h"
+#include "device/emulated/engine/operation.h"
 
 namespace unstarve::emulated {
 
@@ -34,6 +35,20 @@ std::int64_t step_ns_of(const nlohmann::json& settings) {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+/// Up to the first that cannot be read: who prepared the settings has read them already.
+std::vector<Profile> priced_kinds(const nlohmann::json& settings) {
+  std::vector<Profile> kinds;
+  const auto found = settings.find("priced");
+  if (found == settings.end() || !found->is_array()) return kinds;
+  for (const nlohmann::json& document : *found) {
+    if (kinds.size() == kPricesMax) break;
+    Result<Profile> profile = parse_profile(document.dump());
+    if (!profile) break;
+    kinds.push_back(std::move(*profile));
+  }
+  return kinds;
 }
 
 int find_by_name(std::string_view name, int gpus) {
@@ -117,6 +132,7 @@ Result<Settings> read_settings() {
   const auto scale = json.find("scale");
   if (scale != json.end() && scale->is_number()) settings.scale = scale->get<double>();
   settings.step_ns = step_ns_of(json);
+  settings.priced = priced_kinds(json);
   settings.state_folder = text_of(json, "state");
   if (!settings.state_folder.empty()) settings.rings_folder = settings.state_folder + "/rings";
   return settings;

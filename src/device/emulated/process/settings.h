@@ -13,11 +13,12 @@ namespace unstarve::emulated {
 /// (docs/formats/emulation_settings.md), and what CUDA_VISIBLE_DEVICES leaves of it.
 struct Settings {
   Profile profile;
-  int gpus = 1;              // of the machine, seen by this process or not
-  std::vector<int> visible;  // numbers of the machine's GPUs, in the process's order
-  std::string durations;     // path of a table; empty: none
-  double scale = 1;          // of every duration
-  std::int64_t step_ns = 0;  // what a step takes, if that is known: a factor is found by it
+  int gpus = 1;                 // of the machine, seen by this process or not
+  std::vector<int> visible;     // numbers of the machine's GPUs, in the process's order
+  std::string durations;        // path of a table; empty: none
+  double scale = 1;             // of every duration
+  std::int64_t step_ns = 0;     // what a step takes, if that is known: a factor is found by it
+  std::vector<Profile> priced;  // kinds for which every kernel's duration is added up as well
   std::string state_folder;
   std::string rings_folder;
 };

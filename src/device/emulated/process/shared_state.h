@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "device/emulated/engine/operation.h"
 
 namespace unstarve::emulated {
 
@@ -28,7 +29,9 @@ struct GpuTotals {
   std::atomic<std::uint64_t> copies{0};
   std::atomic<std::int64_t> kernel_ns{0};           // modelled, of all kernels
   std::atomic<std::int64_t> recorded_kernel_ns{0};  // of those that a recorded table knew
-  std::atomic<std::int64_t> first_work_ns{0};       // CLOCK_MONOTONIC; 0: none yet
+  std::atomic<std::int64_t>
+      priced_ns[kPricesMax]{};                 // of all kernels, on the kinds of the settings
+  std::atomic<std::int64_t> first_work_ns{0};  // CLOCK_MONOTONIC; 0: none yet
   std::atomic<std::int64_t> last_end_ns{0};
 };
 
@@ -43,7 +46,7 @@ struct SharedStep {
 /// The file STATE/gpu-INDEX, mapped by every process that uses the GPU and by the command line.
 /// Native byte order and alignment: it never leaves the machine.
 struct SharedGpu {
-  static constexpr std::uint64_t kMagic = 0x31'75'70'67'75'6d'65;  // "emugpu1"
+  static constexpr std::uint64_t kMagic = 0x32'75'70'67'75'6d'65;  // "emugpu2"
   static constexpr int kUses = 256;
   std::atomic<std::uint64_t> magic{0};
   GpuTotals totals;

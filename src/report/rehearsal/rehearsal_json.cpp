@@ -1,0 +1,89 @@
+#include "report/rehearsal/rehearsal_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace unstarve::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json{{"absent", "not_observed"}};
+}
+
+Json number(const Reading<double>& reading) {
+  return reading ? number(*reading)
+                 : Json{{"absent", std::string(to_string(reading.why_absent()))}};
+}
+
+Json interval(const predict::Interval90& of) {
+  return Json{{"value", number(of.value)}, {"low", number(of.low)}, {"high", number(of.high)}};
+}
+
+Json run_json(const trial::RehearsedRunFacts& run) {
+  return Json{{"folder", run.run_dir},
+              {"steps", run.steps},
+              {"cores", number(run.cores)},
+              {"cores_of_others", number(run.cores_of_others)},
+              {"workers", run.workers},
+              {"samples_per_step", number(run.samples)},
+              {"step_s", number(run.step_s)},
+              {"au", number(run.measured_au)},
+              {"fetch_cpu_s", number(run.fetch_cpu_s)},
+              {"host_cpu_s", number(run.host_cpu_s)},
+              {"read_bytes_per_sample", number(run.read_bytes_per_sample)},
+              {"gradient_bytes", number(run.gradient_bytes)},
+              {"misfit_ratio", number(run.misfit_ratio)}};
+}
+
+Json kind_json(const trial::RehearsedKind& kind) {
+  return Json{{"name", kind.name},
+              {"device_name", kind.device_name},
+              {"durations_by", std::string(to_string(kind.by))},
+              {"device_s", number(kind.device_s)},
+              {"memory_needed_ratio", number(kind.memory_needed_ratio)}};
+}
+
+Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
+  Json remedies = Json::array();
+  for (const trial::RehearsedRemedy& remedy : cell.remedies) {
+    remedies.push_back({{"id", remedy.id}, {"how", remedy.how}, {"au", interval(remedy.au)}});
+  }
+  Json json = {{"kind", all.kinds[cell.kind].name},
+               {"gpus", cell.gpus},
+               {"au", interval(cell.forecast.au)},
+               {"step_s", interval(cell.forecast.step_s)},
+               {"step_without_waiting_s", number(cell.forecast.step_without_waiting_s)}};
+  json["cores_needed"] =
+      cell.cores_needed ? interval(*cell.cores_needed) : Json{{"absent", "not_supported"}};
+  json["au_on_cores"] = Json::array();
+  for (const trial::AuOnCores& point : cell.au_on_cores) {
+    json["au_on_cores"].push_back({{"cores", number(point.cores)}, {"au", number(point.au)}});
+  }
+  json["workers_needed"] = cell.workers_needed;
+  json["storage_bytes_per_s_needed"] = number(cell.storage_bytes_per_s_needed);
+  json["remedies"] = remedies;
+  return json;
+}
+
+}  // namespace
+
+std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
+  Json json = {{"schema", "unstarve.rehearsal/1"},
+               {"emulated", true},
+               {"target_au", number(rehearsal.target_au)},
+               {"cores", number(rehearsal.cores)},
+               {"run", run_json(rehearsal.run)},
+               {"kinds", Json::array()},
+               {"cells", Json::array()},
+               {"notes", rehearsal.notes}};
+  for (const trial::RehearsedKind& kind : rehearsal.kinds) json["kinds"].push_back(kind_json(kind));
+  for (const trial::RehearsedCell& cell : rehearsal.cells) {
+    json["cells"].push_back(cell_json(cell, rehearsal));
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace unstarve::report
