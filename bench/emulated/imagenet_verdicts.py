@@ -63,7 +63,8 @@ def make_images(folder: Path, count: int) -> None:
         with Image.open(PHOTOS[index % len(PHOTOS)]) as photo:
             scale = 0.6 + (index * 7 % 40) / 100
             width, height = (int(side * scale) for side in photo.size)
-            left, top = index * 13 % (photo.width - width + 1), index * 29 % (photo.height - height + 1)
+            left = index * 13 % (photo.width - width + 1)
+            top = index * 29 % (photo.height - height + 1)
             crop = photo.convert("RGB").crop((left, top, left + width, top + height))
             crop.resize((500, 375)).save(target / f"{index}.jpg", quality=90)
 
@@ -79,8 +80,8 @@ def environment_of(cell: Cell, slow_open: Path, images: Path) -> dict[str, str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     if cell.late:
         environment["LD_PRELOAD"] = str(slow_open)
-        environment["SLOW_OPEN_FOLDER"] = str(images)
-        environment["SLOW_OPEN_MS"] = str(LATE_MS)
+        environment["SLOW_FOLDER"] = str(images)
+        environment["SLOW_MS"] = str(LATE_MS)
     return environment
 
 

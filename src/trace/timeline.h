@@ -7,16 +7,11 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "trace/interval.h"
 #include "trace/loader_config.h"
+#include "trace/loader_time.h"
 
 namespace unstarve::trace {
-
-/// A half-open stretch of time [start_ns, end_ns).
-struct Interval {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  std::int64_t duration_ns() const { return end_ns - start_ns; }
-};
 
 /// Index of a name in Timeline::names.
 using NameId = std::uint32_t;
@@ -80,16 +75,6 @@ struct HostCall {
   HostCallKind kind = HostCallKind::kOther;
 };
 
-/// The training thread inside a loader's `__next__`.
-struct LoaderWait {
-  Interval when = {};
-  std::int64_t thread = 0;
-  std::int64_t process = 0;
-  Reading<std::int64_t> loader_id = {};      // absent where the source names no loaders
-  Reading<std::int64_t> ready_batches = {};  // batches in the queue when it was entered
-  Reading<std::int64_t> samples = {};        // in the batch it returned
-};
-
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
 struct Step {
   Interval when = {};
@@ -97,40 +82,6 @@ struct Step {
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
-};
-
-/// One batch being fetched from the data set, in a worker or in the training process.
-struct Fetch {
-  Interval when = {};
-  std::int64_t process = 0;
-  std::int64_t thread = 0;
-  Reading<std::int64_t> loader_id = {};  // of the training process
-  Reading<std::int64_t> samples = {};
-  Reading<std::int64_t> cpu_ns = {};      // CPU time of the fetching thread
-  Reading<std::int64_t> decode_ns = {};   // wall time inside image decoding
-  Reading<std::int64_t> collate_ns = {};  // wall time inside collate
-};
-
-/// What the time of unstarve's own loader goes to. The numbers are those of docs/formats/run.md.
-enum class LoaderStage : std::uint8_t {
-  kRead = 0,       // threads read samples; amount: bytes
-  kDecode = 1,     // threads decode them; amount: samples
-  kTransform = 2,  // threads resize and transform them; amount: samples
-  kLoad = 3,       // all that threads spend on samples: the three above and what lies between
-  kOnCpu = 4,      // of kLoad, on a CPU
-  kRoom = 5,       // threads wait until the consumer has taken a batch
-  kBatch = 6,      // the consumer waits for a batch; amount: batches delivered
-};
-
-/// What one stage of unstarve's own loader took in one stretch of time.
-struct StageTime {
-  Interval when = {};
-  std::int64_t process = 0;
-  std::int64_t loader_id = 0;
-  LoaderStage stage = LoaderStage::kRead;
-  std::int64_t spent_ns = 0;  // added up over the threads
-  Reading<std::int64_t> amount = {};
-  Reading<std::int64_t> threads = {};  // that may work, at the end of it
 };
 
 /// A stretch of time in which the device activity of one process was recorded.
