@@ -8,8 +8,7 @@
 
 #include "base/reading.h"
 #include "trace/interval.h"
-#include "trace/loader_config.h"
-#include "trace/loader_time.h"
+#include "trace/loader.h"
 
 namespace unstarve::trace {
 
