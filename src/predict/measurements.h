@@ -37,6 +37,8 @@ struct PipelineMeasurements {
   double pinning_s = 0;
   /// CPUs that the training thread takes while it waits for the device; see device_wait_cpu().
   Range device_wait_cpu = {0, 1};
+  // Of the steps, those whose device times were recorded; the others were given theirs in turn.
+  std::size_t steps_recorded = 0;
 
   double mean_step_s() const;
   double mean_samples() const;

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hook_jobs import environment, run_job, run_python
@@ -62,9 +63,13 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def step_marks(run: Path) -> list[dict[str, Any]]:
+    events = json.loads(gzip.decompress((run / "kineto-0.json.gz").read_bytes()))["traceEvents"]
+    return [e for e in events if e.get("name", "").startswith("ProfilerStep#")]
+
+
 def steps_in(trace: Path) -> list[str]:
-    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
-    return sorted(e["name"] for e in events if e.get("name", "").startswith("ProfilerStep#"))
+    return sorted(e["name"] for e in step_marks(trace.parent))
 
 
 def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) -> None:
@@ -84,6 +89,15 @@ def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) ->
     profile = job.main.text["profile"]
     assert profile["file"] == "kineto-0.json.gz"
     assert profile["stop_cost_ns"] > 0
+    # What aligns the file's clock with the run's: each step of it begins between two readings.
+    assert [step for step, _, _ in profile["marks"]] == [6, 7, 8]
+    assert all(0 < after - before < 1e9 for _, before, after in profile["marks"])
+    begins = {int(e["name"].partition("#")[2]): e["ts"] * 1e3 for e in step_marks(tmp_path)}
+    offsets = [((a + b) / 2 - begins[step], (b - a) / 2) for step, a, b in profile["marks"]]
+    for offset, error in offsets:
+        assert abs(offset - offsets[-1][0]) <= error + offsets[-1][1] + 20_000
+    held_from, held_to = profile["held_up"]
+    assert profile["marks"][-1][2] < held_from < held_to
 
 
 def test_the_job_s_own_profiler_ends_the_window(script: Path, tmp_path: Path) -> None:
