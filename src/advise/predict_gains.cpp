@@ -57,7 +57,9 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   PredictionBasis basis;
   basis.pipeline = *std::move(pipeline);
   basis.machine = machine_facts(diagnosis.signals, calibration);
-  const auto steps = static_cast<double>(diagnosis.steps.count);
+  // Copies are those that were recorded.
+  const double steps =
+      diagnosis.signals.recorded_step_count.value_or(static_cast<double>(diagnosis.steps.count));
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = calibration;
   basis.workers = workers;
@@ -78,6 +80,13 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
     if (gain) predictions.gains.emplace(remedy.id, *gain);
     const std::string& lacks = gain ? edit->lacks : gain.error().message;
     if (!lacks.empty()) predictions.notes.push_back(fmt::format("{}: {}", remedy.id, lacks));
+  }
+  const std::size_t recorded = basis.pipeline.steps_recorded;
+  if (!predictions.gains.empty() && recorded > 0 && recorded < basis.pipeline.steps.size()) {
+    predictions.notes.push_back(
+        fmt::format("the predictions take the GPU's times from {} of {} steps, those in which it "
+                    "was recorded",
+                    recorded, basis.pipeline.steps.size()));
   }
   return predictions;
 }

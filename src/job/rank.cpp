@@ -102,6 +102,7 @@ Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
   const std::size_t warm_up = warm_up_steps(timeline.input, rank.steps.size());
   rank.phases = tell_phases(rank.steps, rank.loaders, warm_up);
   rank.windows = windows_of(timeline, rank.process);
+  rank.interruptions = interruptions_of(timeline, rank.process);
   rank.span = span_behind(rank.steps, warm_up);
   if (rank.training.empty()) rank.training.push_back(launcher);
   return rank;

@@ -21,6 +21,8 @@ struct Rank {
   std::vector<LoaderUse> loaders;  // that they waited for; the one that feeds the training first
   // In which its device's activity was recorded: disjoint, by start. None: all the time.
   std::vector<trace::Interval> windows;
+  // In which recording held it up: disjoint, by start.
+  std::vector<trace::Interval> interruptions;
   Reading<trace::Interval> span = {};  // of the steps behind the warm-up; absent without steps
 
   /// The loader that feeds the training; nullptr when none is recorded.

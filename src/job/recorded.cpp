@@ -5,19 +5,39 @@
 
 namespace unstarve::job {
 
-std::vector<trace::Interval> windows_of(const trace::Timeline& timeline, std::int64_t process) {
+namespace {
+
+/// One interval of each of the process's windows, merged; `which` says which.
+std::vector<trace::Interval> merged_of(const trace::Timeline& timeline, std::int64_t process,
+                                       trace::Interval trace::RecordedWindow::*which) {
   std::vector<trace::Interval> merged;
   for (const trace::RecordedWindow& window : timeline.windows) {  // by start
     if (process != 0 && window.process != 0 && window.process != process) continue;
+    const trace::Interval& one = window.*which;
     // One without length holds nothing, but says that not all the time was recorded.
-    const std::int64_t end_ns = std::max(window.when.start_ns, window.when.end_ns);
-    if (!merged.empty() && window.when.start_ns <= merged.back().end_ns) {
+    const std::int64_t end_ns = std::max(one.start_ns, one.end_ns);
+    if (!merged.empty() && one.start_ns <= merged.back().end_ns) {
       merged.back().end_ns = std::max(merged.back().end_ns, end_ns);
     } else {
-      merged.push_back({window.when.start_ns, end_ns});
+      merged.push_back({one.start_ns, end_ns});
     }
   }
   return merged;
+}
+
+}  // namespace
+
+std::vector<trace::Interval> windows_of(const trace::Timeline& timeline, std::int64_t process) {
+  return merged_of(timeline, process, &trace::RecordedWindow::when);
+}
+
+std::vector<trace::Interval> interruptions_of(const trace::Timeline& timeline,
+                                              std::int64_t process) {
+  return merged_of(timeline, process, &trace::RecordedWindow::interruption);
+}
+
+std::int64_t undisturbed_ns(const Rank& rank, const trace::Interval& when) {
+  return when.duration_ns() - covered_ns(rank.interruptions, when);
 }
 
 std::vector<RecordedPart> recorded_parts(const Rank& rank, const trace::Interval& span) {

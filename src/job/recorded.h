@@ -18,6 +18,13 @@ struct RecordedPart {
 /// one. None: it was recorded all the time.
 std::vector<trace::Interval> windows_of(const trace::Timeline& timeline, std::int64_t process);
 
+/// The time in which recording held that process up.
+std::vector<trace::Interval> interruptions_of(const trace::Timeline& timeline,
+                                              std::int64_t process);
+
+/// The length of `when` without what recording took of it.
+std::int64_t undisturbed_ns(const Rank& rank, const trace::Interval& when);
+
 /// The parts of `span` in which the device activity of a rank was recorded, by start. Without
 /// windows all of it is one part, of a recording without ends.
 std::vector<RecordedPart> recorded_parts(const Rank& rank, const trace::Interval& span);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "job/device_time.h"
+#include "job/recorded.h"
 #include "job/step_phase.h"
 
 namespace unstarve::predict {
@@ -144,6 +145,38 @@ void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   pipeline.batches_ahead = pipeline.workers * static_cast<int>(prefetch);
 }
 
+/// Whether all of a step lies in one recorded part.
+bool is_recorded(const job::Rank& rank, const trace::Step& step) {
+  const auto parts = job::recorded_parts(rank, step.when);
+  return parts.size() == 1 && parts.front().when.duration_ns() == step.when.duration_ns();
+}
+
+/// Gives steps outside of what was recorded the times of those inside, one after the other: which
+/// belongs to which does not matter to a resampling model; the mix does. False: there is none.
+bool fill_device_times(const job::Rank& rank, const std::vector<trace::Step>& steps,
+                       PipelineMeasurements& pipeline) {
+  std::vector<std::size_t> recorded;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (is_recorded(rank, steps[i])) recorded.push_back(i);
+  }
+  pipeline.steps_recorded = recorded.size();
+  if (recorded.empty()) return false;
+  std::size_t next = 0;
+  for (std::size_t i = 0, turn = 0; i < steps.size(); ++i) {
+    if (next < recorded.size() && recorded[next] == i) {
+      ++next;
+      continue;
+    }
+    const MeasuredStep& from = pipeline.steps[recorded[turn++ % recorded.size()]];
+    MeasuredStep& into = pipeline.steps[i];
+    into.device_s = from.device_s;
+    into.copy_s = from.copy_s;
+    into.sync_s = from.sync_s;
+    into.staging_s = from.staging_s;
+  }
+  return true;
+}
+
 double mean_of(double MeasuredStep::*part, const std::vector<MeasuredStep>& steps) {
   double sum = 0;
   for (const MeasuredStep& step : steps) sum += step.*part;
@@ -183,7 +216,7 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
   PipelineMeasurements pipeline;
   pipeline.steps.resize(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    pipeline.steps[i].step_s = seconds(steps[i].when.duration_ns());
+    pipeline.steps[i].step_s = seconds(job::undisturbed_ns(measured, steps[i].when));
     if (steps[i].samples) pipeline.steps[i].samples = static_cast<double>(*steps[i].samples);
   }
   for (auto use = measured.loaders.rbegin(); use != measured.loaders.rend(); ++use) {
@@ -193,6 +226,12 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
     const std::vector<std::uint32_t> ops = ops_of(job, rank);
     add_calls(timeline, ops, steps, pipeline.steps);
     add_device_time(job, ops, steps, pipeline.steps);
+    if (!fill_device_times(measured, steps, pipeline)) {
+      return fail(ErrorCode::kNotSupported,
+                  "a prediction needs a whole step in the time in which the device was recorded, "
+                  "and {} has none",
+                  timeline.file);
+    }
   } else {
     for (MeasuredStep& step : pipeline.steps) {
       step.device_s = step.step_s * *options.device_busy_ratio;

@@ -31,6 +31,8 @@ struct PipelineMeasurements {
   int batches_ahead = 0;  // workers x prefetch_factor
   Reading<std::int64_t> loader_id = {};
   bool fetches_seen = false;  // fetch times were recorded, not derived from waits
+  // Of the steps, those whose device times were recorded; the others were given theirs in turn.
+  std::size_t steps_recorded = 0;
 
   double mean_step_s() const;
   double mean_samples() const;

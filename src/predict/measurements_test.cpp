@@ -67,6 +67,36 @@ TEST(MeasurePipeline, SplitsAStep) {
   EXPECT_EQ(pipeline->workers, 0);
 }
 
+TEST(MeasurePipeline, StepsOutsideOfTheWindowsGetTheDeviceTimesOfThoseInside) {
+  trace::Timeline timeline = three_steps();
+  // The second step lies in a window, of the third only half; the first has no records.
+  timeline.windows.push_back({.when = {100 * kMs, 250 * kMs}, .process = 3});
+  timeline.device_ops.erase(timeline.device_ops.begin(), timeline.device_ops.begin() + 2);
+  timeline.device_ops.pop_back();
+  const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+  ASSERT_TRUE(pipeline.has_value());
+  EXPECT_EQ(pipeline->steps_recorded, 1U);
+  ASSERT_EQ(pipeline->steps.size(), 3U);
+  for (const MeasuredStep& step : pipeline->steps) {
+    EXPECT_NEAR(step.device_s, 0.025, 1e-9);
+    EXPECT_NEAR(step.staging_s, 0.005, 1e-9);
+    EXPECT_NEAR(step.wait_s, 0.06, 1e-9);
+  }
+  timeline.windows.front().when = {110 * kMs, 190 * kMs};
+  EXPECT_FALSE(measure_pipeline(job::JobView(timeline), 0, {}).has_value()) << "no whole step";
+}
+
+TEST(MeasurePipeline, TimeInWhichRecordingHeldTheJobUpIsNoPartOfAStep) {
+  trace::Timeline timeline = three_steps();
+  timeline.windows.push_back(
+      {.when = {0, 200 * kMs}, .process = 3, .interruption = {190 * kMs, 240 * kMs}});
+  const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+  ASSERT_TRUE(pipeline.has_value());
+  EXPECT_NEAR(pipeline->steps[0].step_s, 0.1, 1e-9);
+  EXPECT_NEAR(pipeline->steps[1].step_s, 0.09, 1e-9);
+  EXPECT_NEAR(pipeline->steps[2].step_s, 0.06, 1e-9);
+}
+
 TEST(MeasurePipeline, NamesTheMissingSignal) {
   trace::Timeline timeline = three_steps();
   timeline.steps.clear();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "job/device_time.h"
+#include "job/recorded.h"
 #include "predict/resampling.h"
 
 namespace unstarve::predict {
@@ -13,19 +14,22 @@ namespace {
 constexpr double kSecondsPerNs = 1e-9;
 constexpr int kResamples = 500;
 
-/// The part of the steps' time in which a kernel or memset runs.
-double compute_ratio(const trace::Timeline& timeline, const job::DeviceWork& work,
-                     const std::vector<trace::Step>& steps) {
+/// The part of the steps' recorded time in which a kernel or memset runs; absent where none of it
+/// was recorded.
+Reading<double> compute_ratio(const job::JobView& job, const job::DeviceWork& work,
+                              const std::vector<trace::Step>& steps) {
   std::vector<trace::Interval> spans;
   std::int64_t all_ns = 0;
   for (const trace::Step& step : steps) {
-    spans.push_back(step.when);
-    all_ns += step.when.duration_ns();
+    for (const job::RecordedPart& part : job::recorded_parts(job.rank_of(work), step.when)) {
+      spans.push_back(part.when);
+      all_ns += part.when.duration_ns();
+    }
   }
+  if (all_ns <= 0) return WhyAbsent::kNotObserved;
   job::DeviceTimeSweep sweep(std::move(spans));
-  for (const std::uint32_t i : work.ops) sweep.add(timeline.device_ops[i]);
-  const auto computed_ns = static_cast<double>(sweep.time().compute_ns);
-  return all_ns > 0 ? computed_ns / static_cast<double>(all_ns) : 0;
+  for (const std::uint32_t i : work.ops) sweep.add(job.timeline().device_ops[i]);
+  return static_cast<double>(sweep.time().compute_ns) / static_cast<double>(all_ns);
 }
 
 /// Of the rank's devices, the one that computes least: the share of the steps' time in which at
@@ -35,8 +39,8 @@ Reading<double> least_compute_ratio(const job::JobView& job, std::size_t rank,
   Reading<double> least = WhyAbsent::kNotObserved;
   for (const job::DeviceWork& work : job.devices()) {
     if (work.rank != rank) continue;
-    const double ratio = compute_ratio(job.timeline(), work, steps);
-    if (!least || ratio < *least) least = ratio;
+    const Reading<double> ratio = compute_ratio(job, work, steps);
+    if (ratio && (!least || *ratio < *least)) least = ratio;
   }
   return least;
 }
@@ -57,7 +61,8 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
   double all_s = 0;
   bool samples_known = true;
   for (const trace::Step& step : steps) {
-    run.steps_s.push_back(static_cast<double>(step.when.duration_ns()) * kSecondsPerNs);
+    const auto step_ns = static_cast<double>(job::undisturbed_ns(measured, step.when));
+    run.steps_s.push_back(step_ns * kSecondsPerNs);
     all_s += run.steps_s.back();
     samples_known = samples_known && step.samples.has_value();
     samples += static_cast<double>(step.samples.value_or(0));

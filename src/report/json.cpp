@@ -40,6 +40,14 @@ Json speedup_json(const Reading<predict::Speedup>& speedup) {
   return speedup ? speedup_json(*speedup) : absent(speedup.why_absent());
 }
 
+Json recorded_json(const diagnose::RecordedTime& recorded) {
+  return Json{{"recorded_us", number(recorded.recorded_us)},
+              {"windows", recorded.windows},
+              {"steps", number(recorded.steps)},
+              {"clock_error_us", number(recorded.clock_error_us)},
+              {"partition", partition_json(recorded.partition)}};
+}
+
 Json device_json(const diagnose::DeviceDiagnosis& device) {
   Json json = Json::object();
   json["index"] = device.info.index;
@@ -48,7 +56,9 @@ Json device_json(const diagnose::DeviceDiagnosis& device) {
   if (device.info.emulated) json["emulated"] = true;
   json["span_us"] = number(device.span_us);
   json["gpu_busy_ratio"] = number(device.gpu_busy_ratio);
+  json["edge_busy_ratio"] = number(device.edge_busy_ratio);
   json["partition"] = partition_json(device.partition);
+  if (device.recorded) json["recorded"] = recorded_json(*device.recorded);
   return json;
 }
 

@@ -163,6 +163,40 @@ std::string device_text(const Report& report) {
   return name.empty() ? "emulated GPU" : name + " (emulated)";
 }
 
+std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device) {
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  constexpr double kWorthSaying = 0.01;
+  std::vector<std::string> notes;
+  if (device.recorded) {
+    const diagnose::RecordedTime& recorded = *device.recorded;
+    const auto time_text = [](double us) {
+      return us < kMicrosecondsPerSecond ? duration_text(us)
+                                         : seconds_text(us / kMicrosecondsPerSecond);
+    };
+    notes.push_back(fmt::format("GPU recorded in {} of {}: {} window{}, {} steps.",
+                                time_text(recorded.recorded_us), time_text(device.span_us),
+                                recorded.windows, recorded.windows == 1 ? "" : "s",
+                                number_text(recorded.steps)));
+    std::string alone;
+    for (const RoundedShare& share : rounded_shares(recorded.partition)) {
+      alone += fmt::format("{}{} {}", alone.empty() ? "" : ", ", share.word->name,
+                           per_mille_text(share.per_mille));
+    }
+    notes.push_back(fmt::format(
+        "In that time alone: {}. The shares of the whole time follow from these and from the waits "
+        "for the loader, which are recorded in every step.",
+        alone));
+  }
+  if (device.edge_busy_ratio >= kWorthSaying) {
+    notes.push_back(
+        fmt::format("{} of the recorded time, at its edges, counts as gpu_compute though no "
+                    "operation is recorded there: the GPU had work from before, or did not finish "
+                    "what had been launched.",
+                    ratio_text(device.edge_busy_ratio)));
+  }
+  return notes;
+}
+
 const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.devices.empty()) return nullptr;
   if (diagnosis.partition) {

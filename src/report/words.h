@@ -54,6 +54,10 @@ bool is_emulated(const Report& report);
 /// "NVIDIA A100 (emulated)", or empty when the device is not known.
 std::string device_text(const Report& report);
 
+/// How much of the time a device was recorded in, and what is taken for granted at the edges of the
+/// recording: sentences, none where all of the time was recorded and nothing taken for granted.
+std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device);
+
 /// The device whose partition stands for the whole: the worst one. Null when there is none.
 const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnosis);
 

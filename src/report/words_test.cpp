@@ -89,5 +89,24 @@ TEST(Words, TheShownDeviceIsTheOneWhosePartitionIsShown) {
   EXPECT_EQ(shown_device(diagnosis), nullptr);
 }
 
+TEST(RecordingNotes, SayHowMuchWasRecordedAndWhatItsEdgesTakeForGranted) {
+  diagnose::DeviceDiagnosis device;
+  device.span_us = 410e6;
+  EXPECT_TRUE(recording_notes(device).empty());
+  device.edge_busy_ratio = 0.05;
+  diagnose::RecordedTime recorded;
+  recorded.recorded_us = 34e6;
+  recorded.windows = 3;
+  recorded.steps = 120;
+  recorded.partition.input_wait = 0.8;
+  recorded.partition.gpu_compute = 0.2;
+  device.recorded = recorded;
+  const std::vector<std::string> notes = recording_notes(device);
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(notes[0], "GPU recorded in 34 s of 6 min 50 s: 3 windows, 120 steps.");
+  EXPECT_NE(notes[1].find("gpu_compute 20.0 %, input_wait 80.0 %"), std::string::npos) << notes[1];
+  EXPECT_EQ(notes[2].find("5.0 % of the recorded time"), 0U) << notes[2];
+}
+
 }  // namespace
 }  // namespace unstarve::report

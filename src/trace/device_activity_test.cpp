@@ -162,5 +162,41 @@ TEST(HookEvent, TimesThatRunBackwardsAreDamage) {
   EXPECT_EQ(rows.ends[0].ended_ns, 31);
 }
 
+TEST(DeviceActivity, AWindowComesWhenItOpensAndWhenItHasClosed) {
+  RecordedRows rows;
+  const DeviceRingView ring{.names = nullptr, .device = -1, .process = 9, .born_ns = 90};
+  cupti::RecordingWindow window;
+  window.number = 2;
+  window.start_ns = 100;
+  EXPECT_TRUE(decode(window, rows, ring));
+  window.end_ns = 150;
+  window.clock_error_ns = 4;
+  window.records_lost = 1;
+  EXPECT_TRUE(decode(window, rows, ring));
+  ASSERT_EQ(rows.windows.size(), 2U);
+  EXPECT_FALSE(rows.windows[0].end_ns);
+  EXPECT_EQ(rows.windows[1].process.pid, 9);
+  EXPECT_EQ(rows.windows[1].process.born_ns, 90);
+  EXPECT_EQ(rows.windows[1].number, 2);
+  EXPECT_EQ(rows.windows[1].start_ns, 100);
+  EXPECT_EQ(*rows.windows[1].end_ns, 150);
+  EXPECT_EQ(rows.windows[1].clock_error_ns, 4);
+  EXPECT_EQ(rows.windows[1].records_lost, 1);
+}
+
+TEST(DeviceActivity, AWindowThatEndsBeforeItBeginsIsDamaged) {
+  RecordedRows rows;
+  cupti::RecordingWindow window;
+  window.start_ns = 100;
+  window.end_ns = 50;
+  EXPECT_FALSE(decode(window, rows));
+  window.end_ns = -50;
+  EXPECT_FALSE(decode(window, rows));
+  window = {};
+  window.start_ns = -1;
+  EXPECT_FALSE(decode(window, rows));
+  EXPECT_TRUE(rows.windows.empty());
+}
+
 }  // namespace
 }  // namespace unstarve::trace

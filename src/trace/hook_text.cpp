@@ -60,15 +60,23 @@ bool is_plain_name(const std::string& name) {
   return name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
 }
 
+/// `count` integers in a list.
+bool are_integers(const Json& list, std::size_t count) {
+  return list.is_array() && list.size() == count &&
+         std::all_of(list.begin(), list.end(),
+                     [](const Json& number) { return number.is_number_integer(); });
+}
+
 ProfileText profile_of(const Json& json) {
   ProfileText profile;
   profile.file = text_at(json, "file");
   if (!is_plain_name(profile.file)) profile.file.clear();
   for (const Json& mark : member(json, "marks")) {
-    const bool whole = mark.is_array() && mark.size() == 3 &&
-                       std::all_of(mark.begin(), mark.end(),
-                                   [](const Json& number) { return number.is_number_integer(); });
-    if (whole) profile.marks.push_back({mark[0], mark[1], mark[2]});
+    if (are_integers(mark, 3)) profile.marks.push_back({mark[0], mark[1], mark[2]});
+  }
+  const Json held_up = member(json, "held_up");
+  if (are_integers(held_up, 2) && held_up[0] <= held_up[1]) {
+    profile.interruption = {held_up[0], held_up[1]};
   }
   return profile;
 }

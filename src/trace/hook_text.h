@@ -28,6 +28,7 @@ struct StepMark {
 struct ProfileText {
   std::string file;  // in the run directory; empty: none was written
   std::vector<StepMark> marks;
+  Interval interruption = {};  // in which it was written
 };
 
 /// What the hook said in words of one process (docs/formats/run.md).

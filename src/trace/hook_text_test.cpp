@@ -73,5 +73,25 @@ TEST(HookText, AnythingElseCountsAsNotSaid) {
   EXPECT_TRUE(parse_hook_text(R"({"left_out": ["loaders", "dataset"]})").data_left_out);
 }
 
+TEST(HookText, TheProfiledWindowIsReadAndNothingOfItIsTrusted) {
+  const ProfileText profile = parse_hook_text(
+                                  R"({"profile": {"file": "kineto-0.json.gz", "held_up": [30, 40],
+          "marks": [[11, 5, 7], [12, 15], "x", [13, 20, 2.5], [14, 25, 26]]}})")
+                                  .profile;
+  EXPECT_EQ(profile.file, "kineto-0.json.gz");
+  ASSERT_EQ(profile.marks.size(), 2U);
+  EXPECT_EQ(profile.marks[1].step, 14);
+  EXPECT_EQ(profile.marks[1].before_ns, 25);
+  EXPECT_EQ(profile.marks[1].after_ns, 26);
+  EXPECT_EQ(profile.interruption.duration_ns(), 10);
+  const ProfileText odd =
+      parse_hook_text(
+          R"({"profile": {"file": "../kineto-0.json.gz", "held_up": [40, 30], "marks": 5}})")
+          .profile;
+  EXPECT_TRUE(odd.file.empty());
+  EXPECT_TRUE(odd.marks.empty());
+  EXPECT_EQ(odd.interruption.duration_ns(), 0);
+}
+
 }  // namespace
 }  // namespace unstarve::trace

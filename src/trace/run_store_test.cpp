@@ -141,6 +141,43 @@ TEST_F(RunStore, DeviceEventsComeBackWithTheirNames) {
   EXPECT_EQ(timeline->host_calls.size(), 1U);
 }
 
+TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {
+  auto writer = create();
+  WindowRow window;
+  window.process = {7, 70};
+  window.start_ns = 100;
+  window.end_ns = WhyAbsent::kNotObserved;
+  window.clock_error_ns = 5;
+  writer->add(window);
+  window.end_ns = 200;
+  window.records_lost = 3;
+  writer->add(window);
+  window.number = 1;
+  window.start_ns = 300;
+  window.end_ns = WhyAbsent::kNotObserved;
+  window.records_lost = 0;
+  writer->add(window);
+  DeviceOp operation;
+  operation.start_ns = 310;
+  operation.end_ns = 340;
+  operation.correlation = correlation_of(7, 1);
+  writer->add(operation, "gemm");
+  operation.correlation = correlation_of(8, 1);  // of another process
+  operation.end_ns = 900;
+  writer->add(operation, "gemm");
+  ASSERT_TRUE(writer->finish(1000, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->windows.size(), 2U);
+  EXPECT_EQ(timeline->windows[0].when.start_ns, 100);
+  EXPECT_EQ(timeline->windows[0].when.end_ns, 200);
+  EXPECT_EQ(timeline->windows[0].process, 7);
+  EXPECT_EQ(timeline->windows[0].clock_error_ns, 5);
+  EXPECT_EQ(timeline->windows[1].when.start_ns, 300);
+  EXPECT_EQ(timeline->windows[1].when.end_ns, 340);
+  EXPECT_EQ(timeline->events_lost, 3);
+}
+
 TEST_F(RunStore, StagesOfALoaderComeBack) {
   auto writer = create();
   StageRow row;

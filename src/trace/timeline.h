@@ -73,8 +73,7 @@ struct HostCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t correlation = kNoCorrelation;
-  // Timeline::threads index is not used: the kernel tid, or a hash of its name.
-  std::int64_t thread = 0;
+  std::int64_t thread = 0;  // the kernel's tid, or a hash of its name
   std::int64_t process = 0;
   NameId name = 0;
   HostCallKind kind = HostCallKind::kOther;
@@ -139,6 +138,7 @@ struct RecordedWindow {
   std::int64_t process = 0;
   std::int64_t clock_error_ns = 0;  // of device operations against the host's clock: at most this
   std::int64_t records_lost = 0;
+  Interval interruption = {};  // in which ending it held the job up, as writing a trace does
 };
 
 struct DeviceInfo {
@@ -190,7 +190,7 @@ class NameTable {
 /// Sorts every list by start time (stable). Importers call it once at the end.
 void sort_by_start(Timeline& timeline);
 
-/// True for kernels that move data between ranks (NCCL, RCCL, oneCCL, SHMEM by name).
+/// True for kernels that move data between ranks, by name.
 bool is_communication_kernel(std::string_view kernel_name);
 
 /// What a runtime or driver call of CUDA or HIP does to the host, by name

@@ -1,5 +1,6 @@
 #include "trial/examination.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -75,7 +76,7 @@ void add_profiled_windows(const trace::RunReader& run, trace::LoadedRun& loaded)
     const trace::ProfileText profile = trace::parse_hook_text(process.text).profile;
     if (profile.file.empty() || observe::has_device_activity(loaded.timeline, pid)) continue;
     const std::string path = run.dir() + "/" + profile.file;
-    const Status added = observe::add_profiled_window(path, pid, profile.marks, loaded.timeline);
+    const Status added = observe::add_profiled_window(path, pid, profile, loaded.timeline);
     if (!added) {
       loaded.remarks.push_back("what torch.profiler recorded is left out: " +
                                added.error().message);
@@ -127,6 +128,11 @@ Result<Examination> examine_run(const std::string& path) {
   read_hook_text(examined, *reader);
   examined.predictions = stored_predictions(*reader);
   diagnose_and_advise(examined, host);
+  // Of windows the diagnosis knows more: what ran at their edges, what the steps outside waited.
+  const std::vector<diagnose::DeviceDiagnosis>& devices = examined.diagnosis.devices;
+  const bool windowed = std::any_of(devices.begin(), devices.end(),
+                                    [](const auto& device) { return device.recorded.has_value(); });
+  if (windowed) measurement.au = examined.diagnosis.partition->gpu_compute;
   return examined;
 }
 

@@ -1,4 +1,5 @@
 #include "diagnose/partition/partition.h"
+#include "diagnose/partition/whole_span.h"
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,13 @@ class Builder {
     timeline_.device_ops.back().correlation = correlation;
     return *this;
   }
+  Builder& window(std::int64_t start, std::int64_t end) {
+    trace::RecordedWindow window;
+    window.when = {start * kUs, end * kUs};
+    window.process = 1;
+    timeline_.windows.push_back(window);
+    return *this;
+  }
   Builder& calls_of_process(std::int64_t process) {
     process_ = process;
     return *this;
@@ -88,7 +96,7 @@ DevicePartition only(const Timeline& timeline, const PartitionOptions& options =
   const std::vector<DevicePartition> all = partition_devices(job::JobView(timeline), options);
   EXPECT_EQ(all.size(), 1U);
   const DevicePartition& one = all.front();
-  EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.span.duration_ns());
+  EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.recorded_ns);
   return one;
 }
 
@@ -242,6 +250,111 @@ TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
   const auto all = partition_devices(job::JobView(timeline), {});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[worst_device(all)].device, 1);
+}
+
+TEST(PartitionWindows, OnlyRecordedTimeIsGivenToCauses) {
+  const auto p = only(Builder()
+                          .step(0, 1000)
+                          .step(1000, 2000)
+                          .wait(0, 500)
+                          .wait(1000, 1500)
+                          .launched(500, 510, 510, 1000)  // its record came, its window did not
+                          .launched(1500, 1510, 1510, 2000)
+                          .window(900, 1990)
+                          .build());
+  EXPECT_EQ(p.recorded_ns, 1090 * kUs);
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 100 + 480);
+  EXPECT_EQ(us(p, Cause::kInputWait), 500);
+  EXPECT_EQ(us(p, Cause::kLaunch), 10);
+  EXPECT_EQ(p.edge_busy_ns, 0);
+}
+
+TEST(PartitionWindows, AnOperationThatRunsThroughSeveralWindowsCountsInEach) {
+  const auto p = only(Builder()
+                          .step(0, 1000)
+                          .launched(0, 1, 1, 1000)
+                          .window(0, 100)
+                          .window(200, 300)
+                          .window(250, 400)
+                          .build());
+  EXPECT_EQ(p.recorded_ns, 300 * kUs);
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 299);
+}
+
+TEST(PartitionWindows, AQueueFromBeforeTheWindowKeepsTheDeviceBusy) {
+  const auto p = only(Builder()
+                          .step(0, 10'000)
+                          .wait(0, 2'000)
+                          .launched(2'000, 2'010, 6'000, 10'000)
+                          .window(0, 10'000)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 10'000);
+  EXPECT_EQ(p.edge_busy_ns, 6'000 * kUs);
+}
+
+TEST(PartitionWindows, AQueueThatIsLongerThanTheWindowFillsIt) {
+  const auto p = only(Builder()
+                          .step(0, 3'000)
+                          .launched(100, 110, 9'000, 9'500)  // launched in it, ran behind it
+                          .launched(8'000, 8'010, 9'600, 9'700)
+                          .window(0, 3'000)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 3'000);
+}
+
+TEST(PartitionWindows, AHostThatWaitsForTheDeviceWaitsForWorkFromBefore) {
+  const auto p = only(Builder()
+                          .step(0, 10'000)
+                          .call(100, 4'000, HostCallKind::kSync)
+                          .launched(4'100, 4'110, 4'110, 10'000)
+                          .window(0, 10'000)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kGpuCompute), 4'000 + 5'890);
+  EXPECT_EQ(us(p, Cause::kSync), 110);
+  EXPECT_EQ(p.edge_busy_ns, 4'000 * kUs);
+}
+
+TEST(PartitionWindows, AnIdleDeviceThatStartsAtOnceWasIdleBefore) {
+  const auto p = only(Builder()
+                          .step(0, 10'000)
+                          .wait(0, 6'000)
+                          .launched(6'000, 6'010, 6'012, 10'000)
+                          .window(0, 10'000)
+                          .build());
+  EXPECT_EQ(us(p, Cause::kInputWait), 6'000);
+  EXPECT_EQ(p.edge_busy_ns, 0);
+}
+
+TEST(PartitionWindows, LaunchedWorkWithoutARecordKeepsTheDeviceBusyToTheEnd) {
+  Builder builder;
+  builder.step(0, 10'000).launched(0, 10, 10, 4'000).window(0, 10'000);
+  builder.call(5'000, 5'010, HostCallKind::kLaunch, 1, 77);
+  Timeline timeline = builder.build();
+  EXPECT_EQ(only(timeline).edge_busy_ns, 0) << "no queue was ever that long";
+  timeline.device_ops.front().end_ns = 4'900 * kUs;
+  EXPECT_EQ(only(timeline).edge_busy_ns, 5'000 * kUs);
+  EXPECT_EQ(us(only(timeline), Cause::kOther), 100);
+  timeline.events_lost = 1;
+  EXPECT_EQ(only(timeline).edge_busy_ns, 0) << "its record may be among those";
+}
+
+TEST(PartitionWindows, TheWholeSpanHasTheWaitsOfEveryStep) {
+  Builder builder;
+  builder.live().step(0, 100).window(100, 200);
+  for (std::int64_t i = 1; i <= 4; ++i) {
+    // In the window half of a step is waiting, elsewhere four fifths.
+    builder.step(i * 100, (i + 1) * 100).wait(i * 100, i * 100 + (i == 1 ? 50 : 80));
+  }
+  builder.launched(150, 160, 160, 200);
+  const Timeline timeline = builder.build();
+  const job::JobView view(timeline);
+  const auto all = partition_devices(view, {});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_DOUBLE_EQ(all[0].share(Cause::kInputWait), 0.5);
+  const auto shares = shares_of_span(all[0], view.ranks()[all[0].rank]);
+  EXPECT_DOUBLE_EQ(shares[static_cast<std::size_t>(Cause::kInputWait)], 290.0 / 400);
+  EXPECT_DOUBLE_EQ(shares[static_cast<std::size_t>(Cause::kGpuCompute)], 0.4 * 110 / 200);
+  EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1.0, 1e-12);
 }
 
 TEST(Partition, NothingRanMeansNoPartition) {

@@ -42,7 +42,7 @@ class Merge {
   Merge(const Timeline& traced, std::int64_t process, ClockOffset clock, Timeline& run)
       : traced_(traced), process_(process), clock_(clock), run_(run), names_(run) {}
 
-  void perform() {
+  void perform(const trace::Interval& interruption) {
     number_devices();
     name_threads();
     for (const trace::DeviceOp& op : traced_.device_ops) add(op);
@@ -56,6 +56,7 @@ class Merge {
     window.when = {when.start_ns + clock_.offset_ns, when.end_ns + clock_.offset_ns};
     window.process = process_;
     window.clock_error_ns = clock_.error_ns;
+    window.interruption = interruption;
     run_.windows.push_back(window);
     trace::sort_by_start(run_);
   }
@@ -146,15 +147,15 @@ bool has_device_activity(const Timeline& run, std::int64_t process) {
 }
 
 Status add_profiled_window(const std::string& path, std::int64_t process,
-                           const std::vector<trace::StepMark>& marks, Timeline& run) {
+                           const trace::ProfileText& profile, Timeline& run) {
   const Result<Timeline> traced = import_kineto(path);
   if (!traced) return forward_error(traced);
   if (traced->device_ops.empty()) {
     return fail(ErrorCode::kNotSupported, "{} holds no GPU activity", path);
   }
-  const Result<ClockOffset> clock = align(*traced, marks);
+  const Result<ClockOffset> clock = align(*traced, profile.marks);
   if (!clock) return fail(clock.error().code, "{}: {}", path, clock.error().message);
-  Merge(*traced, process, *clock, run).perform();
+  Merge(*traced, process, *clock, run).perform(profile.interruption);
   return {};
 }
 

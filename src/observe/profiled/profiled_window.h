@@ -19,6 +19,6 @@ bool has_device_activity(const trace::Timeline& run, std::int64_t process);
 /// was. Errors: what import_kineto() says; kNotSupported where the clocks cannot be aligned well
 /// enough, or the trace holds no GPU activity.
 Status add_profiled_window(const std::string& path, std::int64_t process,
-                           const std::vector<trace::StepMark>& marks, trace::Timeline& run);
+                           const trace::ProfileText& profile, trace::Timeline& run);
 
 }  // namespace unstarve::observe

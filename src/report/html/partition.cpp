@@ -140,7 +140,13 @@ std::string html_partition(const Report& report) {
   const std::vector<Bar> bars = bars_before_and_after(report);
   if (bars.empty()) return {};
   for (const Bar& bar : bars) text += bar_html(bar);
-  return text + legend_html(bars) + devices_html(diagnosis) + "</section>\n";
+  text += legend_html(bars);
+  if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
+    for (const std::string& note : recording_notes(*device)) {
+      text += fmt::format("<p>{}</p>\n", escape(note));
+    }
+  }
+  return text + devices_html(diagnosis) + "</section>\n";
 }
 
 }  // namespace unstarve::report

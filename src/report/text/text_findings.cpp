@@ -125,8 +125,14 @@ std::string text_partition(const Report& report, const TextOptions& options) {
   }
   const std::vector<RoundedShare> shares = rounded_shares(*partition);
   if (shares.empty()) return {};
-  return heading(partition_title(report), options) + stacked_bar(shares, options) +
-         legend(shares, options);
+  std::string text = heading(partition_title(report), options) + stacked_bar(shares, options) +
+                     legend(shares, options);
+  if (const diagnose::DeviceDiagnosis* device = shown_device(report.diagnosis)) {
+    for (const std::string& note : recording_notes(*device)) {
+      text += hanging("  ", printable(note, options), options);
+    }
+  }
+  return text;
 }
 
 std::string text_findings(const Report& report, const TextOptions& options) {

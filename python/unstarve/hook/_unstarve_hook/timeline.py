@@ -97,14 +97,28 @@ class Window:
         self._take_way()
         ended = now_ns()
         self._mark(None)
+        self._drain()
+        drained = now_ns()
         profiler.stop()
         facts = dict(RECORDER.facts("profile"), window_ns=ended - self._begun_ns)
         facts["marks"] = self._marks
         if why_early:
             facts["ended_early"] = why_early
         facts["file"] = _export(profiler)
-        facts["stop_cost_ns"] = now_ns() - ended
+        done = now_ns()
+        facts["held_up"] = [drained, done]
+        facts["stop_cost_ns"] = done - ended
         RECORDER.describe(profile=facts)
+
+    def _drain(self) -> None:
+        """The profiler waits for the device as it stops. That is time of the job, told apart here
+        from what stopping costs; what fails is the profiler's to say."""
+        if self._device != "cuda":
+            return
+        try:
+            _torch().cuda.synchronize()
+        except Exception:
+            pass
 
     def _give_way(self) -> None:
         """While the window is open, a profiler that the job starts ends it first."""
