@@ -133,13 +133,14 @@ def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
     script.write_text(SWAP)
     package = Path(native.__file__).parent.parent
     plain = run_python([script, tmp_path / "data"], environment())
-    fix = '{"loader": "unstarve"}'
+    fix = '{"loader": "unstarve", "num_workers": 5}'  # threads
     job = run_job(tmp_path, [script, tmp_path / "data"], [package], UNSTARVE_FIX=fix)
     ours = "unstarve.dataloader.drop_in"
     expected = plain.stdout.replace("torch.utils.data.dataloader", ours, 1)
     assert (job.process.returncode, job.process.stdout) == (0, expected), job.process.stderr
     applied = job.main.text["fix_applied"]
     assert [(fix["loader"], fix["after"]) for fix in applied] == [(0, {"loader": "unstarve"})]
+    assert [record["num_workers"] for record in job.main.of("loader")] == [5, 0]
     refused = job.main.text["fix_refused"]
     assert [fix["loader"] for fix in refused] == [1] and "natively" in refused[0]["reason"]
     assert len(job.main.of("wait")) >= 3 + 3
