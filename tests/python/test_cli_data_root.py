@@ -14,7 +14,7 @@ from hook_jobs import run_job
 from unstarve import _native as native
 
 JOB = f"""
-import os, sys, torch
+import os, sys, time, torch
 from torch.utils.data import DataLoader
 from torchvision import datasets, transforms
 folder, data = sys.argv[1:]
@@ -27,6 +27,7 @@ for step, (images, labels) in enumerate(DataLoader(images, batch_size=8)):
     train(images, labels)
     if step == 12:
         break
+time.sleep(0.2)  # PyTorch 2.15 may abort where Python ends right behind a backward pass
 """
 
 LONG = "one-of-many-folders-with-a-name-of-its-own/" * 4
