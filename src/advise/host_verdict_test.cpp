@@ -110,7 +110,7 @@ predict::Speedup gain_of_workers(double cores) {
   const job::JobView job(run.timeline);
   const diagnose::PartitionedJob partitioned(job);
   const Diagnosis found = diagnose::diagnose(partitioned, host);
-  const auto basis = prediction_basis(partitioned, found, WhyAbsent::kNotObserved, {}, {});
+  const auto basis = prediction_basis(partitioned, found, {});
   EXPECT_TRUE(basis) << basis.error().message;
   return predict_gains(found, run.facts, *basis).gains.at("more_workers");
 }

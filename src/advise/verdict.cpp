@@ -34,7 +34,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 18> kDetailWords = {{
+constexpr std::array<Words, 19> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},

@@ -103,7 +103,7 @@ TEST(RecordingNotes, SayHowMuchWasRecordedAndWhatItsEdgesTakeForGranted) {
   device.recorded = recorded;
   const std::vector<std::string> notes = recording_notes(device);
   ASSERT_EQ(notes.size(), 3U);
-  EXPECT_EQ(notes[0], "GPU recorded in 34 s of 6 min 50 s: 3 windows, 120 steps.");
+  EXPECT_EQ(notes[0], "GPU recorded in 34.0 s of 6 min 50 s: 3 windows, 120 steps.");
   EXPECT_NE(notes[1].find("gpu_compute 20.0 %, input_wait 80.0 %"), std::string::npos) << notes[1];
   EXPECT_EQ(notes[2].find("5.0 % of the recorded time"), 0U) << notes[2];
 }

@@ -73,6 +73,10 @@ def test_diagnosis_of_a_trace_keeps_the_contract(name: str) -> None:
     shares = found["partition"]
     assert set(shares) == SHARES
     assert sum(shares.values()) == pytest.approx(1, abs=1e-6)
+    # The analysis compared with gives work that has no record to `other`.
+    unrecorded = found["devices"][0]["edge_busy_ratio"]
+    shares["gpu_compute"] -= unrecorded
+    shares["other"] += unrecorded
     clear = expected["confidence"] == "clear"
     for share, (low, high) in expected["range"].items():
         strict = share in {"gpu_compute", "exposed_communication", "exposed_copy"}

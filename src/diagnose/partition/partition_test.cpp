@@ -327,7 +327,7 @@ TEST(PartitionWindows, AnIdleDeviceThatStartsAtOnceWasIdleBefore) {
 
 TEST(PartitionWindows, LaunchedWorkWithoutARecordKeepsTheDeviceBusyToTheEnd) {
   Builder builder;
-  builder.step(0, 10'000).launched(0, 10, 10, 4'000).window(0, 10'000);
+  builder.step(0, 10'000).launched(0, 10, 10, 2'000).window(0, 10'000);
   builder.call(5'000, 5'010, HostCallKind::kLaunch, 1, 77);
   Timeline timeline = builder.build();
   EXPECT_EQ(only(timeline).edge_busy_ns, 0) << "no queue was ever that long";
