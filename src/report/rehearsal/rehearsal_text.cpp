@@ -45,11 +45,15 @@ Tone tone_of(const predict::Interval90& au, double target) {
 }
 
 /// A kind's name; of a file, the file's.
+std::string name_of(const trial::RehearsedKind& kind, const TextOptions& options) {
+  const std::filesystem::path name(kind.name);
+  const std::string shown = name.has_parent_path() ? name.stem().string() : name.string();
+  return clip(printable(shown, options), kWidestKind, options);
+}
+
 Cell kind_cell(const trial::Rehearsal& all, const trial::RehearsedCell& cell,
                const TextOptions& options) {
-  const std::filesystem::path name(all.kinds[cell.kind].name);
-  const std::string shown = name.has_parent_path() ? name.stem().string() : name.string();
-  return {{clip(printable(shown, options), kWidestKind, options)}, Tone::kStrong};
+  return {{name_of(all.kinds[cell.kind], options)}, Tone::kStrong};
 }
 
 std::string indented(const Table& table, const TextOptions& options) {
@@ -146,9 +150,8 @@ std::string kinds_text(const trial::Rehearsal& all, const TextOptions& options) 
       line += fmt::format("; the job took {:.2g} times the memory that it has",
                           *kind.memory_needed_ratio);
     }
-    text += hanging(
-        "  " + pad_right(clip(printable(kind.name, options), kWidestKind, options), 10) + " ",
-        printable(line, options), options);
+    text += hanging("  " + pad_right(name_of(kind, options), kWidestKind) + " ",
+                    printable(line, options), options);
   }
   return text;
 }
