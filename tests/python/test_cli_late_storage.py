@@ -64,10 +64,11 @@ def examine(folder: Path, library: Path, workers: int, **late: str) -> tuple[Any
     slow = {"LD_PRELOAD": preload, "SLOW_FOLDER": str(data), "SLOW_MS": "20", **late}
     job = ["env", *(f"{k}={v}" for k, v in slow.items()), sys.executable]
     job += [str(folder / "train.py"), str(data), str(workers)]
-    done = unstarve("run", *EMULATED, "--out", str(folder / "run"), "--", *job)
+    written = folder / "report.json"
+    options = ["--out", str(folder / "run"), "--json", str(written)]
+    done = unstarve("run", *EMULATED, *options, "--", *job)
     assert done.returncode == 0, done.stderr
-    report = unstarve("report", str(folder / "run"), "--json")
-    return json.loads(report.stdout), looks(folder / "run")
+    return json.loads(written.read_text()), looks(folder / "run")
 
 
 @pytest.mark.parametrize(
