@@ -62,12 +62,6 @@ TEST(Page, WithoutAGpuShowsTheTrainingThreadsTime) {
   EXPECT_THAT(page, HasSubstr("GPU activity was not observed (this job trains on the CPU)"));
 }
 
-TEST(Page, WithoutAGpuShowsTheTrainingThreadsTime) {
-  const std::string page = render_html(sample::host_report());
-  EXPECT_THAT(page, HasSubstr("aria-label=\"share of time: input_wait 62.0 %, own_work 38.0 %\""));
-  EXPECT_THAT(page, HasSubstr("GPU activity was not observed (this job trains on the CPU)"));
-}
-
 TEST(Page, NamesNothingOutsideOfItself) {
   const std::string page = render_html(sample::report());
   EXPECT_THAT(page, Not(HasSubstr("https://")));
