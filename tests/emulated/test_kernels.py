@@ -68,7 +68,7 @@ def launched(
     machine = emulated("a100")
     done = machine.run(PYTHON, "-c", LAUNCH, library, *shapes)
     assert done.returncode == 0, done.stderr
-    (ring,) = Path(machine.environment["UNSTARVE_EMULATED_RINGS"]).glob("gpu-*.ring")
+    (ring,) = (machine.state / "rings").glob("gpu-*.ring")
     return done.stdout.split(), read_kernels(ring)
 
 
