@@ -43,13 +43,13 @@ class RecorderTest : public testing::Test {
     return made;
   }
   Recorder& make(WindowPlan plan = {}, int pauses = 0) {
-    // As in a process, it is never destroyed: CUPTI has its addresses.
-    Recorder* const recorder =
-        std::make_unique<Recorder>(
-            fake_.functions(),
-            Recorder::Options{.rings_folder = folder_.path(), .plan = plan, .pauses = pauses})
-            .release();
-    return *recorder;
+    // As in a process, it is never destroyed: CUPTI has its addresses. Leaks are told by whether
+    // somebody still knows them.
+    static auto& all = *new std::vector<std::unique_ptr<Recorder>>;
+    all.push_back(std::make_unique<Recorder>(
+        fake_.functions(),
+        Recorder::Options{.rings_folder = folder_.path(), .plan = plan, .pauses = pauses}));
+    return *all.back();
   }
   std::vector<std::string> rings() const {
     std::vector<std::string> paths;
