@@ -191,8 +191,9 @@ std::string roofline_text(const Report& report) {
 std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device) {
   constexpr double kMicrosecondsPerSecond = 1e6;
   constexpr double kWorthSaying = 0.01;
+  constexpr double kNearlyAll = 0.99;
   std::vector<std::string> notes;
-  if (device.recorded) {
+  if (device.recorded && device.recorded->recorded_us < kNearlyAll * device.span_us) {
     const diagnose::RecordedTime& recorded = *device.recorded;
     const auto time_text = [](double us) {
       return us < kMicrosecondsPerSecond ? duration_text(us)

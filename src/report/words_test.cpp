@@ -106,6 +106,8 @@ TEST(RecordingNotes, SayHowMuchWasRecordedAndWhatItsEdgesTakeForGranted) {
   EXPECT_EQ(notes[0], "GPU recorded in 34.0 s of 6 min 50 s: 3 windows, 120 steps.");
   EXPECT_NE(notes[1].find("gpu_compute 20.0 %, input_wait 80.0 %"), std::string::npos) << notes[1];
   EXPECT_EQ(notes[2].find("5.0 % of the recorded time"), 0U) << notes[2];
+  device.recorded->recorded_us = device.span_us;
+  EXPECT_EQ(recording_notes(device).size(), 1U) << "of what is whole nothing has to be said";
 }
 
 }  // namespace
