@@ -30,15 +30,6 @@ Partition named(const std::array<double, kCauseCount>& by_cause) {
   return shares;
 }
 
-/// The same of what was recorded.
-Partition shares_of(const DevicePartition& partition) {
-  std::array<double, kCauseCount> shares{};
-  for (const Cause cause : kAllCauses) {
-    shares[static_cast<std::size_t>(cause)] = partition.share(cause);
-  }
-  return named(shares);
-}
-
 std::optional<RecordedTime> recorded_time(const trace::Timeline& timeline, const job::Rank& rank,
                                           const DevicePartition& partition) {
   if (rank.windows.empty()) return std::nullopt;
@@ -51,7 +42,7 @@ std::optional<RecordedTime> recorded_time(const trace::Timeline& timeline, const
     recorded.clock_error_us =
         std::max(recorded.clock_error_us, static_cast<double>(window.clock_error_ns) / kNsPerUs);
   }
-  recorded.partition = shares_of(partition);
+  recorded.partition = named(partition.shares());
   return recorded;
 }
 

@@ -110,6 +110,12 @@ double DevicePartition::share(Cause cause) const {
   return static_cast<double>(of(cause)) / static_cast<double>(recorded_ns);
 }
 
+std::array<double, kCauseCount> DevicePartition::shares() const {
+  std::array<double, kCauseCount> all{};
+  for (const Cause cause : kAllCauses) all[static_cast<std::size_t>(cause)] = share(cause);
+  return all;
+}
+
 std::vector<DevicePartition> partition_devices(const job::JobView& job,
                                                const PartitionOptions& options) {
   std::vector<DevicePartition> partitions;

@@ -50,7 +50,8 @@ struct DevicePartition {
   std::vector<IdleSlice> idle;  // by start; pieces of one gap lie next to each other
 
   std::int64_t of(Cause cause) const { return ns[static_cast<std::size_t>(cause)]; }
-  double share(Cause cause) const;  // of the recorded time
+  double share(Cause cause) const;                 // of the recorded time
+  std::array<double, kCauseCount> shares() const;  // the same of all, by Cause
 };
 
 /// The partition of every device that ran something, by device index. Empty when none did, or

@@ -6,10 +6,7 @@ namespace unstarve::diagnose {
 
 std::array<double, kCauseCount> shares_of_span(const DevicePartition& partition,
                                                const job::Rank& rank) {
-  std::array<double, kCauseCount> shares{};
-  for (const Cause cause : kAllCauses) {
-    shares[static_cast<std::size_t>(cause)] = partition.share(cause);
-  }
+  std::array<double, kCauseCount> shares = partition.shares();
   const std::int64_t span_ns = partition.span.duration_ns();
   if (partition.recorded_ns <= 0 || partition.recorded_ns >= span_ns) return shares;
   const std::int64_t undisturbed_ns = job::undisturbed_ns(rank, partition.span);
