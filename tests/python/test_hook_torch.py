@@ -141,3 +141,18 @@ def test_exit_codes_pass_and_the_ring_stays(
     assert job.process.returncode == code
     check_epochs(job, 0)
     assert [r["exit"] for r in job.main.of("end")] == ends
+
+
+def test_steps_go_on_beside_a_parameter_that_has_no_size(tmp_path: Path) -> None:
+    script = tmp_path / "lazy.py"
+    script.write_text("""
+import torch
+used, unused = torch.nn.Linear(2, 2), torch.nn.LazyLinear(2)
+optimizer = torch.optim.SGD([*used.parameters(), *unused.parameters()], lr=0.1)
+for _ in range(8):
+    used(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+""")
+    job = run_job(tmp_path, [script])
+    assert job.process.returncode == 0, job.process.stderr
+    assert len(job.main.of("step")) == 8

@@ -54,9 +54,11 @@ class Steps:
             self._leader = weakref.ref(optimizer)
             _describe_device(optimizer)
         self._strangers = 0
-        if self._index == _DEVICE_IS_KNOWN:
-            RECORDER.describe(gradient_bytes=describe.gradient_bytes(optimizer))
+        index = self._index
         self._end(self._samples.get(self._last_loader, ABSENT), now_ns())
+        # Behind the step, which counts also where a parameter cannot say its size.
+        if index == _DEVICE_IS_KNOWN:
+            RECORDER.describe(gradient_bytes=describe.gradient_bytes(optimizer))
 
     def _end(self, samples: int, end_ns: int) -> None:
         start, self._previous_end = self._previous_end, end_ns
