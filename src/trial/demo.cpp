@@ -133,7 +133,7 @@ class Demo {
     trial.emulation = emulation_ ? &*emulation_ : nullptr;
     // The run before is what all others are compared with, and predicted from.
     const bool until_known = options_.length.until_known && label != kBefore;
-    trial.length = {options_.length.seconds, until_known};
+    trial.length = {.seconds = options_.length.seconds, .until_known = until_known};
     return run_trial(parts_, trial, listener_, told_);
   }
 
