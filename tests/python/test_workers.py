@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import random
+import statistics
 import warnings
 from typing import Any
 
@@ -279,6 +280,10 @@ def test_large_index_lists() -> None:
 
 
 def test_a_worker_keeps_the_memory_of_its_arrays() -> None:
-    """In the steady state no page is faulted in; a sample's two tensors have 294."""
+    """In the steady state no page is faulted in; a sample's two tensors have 294.
+
+    The median of the batches: one of them may be the first in a slot, whose pages are new.
+    """
     faults = [int(count[-1]) for _, count in Loader(Faults(), 64, num_workers=1)]
-    assert (faults[-1] - faults[4]) / (5 * 64) < 20
+    a_batch = [after - before for before, after in zip(faults, faults[1:], strict=False)]
+    assert statistics.median(a_batch) / 64 < 20
