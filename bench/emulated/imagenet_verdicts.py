@@ -123,16 +123,15 @@ def data_share(text: str) -> float:
     return sum(data_s for _, data_s in steps) / whole_s if whole_s else float("nan")
 
 
-def predictions(told: Any) -> Iterator[tuple[str, float, float, bool]]:
-    """Of every remedy that was tried: its name, predicted, measured, whether it held."""
+def predictions(told: Any) -> Iterator[tuple[str, bool]]:
+    """Of every remedy that was tried: predicted and measured in words, whether it held."""
     for tried in told.get("verification", []):
-        if "speedup" in tried["predicted"]:
-            yield (
-                tried["remedy"],
-                tried["predicted"]["speedup"],
-                tried["measured"]["speedup"],
-                tried["held"],
-            )
+        predicted, measured = tried["predicted"], tried["measured"]
+        if "speedup" in predicted:
+            said = "{speedup:.2f} [{low:.2f}..{high:.2f}]".format(**predicted)
+            missed = "" if tried["held"] else " MISSED"
+            text = f"{tried['remedy']} {said} predicted {measured['speedup']:.2f} measured{missed}"
+            yield text, tried["held"]
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -173,18 +172,14 @@ def main() -> int:
             wrong += not right
             outcomes = list(predictions(told))
             tried += len(outcomes)
-            held += sum(each[3] for each in outcomes)
+            held += sum(kept for _, kept in outcomes)
             partition = told.get("partition") or {}
             print(
                 f"{cell.gpu:5} {'late' if cell.late else 'disk':4} {cell.workers} workers  "
                 f"script: {share:5.1%} waiting for data  "
                 f"ours: {partition.get('input_wait', float('nan')):5.1%} {said:32} "
                 f"{'right' if right else 'WRONG'}  "
-                + "; ".join(
-                    f"{name} {predicted:.2f} predicted {measured:.2f} measured"
-                    f"{'' if kept else ' MISSED'}"
-                    for name, predicted, measured, kept in outcomes
-                ),
+                + "; ".join(text for text, _ in outcomes),
                 flush=True,
             )
     print(f"wrong verdicts: {wrong}; predictions held: {held} of {tried}")
