@@ -299,7 +299,7 @@ def test_doctor_answers_in_json() -> None:
 def test_demo_closes_the_loop(tmp_path: Path) -> None:
     """The whole of it, shortened. How good the figures are is for bench/demo_reliability.py."""
     done = unstarve(
-        *["demo", *EMULATED, "--seconds", "900", "--steps", "12"],
+        *["demo", *EMULATED, "--steps", "12"],
         *["--out", str(tmp_path / "d"), "--json"],
     )
     assert done.returncode == 0, done.stderr
