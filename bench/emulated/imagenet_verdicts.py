@@ -33,8 +33,9 @@ UNSTARVE = ROOT / "build/release/src/cli/unstarve"
 PHOTOS = sorted((ROOT / "tests/data/photos").glob("*.jpg"))
 SLOW_OPEN = ROOT / "bench/slow_files/slow_open.c"
 LATE_MS = 20
-# Of a step, in which a wait for data is what the GPU idles for rather than a ripple.
-STARVING = 0.1
+# Of a step, in which the script waits for data: the GPU has queued work meanwhile, its backward
+# pass, so that it is certain to idle from the second on, and may from the first on.
+HARDLY, STARVING = 0.1, 0.3
 PRINTED = re.compile(r"Time +([\d.]+) \([ \d.]+\)\s+Data +([\d.]+) \(")
 
 
@@ -171,7 +172,7 @@ def main() -> int:
             lead = (told.get("findings") or [{}])[0]
             said = f"{lead.get('cause', '-')}/{lead.get('detail', '-')}"
             starves = lead.get("cause") == "input_wait"
-            right = starves == (share >= STARVING)
+            right = starves == (share >= STARVING) or HARDLY <= share < STARVING
             right = right and (not starves or lead.get("detail") in cell.details())
             wrong += not right
             outcomes = list(predictions(told))
