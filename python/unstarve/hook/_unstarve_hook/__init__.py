@@ -36,8 +36,12 @@ def install() -> None:
 
     from . import imports
 
-    global started_ns
+    global started_ns, start_directory
     started_ns = time.monotonic_ns()
+    try:
+        start_directory = os.getcwd()
+    except OSError:
+        pass  # It was removed: files are named in full.
     for watched in _VIEWS:
         imports.after_import(watched, _apply)
     sys.meta_path.insert(0, imports.Finder())
@@ -46,6 +50,8 @@ def install() -> None:
 
 #: When the hook started in this process, CLOCK_MONOTONIC.
 started_ns = 0
+#: Where; files of the job are named from there on, wherever it goes.
+start_directory = ""
 
 
 def _apply(module: ModuleType) -> None:
