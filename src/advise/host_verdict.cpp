@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "advise/verdict.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -53,7 +54,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
-  text += what_to_do(advice) + no_promise(diagnosis, advice) + ".";
+  text += diagnose::line_words(finding) + what_to_do(advice) + no_promise(diagnosis, advice) + ".";
   if (!trains_on_host(diagnosis.signals)) text += " How much of that a GPU idles was not observed.";
   return text;
 }
