@@ -26,7 +26,8 @@ constexpr std::int64_t kStepsForWindow = 20;
 std::string own_work(const Diagnosis& diagnosis) {
   const diagnose::ThreadTime& time = *diagnosis.thread_time;
   if (trains_on_host(diagnosis.signals)) {
-    return fmt::format("{} is the training itself, on the CPU", percent(time.own_work));
+    return fmt::format("{} is the training itself, on the CPU{}", percent(time.own_work),
+                       diagnose::own_line_words(diagnosis));
   }
   if (time.sync && *time.sync > kHardly) {
     return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));

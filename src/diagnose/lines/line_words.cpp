@@ -51,4 +51,11 @@ std::string line_words(const Finding& finding) {
   return words;
 }
 
+std::string own_line_words(const Diagnosis& diagnosis) {
+  if (diagnosis.own_code.parts.empty()) return "";
+  const CodeShare& first = diagnosis.own_code.parts.front();
+  if (first.share < kStandsOut || first.place.empty()) return "";
+  return fmt::format(", {} of it at {}", percent(first.share), code_words(first));
+}
+
 }  // namespace unstarve::diagnose
