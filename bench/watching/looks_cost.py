@@ -11,6 +11,7 @@ give the difference. Run it on a machine that does nothing else.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import random
 import statistics
@@ -46,11 +47,11 @@ def stretch(seconds: float) -> float:
 
 
 def in_the_job(pairs: int) -> None:
-    from _unstarve_hook.lines import sampler
-    from _unstarve_hook.recorder import RECORDER, WAIT, now_ns
-
+    sampler = importlib.import_module("_unstarve_hook.lines.sampler")
+    recorder = importlib.import_module("_unstarve_hook.recorder")
     looks: Any = sampler.SAMPLER
-    RECORDER.record(WAIT, now_ns(), now_ns())  # From here on this thread is looked at.
+    now = recorder.now_ns()
+    recorder.RECORDER.record(recorder.WAIT, now, now)  # From here on this thread is looked at.
     differences = []
     for number in range(pairs + 1):
         times = {}

@@ -15,6 +15,7 @@ from __future__ import annotations
 import _thread
 import os
 import random
+import signal
 import sys
 from time import thread_time_ns
 from typing import Any
@@ -36,6 +37,8 @@ _MOST_NAMES = 512
 _MOST_THREADS = 8
 #: For the thread to leave before a fork.
 _PATIENCE_S = 0.05
+#: Signals that a thread gets for what it did itself.
+_OF_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
 
 class Sampler:
@@ -96,6 +99,8 @@ class Sampler:
 
     def _stay(self, stop: Any, gone: Any) -> None:
         try:
+            # A job that blocks a signal to wait for it gets it, as it would alone.
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OF_FAULTS)
             before = self._cpu_ns - thread_time_ns()
             while not stop.acquire(True, self._period_ns() * self._draw.uniform(0.5e-9, 1.5e-9)):
                 self._look_around()
