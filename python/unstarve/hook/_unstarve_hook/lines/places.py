@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from .. import start_directory as _start_directory
+from .. import started_in as _started_in
 
 #: What the code of a file is.
 USERS, LIBRARY, OURS = 0, 1, 2
@@ -61,17 +61,14 @@ def place(file: str, line: int) -> str:
 
 def _cell(file: str) -> str:
     """`cell 3` for the third cell that a notebook ran; empty for what is no cell."""
-    if file.startswith("<ipython-input-"):
-        number = file[len("<ipython-input-") :].split("-")[0]
-        return f"cell {number}" if number.isdigit() else ""
     if not _is_cell(file):
         return ""
     shell: Any = sys.modules.get("IPython")
     try:
         number = shell.get_ipython().compile._filename_map[file]
-    except (AttributeError, KeyError, TypeError):
-        return ""
-    return f"cell {number}"
+    except Exception:  # An IPython that keeps no such list: old ones put it into the name.
+        number = file.rpartition("<ipython-input-")[2].partition("-")[0]
+    return f"cell {number}" if str(number).isdigit() else "notebook cell"
 
 
 def _from_start(file: str) -> str:
@@ -84,7 +81,7 @@ def _from_start(file: str) -> str:
 
 def directory() -> str:
     """In which the job started; empty where nobody knows."""
-    found = _configuration().get(_DIRECTORY_KEY, _start_directory)
+    found = _configuration().get(_DIRECTORY_KEY, _started_in)
     return found if isinstance(found, str) else ""
 
 
