@@ -127,7 +127,8 @@ bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stack
   const Reading<std::int64_t> number = count(raw.numbers[0]);
   const std::string_view words =
       number ? stacks->name(static_cast<std::uint64_t>(*number)) : std::string_view();
-  sink.add(StackRow{pid, raw.thread_id, raw.start_ns, period_ns}, words);
+  const std::int64_t late_ns = count(raw.numbers[2]).value_or(0);
+  sink.add(StackRow{pid, raw.thread_id, raw.start_ns, period_ns, late_ns}, words);
   return true;
 }
 

@@ -154,10 +154,11 @@ Status read_stack_samples(const Database& database, RunSink& sink) {
       [&words](const Statement& row) { words[row.integer(0)] = std::string(row.text(1)); });
   if (!read) return read;
   return for_each_row(
-      database, "SELECT pid, tid, t_ns, period_ns, stack FROM stack_sample ORDER BY rowid", {},
-      [&words, &sink](const Statement& row) {
-        const auto stack = words.find(row.integer(4));
-        sink.add(StackRow{row.integer(0), row.integer(1), row.integer(2), row.integer(3)},
+      database, "SELECT pid, tid, t_ns, period_ns, late_ns, stack FROM stack_sample ORDER BY rowid",
+      {}, [&words, &sink](const Statement& row) {
+        const auto stack = words.find(row.integer(5));
+        sink.add(StackRow{row.integer(0), row.integer(1), row.integer(2), row.integer(3),
+                          row.integer(4)},
                  stack == words.end() ? std::string_view() : std::string_view(stack->second));
       });
 }

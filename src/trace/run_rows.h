@@ -100,6 +100,7 @@ struct StackRow {
   std::int64_t thread = 0;
   std::int64_t t_ns = 0;
   std::int64_t period_ns = 0;
+  std::int64_t late_ns = 0;
 };
 
 /// A device that wrote or could write activity; `text` is its JSON about itself.

@@ -224,7 +224,7 @@ void RunWriter::add(const SyncRow& row) {
 void RunWriter::add(const StackRow& row, std::string_view stack) {
   const std::int64_t number = impl_->number_of_stack(stack);
   impl_->insert(impl_->statements.stack_sample,
-                {row.pid, row.thread, row.t_ns, row.period_ns, number});
+                {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
 }
 void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},

@@ -34,6 +34,7 @@ struct StackSample {
   std::int64_t process = 0;
   std::int64_t thread = 0;
   std::int64_t period_ns = 0;  // to the next one, in the mean: the time that it stands for
+  std::int64_t late_ns = 0;    // how long it waited for Python's lock, or for a CPU
   std::uint32_t stack = 0;     // an index into Timeline::stacks
 };
 

@@ -55,8 +55,7 @@ class StackRing : public testing::Test {
   }
 
   void look(std::int64_t t_ns, std::int64_t number, std::int64_t period_ns) {
-    std::int64_t words[8] = {9 | (7LL << 32), t_ns,    t_ns,    number,
-                             period_ns,       kAbsent, kAbsent, kAbsent};
+    std::int64_t words[8] = {9 | (7LL << 32), t_ns, t_ns, number, period_ns, 3, kAbsent, kAbsent};
     ring_->append(std::as_bytes(std::span(words)));
   }
   void name(const char* words) {
@@ -99,6 +98,7 @@ TEST_F(StackRing, LooksReachTheTimeline) {
   const StackSample& first = timeline->stack_samples.front();
   EXPECT_EQ(first.t_ns, 10);
   EXPECT_EQ(first.period_ns, 40);
+  EXPECT_EQ(first.late_ns, 3);
   EXPECT_EQ(first.thread, 7);
   EXPECT_EQ(timeline->events_lost, 1);
 }

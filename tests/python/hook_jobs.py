@@ -24,7 +24,7 @@ _FIELDS = {
     "end": ("exit",),
     "sync": (),
     "stage": ("loader", "stage", "spent_ns", "amount", "threads"),
-    "stack": ("stack", "period_ns"),
+    "stack": ("stack", "period_ns", "late_ns"),
 }
 
 

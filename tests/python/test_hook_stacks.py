@@ -85,11 +85,15 @@ def test_the_transform_of_a_sample_is_named(
     rings = job.workers if workers else [job.main]
     fetching = [s for ring in rings for s in ring.stacks if "fetch" in s.get("in", [])]
     assert len(fetching) >= 10
-    # 12 of 15 ms.
-    assert count(fetching, "transform").most_common(1)[0][0] == "Slow"
-    lines = count([s for s in fetching if "transform" not in s], "line")
-    assert set(lines) <= {line_of("        time.sleep(0.003)")} | {
-        line_of("        return self.transform(torch.zeros(3) + index)")
+    transforms = count(fetching, "transform")
+    # 12 of 15 ms; looks in the last 5 of those 12 fall on what comes after (docs/hook.md).
+    assert transforms["Slow"] > 0.25 * len(fetching), transforms
+    late = [r["late_ns"] for ring in rings for r in ring.of("stack")]
+    assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.25 * len(fetching)
+    own = [s for s in fetching if "transform" not in s and "collate" not in s["in"]]
+    assert set(count(own, "line")) <= {
+        line_of("        time.sleep(0.003)"),
+        line_of("        return self.transform(torch.zeros(3) + index)"),
     }
     if workers:
         assert all("fetch" in s["in"] for ring in rings for s in ring.stacks)

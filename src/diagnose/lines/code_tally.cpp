@@ -11,6 +11,12 @@ namespace {
 constexpr std::int64_t kFewestLooks = 10;
 constexpr double kSmallestPart = 0.05;
 constexpr std::size_t kMostParts = 4;
+/// A look that is later than this has waited for Python's lock.
+constexpr std::int64_t kWaitedNs = 1'000'000;
+/// One that is this late has got it by force; Python's switch interval is 5 ms.
+constexpr std::int64_t kForcedNs = 4'500'000;
+/// Of the looks that waited, at least so many have to be forced to stand for all of them.
+constexpr double kEnoughForced = 0.25;
 
 CodeShare in_training(const trace::Stack& stack) {
   CodeShare code;
@@ -49,7 +55,19 @@ void CodeTally::add(const trace::StackSample& sample, const trace::Stack& stack)
   Part& part = parts_[by_what ? "what " + code.what : "line " + code.place];
   part.weight += weight;
   ++part.looks;
+  if (sample.late_ns >= kForcedNs) {
+    part.forced += weight;
+    forced_ += weight;
+  } else if (sample.late_ns >= kWaitedNs) {
+    part.between += weight;
+    between_ += weight;
+  }
   part.details[{code.place, code.call, code.what}] += weight;
+}
+
+double CodeTally::share_of(const Part& part) const {
+  if (forced_ <= 0 || forced_ < kEnoughForced * (forced_ + between_)) return part.weight / weight_;
+  return (part.weight - part.between + between_ * part.forced / forced_) / weight_;
 }
 
 CodeTime CodeTally::result() const {
@@ -57,7 +75,7 @@ CodeTime CodeTally::result() const {
   time.looks = looks_;
   if (looks_ < kFewestLooks) return time;
   for (const auto& [key, part] : parts_) {
-    const double share = part.weight / weight_;
+    const double share = share_of(part);
     if (share < kSmallestPart) continue;
     const auto most =
         std::max_element(part.details.begin(), part.details.end(),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/diagnose.h"
+#include "diagnose/lines/code_tally.h"
 #include "diagnose/lines/known_calls.h"
 #include "diagnose/lines/line_words.h"
 #include "diagnose/testing/starving_run.h"
@@ -22,8 +23,8 @@ constexpr std::int64_t kWorker = 8;   // a worker, in its thread 8
 
 void look(Timeline& timeline, std::int64_t t_ns, std::int64_t process, const Stack& stack) {
   timeline.stacks.push_back(stack);
-  timeline.stack_samples.push_back(
-      {t_ns, process, process, 45 * kMs, static_cast<std::uint32_t>(timeline.stacks.size() - 1)});
+  timeline.stack_samples.push_back({t_ns, process, process, 45 * kMs, 0,
+                                    static_cast<std::uint32_t>(timeline.stacks.size() - 1)});
 }
 
 Stack at_line(const char* line, const char* call) {
@@ -153,6 +154,25 @@ TEST(NameCode, ALookCountsForTheTimeThatItStandsFor) {
   EXPECT_EQ(code.parts[0].place, "train.py:2");
   EXPECT_NEAR(code.parts[0].share, 0.75, 1e-9);
   EXPECT_EQ(code.parts[0].looks, 4);
+}
+
+// Looks that waited for Python's lock until it was given away fall behind what kept it. Who keeps
+// it is known by those looks that got it by force.
+TEST(NameCode, WhatKeepsPythonsLockIsNotHidden) {
+  CodeTally tally(CodeTally::By::kLine);
+  const auto add = [&tally](const char* line, std::int64_t late_us, int times) {
+    for (int i = 0; i < times; ++i) {
+      tally.add({0, kProcess, kProcess, 45 * kMs, late_us * 1000, 0}, at_line(line, "f()"));
+    }
+  };
+  add("sleeps.py:1", 100, 20);
+  add("sleeps.py:1", 3000, 33);
+  add("computes.py:1", 5200, 47);
+  const CodeTime time = tally.result();
+  ASSERT_EQ(time.parts.size(), 2U);
+  EXPECT_EQ(time.parts[0].place, "computes.py:1");
+  EXPECT_NEAR(time.parts[0].share, 0.8, 1e-9);
+  EXPECT_NEAR(time.parts[1].share, 0.2, 1e-9);
 }
 
 TEST(KnownCalls, AreTold) {

@@ -73,11 +73,13 @@ class Recorder:
         if self.on_thread is not None:
             self.on_thread(thread_id)
 
-    def note_stack(self, thread_id: int, at_ns: int, number: int, period_ns: int) -> None:
+    def note_stack(
+        self, thread_id: int, at_ns: int, number: int, period_ns: int, late_ns: int
+    ) -> None:
         """What another thread was seen to do: a line of the names beside the ring."""
         with self._lock:
             if self._ring is not None and not self.paused:
-                numbers = (number, period_ns, ABSENT, ABSENT, ABSENT)
+                numbers = (number, period_ns, late_ns, ABSENT, ABSENT)
                 self._ring.append(STACK, thread_id, at_ns, at_ns, numbers)
 
     def ring_path(self) -> str | None:

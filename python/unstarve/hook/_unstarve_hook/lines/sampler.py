@@ -102,8 +102,12 @@ class Sampler:
             # A job that blocks a signal to wait for it gets it, as it would alone.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OF_FAULTS)
             before = self._cpu_ns - thread_time_ns()
-            while not stop.acquire(True, self._period_ns() * self._draw.uniform(0.5e-9, 1.5e-9)):
-                self._look_around()
+            while True:
+                delay_ns = int(self._period_ns() * self._draw.uniform(0.5, 1.5))
+                due_ns = now_ns() + delay_ns
+                if stop.acquire(True, delay_ns / 1e9):
+                    break
+                self._look_around(due_ns)
                 self._cpu_ns = before + thread_time_ns()
         except BaseException as error:  # At the interpreter's end anything may be gone.
             self._failed = True
@@ -117,7 +121,7 @@ class Sampler:
         longest = _LONGEST_IN_WORKER_NS if RECORDER.is_worker() else _LONGEST_PERIOD_NS
         return min(PERIOD_NS * age // _OFTEN_NS, longest)
 
-    def _look_around(self) -> None:
+    def _look_around(self, due_ns: int) -> None:
         if RECORDER.paused:
             return
         period_ns = self._period_ns()
@@ -128,7 +132,7 @@ class Sampler:
             number = self._keys.get(look.key)
             if number is None:
                 number = self._keep(look)
-            RECORDER.note_stack(thread_id, at_ns, number, period_ns)
+            RECORDER.note_stack(thread_id, at_ns, number, period_ns, max(at_ns - due_ns, 0))
         self._looks += 1
 
     def _look_at_threads(self) -> tuple[int, list[tuple[int, stacks.Look]]]:
