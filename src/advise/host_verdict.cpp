@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "advise/verdict.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -25,7 +26,8 @@ constexpr std::int64_t kStepsForWindow = 20;
 std::string own_work(const Diagnosis& diagnosis) {
   const diagnose::ThreadTime& time = *diagnosis.thread_time;
   if (trains_on_host(diagnosis.signals)) {
-    return fmt::format("{} is the training itself, on the CPU", percent(time.own_work));
+    return fmt::format("{} is the training itself, on the CPU{}", percent(time.own_work),
+                       diagnose::own_line_words(diagnosis));
   }
   if (time.sync && *time.sync > kHardly) {
     return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
@@ -53,7 +55,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
-  text += what_to_do(advice) + no_promise(diagnosis, advice) + ".";
+  text += diagnose::line_words(finding) + what_to_do(advice) + no_promise(diagnosis, advice) + ".";
   if (!trains_on_host(diagnosis.signals)) text += " How much of that a GPU idles was not observed.";
   return text;
 }

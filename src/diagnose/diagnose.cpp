@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "diagnose/findings.h"
+#include "diagnose/lines/name_code.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
 #include "diagnose/signals/derive.h"
@@ -139,6 +140,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
+  name_code(sources, diagnosis);
   return diagnosis;
 }
 

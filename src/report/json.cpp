@@ -87,6 +87,21 @@ Json hints_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advi
   return list;
 }
 
+/// Of whoever was looked at; an empty list where nobody was, or too seldom.
+Json code_json(const diagnose::CodeTime& time) {
+  Json list = Json::array();
+  for (const diagnose::CodeShare& code : time.parts) {
+    Json json = Json::object();
+    if (!code.place.empty()) json["place"] = code.place;
+    if (!code.call.empty()) json["call"] = code.call;
+    if (!code.what.empty()) json["what"] = code.what;
+    json["share"] = number(code.share);
+    json["looks"] = code.looks;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json finding_json(const diagnose::Finding& finding, std::span<const advise::Remedy> remedies) {
   Json json = Json::object();
   json["cause"] = finding.cause;
@@ -94,6 +109,7 @@ Json finding_json(const diagnose::Finding& finding, std::span<const advise::Reme
   json["share"] = number(finding.share);
   json["confidence"] = std::string(confidence_name(finding.confidence));
   json["evidence"] = finding.evidence;
+  if (!finding.code.parts.empty()) json["code"] = code_json(finding.code);
   json["remedies"] = remedies_json(remedies);
   return json;
 }
@@ -159,6 +175,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
                        {"median_us", number(diagnosis.steps.median_us)},
                        {"samples_per_s", number(diagnosis.steps.samples_per_s)}};
   json["thread_time"] = thread_time_json(diagnosis.thread_time);
+  if (!diagnosis.own_code.parts.empty()) json["own_code"] = code_json(diagnosis.own_code);
   json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
                                           : absent(diagnosis.partition.why_absent());
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},

@@ -94,6 +94,15 @@ struct SyncRow {
   Interval when;
 };
 
+/// One look at what a thread's Python does; see StackSample.
+struct StackRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  std::int64_t t_ns = 0;
+  std::int64_t period_ns = 0;
+  std::int64_t late_ns = 0;
+};
+
 /// A device that wrote or could write activity; `text` is its JSON about itself.
 struct DeviceRow {
   std::int64_t index = 0;
@@ -171,6 +180,8 @@ class RunSink {
   virtual void add(const FetchRow& row) = 0;
   virtual void add(const StageRow& row) = 0;
   virtual void add(const SyncRow& row) = 0;
+  /// `stack` is the hook's words, see parse_stack().
+  virtual void add(const StackRow& row, std::string_view stack) = 0;
   virtual void add(const DeviceRow& row) = 0;
   virtual void add(const WindowRow& row) = 0;
   /// `operation.name` is not used; `name` is.

@@ -9,6 +9,7 @@
 #include "base/reading.h"
 #include "trace/interval.h"
 #include "trace/loader.h"
+#include "trace/stack_sample.h"
 
 namespace unstarve::trace {
 
@@ -123,6 +124,8 @@ struct Timeline {
   std::vector<Step> steps;
   std::vector<Fetch> fetches;
   std::vector<StageTime> stages;  // of unstarve's own loaders
+  std::vector<StackSample> stack_samples;
+  std::vector<Stack> stacks;  // that they refer to
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;

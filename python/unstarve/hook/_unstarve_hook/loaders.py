@@ -9,6 +9,7 @@ from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
 from . import calibrate, decode, describe, fix
+from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
 from .stages import Stages, counters
@@ -172,6 +173,7 @@ def _begin(loader: Any) -> int:
         process = sys.modules.get("multiprocessing.process")
         if process is not None:
             process.current_process()._config[_LOADER_KEY] = loader_id
+            places.tell_workers()
         return loader_id
     except Exception as error:
         RECORDER.note_error(error)
