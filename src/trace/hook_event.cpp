@@ -26,6 +26,7 @@ enum EventNumber : std::uint16_t {
   kProcessEnd = 6,
   kSync = 7,
   kStage = 8,
+  kHostWork = 11,
 };
 
 Reading<std::int64_t> reading(std::int64_t number) {
@@ -116,6 +117,15 @@ bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   return true;
 }
 
+/// False when the record names a kind of work that there is not.
+bool add_host_work(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
+  const std::int64_t kind = raw.numbers[0];
+  if (kind < 0 || kind > static_cast<std::int64_t>(HostWorkKind::kSave)) return false;
+  sink.add(
+      HostWorkRow{pid, raw.thread_id, static_cast<HostWorkKind>(kind), {raw.start_ns, raw.end_ns}});
+  return true;
+}
+
 }  // namespace
 
 HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id,
@@ -135,6 +145,9 @@ HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId&
     case kSync: sink.add(SyncRow{pid, raw.thread_id, {raw.start_ns, raw.end_ns}}); break;
     case kStage:
       if (!add_stage(raw, pid, sink)) return HookRecord::kDamaged;
+      break;
+    case kHostWork:
+      if (!add_host_work(raw, pid, sink)) return HookRecord::kDamaged;
       break;
     default: return HookRecord::kDamaged;
   }

@@ -205,6 +205,11 @@ void RunWriter::add(const StageRow& row) {
 void RunWriter::add(const SyncRow& row) {
   impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
 }
+void RunWriter::add(const HostWorkRow& row) {
+  impl_->insert(impl_->statements.host_work,
+                {row.pid, row.thread, static_cast<std::int64_t>(row.kind), row.when.start_ns,
+                 row.when.end_ns});
+}
 void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
                                            row.total_memory_bytes, row.text});

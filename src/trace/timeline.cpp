@@ -57,6 +57,7 @@ void sort_by_start(Timeline& timeline) {
   sort_intervals(timeline.steps);
   sort_intervals(timeline.fetches);
   sort_intervals(timeline.stages);
+  sort_intervals(timeline.host_work);
   sort_intervals(timeline.windows);
 }
 

@@ -76,6 +76,10 @@ void TimelineSink::add(const SyncRow& row) {
   add(call, "blocking call from Python");
 }
 
+void TimelineSink::add(const HostWorkRow& row) {
+  timeline_.host_work.push_back({row.when, row.thread, row.pid, row.kind});
+}
+
 void TimelineSink::add(const DeviceRow& row) {
   const auto index = static_cast<std::int32_t>(row.index);
   const auto same = [index](const DeviceInfo& device) { return device.index == index; };

@@ -14,6 +14,7 @@ from . import started_ns as _hook_started_ns
 from .ring import ABSENT, Ring, leave_word
 
 PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
+HOST_WORK = 11
 MAIN, WORKER, OTHER = 0, 1, 2
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8
@@ -60,6 +61,11 @@ class Recorder:
                     ring.append(event, _thread_id(), start_ns, end_ns, numbers)
         except Exception as error:
             self.note_error(error)
+
+    def record_beside(self, event: int, start_ns: int, end_ns: int, *numbers: int) -> None:
+        """The same, of a process that has a ring already: no reason to make one."""
+        if self._ring is not None:
+            self.record(event, start_ns, end_ns, *numbers)
 
     def describe(self, **facts: object) -> None:
         """Adds to the ring's text; kept until there is a ring."""
