@@ -124,6 +124,13 @@ std::vector<Remedy> offered(const diagnose::Diagnosis& diagnosis, const JobFacts
 
 }  // namespace
 
+bool can_gain_by_loading(const diagnose::Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const diagnose::Finding& finding) {
+                       return finding.cause == "input_wait" && is_worth_a_remedy(finding);
+                     });
+}
+
 Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const diagnose::Diagnosis& diagnosis,
                                          const Measured& measured) {

@@ -175,7 +175,7 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
-  if (advise::hardly_waits(examined.diagnosis)) return;
+  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
   const trace::Timeline& timeline = examined.recording->timeline;
   const auto basis = advise::prediction_basis(
       examined.recording->partitioned, examined.diagnosis,

@@ -9,7 +9,6 @@ from typing import Any, Callable
 
 from .wrap import hide_our_frame, in_the_place_of
 
-
 #: Of this thread; where Python cannot say it, the time that passes.
 cpu_ns: Callable[[], int] = getattr(time, "thread_time_ns", time.monotonic_ns)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from types import ModuleType
 from typing import Any
 
 from .recorder import HOST_WORK, RECORDER, now_ns
@@ -14,9 +13,9 @@ COLLECTION, SAVE = 0, 1
 _SHORTEST_NS = 1_000_000
 
 
-def watch_torch(module: ModuleType) -> None:
+def watch_torch(module: Any) -> None:
     """torch.serialization, which every job that imports torch does."""
-    setattr(module, "save", _timed(getattr(module, "save")))
+    module.save = _timed(module.save)
     gc.callbacks.append(_Collections())
 
 
