@@ -32,6 +32,11 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   if (loader == nullptr || !loader->config) return facts;
   facts.loader_place = loader->config->place;
   facts.data = loader->config->data;
+  for (const trace::LoaderConfig& config : job.timeline().loaders) {
+    const bool same = config.process == job.ranks()[rank].process && loader->id && config.id &&
+                      *config.id == *loader->id;
+    if (same && config.made_ns != 0) ++facts.passes;
+  }
   return facts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "job/job_view.h"
@@ -12,6 +13,7 @@ struct JobFacts {
   std::string loader_place;  // where it makes the loader that feeds its training: "train.py:41"
   trace::DataSet data;       // that this loader loads
   trace::TrainingDevice device = {};  // that it trains on; without a kind: the job did not say
+  std::int64_t passes = 0;  // over the data that feed the training, begun; 0: not recorded
 };
 
 /// Of the loader that feeds the training of a rank (an index into job.ranks()).

@@ -103,6 +103,14 @@ struct StackRow {
   std::int64_t late_ns = 0;
 };
 
+/// What a thread did that the hook knows by name; see HostWork.
+struct HostWorkRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  HostWorkKind kind = HostWorkKind::kCollection;
+  Interval when;
+};
+
 /// A device that wrote or could write activity; `text` is its JSON about itself.
 struct DeviceRow {
   std::int64_t index = 0;
@@ -182,6 +190,7 @@ class RunSink {
   virtual void add(const SyncRow& row) = 0;
   /// `stack` is the hook's words, see parse_stack().
   virtual void add(const StackRow& row, std::string_view stack) = 0;
+  virtual void add(const HostWorkRow& row) = 0;
   virtual void add(const DeviceRow& row) = 0;
   virtual void add(const WindowRow& row) = 0;
   /// `operation.name` is not used; `name` is.

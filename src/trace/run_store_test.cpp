@@ -68,6 +68,19 @@ TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
   EXPECT_EQ(run->metrics()->at(0).unit, "W");
 }
 
+TEST_F(RunStore, KeepsWhatHeldTheHostUp) {
+  auto writer = create();
+  writer->add(HostWorkRow{9, 10, HostWorkKind::kSave, {50, 70}});
+  writer->add(HostWorkRow{9, 11, HostWorkKind::kCollection, {20, 30}});
+  ASSERT_TRUE(writer->finish(80, 0));
+  const auto timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(timeline->host_work.size(), 2U);
+  EXPECT_EQ(timeline->host_work[0].kind, HostWorkKind::kCollection);
+  EXPECT_EQ(timeline->host_work[1].when.end_ns, 70);
+  EXPECT_EQ(timeline->host_work[1].thread, 10);
+}
+
 TEST_F(RunStore, OneOfSeveralWritersGetsAFolder) {
   std::atomic<int> made = 0;
   std::atomic<int> refused = 0;

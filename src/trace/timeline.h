@@ -74,6 +74,19 @@ struct HostCall {
   HostCallKind kind = HostCallKind::kOther;
 };
 
+/// Work of a thread that the hook knows by name, other than training.
+enum class HostWorkKind : std::uint8_t {
+  kCollection = 0,  // Python's garbage collector
+  kSave = 1,        // torch.save
+};
+
+struct HostWork {
+  Interval when = {};
+  std::int64_t thread = 0;
+  std::int64_t process = 0;
+  HostWorkKind kind = HostWorkKind::kCollection;
+};
+
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
 struct Step {
   Interval when = {};
@@ -126,6 +139,7 @@ struct Timeline {
   std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<StackSample> stack_samples;
   std::vector<Stack> stacks;  // that they refer to
+  std::vector<HostWork> host_work;  // of a millisecond or more each
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;

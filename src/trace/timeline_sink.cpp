@@ -84,6 +84,10 @@ void TimelineSink::add(const StackRow& row, std::string_view stack) {
       {row.t_ns, row.pid, row.thread, row.period_ns, row.late_ns, known->second});
 }
 
+void TimelineSink::add(const HostWorkRow& row) {
+  timeline_.host_work.push_back({row.when, row.thread, row.pid, row.kind});
+}
+
 void TimelineSink::add(const DeviceRow& row) {
   const auto index = static_cast<std::int32_t>(row.index);
   const auto same = [index](const DeviceInfo& device) { return device.index == index; };

@@ -185,6 +185,7 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
+  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
   const trace::Timeline& timeline = examined.recording->timeline;
   const auto basis =
       advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
@@ -193,8 +194,7 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
   if (!basis) {
     // Why a run has no steps was said already.
     const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();
-    if (!said && !advise::hardly_waits(examined.diagnosis))
-      examined.remarks.push_back(basis.error().message);
+    if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }
   examined.predictions = advise::predict_gains(examined.diagnosis, examined.job, *basis);

@@ -328,13 +328,13 @@ class _Collate:
         self.samples = ABSENT
 
     def __call__(self, data: Any) -> Any:
-        start = now_ns()
+        start = decode.cpu_ns()
         try:
             batch = self._collate(data)
         except BaseException as error:
             hide_our_frame(error)
             raise
-        self.ns = now_ns() - start
+        self.ns = decode.cpu_ns() - start
         self.samples = len(data) if isinstance(data, list) else ABSENT
         return batch
 
