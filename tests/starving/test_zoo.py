@@ -75,7 +75,7 @@ def test_a_right_cause_needs_its_reason() -> None:
 
 
 def test_a_healthy_job_that_is_accused_misses_the_targets() -> None:
-    job = BY_NAME["on_the_gpu")
+    job = BY_NAME["on_the_gpu"]
     fine = judge(job, told("gpu_busy", share=0.97), [])
     accused = judge(job, told("sync", share=0.06), [])
     assert (fine.cause_right, accused.cause_right) == (True, False)
@@ -126,4 +126,4 @@ def test_a_few_jobs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "said input_wait/" in printed["first_script"]
     assert "said launch" in printed["deep_and_narrow"]
-    assert "cause right" in printed["on_the_gpu")
+    assert "cause right" in printed["on_the_gpu"]
