@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from planted import Job, Plant, in_memory, one_batch
 
-# The partition calls time in which the host has launched nothing `launch`; a diagnosis that tells
-# other work of the host from launching may have a cause of its own for it.
-HOST = ("launch", "host_work")
+# The partition calls time in which the host has launched nothing `launch`, whatever it did instead;
+# the detail tells work of the host from many launches.
+HOST = ("launch",)
 
 HALF_A = (
     Job(
@@ -208,7 +208,7 @@ HALF_A = (
         (
             Plant(
                 HOST,
-                (),
+                ("host_work",),
                 "seen[key] = seen.get(key, 0) + 1",
                 ("count_words",),
                 (("    count_words(step)\n", ""),),
@@ -222,7 +222,7 @@ HALF_A = (
                 HOST,
                 ("garbage_collection",),
                 "gc.collect()",
-                ("garbage",),
+                ("garbage", "Collect garbage"),
                 (("    gc.collect()\n", ""),),
             ),
         ),
@@ -234,7 +234,7 @@ HALF_A = (
                 (*HOST, "sync"),
                 ("checkpoint",),
                 "torch.save(",
-                ("checkpoint",),
+                ("checkpoint", "Save less often"),
                 (('            torch.save(state, Path(folder, "last.pt"))\n', ""),),
             ),
         ),
@@ -288,7 +288,7 @@ HALF_A = (
         (
             Plant(
                 ("input_wait",),
-                ("busy_neighbours", "busy_neighbour", "neighbours"),
+                ("busy_neighbour",),
                 says=("other processes",),
             ),
         ),
@@ -315,7 +315,7 @@ HALF_A = (
             ),
             Plant(
                 HOST,
-                (),
+                ("host_work",),
                 "total += label ^ (repeat & 1)",
                 ("score",),
                 (("        score(labels.tolist())\n", ""),),

@@ -57,8 +57,8 @@ HALF_B = (
             Plant(
                 ("input_wait",),
                 ("late_storage", "storage"),
-                "getresponse().read()",
-                cure=(("        time.sleep(0.025)\n", ""),),
+                "self.stream.read(len(BODY))",
+                cure=(("            time.sleep(0.025)\n", ""),),
             ),
         ),
     ),
@@ -136,8 +136,8 @@ HALF_B = (
             Plant(
                 ("sync",),
                 (),
-                "losses.detach().cpu()",
-                cure=(("losses.detach().cpu()", "losses.detach()"), ("[-24:].cuda()", "[-24:]")),
+                "losses[number].item() >= 0",
+                cure=(("if losses[number].item() >= 0]", "]"),),
             ),
         ),
     ),
@@ -189,7 +189,7 @@ HALF_B = (
         (
             Plant(
                 HOST,
-                (),
+                ("host_work",),
                 "if random.random() < 0.15:",
                 ("mask_words",),
                 (
@@ -283,7 +283,7 @@ HALF_B = (
         (
             Plant(
                 HOST,
-                (),
+                ("host_work",),
                 'wanted.get(f"word{(i * step) % 25_000}", 0)',
                 ("grade",),
                 (("    grade(step)\n", ""),),

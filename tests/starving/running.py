@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,6 +138,7 @@ def watch(
 ) -> tuple[dict[str, Any] | None, float | None, str]:
     """The diagnosis of a job as it is, its step, and what was printed."""
     out = folder / job.name
+    shutil.rmtree(out, ignore_errors=True)
     command = [str(machine.unstarve), "run", "--out", str(out), "--json", f"{out}.json", *options]
     if machine.gpu:
         command += ["--emulate", machine.gpu, *emulated(machine, job)]

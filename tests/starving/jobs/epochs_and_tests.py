@@ -35,9 +35,9 @@ def main():
     scale = transforms.Compose([transforms.Resize((160, 160)), transforms.ToTensor()])
     test_set = datasets.ImageFolder(args.data + "/val", scale)
     test_loader = DataLoader(test_set, batch_size=20, num_workers=1)
-    labels = torch.zeros(32, dtype=torch.long, device="cuda")
-    batches = [(torch.randn(32, 3, 160, 160, device="cuda"), labels) for _ in range(12)]
-    model = models.resnet50().cuda()
+    labels = torch.zeros(64, dtype=torch.long, device="cuda")
+    batches = [(torch.randn(64, 3, 224, 224, device="cuda"), labels) for _ in range(12)]
+    model = models.resnet18().cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     started, step = time.time(), 0
     while time.time() - started < args.seconds:

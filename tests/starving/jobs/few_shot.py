@@ -12,16 +12,16 @@ parser.add_argument("data")
 parser.add_argument("--seconds", type=float, default=8)
 args = parser.parse_args()
 
-images = torch.rand(160, 3, 128, 128)
-labels = torch.randint(0, 10, (160,))
+images = torch.rand(320, 3, 160, 160)
+labels = torch.randint(0, 10, (320,))
 loader = DataLoader(
     TensorDataset(images, labels),
-    batch_size=32,
+    batch_size=64,
     shuffle=True,
     num_workers=2,
     pin_memory=True,
 )
-model = models.resnet50(num_classes=10).cuda()
+model = models.resnet18(num_classes=10).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 start, step = time.perf_counter(), 0
 while time.perf_counter() - start < args.seconds:

@@ -36,10 +36,10 @@ def pad_batch(samples):
 class Classifier(nn.Module):
     def __init__(self):
         super().__init__()
-        self.embed = nn.Embedding(5000, 512)
-        layer = nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True)
-        self.encoder = nn.TransformerEncoder(layer, 4)
-        self.head = nn.Linear(512, 2)
+        self.embed = nn.Embedding(5000, 256)
+        layer = nn.TransformerEncoderLayer(256, 4, 512, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2)
+        self.head = nn.Linear(256, 2)
 
     def forward(self, tokens):
         return self.head(self.encoder(self.embed(tokens)).mean(1))

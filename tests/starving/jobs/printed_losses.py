@@ -14,7 +14,7 @@ args = parser.parse_args()
 body = nn.Sequential(nn.Linear(1024, 1024), nn.GELU(), nn.Linear(1024, 1024)).cuda()
 heads = nn.ModuleList(nn.Linear(1024, 1024) for _ in range(8)).cuda()
 optimizer = torch.optim.Adam([*body.parameters(), *heads.parameters()], lr=1e-4)
-x = torch.randn(8192, 1024, device="cuda")
+x = torch.randn(2048, 1024, device="cuda")
 
 step, started = 0, time.time()
 while time.time() - started < args.seconds:

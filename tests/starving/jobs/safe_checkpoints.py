@@ -15,8 +15,8 @@ args = parser.parse_args()
 
 model = models.resnet50().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-images = torch.randn(32, 3, 160, 160, device="cuda")
-labels = torch.zeros(32, dtype=torch.long, device="cuda")
+images = torch.randn(48, 3, 224, 224, device="cuda")
+labels = torch.zeros(48, dtype=torch.long, device="cuda")
 
 with tempfile.TemporaryDirectory() as folder:
     started, step = time.time(), 0

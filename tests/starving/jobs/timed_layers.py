@@ -13,10 +13,10 @@ parser.add_argument("data")
 parser.add_argument("--seconds", type=float, default=8)
 args = parser.parse_args()
 
-model = models.resnet50().cuda()
+model = models.resnet18().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-images = torch.randn(24, 3, 160, 160, device="cuda")
-labels = torch.zeros(24, dtype=torch.long, device="cuda")
+images = torch.randn(64, 3, 160, 160, device="cuda")
+labels = torch.zeros(64, dtype=torch.long, device="cuda")
 took = defaultdict(float)
 
 

@@ -13,16 +13,16 @@ parser.add_argument("--seconds", type=float, default=8)
 args = parser.parse_args()
 
 train_data = TensorDataset(
-    torch.randint(0, 256, (2048, 3, 128, 128), dtype=torch.uint8), torch.zeros(2048).long()
+    torch.randint(0, 256, (768, 3, 192, 192), dtype=torch.uint8), torch.zeros(768).long()
 )
 train_loader = DataLoader(
-    train_data, 32, shuffle=True, num_workers=1, persistent_workers=True, pin_memory=True
+    train_data, 96, shuffle=True, num_workers=1, persistent_workers=True, pin_memory=True
 )
-to_tensor = transforms.Compose([transforms.CenterCrop(128), transforms.PILToTensor()])
+to_tensor = transforms.Compose([transforms.CenterCrop(192), transforms.PILToTensor()])
 val_data = datasets.ImageFolder(args.data + "/val", to_tensor)
 val_loader = DataLoader(val_data, 32)
 
-model = models.resnet50().cuda()
+model = models.resnet18().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
 
