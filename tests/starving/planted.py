@@ -2,7 +2,7 @@
 
 The scripts themselves say nothing of it, so that whoever reads them, the tool included, learns
 nothing but what runs. A `cure` is the plant taken out of the script's text; what a step takes with
-it, against what it took, is what the plant costs. That is measured by the clock alone, unwatched
+it, against what it took, is what the plant costs. That is measured by the clock alone
 (`run_zoo.py --measure`). A cure may also make a batch larger and count it as so many steps: where a
 step takes no longer, the GPU was waiting.
 """

@@ -3,7 +3,7 @@
 
     tests/starving/run_zoo.py                      # all; half B in counts alone
     tests/starving/run_zoo.py --half A --only few_shot
-    tests/starving/run_zoo.py --measure            # what the plants cost, into measured.json
+    tests/starving/run_zoo.py --measure            # also what the plants cost, into measured.json
 
 Exits 1 where the targets are missed or a job fails. See docs/starving.md.
 """
@@ -33,33 +33,33 @@ def read_costs() -> Costs:
     return costs
 
 
-def measure(machine: Machine, jobs: list[Job], folder: Path) -> int:
-    """Runs each job with and without each plant, unwatched, and keeps what the plants cost."""
-    costs, failed = read_costs(), 0
-    for job in jobs:
-        before_s, printed = time_unwatched(machine, job, (), folder, job.neighbours)
-        cures: list[Cure] = [plant.cure for plant in job.plants] or [job.cure]
-        figures = []
-        for cure in cures:
-            # Where there is nothing to take out of the script, the neighbours are the plant.
-            busy = job.neighbours if cure else 0
-            after_s, said = time_unwatched(machine, job, cure, folder, busy)
-            if before_s is None or after_s is None:
-                print(f"{job.name}: no steps\n{printed if before_s is None else said}", flush=True)
-                failed += 1
-                break
-            figures.append(round(1 - after_s / before_s, 3))
-            wrong = (figures[-1] < NOTICEABLE) == bool(job.plants)
-            failed += wrong
-            print(
-                f"{job.name:22} {1e3 * before_s:8.1f} ms a step, {1e3 * after_s:8.1f} without: "
-                f"{figures[-1]:6.1%}{'  NOT AS PLANTED' if wrong else ''}",
-                flush=True,
-            )
-        else:
-            costs[job.name] = figures
-            MEASURED.write_text(json.dumps(dict(sorted(costs.items())), indent=1) + "\n")
-    return failed
+def keep_costs(name: str, costs: list[float]) -> None:
+    """Of one job, beside those of others that may have been measured meanwhile."""
+    every = {**read_costs(), name: costs}
+    MEASURED.write_text(json.dumps(dict(sorted(every.items())), indent=1) + "\n")
+
+
+def measure(machine: Machine, job: Job, before_s: float, folder: Path) -> list[float]:
+    """What the plants of a job cost: it is run without each of them, unwatched. Empty where a run
+    failed or a plant is not what it is meant to be."""
+    cures: list[Cure] = [plant.cure for plant in job.plants] or [job.cure]
+    costs, is_meant = [], True
+    for cure in cures:
+        # Where there is nothing to take out of the script, the neighbours are the plant.
+        busy = job.neighbours if cure else 0
+        after_s, printed = time_unwatched(machine, job, cure, folder, busy)
+        if after_s is None:
+            print(f"{job.name}: no steps without the plant\n{printed}", flush=True)
+            return []
+        costs.append(round(1 - after_s / before_s, 3))
+        is_meant = is_meant and (costs[-1] >= NOTICEABLE) == bool(job.plants)
+        print(
+            f"{job.name:22} {1e3 * before_s:8.1f} ms a step, {1e3 * after_s:8.1f} without: "
+            f"{costs[-1]:6.1%}{'' if is_meant else '  NOT AS PLANTED'}",
+            flush=True,
+        )
+    keep_costs(job.name, costs)
+    return costs if is_meant else []
 
 
 def show(judged: Judgement, costs: list[float], step: float | None) -> None:
@@ -99,7 +99,7 @@ def run_half(
     machine: Machine, jobs: list[Job], arguments: argparse.Namespace, folder: Path
 ) -> tuple[list[Judgement], int]:
     """What was said of each job, and how many jobs gave no verdict."""
-    costs, judgements, failed = read_costs(), [], 0
+    judgements, failed = [], 0
     options = ["--fix", "--trial-seconds", str(machine.seconds)] if arguments.fix else []
     for job in jobs:
         told, step, printed = watch(machine, job, folder, options)
@@ -107,9 +107,12 @@ def run_half(
             print(f"{job.name}: no verdict\n{printed}", flush=True)
             failed += 1
             continue
-        judgements.append(judge(job, told, costs.get(job.name, [])))
+        if arguments.measure:
+            failed += step is None or not measure(machine, job, step, folder)
+        costs = read_costs().get(job.name, [])
+        judgements.append(judge(job, told, costs))
         if job in HALF_A or arguments.tell:
-            show(judgements[-1], costs.get(job.name, []), step)
+            show(judgements[-1], costs, step)
     return judgements, failed
 
 
@@ -119,7 +122,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--half", choices=["A", "B"], help="one half alone")
     parser.add_argument("--tell", action="store_true", help="half B job by job, as it is not for")
     parser.add_argument("--fix", action="store_true", help="also try the remedies")
-    parser.add_argument("--measure", action="store_true", help="measure what the plants cost")
+    parser.add_argument(
+        "--measure", action="store_true", help="also run without the plants, into measured.json"
+    )
     parser.add_argument("--seconds", type=float, default=8, help="of training, for each job")
     parser.add_argument("--gpu", default="a100", help="to emulate; '' for the one that is there")
     parser.add_argument("--python", default=sys.executable, help="an interpreter with PyTorch")
@@ -153,9 +158,6 @@ def main() -> int:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for half, jobs in chosen(arguments).items():
-            if arguments.measure:
-                failed += measure(machine, jobs, folder)
-                continue
             judgements, without = run_half(machine, jobs, arguments, folder)
             failed += without
             reached = summarise(half, judgements) and reached
