@@ -13,7 +13,7 @@ class Sentences(Dataset):
     def __init__(self, count):
         chosen = random.Random(0)
         self.rows = [
-            [chosen.randrange(2, 5000) for _ in range(chosen.randrange(64, 128))]
+            [chosen.randrange(2, 5000) for _ in range(chosen.randrange(192, 256))]
             for _ in range(count)
         ]
 
@@ -25,7 +25,7 @@ class Sentences(Dataset):
 
 
 def pad_batch(samples):
-    longest = 128
+    longest = 256
     tokens = torch.zeros(len(samples), longest, dtype=torch.long)
     for row, (words, _) in enumerate(samples):
         for column, word in enumerate(words):
