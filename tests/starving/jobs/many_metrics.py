@@ -13,8 +13,8 @@ args = parser.parse_args()
 
 model = nn.Sequential(*[nn.Sequential(nn.Linear(2048, 2048), nn.ReLU()) for _ in range(12)]).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-x = torch.randn(384, 2048, device="cuda")
-y = torch.randn(384, 2048, device="cuda")
+x = torch.randn(192, 2048, device="cuda")
+y = torch.randn(192, 2048, device="cuda")
 metrics = {"loss": 0.0, "norms": [0.0] * 24}
 
 
