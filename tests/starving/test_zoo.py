@@ -52,7 +52,9 @@ def test_what_each_plant_costs_was_measured() -> None:
 
 def test_a_wrong_cause_counts_as_wrong() -> None:
     job = BY_NAME["many_metrics"]
-    wrong = judge(job, told("launch", says="many_metrics.py:25"), [0.3])
+    line = job.line_of(job.plants[0])
+    assert judge(job, told("sync", says=f"many_metrics.py:{line}"), [0.3]).detail_right
+    wrong = judge(job, told("launch", says=f"many_metrics.py:{line}"), [0.3])
     assert not wrong.cause_right
     # A line that is right by chance does not save a wrong cause.
     assert not wrong.detail_right
@@ -96,7 +98,9 @@ def test_of_two_plants_the_one_that_costs_more_comes_first() -> None:
 
 
 def test_a_remedy_that_slows_its_job_misses_the_targets() -> None:
-    answer = told("sync", says="many_metrics.py:25")
+    job = BY_NAME["many_metrics"]
+    answer = told("sync", says=f"many_metrics.py:{job.line_of(job.plants[0])}")
+    assert totals_of([judge(job, answer, [])]).reached
     answer["verification"] = [
         {
             "remedy": "more_workers",
@@ -104,7 +108,6 @@ def test_a_remedy_that_slows_its_job_misses_the_targets() -> None:
             "held": False,
         }
     ]
-    job = BY_NAME["many_metrics"]
     assert totals_of([judge(job, answer, [])]).slowed == 1
     assert not totals_of([judge(job, answer, [])]).reached
 
