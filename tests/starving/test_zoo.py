@@ -47,7 +47,7 @@ def test_what_each_plant_costs_was_measured() -> None:
     costs = read_costs()
     assert sorted(costs) == sorted(BY_NAME)
     for job in ALL:
-        assert all((cost >= 0.05) == bool(job.plants) for cost in costs[job.name]), job.name
+        assert (max(costs[job.name]) >= 0.05) == bool(job.plants), job.name
 
 
 def test_a_wrong_cause_counts_as_wrong() -> None:
