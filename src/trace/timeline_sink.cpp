@@ -11,6 +11,7 @@ void TimelineSink::add(const StepRow& row) {
   step.thread = row.thread;
   step.process = row.pid;
   step.samples = row.samples;
+  step.is_batch = row.source == StepRow::kLoaderBatch;
   timeline_.steps.push_back(step);
 }
 

@@ -76,10 +76,11 @@ Status write_reports(const Options& options, const std::string& page, const repo
 /// predictions go into the store. False when something that was asked for could not be written.
 bool present(const Options& options, const std::string& out, const trial::TriedJob& job) {
   const std::string page = options.html.empty() ? out + "/report.html" : options.html;
-  const Status written = write_reports(options, page, report::make_report(job));
+  const report::Report shown = report::make_report(job);
+  const Status written = write_reports(options, page, shown);
   const Status stored = trial::store_results(job);
   if (!stored) say(stored.error().message);
-  write_notes(job.before.remarks);
+  write_remarks(job.before, options.verbose);
   return written.has_value();
 }
 
@@ -89,12 +90,14 @@ bool leaves_time(const observe::JobExit& exit) { return !exit.told || *exit.told
 /// Says what the run showed. False when a report that was asked for could not be made.
 bool conclude(const Options& options, const std::string& run_dir,
               const trial::ObservedJob& observed) {
-  write_notes(observed.watching.remarks);
+  const std::vector<std::string>& remarks = observed.watching.remarks;
   auto examined = trial::examine_run(run_dir);
   if (!examined) {
+    write_notes(remarks);
     say(examined.error().message);
     return options.json.empty() && options.html.empty();
   }
+  examined->remarks.insert(examined->remarks.begin(), remarks.begin(), remarks.end());
   add_predictions(*examined, leaves_time(observed.exit));
   return present(options, run_dir, {*std::move(examined), {}});
 }
