@@ -69,7 +69,12 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   facts.host = run.info("host");
   if (signals.effective_cpus)
     facts.host += fmt::format(", {:.0f} CPU cores", *signals.effective_cpus);
+  // Profiles of emulated GPUs have the word in their names; it is said beside them.
+  constexpr std::string_view kEmulated = "Emulated ";
   facts.device = run.info("device_name");
+  if (facts.device.compare(0, kEmulated.size(), kEmulated) == 0) {
+    facts.device.erase(0, kEmulated.size());
+  }
   facts.emulated = run.info("device_kind") == "emulated";
   facts.emulated_durations = run.info("emulated_durations");
   const std::int64_t ended_ns = run.number("ended_ns");

@@ -91,7 +91,7 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
         remedy.predicted
             ? fmt::format("predicted {:.2f}x faster, {:.2f} to {:.2f}", (*remedy.predicted).speedup,
                           (*remedy.predicted).low, (*remedy.predicted).high)
-            : fmt::format("not predicted: {}", why_words(remedy.predicted.why_absent()));
+            : std::string("not predicted for this change");
     add({"Gain", gain}, options, lines);
   }
   if (tried != nullptr) {

@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 from typing import Any
 
+from . import started_in
 from .ring import TEXT_BYTES
 
 _LONGEST = 120  # characters of one repr or argument, which are only shown
@@ -126,9 +127,12 @@ def transforms(data: object) -> list[str]:
 def place_of_user_code(frame: FrameType | None) -> str | None:
     """`file.py:41` of the innermost frame that belongs to no library."""
     while frame is not None:
-        code = frame.f_code
-        if not _is_library(code.co_filename):
-            return f"{_short_path(code.co_filename)}:{frame.f_lineno}"
+        file = frame.f_code.co_filename
+        cell = _notebook_cell(file)
+        if cell is not None:
+            return f"{cell}:{frame.f_lineno}"
+        if not _is_library(file):
+            return f"{_short_path(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return None
 
@@ -169,9 +173,24 @@ def _is_library(file: str) -> bool:
     return file.startswith(os.path.dirname(os.__file__) + os.sep)
 
 
-def _short_path(file: str) -> str:
+def _notebook_cell(file: str) -> str | None:
+    """`cell 5`, as the notebook numbers it, of the names that IPython gives to code."""
+    in_kernel = os.path.basename(os.path.dirname(file)).startswith("ipykernel_")
+    if not in_kernel and not file.startswith("<ipython-input-"):
+        return None
     try:
-        relative = os.path.relpath(file)
+        shell = sys.modules["IPython"].get_ipython()
+        number = shell.compile._filename_map[file]
+    except Exception:  # An IPython that keeps no such list: old ones put it into the name.
+        number = file[len("<ipython-input-") :].partition("-")[0] if not in_kernel else ""
+    return f"cell {number}" if str(number).isdigit() else "notebook cell"
+
+
+def _short_path(file: str) -> str:
+    """As seen from where the job was started, also when it has gone elsewhere."""
+    try:
+        file = os.path.join(started_in, file)
+        relative = os.path.relpath(file, started_in or None)
     except (OSError, ValueError):
         return file
     return file if relative.startswith("..") else relative

@@ -30,6 +30,7 @@ class Recorder:
         self.run_dir = run_dir
         self.started_ns = started_ns
         self.after_fork: list[Callable[[], None]] = []  # called in a forked child
+        self.before_end: list[Callable[[], None]] = []
         self.paused = False  # also in children forked meanwhile: nothing of the job is going on
         self._clear()
 
@@ -111,6 +112,8 @@ class Recorder:
     def end(self) -> None:
         """The last record. A process that imported torch and showed us nothing says just that."""
         failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
+        for finish in self.before_end:
+            finish()
         if self._ring is None:
             if "torch" not in sys.modules or _is_child():
                 return
