@@ -36,7 +36,7 @@ std::string own_work(const Diagnosis& diagnosis) {
 std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
   const double waits = (*diagnosis.thread_time).input_wait;
   return fmt::format("Not input-bound: waiting for the data loader{} takes {} of a step; {}.",
-                     diagnose::at(job.loader_place), percent(waits), own_work(diagnosis));
+                     which_loader(job), percent(waits), own_work(diagnosis));
 }
 
 std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
@@ -50,7 +50,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
-                                 percent(finding.share), diagnose::at(job.loader_place));
+                                 percent(finding.share), which_loader(job));
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }

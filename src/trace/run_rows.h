@@ -41,6 +41,7 @@ struct StepRow {
   std::int64_t index = 0;
   Interval when;
   Reading<std::int64_t> samples;
+  static constexpr std::int64_t kLoaderBatch = 2;
   std::int64_t source = 0;  // 0 optimizer.step; 1 was the step of a former model of a GPU
 };
 

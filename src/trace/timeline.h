@@ -87,13 +87,15 @@ struct HostWork {
   HostWorkKind kind = HostWorkKind::kCollection;
 };
 
-/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
+/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
+/// steps, from one batch of a loader to the next.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
+  bool is_batch = false;
 };
 
 /// A stretch of time in which the device activity of one process was recorded.

@@ -42,6 +42,8 @@ class TimelineSink final : public RunSink {
 
  private:
   void add_windows();
+  /// The batches that came before an optimizer stepped are part of its first step.
+  void drop_batches_of_optimizers();
 
   Timeline& timeline_;
   NameTable names_;

@@ -59,7 +59,7 @@ Status report_run(const Options& options) {
   if (options.json.empty() && options.html.empty()) {
     write_text(Stream::kOut,
                report::render_text(shown, report_options(Stream::kOut, options.verbose)));
-    write_notes(job->before.remarks);
+    write_remarks(job->before, options.verbose);
   }
   return {};
 }
