@@ -15,7 +15,7 @@ from .ring import ABSENT, Ring, leave_word
 
 PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
 MAIN, WORKER, OTHER = 0, 1, 2
-STACK = 9  # an event too: a look at a thread
+STACK = 9  # the event of a look at one
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8
 _NOTHING = (ABSENT,) * 5
