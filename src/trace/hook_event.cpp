@@ -25,8 +25,8 @@ enum EventNumber : std::uint16_t {
   kFetch = 5,
   kProcessEnd = 6,
   kSync = 7,
-  kStack = 9,
   kStage = 8,
+  kStack = 9,
 };
 
 Reading<std::int64_t> reading(std::int64_t number) {
@@ -101,21 +101,6 @@ void add_fetch(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   sink.add(row);
 }
 
-/// False when the record cannot be one. A stack without words (there were too many, or the file of
-/// names is gone) is passed on as such: the time is the thread's all the same.
-bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stacks, RunSink& sink) {
-  constexpr std::int64_t kLongestPeriodNs = 60'000'000'000;
-  const std::int64_t period_ns = raw.numbers[1];
-  if (period_ns <= 0 || period_ns > kLongestPeriodNs) return false;
-  if (stacks == nullptr) return true;
-  const Reading<std::int64_t> number = count(raw.numbers[0]);
-  const std::string_view words =
-      number ? stacks->name(static_cast<std::uint64_t>(*number)) : std::string_view();
-  const std::int64_t late_ns = count(raw.numbers[2]).value_or(0);
-  sink.add(StackRow{pid, raw.thread_id, raw.start_ns, period_ns, late_ns}, words);
-  return true;
-}
-
 /// False when the record names a stage that there is not.
 bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   const std::int64_t stage = raw.numbers[1];
@@ -129,6 +114,21 @@ bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   row.amount = count(raw.numbers[3]);
   row.threads = count(raw.numbers[4]);
   sink.add(row);
+  return true;
+}
+
+/// False when the record cannot be one. A stack without words (there were too many, or the file of
+/// names is gone) is passed on as such: the time is the thread's all the same.
+bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stacks, RunSink& sink) {
+  constexpr std::int64_t kLongestPeriodNs = 60'000'000'000;
+  const std::int64_t period_ns = raw.numbers[1];
+  if (period_ns <= 0 || period_ns > kLongestPeriodNs) return false;
+  if (stacks == nullptr) return true;
+  const Reading<std::int64_t> number = count(raw.numbers[0]);
+  const std::string_view words =
+      number ? stacks->name(static_cast<std::uint64_t>(*number)) : std::string_view();
+  const std::int64_t late_ns = count(raw.numbers[2]).value_or(0);
+  sink.add(StackRow{pid, raw.thread_id, raw.start_ns, period_ns, late_ns}, words);
   return true;
 }
 
@@ -149,11 +149,11 @@ HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId&
     case kFetch: add_fetch(raw, pid, sink); break;
     case kProcessEnd: sink.add(ProcessEnd{id, raw.end_ns}); return HookRecord::kEnd;
     case kSync: sink.add(SyncRow{pid, raw.thread_id, {raw.start_ns, raw.end_ns}}); break;
-    case kStack:
-      if (!add_stack(raw, pid, stacks, sink)) return HookRecord::kDamaged;
-      break;
     case kStage:
       if (!add_stage(raw, pid, sink)) return HookRecord::kDamaged;
+      break;
+    case kStack:
+      if (!add_stack(raw, pid, stacks, sink)) return HookRecord::kDamaged;
       break;
     default: return HookRecord::kDamaged;
   }

@@ -144,25 +144,6 @@ Status read_stages(const Database& database, RunSink& sink) {
       });
 }
 
-Status read_windows(const Database& database, RunSink& sink) {
-  const Result<bool> known = has_table(database, "device_window");
-  if (!known) return forward_error(known);
-  if (!*known) return {};
-  return for_each_row(database,
-                      "SELECT pid, born_ns, number, start_ns, end_ns, clock_error_ns, records_lost "
-                      "FROM device_window ORDER BY rowid",
-                      {}, [&](const Statement& row) {
-                        WindowRow window;
-                        window.process = {row.integer(0), row.integer(1)};
-                        window.number = row.integer(2);
-                        window.start_ns = row.integer(3);
-                        window.end_ns = row.reading(4);
-                        window.clock_error_ns = row.integer(5);
-                        window.records_lost = row.integer(6);
-                        sink.add(window);
-                      });
-}
-
 Status read_stack_samples(const Database& database, RunSink& sink) {
   const Result<bool> known = has_table(database, "stack_sample");
   if (!known) return forward_error(known);
@@ -180,6 +161,25 @@ Status read_stack_samples(const Database& database, RunSink& sink) {
                           row.integer(4)},
                  stack == words.end() ? std::string_view() : std::string_view(stack->second));
       });
+}
+
+Status read_windows(const Database& database, RunSink& sink) {
+  const Result<bool> known = has_table(database, "device_window");
+  if (!known) return forward_error(known);
+  if (!*known) return {};
+  return for_each_row(database,
+                      "SELECT pid, born_ns, number, start_ns, end_ns, clock_error_ns, records_lost "
+                      "FROM device_window ORDER BY rowid",
+                      {}, [&](const Statement& row) {
+                        WindowRow window;
+                        window.process = {row.integer(0), row.integer(1)};
+                        window.number = row.integer(2);
+                        window.start_ns = row.integer(3);
+                        window.end_ns = row.reading(4);
+                        window.clock_error_ns = row.integer(5);
+                        window.records_lost = row.integer(6);
+                        sink.add(window);
+                      });
 }
 
 Status read_syncs(const Database& database, RunSink& sink) {
@@ -350,10 +350,10 @@ Status RunReader::read_rows(RunSink& sink) const {
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
   for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_stages,
-                          read_syncs, read_windows}) {
+                          read_syncs, read_stack_samples, read_windows}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
-  return read_stack_samples(database_, sink);
+  return {};
 }
 
 }  // namespace unstarve::trace

@@ -94,6 +94,15 @@ struct SyncRow {
   Interval when;
 };
 
+/// One look at what a thread's Python does; see StackSample.
+struct StackRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  std::int64_t t_ns = 0;
+  std::int64_t period_ns = 0;
+  std::int64_t late_ns = 0;
+};
+
 /// A device that wrote or could write activity; `text` is its JSON about itself.
 struct DeviceRow {
   std::int64_t index = 0;
@@ -112,15 +121,6 @@ struct WindowRow {
   Reading<std::int64_t> end_ns;  // absent: it has only opened
   std::int64_t clock_error_ns = 0;
   std::int64_t records_lost = 0;
-};
-
-/// One look at what a thread's Python does; see StackSample.
-struct StackRow {
-  std::int64_t pid = 0;
-  std::int64_t thread = 0;
-  std::int64_t t_ns = 0;
-  std::int64_t period_ns = 0;
-  std::int64_t late_ns = 0;
 };
 
 /// How far a ring had been read when the rows of the same commit were written, so that whoever
@@ -180,10 +180,10 @@ class RunSink {
   virtual void add(const FetchRow& row) = 0;
   virtual void add(const StageRow& row) = 0;
   virtual void add(const SyncRow& row) = 0;
-  virtual void add(const DeviceRow& row) = 0;
-  virtual void add(const WindowRow& row) = 0;
   /// `stack` is the hook's words, see parse_stack().
   virtual void add(const StackRow& row, std::string_view stack) = 0;
+  virtual void add(const DeviceRow& row) = 0;
+  virtual void add(const WindowRow& row) = 0;
   /// `operation.name` is not used; `name` is.
   virtual void add(const DeviceOp& operation, std::string_view name) = 0;
   virtual void add(const HostCall& call, std::string_view name) = 0;

@@ -221,6 +221,11 @@ void RunWriter::add(const StageRow& row) {
 void RunWriter::add(const SyncRow& row) {
   impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
 }
+void RunWriter::add(const StackRow& row, std::string_view stack) {
+  const std::int64_t number = impl_->number_of_stack(stack);
+  impl_->insert(impl_->statements.stack_sample,
+                {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
+}
 void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
                                            row.total_memory_bytes, row.text});
@@ -229,11 +234,6 @@ void RunWriter::add(const WindowRow& row) {
   impl_->insert(impl_->statements.window,
                 {row.process.pid, row.process.born_ns, row.number, row.start_ns, row.end_ns,
                  row.clock_error_ns, row.records_lost});
-}
-void RunWriter::add(const StackRow& row, std::string_view stack) {
-  const std::int64_t number = impl_->number_of_stack(stack);
-  impl_->insert(impl_->statements.stack_sample,
-                {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
 }
 void RunWriter::add(const DeviceOp& operation, std::string_view name) {
   impl_->add_event(operation, name);

@@ -70,9 +70,9 @@ class RunWriter final : public RunSink {
   void add(const FetchRow& row) override;
   void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
+  void add(const StackRow& row, std::string_view stack) override;
   void add(const DeviceRow& row) override;
   void add(const WindowRow& row) override;
-  void add(const StackRow& row, std::string_view stack) override;
   void add(const DeviceOp& operation, std::string_view name) override;
   void add(const HostCall& call, std::string_view name) override;
   void set_process_text(const ProcessId& id, std::string_view text) override;

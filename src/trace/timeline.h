@@ -124,12 +124,12 @@ struct Timeline {
   std::vector<Step> steps;
   std::vector<Fetch> fetches;
   std::vector<StageTime> stages;  // of unstarve's own loaders
+  std::vector<StackSample> stack_samples;
+  std::vector<Stack> stacks;  // that they refer to
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;
   std::vector<TrainingDevice> training_devices;
-  std::vector<StackSample> stack_samples;
-  std::vector<Stack> stacks;       // that they refer to
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
 

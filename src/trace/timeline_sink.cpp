@@ -76,6 +76,14 @@ void TimelineSink::add(const SyncRow& row) {
   add(call, "blocking call from Python");
 }
 
+void TimelineSink::add(const StackRow& row, std::string_view stack) {
+  const auto next = static_cast<std::uint32_t>(timeline_.stacks.size());
+  const auto [known, is_new] = stacks_.try_emplace(std::string(stack), next);
+  if (is_new) timeline_.stacks.push_back(parse_stack(stack));
+  timeline_.stack_samples.push_back(
+      {row.t_ns, row.pid, row.thread, row.period_ns, row.late_ns, known->second});
+}
+
 void TimelineSink::add(const DeviceRow& row) {
   const auto index = static_cast<std::int32_t>(row.index);
   const auto same = [index](const DeviceInfo& device) { return device.index == index; };
@@ -96,14 +104,6 @@ void TimelineSink::add(const WindowRow& row) {
   const Reading<std::int64_t> end_ns = row.end_ns ? row.end_ns : entry->second.end_ns;
   entry->second = row;
   entry->second.end_ns = end_ns;
-}
-
-void TimelineSink::add(const StackRow& row, std::string_view stack) {
-  const auto next = static_cast<std::uint32_t>(timeline_.stacks.size());
-  const auto [known, is_new] = stacks_.try_emplace(std::string(stack), next);
-  if (is_new) timeline_.stacks.push_back(parse_stack(stack));
-  timeline_.stack_samples.push_back(
-      {row.t_ns, row.pid, row.thread, row.period_ns, row.late_ns, known->second});
 }
 
 void TimelineSink::add(const DeviceOp& operation, std::string_view name) {

@@ -56,9 +56,9 @@ class CountingSink final : public trace::RunSink {
   }
   void add(const trace::StageRow& row) override { next_.add(row); }
   void add(const trace::SyncRow& row) override { next_.add(row); }
+  void add(const trace::StackRow& row, std::string_view stack) override { next_.add(row, stack); }
   void add(const trace::DeviceRow& row) override { next_.add(row); }
   void add(const trace::WindowRow& row) override { next_.add(row); }
-  void add(const trace::StackRow& row, std::string_view stack) override { next_.add(row, stack); }
   void add(const trace::DeviceOp& operation, std::string_view name) override {
     next_.add(operation, name);
   }

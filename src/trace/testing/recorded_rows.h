@@ -21,11 +21,11 @@ class RecordedRows final : public RunSink {
   void add(const FetchRow& row) override { fetches.push_back(row); }
   void add(const StageRow& row) override { stages.push_back(row); }
   void add(const SyncRow& row) override { syncs.push_back(row); }
-  void add(const DeviceRow& row) override { devices.push_back(row); }
-  void add(const WindowRow& row) override { windows.push_back(row); }
   void add(const StackRow& row, std::string_view stack) override {
     stacks.emplace_back(row, stack);
   }
+  void add(const DeviceRow& row) override { devices.push_back(row); }
+  void add(const WindowRow& row) override { windows.push_back(row); }
   void add(const DeviceOp& operation, std::string_view name) override {
     operations.emplace_back(operation, name);
   }
@@ -43,9 +43,9 @@ class RecordedRows final : public RunSink {
   std::vector<FetchRow> fetches;
   std::vector<StageRow> stages;
   std::vector<SyncRow> syncs;
+  std::vector<std::pair<StackRow, std::string>> stacks;
   std::vector<DeviceRow> devices;
   std::vector<WindowRow> windows;
-  std::vector<std::pair<StackRow, std::string>> stacks;
   std::vector<std::pair<DeviceOp, std::string>> operations;
   std::vector<std::pair<HostCall, std::string>> calls;
   std::vector<std::pair<std::int64_t, std::string>> texts;

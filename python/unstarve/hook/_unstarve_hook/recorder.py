@@ -13,9 +13,8 @@ from . import describe
 from . import started_ns as _hook_started_ns
 from .ring import ABSENT, Ring, leave_word
 
-PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
+PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE, STACK = range(1, 10)
 MAIN, WORKER, OTHER = 0, 1, 2
-STACK = 9  # the event of a look at one
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8
 _NOTHING = (ABSENT,) * 5
@@ -32,8 +31,8 @@ class Recorder:
         self.started_ns = started_ns
         self.after_fork: list[Callable[[], None]] = []  # called in a forked child
         self.before_end: list[Callable[[], None]] = []
+        self.on_thread: Callable[[int], None] | None = None  # by each thread at its first record
         self.paused = False  # also in children forked meanwhile: nothing of the job is going on
-        self.on_thread: Callable[[int], None] | None = None  # called by each at its first record
         self._clear()
 
     def _clear(self) -> None:
@@ -69,18 +68,6 @@ class Recorder:
         except Exception as error:
             self.note_error(error)
 
-    def describe(self, **facts: object) -> None:
-        """Adds to the ring's text; kept until there is a ring."""
-        try:
-            with self._lock:
-                self._facts.update(facts)
-                self._write_text()
-        except Exception as error:
-            self.note_error(error)
-
-    def facts(self, key: str) -> Any:
-        return self._facts.get(key)
-
     def _meet(self, thread_id: int) -> None:
         self._threads.add(thread_id)
         if self.on_thread is not None:
@@ -100,6 +87,18 @@ class Recorder:
 
     def is_worker(self) -> bool:
         return self._role == WORKER
+
+    def describe(self, **facts: object) -> None:
+        """Adds to the ring's text; kept until there is a ring."""
+        try:
+            with self._lock:
+                self._facts.update(facts)
+                self._write_text()
+        except Exception as error:
+            self.note_error(error)
+
+    def facts(self, key: str) -> Any:
+        return self._facts.get(key)
 
     def note_error(self, error: Exception) -> None:
         try:
@@ -139,9 +138,9 @@ class Recorder:
 
     def end(self) -> None:
         """The last record. A process that imported torch and showed us nothing says just that."""
+        for leave in self.before_end:
+            leave()
         failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
-        for finish in self.before_end:
-            finish()
         if self._ring is None:
             if "torch" not in sys.modules or _is_child():
                 return
