@@ -17,19 +17,25 @@ constexpr double kMatters = 0.05;
 // A remedy that comes later takes more doing; it must gain more by this much to be named instead.
 constexpr double kClearlyMore = 1.05;
 
-bool is_doubtful(const Remedy& remedy) {
-  return remedy.only_if_it_gains && remedy.predicted && (*remedy.predicted).low <= 1;
-}
+/// Nothing is advised that may do harm.
+bool is_doubtful(const Remedy& remedy) { return remedy.predicted && (*remedy.predicted).low <= 1; }
 
 std::vector<Remedy> remedies_for(const Situation& situation, const std::vector<std::string>& rules,
-                                 const Predictions& predictions) {
+                                 const Predictions& predictions, Advice& advice) {
   std::vector<Remedy> remedies = offers(situation, rules);
   for (Remedy& remedy : remedies) {
     const auto gain = predictions.gains.find(remedy.id);
     if (gain != predictions.gains.end()) remedy.predicted = gain->second;
   }
-  remedies.erase(std::remove_if(remedies.begin(), remedies.end(), is_doubtful), remedies.end());
+  const auto doubtful = std::remove_if(remedies.begin(), remedies.end(), is_doubtful);
+  advice.left_out_doubtful |= doubtful != remedies.end();
+  remedies.erase(doubtful, remedies.end());
   return remedies;
+}
+
+/// Faster loading can gain no more than is waited.
+bool is_worth_a_hint(const Situation& situation, const Remedy& remedy) {
+  return !find_entry(remedy.id)->model || situation.signals.wait_ratio.value_or(1) >= kWorthARemedy;
 }
 
 /// The largest, unless it is time whose reason was not recorded and one with a reason matters too.
@@ -43,17 +49,20 @@ std::optional<std::size_t> leading(const std::vector<diagnose::Finding>& finding
 }
 
 /// Where the model is trained on the CPU, loading competes with it for the same cores: a remedy
-/// whose gain can be predicted has to be sure of one.
-bool may_lead(const Remedy& remedy, bool trains_on_host) {
-  if (!trains_on_host || !find_entry(remedy.id)->model) return true;
-  return remedy.predicted && (*remedy.predicted).low > 1;
+/// whose gain can be predicted has to be sure of one. What gains from the second pass over the data
+/// on is for jobs that make one.
+bool may_lead(const Remedy& remedy, const Situation& situation) {
+  const CatalogueEntry& entry = *find_entry(remedy.id);
+  if (entry.gains_later && situation.job.passes < 2) return false;
+  if (!diagnose::trains_on_host(situation.signals) || !entry.model) return true;
+  return remedy.predicted.has_value();
 }
 
 /// The first, which takes the least doing, unless another is predicted to gain clearly more.
-std::optional<Remedy> leading(const std::vector<Remedy>& remedies, bool trains_on_host) {
+std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situation& situation) {
   const Remedy* best = nullptr;
   for (const Remedy& remedy : remedies) {
-    if (!may_lead(remedy, trains_on_host)) continue;
+    if (!may_lead(remedy, situation)) continue;
     if (best == nullptr ||
         (remedy.predicted && (!best->predicted || (*remedy.predicted).speedup >
                                                       kClearlyMore * (*best->predicted).speedup))) {
@@ -63,16 +72,21 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies, bool trains_o
   return best == nullptr ? std::nullopt : std::optional<Remedy>(*best);
 }
 
-void decide(const diagnose::Diagnosis& diagnosis, Advice& advice) {
+void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Advice& advice) {
   if (hardly_waits(diagnosis)) return;  // nothing is to be done
-  const bool on_host = diagnose::trains_on_host(diagnosis.signals);
   advice.leading_finding = leading(diagnosis.findings);
   if (!advice.leading_finding) return;
-  advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], on_host);
+  advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;
   for (const std::vector<Remedy>& remedies : advice.for_findings) {
-    if (!advice.next_remedy) advice.next_remedy = leading(remedies, on_host);
+    if (!advice.next_remedy) advice.next_remedy = leading(remedies, situation);
   }
+}
+
+/// The verdict's sentences without the remedy.
+std::string write_cause(const diagnose::Diagnosis& diagnosis, Advice advice, const JobFacts& job) {
+  if (advice.leading_remedy) advice.leading_remedy->how.clear();
+  return write_verdict(diagnosis, advice, job);
 }
 
 }  // namespace
@@ -95,19 +109,29 @@ const Remedy* Advice::find(std::string_view id) const {
   return nullptr;
 }
 
+bool is_worth_a_remedy(const diagnose::Finding& finding) {
+  return finding.cause != "input_wait" || finding.share >= kWorthARemedy;
+}
+
 Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
               const Predictions& predictions) {
   const Situation situation{diagnosis.signals, job};
   Advice advice;
   for (const diagnose::Finding& finding : diagnosis.findings) {
-    advice.for_findings.push_back(remedies_for(situation, finding.reasons, predictions));
+    advice.for_findings.push_back(
+        is_worth_a_remedy(finding) ? remedies_for(situation, finding.reasons, predictions, advice)
+                                   : std::vector<Remedy>());
   }
   for (const diagnose::Hint& hint : diagnosis.hints) {
-    advice.for_hints.push_back(remedies_for(situation, {hint.rule}, predictions));
+    std::vector<Remedy> remedies = remedies_for(situation, {hint.rule}, predictions, advice);
+    const auto idle = [&situation](const Remedy& one) { return !is_worth_a_hint(situation, one); };
+    remedies.erase(std::remove_if(remedies.begin(), remedies.end(), idle), remedies.end());
+    advice.for_hints.push_back(std::move(remedies));
   }
-  decide(diagnosis, advice);
+  decide(diagnosis, situation, advice);
   advice.not_observed = what_was_not_observed(diagnosis, job);
   advice.verdict = write_verdict(diagnosis, advice, job);
+  advice.cause = write_cause(diagnosis, advice, job);
   return advice;
 }
 

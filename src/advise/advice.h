@@ -36,8 +36,10 @@ struct Advice {
   std::optional<std::size_t> leading_finding;  // to begin with; none where there is none
   std::optional<Remedy> leading_remedy;        // of that finding, where it has one
   std::optional<Remedy> next_remedy;           // the same, or of the first finding that has one
+  bool left_out_doubtful = false;  // a remedy, since the range of its gain reaches down to none
   std::vector<NotObserved> not_observed;
   std::string verdict;  // one sentence, or a few
+  std::string cause;    // the same without what to do, which can stand beside it
 
   /// Of the i-th finding of the diagnosis; none where nothing was advised on it.
   std::span<const Remedy> of_finding(std::size_t i) const;
@@ -46,6 +48,12 @@ struct Advice {
   /// The remedy that a finding offers; null when none does.
   const Remedy* find(std::string_view id) const;
 };
+
+/// Below this share of a step, waiting for a loader is not worth a remedy.
+inline constexpr double kWorthARemedy = 0.05;
+
+/// Whether a finding's share is enough for faster loading to pay.
+bool is_worth_a_remedy(const diagnose::Finding& finding);
 
 /// The remedies of the catalogue that apply to a diagnosis, each with its prediction where there is
 /// one. Pure: the same input gives the same answer.

@@ -182,6 +182,40 @@ TEST(Advice, WorkersBeyondTheCpusAreOfferedOnlyWhereTheyAreSureToGain) {
   EXPECT_FALSE(offered({1.1, 0.97, 1.3}));
 }
 
+TEST(Advice, NothingIsAdvisedThatIsNotSureToGain) {
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  const Advice advice =
+      advise_on(found, folder_job("/i"),
+                {{"more_workers", {1.3, 0.99, 1.6}}, {"unstarve_loader", {2.0, 1.9, 2.1}}});
+  EXPECT_FALSE(advice.find("more_workers"));
+  ASSERT_TRUE(advice.find("unstarve_loader"));
+  EXPECT_EQ(advice.next_remedy->id, "unstarve_loader");
+}
+
+TEST(Advice, ALittleWaitingIsNotWorthARemedy) {
+  const auto offered = [](std::int64_t wait_ms) {
+    const Diagnosis found = diagnose::diagnose(starving_run(20, wait_ms, 100 - wait_ms), {});
+    EXPECT_EQ(found.findings.at(found.findings.size() - 1).cause, "input_wait");
+    const Advice advice = advise_on(found, folder_job("/i"));
+    EXPECT_FALSE(contains(advice.verdict, "mport DataLoader") && wait_ms < 5) << advice.verdict;
+    return advice.find("unstarve_loader") != nullptr;
+  };
+  EXPECT_FALSE(offered(3));
+  EXPECT_TRUE(offered(8));
+}
+
+TEST(Advice, ACacheLeadsOnlyWhereTheJobComesBackToItsData) {
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  JobFacts job = folder_job("/i");
+  const std::map<std::string, predict::Speedup> gains = {{"unstarve_loader", {2.0, 1.9, 2.1}},
+                                                         {"unstarve_cache", {3.0, 2.8, 3.2}}};
+  job.passes = 1;
+  EXPECT_EQ(advise_on(found, job, gains).next_remedy->id, "unstarve_loader");
+  EXPECT_TRUE(advise_on(found, job, gains).find("unstarve_cache")) << "it is offered all the same";
+  job.passes = 2;
+  EXPECT_EQ(advise_on(found, job, gains).next_remedy->id, "unstarve_cache");
+}
+
 TEST(Advice, OurLoaderIsForDataThatItCanRead) {
   const auto offered = [](const trace::DataSet& data) {
     return offered_for_waits({}, {"", data}).size();

@@ -54,6 +54,7 @@ struct CatalogueEntry {
   std::function<std::optional<predict::Remedy>(const Remedy&, const PredictionBasis&)> model = {};
   /// Empty: it takes a change of the user's source or of the machine.
   std::function<std::optional<Application>(const Remedy&)> apply = {};
+  bool gains_later = false;  // from the second pass over the data on
   /// Beside `model`, without `apply`: why a trial would not show the gain, and what to do instead.
   std::string why_not_tried = {};
 };

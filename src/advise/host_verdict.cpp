@@ -15,8 +15,6 @@ using diagnose::Diagnosis;
 using diagnose::percent;
 using diagnose::trains_on_host;
 
-// Below this share of a step, waiting is not worth a remedy.
-constexpr double kHardly = 0.05;
 // From this share on, loading is what the job's speed hangs on.
 constexpr double kMuch = 0.2;
 // The hook's window on the device opens after 10 steps and is 6 long.
@@ -29,7 +27,7 @@ std::string own_work(const Diagnosis& diagnosis) {
     return fmt::format("{} is the training itself, on the CPU{}", percent(time.own_work),
                        diagnose::own_line_words(diagnosis));
   }
-  if (time.sync && *time.sync > kHardly) {
+  if (time.sync && *time.sync > kWorthARemedy) {
     return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
   }
   return "what the GPU does meanwhile was not observed";
@@ -38,11 +36,12 @@ std::string own_work(const Diagnosis& diagnosis) {
 std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
   const double waits = (*diagnosis.thread_time).input_wait;
   return fmt::format("Not input-bound: waiting for the data loader{} takes {} of a step; {}.",
-                     diagnose::at(job.loader_place), percent(waits), own_work(diagnosis));
+                     which_loader(job), percent(waits), own_work(diagnosis));
 }
 
 std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
-  const bool offered = !advice.of_finding(*advice.leading_finding).empty();
+  const bool offered =
+      advice.left_out_doubtful || !advice.of_finding(*advice.leading_finding).empty();
   if (advice.leading_remedy || !offered || !trains_on_host(diagnosis.signals)) return "";
   return "; no gain is promised, since loading would compete with the training for the same CPUs";
 }
@@ -51,7 +50,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
-                                 percent(finding.share), diagnose::at(job.loader_place));
+                                 percent(finding.share), which_loader(job));
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
@@ -115,7 +114,7 @@ NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& 
 
 bool hardly_waits(const Diagnosis& diagnosis) {
   return !diagnosis.partition && diagnosis.thread_time &&
-         (*diagnosis.thread_time).input_wait < kHardly;
+         (*diagnosis.thread_time).input_wait < kWorthARemedy;
 }
 
 std::string write_host_verdict(const Diagnosis& diagnosis, const Advice& advice,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "advise/predict_gains.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/testing/starving_run.h"
@@ -93,26 +95,51 @@ TEST(HostVerdict, OnTheCpuOnlyASureGainIsPromised) {
   EXPECT_TRUE(contains(sure.verdict, "predicted 1.20x faster, 1.01 to 1.40")) << sure.verdict;
 }
 
-/// What `more_workers` would gain in a job that loads for 50 of 100 ms, on two CPUs of which it
-/// uses `cores` in the mean.
-predict::Speedup gain_of_workers(double cores) {
+/// What gains are predicted from: a job that loads for 50 of 100 ms, on `cpus` CPUs of which it
+/// uses `cores` in the mean, and others `theirs`.
+struct Loading {
+  double cores = 1;
+  double cpus = 2;
+  double theirs = 0;
+  std::int64_t passes = 1;
+  std::size_t steps = 30;
+};
+
+Predictions predictions_of(const Loading& loading) {
   HostRun run(50, "cpu");
+  run.timeline.steps.resize(loading.steps);
+  run.timeline.loader_waits.resize(loading.steps);
+  run.timeline.loaders.clear();
+  for (std::int64_t i = 0; i < loading.passes; ++i) {
+    trace::LoaderConfig loader;
+    loader.process = 7;
+    loader.id = 1;
+    loader.made_ns = 1 + i;
+    run.timeline.loaders.push_back(loader);
+  }
+  for (trace::LoaderWait& wait : run.timeline.loader_waits) wait.loader_id = 1;
   for (const trace::Step& step : run.timeline.steps) {
     trace::Fetch fetch;
     fetch.process = fetch.thread = 7;
+    fetch.loader_id = 1;
     fetch.when = {step.when.start_ns, step.when.start_ns + 50'000'000};
     fetch.cpu_ns = 50'000'000;
     run.timeline.fetches.push_back(fetch);
   }
   diagnose::HostSignals host;
-  host.effective_cpus = 2;
-  host.job_cpu_cores = cores;
+  host.effective_cpus = loading.cpus;
+  host.job_cpu_cores = loading.cores;
+  host.host_cpu_cores = loading.cores + loading.theirs;
   const job::JobView job(run.timeline);
   const diagnose::PartitionedJob partitioned(job);
   const Diagnosis found = diagnose::diagnose(partitioned, host);
   const auto basis = prediction_basis(partitioned, found, {});
   EXPECT_TRUE(basis) << basis.error().message;
-  return predict_gains(found, run.facts, *basis).gains.at("more_workers");
+  return predict_gains(found, run.facts, *basis);
+}
+
+predict::Speedup gain_of_workers(double cores) {
+  return predictions_of({.cores = cores}).gains.at("more_workers");
 }
 
 TEST(HostVerdict, WhatLoadsCompetesWithWhatTrains) {
@@ -123,6 +150,36 @@ TEST(HostVerdict, WhatLoadsCompetesWithWhatTrains) {
   const predict::Speedup beside_two = gain_of_workers(1.5);
   EXPECT_LE(beside_two.low, 1);
   EXPECT_NEAR(beside_two.high, 2 / 1.5, 0.01);
+}
+
+bool says(const Predictions& predictions, const std::string& part) {
+  return std::any_of(predictions.notes.begin(), predictions.notes.end(),
+                     [&part](const std::string& note) { return contains(note, part); });
+}
+
+TEST(Gains, OfFewStepsAreWiderAndSaySo) {
+  const Predictions many = predictions_of({.steps = 30});
+  const Predictions few = predictions_of({.steps = 7});  // one of them is warm-up
+  EXPECT_FALSE(says(many, "rest on"));
+  EXPECT_TRUE(says(few, "rest on 6 steps only"));
+  const predict::Speedup& wide = few.gains.at("more_workers");
+  const predict::Speedup& narrow = many.gains.at("more_workers");
+  EXPECT_GT(wide.high / wide.low, 1.1 * narrow.high / narrow.low);
+}
+
+TEST(Gains, BesideNeighboursAreWiderAndSaySo) {
+  const Predictions alone = predictions_of({.cores = 1, .cpus = 4});
+  const Predictions beside = predictions_of({.cores = 1, .cpus = 4, .theirs = 2.9});
+  EXPECT_FALSE(says(alone, "other processes"));
+  EXPECT_EQ(beside.gains.count("more_workers"), 0U) << "workers would get no CPU";
+  EXPECT_EQ(alone.gains.count("more_workers"), 1U);
+}
+
+TEST(Gains, OfWorkersThatStartInEachPassAreLess) {
+  const predict::Speedup once = predictions_of({}).gains.at("more_workers");
+  const predict::Speedup often = predictions_of({.passes = 15}).gains.at("more_workers");
+  EXPECT_GT(once.low, 1.3);
+  EXPECT_LT(often.low, 1) << "two steps of 100 ms for each start of two workers";
 }
 
 TEST(HostVerdict, PartlyIsBetweenTheTwo) {

@@ -16,6 +16,8 @@ namespace {
 constexpr double kEfficiencyError = 0.07;
 // Resampling fewer gives an interval that says nothing: a job of two steps was once told 64 times.
 constexpr std::size_t kFewestSteps = 5;
+// Of fewer, a resampled interval says little: the first steps are not like those that follow.
+constexpr std::size_t kFewSteps = 10;
 // A single thread that is measured with its helpers.
 constexpr double kMoreThanOneCore = 1.1;
 
@@ -49,6 +51,20 @@ Reading<double> training_cores(const diagnose::Signals& signals,
   return std::clamp(own_cpu_s / own_s, 1.0, std::max(1.0, *signals.effective_cpus));
 }
 
+/// Of the loader that feeds the training, where it starts worker processes for each pass anew.
+double steps_per_pass(const diagnose::PartitionedJob& job) {
+  const job::Rank& rank = job.rank();
+  const job::LoaderUse* loader = rank.training_loader();
+  if (loader == nullptr || !loader->id || rank.steps.empty()) return 0;
+  double passes = 0;
+  for (const trace::LoaderConfig& config : job.job.timeline().loaders) {
+    const bool same = config.process == rank.process && config.id && *config.id == *loader->id;
+    if (same && config.persistent_workers.value_or(false)) return 0;
+    if (same && config.made_ns != 0) ++passes;
+  }
+  return passes < 2 ? 0 : static_cast<double>(rank.steps.size()) / passes;
+}
+
 /// The model gives the training one thread. Where it uses more cores, it is run on a machine
 /// without those, which is the worst case; the best one is that all cores are busy all of the time.
 predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& edit,
@@ -65,16 +81,55 @@ predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& e
   return gain;
 }
 
-/// Every remedy that some finding offers, once, in the catalogue's order.
+/// Of few steps a mean may be off by more than resampling them shows.
+void widen_for_few_steps(std::size_t steps, predict::Speedup& gain) {
+  if (steps >= kFewSteps) return;
+  const double factor = static_cast<double>(kFewSteps) / static_cast<double>(steps);
+  gain.low = gain.speedup * std::pow(gain.low / gain.speedup, factor);
+  gain.high = gain.speedup * std::pow(gain.high / gain.speedup, factor);
+}
+
+/// Where others use the job's CPUs, they may take as much from what is loaded faster, or be gone.
+void widen_for_neighbours(const diagnose::Signals& signals, predict::Speedup& gain) {
+  if (!diagnose::cpus_are_taken(signals)) return;
+  const double free = std::max(0.1, 1 - *signals.neighbour_cores / *signals.effective_cpus);
+  gain.low = std::min(gain.low, 1 + (gain.low - 1) * free);
+  gain.high /= free;
+}
+
+std::vector<std::string> what_widens(const diagnose::Signals& signals, std::size_t steps) {
+  std::vector<std::string> notes;
+  if (steps < kFewSteps) {
+    notes.push_back(
+        fmt::format("the predictions rest on {} steps only: their ranges are made wider", steps));
+  }
+  if (diagnose::cpus_are_taken(signals)) {
+    notes.push_back(fmt::format(
+        "other processes used {:.1f} of the job's {:.0f} CPUs: the predictions are for a machine "
+        "on which they do, or no longer do, and wide",
+        *signals.neighbour_cores, *signals.effective_cpus));
+  }
+  return notes;
+}
+
+/// Every remedy that some finding offers which is worth one, once, in the catalogue's order.
 std::vector<Remedy> offered(const diagnose::Diagnosis& diagnosis, const JobFacts& job) {
   std::vector<std::string> rules;
   for (const diagnose::Finding& finding : diagnosis.findings) {
+    if (!is_worth_a_remedy(finding)) continue;
     rules.insert(rules.end(), finding.reasons.begin(), finding.reasons.end());
   }
   return offers({diagnosis.signals, job}, rules);
 }
 
 }  // namespace
+
+bool can_gain_by_loading(const diagnose::Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const diagnose::Finding& finding) {
+                       return finding.cause == "input_wait" && is_worth_a_remedy(finding);
+                     });
+}
 
 Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const diagnose::Diagnosis& diagnosis,
@@ -100,6 +155,7 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   if (basis.training_cores) {
     basis.machine.cores = std::max(1.0, basis.machine.cores + 1 - *basis.training_cores);
   }
+  basis.steps_per_pass = steps_per_pass(job);
   basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
   // Copies are those that were recorded.
   const double steps =
@@ -107,8 +163,26 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = measured.calibration;
   basis.workers = measured.workers;
+  basis.past = measured.past;
   return basis;
 }
+
+namespace {
+
+/// Where earlier predictions of this remedy missed too often, the interval is what would have held.
+void learn_from_past(const PredictionBasis& basis, const std::string& remedy,
+                     predict::Speedup& gain, Predictions& predictions) {
+  const auto record = basis.past.find(remedy);
+  if (record == basis.past.end() || !predict::was_too_sure(record->second)) return;
+  gain = predict::widened(gain, record->second);
+  predictions.notes.push_back(fmt::format(
+      "{}: {} of {} earlier predictions here missed, so the interval is as wide as their errors "
+      "were ({:.0f} %; `unstarve report --predictions`)",
+      remedy, record->second.tried - record->second.held, record->second.tried,
+      100 * record->second.wide_error));
+}
+
+}  // namespace
 
 Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
                           const PredictionBasis& basis) {
@@ -124,9 +198,22 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
     if (gain && basis.training_cores.value_or(1) > kMoreThanOneCore) {
       gain = beside_training(*gain, *edit, diagnosis.signals, basis);
     }
-    if (gain) predictions.gains.emplace(remedy.id, *gain);
+    if (gain) {
+      widen_for_few_steps(basis.pipeline.steps.size(), *gain);
+      widen_for_neighbours(diagnosis.signals, *gain);
+      learn_from_past(basis, remedy.id, *gain, predictions);
+      predictions.gains.emplace(remedy.id, *gain);
+    }
     const std::string& lacks = gain ? edit->lacks : gain.error().message;
-    if (!lacks.empty()) predictions.notes.push_back(fmt::format("{}: {}", remedy.id, lacks));
+    const bool is_shown = !gain || gain->low > 1;
+    if (is_shown && !lacks.empty()) {
+      predictions.notes.push_back(fmt::format("{}: {}", remedy.id, lacks));
+    }
+  }
+  if (!predictions.gains.empty()) {
+    for (std::string& note : what_widens(diagnosis.signals, basis.pipeline.steps.size())) {
+      predictions.notes.push_back(std::move(note));
+    }
   }
   const std::size_t recorded = basis.pipeline.steps_recorded;
   if (!predictions.gains.empty() && recorded > 0 && recorded < basis.pipeline.steps.size()) {

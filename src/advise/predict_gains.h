@@ -8,6 +8,9 @@
 
 namespace unstarve::advise {
 
+/// Whether the job waits enough for its loader that a gain is worth predicting.
+bool can_gain_by_loading(const diagnose::Diagnosis& diagnosis);
+
 /// What a gain can be predicted from: the steps of the rank that was diagnosed, its machine, and
 /// what was measured there.
 /// Errors: as predict::measure_pipeline(); kNotSupported where it has too few steps to resample.

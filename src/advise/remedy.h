@@ -15,7 +15,6 @@ struct Remedy {
   std::string how;                                  // one imperative sentence
   std::map<std::string, std::int64_t> values = {};  // those in `how`: {"num_workers", 2}
   std::string edit = {};  // of the job's source, where it is that simple: lines with "-" and "+"
-  bool only_if_it_gains = false;  // not offered where the predicted range reaches down to no gain
   Reading<predict::Speedup> predicted = {};
 };
 

@@ -16,7 +16,6 @@ namespace unstarve::advise {
 
 namespace {
 
-using diagnose::at;
 using diagnose::Diagnosis;
 using diagnose::Finding;
 using diagnose::percent;
@@ -35,7 +34,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 19> kDetailWords = {{
+constexpr std::array<Words, 21> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -50,6 +49,8 @@ constexpr std::array<Words, 19> kDetailWords = {{
     {"slow_read", "reading files"},
     {"slow_transform", "resizing and transforming"},
     {"too_few_threads", "too few loading threads"},
+    {"busy_neighbour", "other processes on its CPUs"},
+    {"host_work", "other work of the host between launches"},
     {"pageable", "pageable memory"},
     {"small_copies", "many small copies"},
     {"no_overlap", "copies on the computing stream"},
@@ -116,7 +117,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   std::string sentence =
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
-  if (first.cause == "input_wait") sentence += at(job.loader_place);
+  if (first.cause == "input_wait") sentence += which_loader(job);
   const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
   sentence += diagnose::line_words(first) + span_note(diagnosis) + what_to_do(advice);

@@ -86,6 +86,9 @@ StepSummary summarise_steps(const SignalSources& sources) {
     durations.push_back(static_cast<double>(step.when.duration_ns()) / kNsPerUs);
   }
   StepSummary summary;
+  const std::vector<trace::Step>& steps = sources.rank.steps;
+  summary.are_batches = std::any_of(steps.begin(), steps.end(),
+                                    [](const trace::Step& step) { return step.is_batch; });
   summary.count = static_cast<std::int64_t>(durations.size());
   if (durations.empty()) return summary;
   summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /

@@ -98,11 +98,13 @@ BlockingCalls::const_iterator first_ending_after(const BlockingCalls& calls, std
       [](std::int64_t t, const trace::Interval& call) { return t < call.end_ns; });
 }
 
-bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t deadline) {
+std::optional<std::int64_t> blocked_over(const BlockingCalls& calls, std::int64_t instant,
+                                         std::int64_t deadline) {
   const auto first =
       std::lower_bound(calls.begin(), calls.end(), instant,
                        [](const trace::Interval& call, std::int64_t t) { return call.end_ns < t; });
-  return first != calls.end() && first->start_ns <= instant && first->end_ns <= deadline;
+  if (first == calls.end() || first->start_ns > instant || first->end_ns > deadline) return {};
+  return first->end_ns;
 }
 
 }  // namespace unstarve::job

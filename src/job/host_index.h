@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "trace/timeline.h"
@@ -61,7 +62,9 @@ class HostIndex {
 /// The first of `calls` that ends after `instant`.
 BlockingCalls::const_iterator first_ending_after(const BlockingCalls& calls, std::int64_t instant);
 
-/// True when one of `calls` covers `instant` and has ended by `deadline`.
-bool blocked_over(const BlockingCalls& calls, std::int64_t instant, std::int64_t deadline);
+/// When the one of `calls` ended that covers `instant`; nothing where none does, or where it had
+/// not ended by `deadline`.
+std::optional<std::int64_t> blocked_over(const BlockingCalls& calls, std::int64_t instant,
+                                         std::int64_t deadline);
 
 }  // namespace unstarve::job

@@ -57,9 +57,10 @@ std::vector<trace::LoaderWait> waits_of(const trace::Timeline& timeline, const R
   return waits;
 }
 
-std::vector<trace::Interval> merged(const std::vector<trace::LoaderWait>& waits) {
+template <class T>
+std::vector<trace::Interval> merged(const std::vector<T>& items) {
   std::vector<trace::Interval> intervals;
-  for (const trace::LoaderWait& next : waits) {  // by start
+  for (const T& next : items) {  // by start
     if (!intervals.empty() && next.when.start_ns <= intervals.back().end_ns) {
       intervals.back().end_ns = std::max(intervals.back().end_ns, next.when.end_ns);
     } else {
@@ -67,6 +68,21 @@ std::vector<trace::Interval> merged(const std::vector<trace::LoaderWait>& waits)
     }
   }
   return intervals;
+}
+
+// A collection holds the lock of the interpreter whatever thread it is on; a file that is saved
+// counts where the training thread saves it.
+void add_host_work(const trace::Timeline& timeline, Rank& rank) {
+  for (const trace::HostWork& work : timeline.host_work) {
+    if (rank.process != 0 && work.process != rank.process) continue;
+    if (work.when.duration_ns() <= 0) continue;
+    const ThreadKey thread = {work.process, work.thread};
+    const bool collects = work.kind == trace::HostWorkKind::kCollection;
+    if (collects || std::binary_search(rank.training.begin(), rank.training.end(), thread)) {
+      rank.host_work.push_back(work);
+    }
+  }
+  rank.occupied = merged(rank.host_work);
 }
 
 Reading<trace::Interval> span_behind(const std::vector<trace::Step>& steps, std::size_t warm_up) {
@@ -82,6 +98,23 @@ Reading<trace::Interval> span_behind(const std::vector<trace::Step>& steps, std:
 
 const LoaderUse* Rank::training_loader() const {
   return loaders.empty() ? nullptr : &loaders.front();
+}
+
+const LoaderUse* Rank::waited_loader() const {
+  const LoaderUse* longest = training_loader();
+  if (longest == nullptr) return nullptr;
+  const auto waited_ns = [this](const LoaderUse& use) {
+    std::int64_t waited = 0;
+    for (const trace::LoaderWait& wait : use.waits) {
+      if (!span || wait.when.start_ns >= (*span).start_ns) waited += wait.when.duration_ns();
+    }
+    return waited;
+  };
+  for (const LoaderUse& use : loaders) {
+    const bool other_purpose = use.feeds_training != loaders.front().feeds_training;
+    if (other_purpose && waited_ns(use) > waited_ns(*longest)) longest = &use;
+  }
+  return longest;
 }
 
 std::vector<trace::Step> Rank::training_steps() const {
@@ -105,6 +138,7 @@ Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
   rank.interruptions = interruptions_of(timeline, rank.process);
   rank.span = span_behind(rank.steps, warm_up);
   if (rank.training.empty()) rank.training.push_back(launcher);
+  add_host_work(timeline, rank);
   return rank;
 }
 

@@ -13,11 +13,13 @@ namespace unstarve::job {
 /// One process that trains, with what belongs to it. A job on one GPU has one; of a distributed job
 /// that was recorded whole, each rank is one.
 struct Rank {
-  std::int64_t process = 0;            // 0: the recording does not say
-  std::vector<ThreadKey> training;     // threads that train; sorted, never empty
-  std::vector<trace::Step> steps;      // by start, the warm-up's too
-  std::vector<StepPhase> phases;       // of each step
-  std::vector<trace::Interval> waits;  // of those threads for any loader: disjoint, by start
+  std::int64_t process = 0;                // 0: the recording does not say
+  std::vector<ThreadKey> training;         // threads that train; sorted, never empty
+  std::vector<trace::Step> steps;          // by start, the warm-up's too
+  std::vector<StepPhase> phases;           // of each step
+  std::vector<trace::Interval> waits;      // of those threads for any loader: disjoint, by start
+  std::vector<trace::HostWork> host_work;  // that holds the training threads up, by start
+  std::vector<trace::Interval> occupied;   // the same: disjoint, by start
   std::vector<LoaderUse> loaders;  // that they waited for; the one that feeds the training first
   // In which its device's activity was recorded: disjoint, by start. None: all the time.
   std::vector<trace::Interval> windows;
@@ -27,6 +29,9 @@ struct Rank {
 
   /// The loader that feeds the training; nullptr when none is recorded.
   const LoaderUse* training_loader() const;
+  /// The loader that is waited for longest behind the warm-up: what is said of waiting is said of
+  /// it. The one that feeds the training, unless an evaluation's takes more.
+  const LoaderUse* waited_loader() const;
   /// The steps in which the job trained and did nothing else.
   std::vector<trace::Step> training_steps() const;
 };

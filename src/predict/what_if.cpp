@@ -106,7 +106,8 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
     costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, drawn));
   }
   const PipelineModel model = draw_model(before, remedy, machine, draw);
-  const double after_s = simulate_mean_step_s(model, costs, kWarmUpSteps) * draw.in(kModelError);
+  const double after_s = simulate_mean_step_s(model, costs, kWarmUpSteps) * draw.in(kModelError) +
+                         draw.in(remedy.start_s);
   return before_s / std::max(after_s, critical_path_s(costs));
 }
 

@@ -61,6 +61,8 @@ struct Remedy {
   /// and no longer does where the new loader uses its batches again and again. Only of batches in
   /// pageable memory: pinned ones are kept.
   Range freeing_s = {0, 0};
+  /// Seconds per step that starting worker processes takes, anew in each pass over the data.
+  Range start_s = {0, 0};
   /// What the prediction is made without, as a sentence for the report; empty: nothing.
   std::string lacks = {};
 };

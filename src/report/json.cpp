@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "report/headline.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
 
@@ -163,6 +164,22 @@ Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
   return list;
 }
 
+/// What a step is of which a report counts so many.
+std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
+  if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
+  return diagnosis.steps.are_batches ? "loader_batch" : "optimizer_step";
+}
+
+/// How a run's job ended; what it is not known of is left out.
+Json job_json(const RunFacts& facts) {
+  Json json = {{"steps", facts.steps}, {"failed", job_failed(facts)}};
+  json["exit_code"] = facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
+  if (!facts.exit_signal.empty()) json["exit_signal"] = facts.exit_signal;
+  if (!facts.no_steps.empty()) json["no_steps"] = facts.no_steps;
+  if (!facts.losses.empty()) json["losses"] = facts.losses;
+  return json;
+}
+
 Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json json = Json::object();
   json["schema"] = "unstarve.diagnosis/1";
@@ -171,6 +188,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   json["devices"] = Json::array();
   for (const auto& device : diagnosis.devices) json["devices"].push_back(device_json(device));
   json["steps"] = Json{{"count", diagnosis.steps.count},
+                       {"counted_by", std::string(counted_by(diagnosis))},
                        {"mean_us", number(diagnosis.steps.mean_us)},
                        {"median_us", number(diagnosis.steps.median_us)},
                        {"samples_per_s", number(diagnosis.steps.samples_per_s)}};
@@ -211,6 +229,7 @@ std::string dump(const Json& json) {
 
 std::string to_json(const Report& report, bool with_verification) {
   Json json = diagnosis_json(report.diagnosis, report.advice);
+  if (report.diagnosis.input == trace::InputKind::kRun) json["job"] = job_json(report.facts);
   if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
     json["emulated_durations"] = durations_json(from);
   }

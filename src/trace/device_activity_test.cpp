@@ -162,6 +162,18 @@ TEST(HookEvent, TimesThatRunBackwardsAreDamage) {
   EXPECT_EQ(rows.ends[0].ended_ns, 31);
 }
 
+TEST(HookEvent, HostWorkHasAKindThatIsKnown) {
+  RecordedRows rows;
+  std::int64_t words[8] = {11, 20, 30, 1, 0, 0, 0, 0};
+  const auto bytes = std::as_bytes(std::span(words));
+  EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kTaken);
+  ASSERT_EQ(rows.host_work.size(), 1U);
+  EXPECT_EQ(rows.host_work[0].kind, HostWorkKind::kSave);
+  EXPECT_EQ(rows.host_work[0].when.end_ns, 30);
+  words[3] = 2;
+  EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kDamaged);
+}
+
 TEST(DeviceActivity, AWindowComesWhenItOpensAndWhenItHasClosed) {
   RecordedRows rows;
   const DeviceRingView ring{.names = nullptr, .device = -1, .process = 9, .born_ns = 90};

@@ -27,6 +27,7 @@ enum EventNumber : std::uint16_t {
   kSync = 7,
   kStage = 8,
   kStack = 9,
+  kHostWork = 11,
 };
 
 Reading<std::int64_t> reading(std::int64_t number) {
@@ -132,6 +133,15 @@ bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stack
   return true;
 }
 
+/// False when the record names a kind of work that there is not.
+bool add_host_work(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
+  const std::int64_t kind = raw.numbers[0];
+  if (kind < 0 || kind > static_cast<std::int64_t>(HostWorkKind::kSave)) return false;
+  sink.add(
+      HostWorkRow{pid, raw.thread_id, static_cast<HostWorkKind>(kind), {raw.start_ns, raw.end_ns}});
+  return true;
+}
+
 }  // namespace
 
 HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id, RunSink& sink,
@@ -154,6 +164,9 @@ HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId&
       break;
     case kStack:
       if (!add_stack(raw, pid, stacks, sink)) return HookRecord::kDamaged;
+      break;
+    case kHostWork:
+      if (!add_host_work(raw, pid, sink)) return HookRecord::kDamaged;
       break;
     default: return HookRecord::kDamaged;
   }

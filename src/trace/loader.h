@@ -30,6 +30,7 @@ struct LoaderConfig {
   Reading<bool> persistent_workers = {};  // they outlive an epoch
   std::string place = {};                 // where the job makes it: "train.py:41"; empty: unknown
   DataSet data = {};
+  std::string iterated_at = {};  // where the job takes its batches; empty: unknown
 };
 
 /// The training thread inside a loader's `__next__`.
@@ -50,8 +51,8 @@ struct Fetch {
   Reading<std::int64_t> loader_id = {};  // of the training process
   Reading<std::int64_t> samples = {};
   Reading<std::int64_t> cpu_ns = {};      // CPU time of the fetching thread
-  Reading<std::int64_t> decode_ns = {};   // wall time inside image decoding
-  Reading<std::int64_t> collate_ns = {};  // wall time inside collate
+  Reading<std::int64_t> decode_ns = {};   // the part of it inside image decoding
+  Reading<std::int64_t> collate_ns = {};  // the part of it inside collate
 };
 
 /// What the time of unstarve's own loader goes to. The numbers are those of docs/formats/run.md.

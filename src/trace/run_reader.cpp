@@ -190,6 +190,21 @@ Status read_syncs(const Database& database, RunSink& sink) {
       });
 }
 
+Status read_host_work(const Database& database, RunSink& sink) {
+  const Result<bool> known = has_table(database, "host_work");
+  if (!known) return forward_error(known);
+  if (!*known) return {};
+  return for_each_row(database,
+                      "SELECT pid, tid, kind, start_ns, end_ns FROM host_work "
+                      "WHERE kind BETWEEN 0 AND 1 ORDER BY rowid",
+                      {}, [&](const Statement& row) {
+                        sink.add(HostWorkRow{row.integer(0),
+                                             row.integer(1),
+                                             static_cast<HostWorkKind>(row.integer(2)),
+                                             {row.integer(3), row.integer(4)}});
+                      });
+}
+
 }  // namespace
 
 Result<RunReader> RunReader::open(const std::string& path) {
@@ -350,7 +365,7 @@ Status RunReader::read_rows(RunSink& sink) const {
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
   for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_stages,
-                          read_syncs, read_stack_samples, read_windows}) {
+                          read_syncs, read_stack_samples, read_host_work, read_windows}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
   return {};

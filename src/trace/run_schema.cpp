@@ -44,7 +44,9 @@ constexpr const char* kLaterTables =
     "period_ns INTEGER, late_ns INTEGER, stack INTEGER);"
     "CREATE TABLE IF NOT EXISTS device_window (pid INTEGER, born_ns INTEGER, number INTEGER, "
     "start_ns INTEGER, end_ns INTEGER, clock_error_ns INTEGER, records_lost INTEGER, "
-    "PRIMARY KEY (pid, born_ns, number))";
+    "PRIMARY KEY (pid, born_ns, number));"
+    "CREATE TABLE IF NOT EXISTS host_work (pid INTEGER, tid INTEGER, kind INTEGER, "
+    "start_ns INTEGER, end_ns INTEGER)";
 
 constexpr const char* kProcessInsert =
     "INSERT INTO process (pid, ppid, role, started_ns, born_ns) VALUES (?1, ?2, ?3, ?4, ?5) "
@@ -107,6 +109,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.sync, "INSERT INTO sync VALUES (?, ?, ?, ?)"},
       {&out.stack, "INSERT OR IGNORE INTO stack VALUES (?, ?)"},
       {&out.stack_sample, "INSERT INTO stack_sample VALUES (?, ?, ?, ?, ?, ?)"},
+      {&out.host_work, "INSERT INTO host_work VALUES (?, ?, ?, ?, ?)"},
       {&out.device, kDeviceInsert},
       {&out.window, kWindowInsert},
       {&out.ring, "INSERT OR REPLACE INTO ring VALUES (?, ?, ?, ?)"},

@@ -68,6 +68,19 @@ TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
   EXPECT_EQ(run->metrics()->at(0).unit, "W");
 }
 
+TEST_F(RunStore, KeepsWhatHeldTheHostUp) {
+  auto writer = create();
+  writer->add(HostWorkRow{9, 10, HostWorkKind::kSave, {50, 70}});
+  writer->add(HostWorkRow{9, 11, HostWorkKind::kCollection, {20, 30}});
+  ASSERT_TRUE(writer->finish(80, 0));
+  const auto timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(timeline->host_work.size(), 2U);
+  EXPECT_EQ(timeline->host_work[0].kind, HostWorkKind::kCollection);
+  EXPECT_EQ(timeline->host_work[1].when.end_ns, 70);
+  EXPECT_EQ(timeline->host_work[1].thread, 10);
+}
+
 TEST_F(RunStore, OneOfSeveralWritersGetsAFolder) {
   std::atomic<int> made = 0;
   std::atomic<int> refused = 0;
@@ -176,6 +189,47 @@ TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {
   EXPECT_EQ(timeline->windows[1].when.start_ns, 300);
   EXPECT_EQ(timeline->windows[1].when.end_ns, 340);
   EXPECT_EQ(timeline->events_lost, 3);
+}
+
+TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
+  auto writer = create();
+  StepRow row;
+  row.pid = 7;
+  row.source = StepRow::kLoaderBatch;
+  row.when = {0, 10};
+  writer->add(row);
+  row.pid = 8;
+  writer->add(row);
+  row.source = 0;
+  row.when = {10, 20};
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(30, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->steps.size(), 2U) << "the batch before an optimizer's step is part of it";
+  EXPECT_EQ(timeline->steps[0].process, 7);
+  EXPECT_TRUE(timeline->steps[0].is_batch);
+  EXPECT_EQ(timeline->steps[1].process, 8);
+  EXPECT_FALSE(timeline->steps[1].is_batch);
+}
+
+TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {
+  auto writer = create();
+  DeviceOp operation;
+  operation.start_ns = 310;
+  operation.end_ns = 340;
+  operation.correlation = correlation_of(7, 1);
+  writer->add(operation, "gemm");
+  ASSERT_TRUE(writer->finish(1000, 0));
+  ASSERT_TRUE(load_run(dir_)->windows.empty()) << "recorded all the time";
+  Result<Database> store = Database::create(dir_ + "/run.sqlite");
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(store->execute("UPDATE run SET value = '12' WHERE key = 'events_lost'"));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->windows.size(), 1U);
+  EXPECT_EQ(timeline->windows[0].process, 7);
+  EXPECT_EQ(timeline->windows[0].when.end_ns, 340) << "not the run's end: nobody knows what was";
 }
 
 TEST_F(RunStore, StagesOfALoaderComeBack) {

@@ -226,6 +226,12 @@ void RunWriter::add(const StackRow& row, std::string_view stack) {
   impl_->insert(impl_->statements.stack_sample,
                 {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
 }
+
+void RunWriter::add(const HostWorkRow& row) {
+  impl_->insert(impl_->statements.host_work,
+                {row.pid, row.thread, static_cast<std::int64_t>(row.kind), row.when.start_ns,
+                 row.when.end_ns});
+}
 void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
                                            row.total_memory_bytes, row.text});

@@ -74,13 +74,28 @@ struct HostCall {
   HostCallKind kind = HostCallKind::kOther;
 };
 
-/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
+/// Work of a thread that the hook knows by name, other than training.
+enum class HostWorkKind : std::uint8_t {
+  kCollection = 0,  // Python's garbage collector
+  kSave = 1,        // torch.save
+};
+
+struct HostWork {
+  Interval when = {};
+  std::int64_t thread = 0;
+  std::int64_t process = 0;
+  HostWorkKind kind = HostWorkKind::kCollection;
+};
+
+/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
+/// steps, from one batch of a loader to the next.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
+  bool is_batch = false;
 };
 
 /// A stretch of time in which the device activity of one process was recorded.
@@ -126,6 +141,7 @@ struct Timeline {
   std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<StackSample> stack_samples;
   std::vector<Stack> stacks;  // that they refer to
+  std::vector<HostWork> host_work;  // of a millisecond or more each
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;

@@ -1,6 +1,7 @@
 #include "trace/timeline_sink.h"
 
 #include <algorithm>
+#include <set>
 
 namespace unstarve::trace {
 
@@ -11,6 +12,7 @@ void TimelineSink::add(const StepRow& row) {
   step.thread = row.thread;
   step.process = row.pid;
   step.samples = row.samples;
+  step.is_batch = row.source == StepRow::kLoaderBatch;
   timeline_.steps.push_back(step);
 }
 
@@ -84,6 +86,10 @@ void TimelineSink::add(const StackRow& row, std::string_view stack) {
       {row.t_ns, row.pid, row.thread, row.period_ns, row.late_ns, known->second});
 }
 
+void TimelineSink::add(const HostWorkRow& row) {
+  timeline_.host_work.push_back({row.when, row.thread, row.pid, row.kind});
+}
+
 void TimelineSink::add(const DeviceRow& row) {
   const auto index = static_cast<std::int32_t>(row.index);
   const auto same = [index](const DeviceInfo& device) { return device.index == index; };
@@ -150,8 +156,22 @@ void TimelineSink::add_windows() {
   }
 }
 
+void TimelineSink::drop_batches_of_optimizers() {
+  std::set<std::int64_t> with_optimizer;
+  for (const Step& step : timeline_.steps) {
+    if (!step.is_batch) with_optimizer.insert(step.process);
+  }
+  const auto stands_for_no_step = [&with_optimizer](const Step& step) {
+    return step.is_batch && with_optimizer.count(step.process) != 0;
+  };
+  timeline_.steps.erase(
+      std::remove_if(timeline_.steps.begin(), timeline_.steps.end(), stands_for_no_step),
+      timeline_.steps.end());
+}
+
 void TimelineSink::finish() {
   add_windows();
+  drop_batches_of_optimizers();
   for (const RingMark& mark : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }

@@ -28,6 +28,7 @@ class TimelineSink final : public RunSink {
   void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
   void add(const StackRow& row, std::string_view stack) override;
+  void add(const HostWorkRow& row) override;
   void add(const DeviceRow& row) override;
   void add(const WindowRow& row) override;
   void add(const DeviceOp& operation, std::string_view name) override;
@@ -41,6 +42,8 @@ class TimelineSink final : public RunSink {
 
  private:
   void add_windows();
+  /// The batches that came before an optimizer stepped are part of its first step.
+  void drop_batches_of_optimizers();
 
   Timeline& timeline_;
   NameTable names_;

@@ -215,6 +215,42 @@ TEST(PlantedCauses, TinyKernels) {
   EXPECT_TRUE(find_remedy(found, "cuda_graphs_or_compile"));
 }
 
+/// Steps of 200 short kernels with a wait each, and in every fifth 200 ms of the host alone.
+trace::Timeline with_long_gaps() {
+  int number = 0;
+  return play([&number](PlantedJob& job) {
+    job.kernels(200, 100, 5);
+    job.item();
+    if (++number % 5 == 3) job.host(200'000);
+  });
+}
+
+TEST(PlantedCauses, FewLongGapsAreNoMatterOfLaunching) {
+  trace::Timeline timeline = with_long_gaps();
+  Diagnosis found = diagnose_it(timeline);
+  expect_top(found, "launch", "host_work", 40.0 / 60);
+  EXPECT_TRUE(find_remedy(found, "move_host_work"));
+  EXPECT_FALSE(find_remedy(found, "cuda_graphs_or_compile"));
+  EXPECT_FALSE(find_remedy(found, "larger_batch"));
+
+  for (std::size_t i = 2; i < timeline.steps.size(); i += 5) {
+    const trace::Step& step = timeline.steps[i];
+    trace::HostWork work;
+    work.when = {step.when.end_ns - 190'000'000, step.when.end_ns};
+    work.process = step.process;
+    work.thread = step.thread;
+    timeline.host_work.push_back(work);
+  }
+  found = diagnose_it(timeline);
+  expect_top(found, "launch", "host_work", 40.0 / 60);
+  EXPECT_EQ(find_remedy(found, "move_host_work")->how.find("Collect garbage less often"), 0U);
+}
+
+TEST(PlantedCauses, TinyKernelsLaunchedJustAhead) {
+  const Diagnosis found = diagnose_it(play([](PlantedJob& job) { job.kernels(500, 5, 4.5); }));
+  EXPECT_LT((*found.partition).kernel_wait, 0.01);
+}
+
 TEST(PlantedCauses, BusyGpu) {
   const Diagnosis found = diagnose_it(play([](PlantedJob& job) {
     job.wait(2'000, 3);

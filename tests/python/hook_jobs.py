@@ -15,6 +15,7 @@ ABSENT = -(2**63)
 EVENTS = dict(
     enumerate(["process", "step", "loader", "wait", "fetch", "end", "sync", "stage", "stack"], 1)
 )
+EVENTS[11] = "host_work"
 _FIELDS = {
     "process": ("pid", "ppid", "role"),
     "step": ("index", "samples", "source"),
@@ -23,6 +24,7 @@ _FIELDS = {
     "fetch": ("loader", "samples", "cpu_ns", "decode_ns", "collate_ns"),
     "end": ("exit",),
     "sync": (),
+    "host_work": ("kind",),
     "stage": ("loader", "stage", "spent_ns", "amount", "threads"),
     "stack": ("stack", "period_ns", "late_ns"),
 }

@@ -1,10 +1,36 @@
 #include "diagnose/partition/gap.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace unstarve::diagnose {
 
 using job::ThreadKey;
+
+namespace {
+
+// What a host that runs ahead of its device by two steps hides of its own work. Without steps
+// nobody knows.
+std::int64_t hidden_behind_work(const job::JobView& view, const job::DeviceWork& work,
+                                const PartitionOptions& options, const DevicePartition& out) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  constexpr double kStepsAhead = 2;
+  const double steps = job::steps_in(view.rank_of(work).steps, out.parts);
+  if (steps <= 0) return kAll;
+  double device_ns = 0;
+  for (const std::uint32_t i : work.ops) {
+    const trace::DeviceOp& op = view.timeline().device_ops[i];
+    const auto part = std::partition_point(
+        out.parts.begin(), out.parts.end(),
+        [&op](const job::RecordedPart& one) { return one.when.end_ns <= op.start_ns; });
+    const bool recorded = part != out.parts.end() && part->when.start_ns <= op.start_ns;
+    if (recorded) device_ns += static_cast<double>(op.end_ns - op.start_ns);
+  }
+  return std::max(options.host_work_min_ns,
+                  static_cast<std::int64_t>(kStepsAhead * device_ns / steps));
+}
+
+}  // namespace
 
 GapAttributor::GapAttributor(const job::JobView& view, const job::DeviceWork& work,
                              const PartitionOptions& options, DevicePartition& out)
@@ -12,6 +38,7 @@ GapAttributor::GapAttributor(const job::JobView& view, const job::DeviceWork& wo
       rank_(view.rank_of(work)),
       options_(options),
       edges_(view, work, options),
+      hidden_ns_(hidden_behind_work(view, work, options, out)),
       out_(out) {}
 
 void GapAttributor::before(const trace::DeviceOp& op, trace::Interval gap, bool first_recorded) {
@@ -87,22 +114,37 @@ GapAttributor::Answer GapAttributor::classify(const trace::DeviceOp& op,
   const trace::HostCall* launch = host_.launch_of(op);
   if (launch == nullptr) return {Cause::kOther, gap.end_ns};
   if (launch->start_ns < gap.start_ns) {
+    // The host was ahead by less than the way to the device: too late all the same.
+    const bool at_once = op.start_ns - launch->start_ns <= options_.launch_way_max_ns;
+    if (at_once) return {Cause::kLaunch, gap.end_ns};
     const bool is_short = gap.duration_ns() <= options_.kernel_wait_max_ns;
     return {is_short ? Cause::kKernelWait : Cause::kOther, gap.end_ns};
   }
   const std::int64_t returned = std::max(launch->end_ns, gap.start_ns);
   const bool late = gap.end_ns - returned > options_.late_start_min_ns;
-  const bool blocked = host_was_blocked(*launch, gap.start_ns);
-  return {blocked ? Cause::kSync : Cause::kLaunch, late ? returned : gap.end_ns};
+  const std::int64_t other_from_ns = late ? returned : gap.end_ns;
+  const std::optional<std::int64_t> until = host_was_blocked(*launch, gap.start_ns);
+  if (!until) return {Cause::kLaunch, other_from_ns};
+  const bool works = is_host_work({*until, launch->start_ns});
+  return {Cause::kSync, other_from_ns, works ? *until : -1};
 }
 
-bool GapAttributor::host_was_blocked(const trace::HostCall& launch,
-                                     std::int64_t gap_start_ns) const {
-  const auto blocked = [&](ThreadKey thread) {
-    return job::blocked_over(host_.blocking_calls(thread), gap_start_ns, launch.start_ns);
+std::optional<std::int64_t> GapAttributor::host_was_blocked(const trace::HostCall& launch,
+                                                            std::int64_t gap_start_ns) const {
+  std::optional<std::int64_t> until;
+  const auto ask = [&](ThreadKey thread) {
+    const auto end_ns =
+        job::blocked_over(host_.blocking_calls(thread), gap_start_ns, launch.start_ns);
+    if (end_ns) until = std::max(until.value_or(*end_ns), *end_ns);
   };
-  return blocked({launch.process, launch.thread}) ||
-         std::any_of(rank_.training.begin(), rank_.training.end(), blocked);
+  ask({launch.process, launch.thread});
+  for (const ThreadKey& thread : rank_.training) ask(thread);
+  return until;
+}
+
+bool GapAttributor::is_host_work(trace::Interval piece) const {
+  return piece.duration_ns() > hidden_ns_ &&
+         piece.duration_ns() - job::covered_ns(rank_.waits, piece) > hidden_ns_;
 }
 
 void GapAttributor::give(trace::Interval gap, Answer answer) {
@@ -119,9 +161,31 @@ void GapAttributor::give(trace::Interval gap, Answer answer) {
   give_rest({at, gap.end_ns}, answer);
 }
 
+// Work of the host that is known by name keeps it from launching, whatever else it came after.
 void GapAttributor::give_rest(trace::Interval piece, Answer answer) {
+  const auto& occupied = rank_.occupied;
+  while (next_occupied_ < occupied.size() && occupied[next_occupied_].end_ns <= piece.start_ns) {
+    ++next_occupied_;
+  }
+  std::int64_t at = piece.start_ns;
+  for (std::size_t i = next_occupied_; i < occupied.size() && occupied[i].start_ns < piece.end_ns;
+       ++i) {
+    const std::int64_t start = std::max(occupied[i].start_ns, at);
+    const std::int64_t end = std::min(occupied[i].end_ns, piece.end_ns);
+    give_unoccupied({at, start}, answer);
+    add({start, end}, Cause::kLaunch);
+    at = end;
+  }
+  give_unoccupied({at, piece.end_ns}, answer);
+}
+
+void GapAttributor::give_unoccupied(trace::Interval piece, Answer answer) {
+  if (piece.duration_ns() <= 0) return;
   const std::int64_t cut = std::clamp(answer.other_from_ns, piece.start_ns, piece.end_ns);
-  add({piece.start_ns, cut}, answer.cause);
+  const std::int64_t works = answer.launch_from_ns < 0 ? cut : answer.launch_from_ns;
+  const std::int64_t from = std::clamp(works, piece.start_ns, cut);
+  add({piece.start_ns, from}, answer.cause);
+  add({from, cut}, Cause::kLaunch);
   add({cut, piece.end_ns}, Cause::kOther);
 }
 

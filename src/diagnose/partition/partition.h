@@ -16,8 +16,14 @@ namespace unstarve::diagnose {
 struct PartitionOptions {
   /// A gap before work that was launched in time is `kernel_wait` up to here, `other` beyond.
   std::int64_t kernel_wait_max_ns = 50'000;
+  /// An operation that starts this soon after its launch call began found nothing queued before
+  /// it: this is what the way to an idle device takes.
+  std::int64_t launch_way_max_ns = 20'000;
   /// Work that starts this long after its launch returned was held up by something not recorded.
   std::int64_t late_start_min_ns = 100'000;
+  /// After waiting for the device, host work of this length and of more than two steps of the
+  /// device's work is no part of the wait: without it the device would run dry as well.
+  std::int64_t host_work_min_ns = 1'000'000;
   /// A first operation that waits this long for its stream, or a host that waits this long before
   /// it, waits for work launched before the recording began.
   std::int64_t head_wait_min_ns = 1'000'000;

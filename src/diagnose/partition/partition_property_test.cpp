@@ -31,6 +31,7 @@ class RandomTimeline {
     for (std::int64_t thread = 1; thread <= 3; ++thread) add_thread(timeline, thread);
     add_waits(timeline, 1);
     if (pick(0, 3) == 0) add_waits(timeline, 2);
+    if (pick(0, 2) == 0) add_host_work(timeline);
     const std::int64_t unlaunched = pick(0, 4);
     for (std::int64_t i = 0; i < unlaunched; ++i) add_op(timeline, trace::kNoCorrelation, 0);
     if (pick(0, 1) == 0) add_windows(timeline);
@@ -93,6 +94,18 @@ class RandomTimeline {
       wait.process = 1;
       at = wait.when.end_ns + pick(0, 40);
       timeline.loader_waits.push_back(wait);
+    }
+  }
+
+  void add_host_work(Timeline& timeline) {
+    for (std::int64_t i = pick(1, 3); i > 0; --i) {
+      trace::HostWork work;
+      const std::int64_t at = pick(0, 120);
+      work.when = {at, at + pick(0, 25)};
+      work.thread = pick(1, 2);
+      work.process = 1;
+      work.kind = static_cast<trace::HostWorkKind>(pick(0, 1));
+      timeline.host_work.push_back(work);
     }
   }
 
@@ -240,6 +253,7 @@ class Painter {
     if (t < head_end) return Cause::kGpuCompute;
     gap.when.start_ns = std::max(gap.when.start_ns, head_end);
     if (in_loader(t)) return Cause::kInputWait;
+    if (in_host_work(t)) return Cause::kLaunch;
     return gap.first == nullptr ? tail_cause(t, part) : idle_cause(t, gap);
   }
 
@@ -337,23 +351,62 @@ class Painter {
                        });
   }
 
+  bool in_host_work(std::int64_t t) const {
+    return std::any_of(
+        timeline_.host_work.begin(), timeline_.host_work.end(), [&](const trace::HostWork& work) {
+          const bool trains =
+              std::find(training_.begin(), training_.end(), work.thread) != training_.end();
+          const bool collects = work.kind == trace::HostWorkKind::kCollection;
+          return (trains || collects) && covers(work.when, t);
+        });
+  }
+
   Cause idle_cause(std::int64_t t, const Gap& gap) const {
     const std::int64_t g0 = gap.when.start_ns;
     const std::int64_t g1 = gap.when.end_ns;
     const HostCall* launch = launch_of(*gap.first);
     if (launch == nullptr) return Cause::kOther;
     if (launch->start_ns < g0) {
+      if (gap.first->start_ns - launch->start_ns <= options_.launch_way_max_ns) {
+        return Cause::kLaunch;
+      }
       return g1 - g0 <= options_.kernel_wait_max_ns ? Cause::kKernelWait : Cause::kOther;
     }
     const std::int64_t returned = std::max(launch->end_ns, g0);
     if (g1 - returned > options_.late_start_min_ns && t >= returned) return Cause::kOther;
+    std::int64_t until = -1;
     for (const HostCall* call : blocking_) {
       if (!concerns(*call, *launch)) continue;
       if (call->start_ns <= g0 && g0 <= call->end_ns && call->end_ns <= launch->start_ns) {
-        return Cause::kSync;
+        until = std::max(until, call->end_ns);
       }
     }
-    return Cause::kLaunch;
+    if (until < 0) return Cause::kLaunch;
+    std::int64_t worked = 0;
+    for (std::int64_t at = until; at < launch->start_ns; ++at) worked += in_loader(at) ? 0 : 1;
+    return t >= until && worked > hidden_ns() ? Cause::kLaunch : Cause::kSync;
+  }
+
+  std::int64_t hidden_ns() const {
+    double steps = 0;
+    for (const auto& step : timeline_.steps) {
+      double inside = 0;
+      for (const Part& part : parts_) {
+        for (std::int64_t t = part.when.start_ns; t < part.when.end_ns; ++t) {
+          inside += covers(step.when, t) ? 1 : 0;
+        }
+      }
+      steps += inside / static_cast<double>(step.when.duration_ns());
+    }
+    if (steps <= 0) return 1 << 30;
+    double device = 0;
+    for (const DeviceOp& op : timeline_.device_ops) {
+      const bool recorded = std::any_of(parts_.begin(), parts_.end(), [&op](const Part& part) {
+        return covers(part.when, op.start_ns);
+      });
+      if (recorded) device += static_cast<double>(op.end_ns - op.start_ns);
+    }
+    return std::max(options_.host_work_min_ns, static_cast<std::int64_t>(2 * device / steps));
   }
 
   bool concerns(const HostCall& call, const HostCall& launch) const {
@@ -385,8 +438,11 @@ class Painter {
 };
 
 TEST(PartitionProperty, AgreesWithAPainterOfNanoseconds) {
-  const PartitionOptions options = {
-      .kernel_wait_max_ns = 6, .late_start_min_ns = 8, .head_wait_min_ns = 12};
+  const PartitionOptions options = {.kernel_wait_max_ns = 6,
+                                    .launch_way_max_ns = 3,
+                                    .late_start_min_ns = 8,
+                                    .host_work_min_ns = 5,
+                                    .head_wait_min_ns = 12};
   std::array<std::int64_t, kCauseCount> seen{};
   std::int64_t edge_busy_ns = 0;
   for (unsigned seed = 0; seed < 800; ++seed) {

@@ -70,6 +70,11 @@ class Builder {
     timeline_.device_ops.back().correlation = correlation;
     return *this;
   }
+  Builder& host_work(std::int64_t start, std::int64_t end,
+                     trace::HostWorkKind kind = trace::HostWorkKind::kCollection) {
+    timeline_.host_work.push_back({{start * kUs, end * kUs}, 1, 1, kind});
+    return *this;
+  }
   Builder& window(std::int64_t start, std::int64_t end) {
     trace::RecordedWindow window;
     window.when = {start * kUs, end * kUs};
@@ -355,6 +360,52 @@ TEST(PartitionWindows, TheWholeSpanHasTheWaitsOfEveryStep) {
   EXPECT_DOUBLE_EQ(shares[static_cast<std::size_t>(Cause::kInputWait)], 290.0 / 400);
   EXPECT_DOUBLE_EQ(shares[static_cast<std::size_t>(Cause::kGpuCompute)], 0.4 * 110 / 200);
   EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1.0, 1e-12);
+}
+
+// A kernel of 3 us whose launch began while the one before it ran: nothing was queued before it.
+TEST(Partition, ALaunchThatTheDeviceWaitsForIsLateThoughItBeganInTime) {
+  const auto p =
+      only(Builder().step(0, 100).launched(0, 5, 10, 13).launched(12, 17, 22, 100).build());
+  EXPECT_EQ(us(p, Cause::kLaunch), 10 + 9);
+  EXPECT_EQ(us(p, Cause::kKernelWait), 0);
+  const auto queued =
+      only(Builder().step(0, 100).launched(0, 5, 10, 60).launched(6, 10, 65, 100).build());
+  EXPECT_EQ(us(queued, Cause::kKernelWait), 5);
+}
+
+TEST(Partition, KnownWorkOfTheHostIsNoWaitForTheDevice) {
+  Builder builder;
+  builder.step(0, 10'000).launched(0, 5, 10, 2'000);
+  builder.call(1'000, 2'010, HostCallKind::kSync).host_work(3'000, 5'000).wait(4'800, 5'400);
+  builder.host_work(5'500, 5'800, trace::HostWorkKind::kSave);
+  const auto p = only(builder.launched(6'000, 6'005, 6'010, 10'000).build());
+  EXPECT_EQ(us(p, Cause::kInputWait), 600);
+  EXPECT_EQ(us(p, Cause::kLaunch), 10 + 1'800 + 300);
+  EXPECT_EQ(us(p, Cause::kSync), 4'010 - 600 - 1'800 - 300);
+}
+
+/// Steps of 1 ms on the device, each waited for; in the first the host works `host_us` behind that.
+Timeline waits_and_works(std::int64_t host_us, std::int64_t loader_us) {
+  Builder builder;
+  std::int64_t at = 0;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t more = i == 0 ? host_us : 100;
+    builder.launched(at, at + 5, at + 10, at + 1'010).call(at + 6, at + 1'015, HostCallKind::kSync);
+    if (i == 0) builder.wait(at + 1'100, at + 1'100 + loader_us);
+    builder.step(at, at + 1'015 + more);
+    at += 1'015 + more;
+  }
+  return builder.build();
+}
+
+TEST(Partition, AWaitForTheDeviceDoesNotHideLongWorkBehindIt) {
+  const auto longer = only(waits_and_works(3'000, 0));
+  EXPECT_EQ(us(longer, Cause::kLaunch), 10 + 3'010);
+  const auto hidden = only(waits_and_works(1'900, 0));
+  EXPECT_EQ(us(hidden, Cause::kLaunch), 10) << "a queue of two steps would have hidden it";
+  const auto loading = only(waits_and_works(3'000, 1'500));
+  EXPECT_EQ(us(loading, Cause::kLaunch), 10) << "most of it is no work";
+  EXPECT_EQ(us(loading, Cause::kInputWait), 1'500);
 }
 
 TEST(Partition, NothingRanMeansNoPartition) {

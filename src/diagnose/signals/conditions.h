@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "diagnose/signals/signals.h"
 
 namespace unstarve::diagnose {
@@ -17,6 +20,28 @@ inline bool is_native(const Signals& signals) { return signals.loader_threads.ha
 /// Whether the model is trained on the CPU, where loading competes with it.
 inline bool trains_on_host(const Signals& signals) {
   return signals.trains_on_host.value_or(0) > 0;
+}
+
+/// Whether other processes use so much of the job's CPUs that its own wait for one.
+inline bool cpus_are_taken(const Signals& signals) {
+  constexpr double kMuch = 0.2;
+  constexpr double kQueue = 0.2;  // of a thread
+  constexpr double kThrottled = 0.05;
+  if (!signals.neighbour_cores || !signals.job_cpu_cores || !signals.effective_cpus) return false;
+  const double cpus = *signals.effective_cpus;
+  return *signals.neighbour_cores >= kMuch * cpus &&
+         *signals.job_cpu_cores + *signals.neighbour_cores >= kCpusBusy * cpus &&
+         *signals.job_cpu_cores < kCpusBusy * cpus &&
+         signals.cpu_waiting_threads.value_or(1) >= kQueue &&
+         signals.throttled_ratio.value_or(0) < kThrottled;
+}
+
+/// A share of a fetch's time that is CPU time, as a share of the time in which it was given a CPU:
+/// where others take the CPUs, waiting for one says nothing of what the fetch does.
+inline double of_time_on_cpu(const Signals& signals, double ratio) {
+  const bool waits_for_cpu =
+      cpus_are_taken(signals) && !is_native(signals) && signals.fetch_cpu_ratio.value_or(0) > 0;
+  return waits_for_cpu ? std::min(1.0, ratio / *signals.fetch_cpu_ratio) : ratio;
 }
 
 /// Of the time that fetches take, what they wait for storage, as their threads were seen: in calls
@@ -37,10 +62,47 @@ inline bool fetches_wait_for_storage(const Signals& signals) {
   return waits && *waits >= kMuch && *waits > signals.fetch_in_locks_ratio.value_or(0);
 }
 
-/// Whether one gap makes most of the time that the host launched too late: an event, no loop.
+/// Whether one gap makes most of the time that the host launched too late: an event, no loop. Not
+/// where it is known what the host did in it.
 inline bool one_gap_dominates(const Signals& signals) {
   constexpr double kOneGap = 0.5;
-  return signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
+  const double known = signals.collection_ratio.value_or(0) + signals.save_ratio.value_or(0);
+  return known < kOneGap && signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
+}
+
+/// Whether much of the time in which the host launched too late lies in gaps so long that it did
+/// something else.
+inline bool host_works_between_launches(const Signals& signals) {
+  constexpr double kMuch = 0.3;
+  return signals.long_launch_gap_ratio.value_or(0) >= kMuch;
+}
+
+/// Whether most of it lies in short gaps, each as long as a launch takes the host.
+inline bool launching_takes_long(const Signals& signals) {
+  constexpr double kMost = 0.5;
+  return 1 - signals.long_launch_gap_ratio.value_or(0) > kMost;
+}
+
+/// Work of the host that is known by name, and its share of the time in which it launched too late.
+struct NamedWork {
+  const char* words;
+  double ratio;
+};
+
+/// That which takes a share worth naming, the largest first.
+inline std::vector<NamedWork> named_work(const Signals& signals) {
+  constexpr double kWorthNaming = 0.1;
+  std::vector<NamedWork> work = {
+      {"Python's garbage collector", signals.collection_ratio.value_or(0)},
+      {"torch.save", signals.save_ratio.value_or(0)},
+      {"what lies beside an evaluation", signals.evaluation_ratio.value_or(0)},
+  };
+  work.erase(std::remove_if(work.begin(), work.end(),
+                            [](const NamedWork& one) { return one.ratio < kWorthNaming; }),
+             work.end());
+  std::stable_sort(work.begin(), work.end(),
+                   [](const NamedWork& a, const NamedWork& b) { return a.ratio > b.ratio; });
+  return work;
 }
 
 /// Whether the device gets its work in so many or so short pieces that launching them is the work.
@@ -50,6 +112,17 @@ inline bool launches_small_work(const Signals& signals) {
   constexpr double kManyLaunches = 100;
   return signals.kernel_ns_median.value_or(kShortKernelNs) < kShortKernelNs ||
          signals.launches_per_step.value_or(0) >= kManyLaunches;
+}
+
+/// Whether launching that work is what takes the host so long.
+inline bool is_launch_bound(const Signals& signals) {
+  return launches_small_work(signals) && launching_takes_long(signals);
+}
+
+/// Whether the training thread waits for the device step by step, as far as that is known.
+inline bool waits_in_each_step(const Signals& signals) {
+  constexpr double kSeldom = 0.5;
+  return signals.syncs_per_step.value_or(1) >= kSeldom;
 }
 
 }  // namespace unstarve::diagnose

@@ -18,6 +18,15 @@ Reading<double> ratio(const Reading<double>& part, const Reading<double>& whole)
   return *part / *whole;
 }
 
+// The CPUs that the job may use may be some of the machine's: what runs elsewhere takes none.
+Reading<double> neighbour_cores(const HostSignals& host) {
+  if (!host.host_cpu_cores) return host.host_cpu_cores.why_absent();
+  if (!host.job_cpu_cores) return host.job_cpu_cores.why_absent();
+  const double others = *host.host_cpu_cores - *host.job_cpu_cores - host.own_cpu_cores.value_or(0);
+  const double most = host.effective_cpus.value_or(others);
+  return std::clamp(others, 0.0, std::max(most, 0.0));
+}
+
 void derive_utilisation(const std::vector<double>& samples, Signals& out) {
   // Fewer samples say nothing of how the utilisation moves.
   constexpr std::size_t kFewest = 10;
@@ -114,6 +123,7 @@ void derive_host_signals(const HostSignals& host, Signals& out) {
   out.job_cpu_cores = host.job_cpu_cores;
   out.cpu_use_ratio = ratio(host.job_cpu_cores, host.effective_cpus);
   out.cpu_waiting_threads = host.cpu_waiting_threads;
+  out.neighbour_cores = neighbour_cores(host);
   out.throttled_ratio = host.throttled_ratio;
   out.io_pressure_ratio = host.io_pressure_ratio;
   out.storage_bytes_per_s = host.storage_bytes_per_s;

@@ -86,14 +86,86 @@ void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
   }
 }
 
-void derive_longest_gap(const DevicePartition& worst, Signals& out) {
-  const std::int64_t launch_ns = worst.of(Cause::kLaunch);
-  if (launch_ns <= 0) return;
-  std::int64_t longest_ns = 0;
+/// The gaps that end with a launch which came too late: slices of one gap that touch are one.
+std::vector<trace::Interval> launch_gaps(const DevicePartition& worst) {
+  std::vector<trace::Interval> gaps;
   for (const IdleSlice& slice : worst.idle) {
-    if (slice.cause == Cause::kLaunch) longest_ns = std::max(longest_ns, slice.when.duration_ns());
+    if (slice.cause != Cause::kLaunch) continue;
+    if (!gaps.empty() && gaps.back().end_ns == slice.when.start_ns) {
+      gaps.back().end_ns = slice.when.end_ns;
+    } else {
+      gaps.push_back(slice.when);
+    }
   }
-  out.longest_launch_gap_ratio = static_cast<double>(longest_ns) / static_cast<double>(launch_ns);
+  return gaps;
+}
+
+/// From one launch of a training thread to its next, in the median.
+Reading<double> launch_interval_ns(const SignalSources& sources) {
+  std::map<job::ThreadKey, std::int64_t> last_ns;
+  std::vector<double> intervals;
+  for (const trace::HostCall& call : sources.timeline().host_calls) {
+    if (call.kind != trace::HostCallKind::kLaunch) continue;
+    const job::ThreadKey thread = {call.process, call.thread};
+    if (!is_recorded(call.start_ns, call.end_ns, *sources.worst)) continue;
+    const auto [last, is_first] = last_ns.try_emplace(thread, call.start_ns);
+    if (!is_first) intervals.push_back(static_cast<double>(call.start_ns - last->second));
+    last->second = call.start_ns;
+  }
+  return median(intervals);
+}
+
+/// From this length on the host did something else in a gap than to prepare the next launch.
+double long_gap_ns(const SignalSources& sources) {
+  constexpr double kShortestNs = 1e6;
+  constexpr double kLongestNs = 5e6;
+  constexpr double kLaunches = 20;
+  const Reading<double> interval = launch_interval_ns(sources);
+  return std::clamp(kLaunches * interval.value_or(0), kShortestNs, kLongestNs);
+}
+
+/// What the host did in the gaps, as far as it is known by name.
+void derive_named_work(const job::Rank& rank, const std::vector<trace::Interval>& gaps,
+                       double launch_ns, Signals& out) {
+  double collecting_ns = 0;
+  double saving_ns = 0;
+  for (const trace::HostWork& work : rank.host_work) {
+    const bool collects = work.kind == trace::HostWorkKind::kCollection;
+    double& ns = collects ? collecting_ns : saving_ns;
+    ns += static_cast<double>(job::covered_ns(gaps, work.when));
+  }
+  double evaluating_ns = 0;
+  for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+    if (rank.phases[i] != job::StepPhase::kEvaluation) continue;
+    evaluating_ns += static_cast<double>(job::covered_ns(gaps, rank.steps[i].when));
+  }
+  out.collection_ratio = std::min(1.0, collecting_ns / launch_ns);
+  out.save_ratio = std::min(1.0, saving_ns / launch_ns);
+  out.evaluation_ratio = std::min(1.0, evaluating_ns / launch_ns);
+}
+
+void derive_launch_gaps(const SignalSources& sources, double steps, Signals& out) {
+  const double launch_ns = static_cast<double>(sources.worst->of(Cause::kLaunch));
+  if (launch_ns <= 0) return;
+  const std::vector<trace::Interval> gaps = launch_gaps(*sources.worst);
+  const double long_ns = long_gap_ns(sources);
+  std::vector<trace::Interval> long_gaps;
+  std::vector<double> lengths;
+  double longest_ns = 0;
+  double in_long_ns = 0;
+  for (const trace::Interval& gap : gaps) {
+    const auto ns = static_cast<double>(gap.duration_ns());
+    longest_ns = std::max(longest_ns, ns);
+    if (ns < long_ns) continue;
+    in_long_ns += ns;
+    lengths.push_back(ns);
+    long_gaps.push_back(gap);
+  }
+  out.longest_launch_gap_ratio = longest_ns / launch_ns;
+  out.long_launch_gap_ratio = in_long_ns / launch_ns;
+  if (steps > 0) out.long_launch_gaps_per_step = static_cast<double>(lengths.size()) / steps;
+  out.long_launch_gap_ns_median = median(lengths);
+  derive_named_work(sources.rank, long_gaps, launch_ns, out);
 }
 
 }  // namespace
@@ -103,7 +175,7 @@ void derive_device_signals(const SignalSources& sources, Signals& out) {
   const double steps = out.recorded_step_count.value_or(0);
   derive_work(sources, steps, out);
   derive_syncs(sources, steps, out);
-  derive_longest_gap(*sources.worst, out);
+  derive_launch_gaps(sources, steps, out);
 }
 
 }  // namespace unstarve::diagnose

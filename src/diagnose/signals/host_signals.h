@@ -12,6 +12,8 @@ struct HostSignals {
   Reading<double> effective_cpus;         // min(affinity, cpuset, ceil(quota / period))
   Reading<double> job_cpu_cores;          // CPU seconds of the job's process tree per second
   Reading<double> cpu_waiting_threads;    // main threads of its processes that wait for a CPU
+  Reading<double> host_cpu_cores;         // CPU seconds of all processes of the machine per second
+  Reading<double> own_cpu_cores;          // of the process that watches
   Reading<double> throttled_ratio;        // cgroup throttled time / wall time
   Reading<double> io_pressure_ratio;      // PSI io "some" time / wall time
   Reading<double> storage_bytes_per_s;    // read_bytes of the process tree

@@ -44,6 +44,31 @@ Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
   return sum;
 }
 
+/// Mean of a rate over `when`. A sample stands for the time since the one before it, so one whose
+/// time began earlier is left out: what was read at the start is no part of what comes after.
+Reading<double> mean_rate_in(const trace::RunReader& run, std::string_view metric,
+                             const trace::Interval& when) {
+  const auto series = run.series(metric, "job");
+  if (!series) return WhyAbsent::kNotObserved;
+  double sum = 0;
+  double time_ns = 0;
+  WhyAbsent why = WhyAbsent::kNotObserved;
+  for (std::size_t i = 1; i < series->size(); ++i) {
+    const trace::SeriesPoint& point = (*series)[i];
+    const std::int64_t from_ns = (*series)[i - 1].t_ns;
+    if (from_ns < when.start_ns || point.t_ns > when.end_ns) continue;
+    if (!point.value) {
+      why = point.value.why_absent();
+      continue;
+    }
+    const auto length_ns = static_cast<double>(point.t_ns - from_ns);
+    sum += *point.value * length_ns;
+    time_ns += length_ns;
+  }
+  if (time_ns <= 0) return why;
+  return sum / time_ns;
+}
+
 }  // namespace
 
 HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when) {
@@ -51,6 +76,8 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   host.effective_cpus = trace::mean_in(run, "job.effective_cores", "job", when);
   host.job_cpu_cores = trace::mean_in(run, "job.cpu_cores", "job", when);
   host.cpu_waiting_threads = trace::mean_in(run, "job.cpu_waiting_threads", "job", when);
+  host.host_cpu_cores = trace::mean_in(run, "host.cpu_busy_cores", "host", when);
+  host.own_cpu_cores = trace::mean_in(run, "unstarve.cpu_cores", "unstarve", when);
   // Several threads can be held back at once; the rule wants to know for how much of the time.
   host.throttled_ratio = trace::mean_in(run, "cgroup.throttled_cores", "cgroup", when);
   if (host.throttled_ratio) host.throttled_ratio = std::min(*host.throttled_ratio, 1.0);
@@ -58,8 +85,8 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   if (!host.io_pressure_ratio) {
     host.io_pressure_ratio = trace::mean_in(run, "host.io_pressure_ratio", "host", when);
   }
-  host.storage_bytes_per_s = trace::mean_in(run, "job.storage_read_bytes_per_s", "job", when);
-  host.requested_bytes_per_s = trace::mean_in(run, "job.read_call_bytes_per_s", "job", when);
+  host.storage_bytes_per_s = mean_rate_in(run, "job.storage_read_bytes_per_s", when);
+  host.requested_bytes_per_s = mean_rate_in(run, "job.read_call_bytes_per_s", when);
   host.fetch_looks_on_cpu = sum_in(run, "job.fetch_looks_on_cpu", when);
   host.fetch_looks_in_files = sum_in(run, "job.fetch_looks_in_files", when);
   host.fetch_looks_in_network = sum_in(run, "job.fetch_looks_in_network", when);

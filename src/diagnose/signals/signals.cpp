@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 70> kFields = {{
+constexpr std::array<SignalField, 77> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -55,6 +55,12 @@ constexpr std::array<SignalField, 70> kFields = {{
     {"threads_idle_ratio", &Signals::threads_idle_ratio},
     {"launches_per_step", &Signals::launches_per_step},
     {"longest_launch_gap_ratio", &Signals::longest_launch_gap_ratio},
+    {"long_launch_gap_ratio", &Signals::long_launch_gap_ratio},
+    {"long_launch_gap_ns_median", &Signals::long_launch_gap_ns_median},
+    {"long_launch_gaps_per_step", &Signals::long_launch_gaps_per_step},
+    {"collection_ratio", &Signals::collection_ratio},
+    {"save_ratio", &Signals::save_ratio},
+    {"evaluation_ratio", &Signals::evaluation_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
     {"syncs_per_step", &Signals::syncs_per_step},
     {"h2d_copies_per_step", &Signals::h2d_copies_per_step},
@@ -67,6 +73,7 @@ constexpr std::array<SignalField, 70> kFields = {{
     {"job_cpu_cores", &Signals::job_cpu_cores},
     {"cpu_use_ratio", &Signals::cpu_use_ratio},
     {"cpu_waiting_threads", &Signals::cpu_waiting_threads},
+    {"neighbour_cores", &Signals::neighbour_cores},
     {"throttled_ratio", &Signals::throttled_ratio},
     {"io_pressure_ratio", &Signals::io_pressure_ratio},
     {"page_cache_miss_ratio", &Signals::page_cache_miss_ratio},

@@ -57,9 +57,9 @@ struct Signals {
   Reading<double> fetch_in_network_ratio;  // ... for sockets
   Reading<double> fetch_asleep_ratio;      // ... for a time of their own choice
   Reading<double> fetch_in_locks_ratio;    // ... for other threads of the job
-  Reading<double> decode_ratio;            // of a fetch's wall time, inside image decoding
-  Reading<double> collate_ratio;           // of a fetch's wall time, inside collate
-  Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
+  Reading<double> decode_ratio;   // of a fetch's wall time, on the CPU inside image decoding
+  Reading<double> collate_ratio;  // of a fetch's wall time, on the CPU inside collate
+  Reading<double> python_ratio;   // of a fetch's wall time, on the CPU outside decoding and collate
 
   // unstarve's own loader. Of the time that its threads are in its stages, as is decode_ratio then;
   // fetch_cpu_ratio is of all the time that they spend on samples.
@@ -69,8 +69,15 @@ struct Signals {
   Reading<double> threads_idle_ratio;  // of all their time, waiting for the training loop
 
   // The device's work, on the worst device.
-  Reading<double> launches_per_step;         // kernels, copies and memsets
-  Reading<double> longest_launch_gap_ratio;  // of the launch time, in its longest gap
+  Reading<double> launches_per_step;          // kernels, copies and memsets
+  Reading<double> longest_launch_gap_ratio;   // of the launch time, in its longest gap
+  Reading<double> long_launch_gap_ratio;      // of the launch time, in gaps so much longer than a
+                                              // launch takes that the host did something else
+  Reading<double> long_launch_gap_ns_median;  // of those gaps
+  Reading<double> long_launch_gaps_per_step;  // of those gaps
+  Reading<double> collection_ratio;  // of the launch time, inside Python's garbage collector
+  Reading<double> save_ratio;        // of the launch time, inside torch.save
+  Reading<double> evaluation_ratio;  // of the launch time, in steps that hold an evaluation
   Reading<double> kernel_ns_median;
   Reading<double> syncs_per_step;       // blocking calls of the training thread
   Reading<double> h2d_copies_per_step;  // host to device
@@ -81,13 +88,14 @@ struct Signals {
       communication_overlap_ratio;  // of the time in which communication runs, beside compute
 
   // The host while the job ran.
-  Reading<double> trains_on_host;          // 1: the trained parameters lie in host memory; 0: not
-  Reading<double> effective_cpus;          // after affinity, cpuset and quota
-  Reading<double> job_cpu_cores;           // CPU seconds of the job's process tree per second
-  Reading<double> cpu_use_ratio;           // job_cpu_cores / effective_cpus
-  Reading<double> cpu_waiting_threads;     // main threads of the job that wait for a CPU
-  Reading<double> throttled_ratio;         // of wall time, held down by the CPU quota
-  Reading<double> io_pressure_ratio;       // of wall time, some task waits for storage (PSI)
+  Reading<double> trains_on_host;       // 1: the trained parameters lie in host memory; 0: not
+  Reading<double> effective_cpus;       // after affinity, cpuset and quota
+  Reading<double> job_cpu_cores;        // CPU seconds of the job's process tree per second
+  Reading<double> cpu_use_ratio;        // job_cpu_cores / effective_cpus
+  Reading<double> cpu_waiting_threads;  // main threads of the job that wait for a CPU
+  Reading<double> neighbour_cores;    // CPU seconds per second of other processes on the job's CPUs
+  Reading<double> throttled_ratio;    // of wall time, held down by the CPU quota
+  Reading<double> io_pressure_ratio;  // of wall time, some task waits for storage (PSI)
   Reading<double> page_cache_miss_ratio;   // bytes read from storage / bytes asked for
   Reading<double> storage_bytes_per_s;     // read from storage
   Reading<double> read_call_bytes_per_s;   // returned by read calls, from the page cache or not

@@ -24,6 +24,7 @@ class RecordedRows final : public RunSink {
   void add(const StackRow& row, std::string_view stack) override {
     stacks.emplace_back(row, stack);
   }
+  void add(const HostWorkRow& row) override { host_work.push_back(row); }
   void add(const DeviceRow& row) override { devices.push_back(row); }
   void add(const WindowRow& row) override { windows.push_back(row); }
   void add(const DeviceOp& operation, std::string_view name) override {
@@ -44,6 +45,7 @@ class RecordedRows final : public RunSink {
   std::vector<StageRow> stages;
   std::vector<SyncRow> syncs;
   std::vector<std::pair<StackRow, std::string>> stacks;
+  std::vector<HostWorkRow> host_work;
   std::vector<DeviceRow> devices;
   std::vector<WindowRow> windows;
   std::vector<std::pair<DeviceOp, std::string>> operations;

@@ -18,6 +18,7 @@ _VIEWS = {
     "torch.utils.data.dataloader": ("loaders", "watch_dataloader"),
     "torch.optim.optimizer": ("steps", "watch_optimizer"),
     "torch.autograd.profiler": ("cupti", "watch_profiler"),
+    "torch.serialization": ("host_work", "watch_torch"),
     "PIL.ImageFile": ("decode", "watch_pil"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
     "unstarve.loader": ("loaders", "watch_unstarve"),

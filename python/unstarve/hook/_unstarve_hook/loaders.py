@@ -24,6 +24,9 @@ except ImportError:  # pragma: no cover  (no per-thread clock on this system)
 #: Travels to workers, forked or spawned, with `multiprocessing`'s own configuration.
 _LOADER_KEY = "unstarve_loader"
 
+#: An attribute of a loader: where it was made.
+_MADE_AT = "_unstarve_made_at"
+
 #: Of a loader's flags: its workers are threads of unstarve's engine.
 _NATIVE = 4
 
@@ -54,6 +57,7 @@ _here = _Here()
 
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
+    module.DataLoader.__init__ = _watched_init(module.DataLoader.__init__)
     module.DataLoader.__iter__ = _watched_iter(
         module.DataLoader.__iter__, _torch_settings, _native_of_torch_loader
     )
@@ -122,6 +126,25 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
+def _watched_init(original: Any) -> Any:
+    """Notes where the job makes a loader: that is where its arguments are changed."""
+
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            self.__dict__[_MADE_AT] = describe.place_of_user_code(sys._getframe(1))
+        except Exception as error:
+            RECORDER.note_error(error)
+        try:
+            original(self, *arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+
+    # Trainers make loaders anew, with the arguments that this signature names.
+    __init__.__wrapped__ = original  # type: ignore[attr-defined]
+    return in_the_place_of(original, __init__)
+
+
 def _watched_iter(
     original: Any,
     look: Callable[[Any], Settings],
@@ -155,7 +178,8 @@ def _watched_iter(
             else:
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
-            _describe_loader(loader_id, settings, sys._getframe(1))
+            made_at = getattr(self, "__dict__", {}).get(_MADE_AT)
+            _describe_loader(loader_id, settings, made_at, sys._getframe(1))
         except Exception as error:
             RECORDER.note_error(error)
         return iterator
@@ -183,16 +207,21 @@ def _begin(loader: Any) -> int:
 _described: set[int] = set()
 
 
-def _describe_loader(loader_id: int, settings: Settings, frame: FrameType) -> None:
+def _describe_loader(
+    loader_id: int, settings: Settings, made_at: str | None, frame: FrameType
+) -> None:
     """Once per loader; the first one, usually the training set's, also at the top level."""
     if loader_id in _described:
         return
     _described.add(loader_id)
-    facts = {
+    facts: dict[str, Any] = {
         "dataset": settings.dataset,
         "transforms": settings.transforms,
-        "loader_place": describe.place_of_user_code(frame),
     }
+    iterated_at = describe.place_of_user_code(frame)
+    facts["loader_place"] = made_at or iterated_at
+    if made_at:
+        facts["iterated_at"] = iterated_at
     known = RECORDER.facts("loaders") or {}
     loaders = dict(known, **{str(loader_id): facts})
     RECORDER.describe(loaders=loaders, **({} if known else facts))
@@ -328,13 +357,13 @@ class _Collate:
         self.samples = ABSENT
 
     def __call__(self, data: Any) -> Any:
-        start = now_ns()
+        start = decode.cpu_ns()
         try:
             batch = self._collate(data)
         except BaseException as error:
             hide_our_frame(error)
             raise
-        self.ns = now_ns() - start
+        self.ns = decode.cpu_ns() - start
         self.samples = len(data) if isinstance(data, list) else ABSENT
         return batch
 

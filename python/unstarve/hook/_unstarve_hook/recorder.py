@@ -14,6 +14,7 @@ from . import started_ns as _hook_started_ns
 from .ring import ABSENT, Ring, leave_word
 
 PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE, STACK = range(1, 10)
+HOST_WORK = 11
 MAIN, WORKER, OTHER = 0, 1, 2
 _ROLES = ("main", "loader worker", "other")
 _MOST_ERRORS = 8
@@ -87,6 +88,11 @@ class Recorder:
 
     def is_worker(self) -> bool:
         return self._role == WORKER
+
+    def record_beside(self, event: int, start_ns: int, end_ns: int, *numbers: int) -> None:
+        """The same, of a process that has a ring already: no reason to make one."""
+        if self._ring is not None:
+            self.record(event, start_ns, end_ns, *numbers)
 
     def describe(self, **facts: object) -> None:
         """Adds to the ring's text; kept until there is a ring."""

@@ -37,6 +37,7 @@ CatalogueEntry unstarve_cache_remedy() {
           .effort = Effort::kCache,
           .offer = offer,
           .model = model,
+          .gains_later = true,
           .why_not_tried =
               "it gains from the second epoch on. To switch it on beside that loader, set "
               "UNSTARVE_CACHE_DIR=DIR, DIR on a local disk"};

@@ -9,7 +9,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   Remedy remedy;
   if (rule == "kernel_wait") {
     remedy.how = "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs.";
-  } else if (rule == "launch" && launches_small_work(situation.signals)) {
+  } else if (rule == "launch" && is_launch_bound(situation.signals)) {
     remedy.how =
         "Launch less often: torch.compile(model, mode='reduce-overhead') (CUDA graphs), fused "
         "optimizers (fused=True), channels_last where it saves conversions.";

@@ -12,7 +12,7 @@ namespace {
 
 bool concerns(const diagnose::Signals& signals, std::string_view rule) {
   return rule == "exposed_communication" || rule == "small_batch" || rule == "gpu_memory_room" ||
-         (rule == "launch" && launches_small_work(signals));
+         (rule == "launch" && is_launch_bound(signals));
 }
 
 /// More samples per step; nothing when the device's memory is known to be full.

@@ -1,15 +1,58 @@
+#include <fmt/format.h>
+
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
+namespace {
+
+constexpr const char* kFind =
+    "Find what the training thread does between launches (py-spy, torch.profiler with_stack) and "
+    "move it out of the step: logging, metrics, checkpoints, Python loops over tensors.";
+
+/// The work that takes most of the long gaps, where it is known by name.
+std::string move_known_work(const diagnose::Signals& signals) {
+  constexpr double kMost = 0.5;
+  if (signals.collection_ratio.value_or(0) >= kMost) {
+    return "Collect garbage less often: no gc.collect() in the loop, gc.freeze() once everything "
+           "is set up, or gc.disable() and a collection every few hundred steps.";
+  }
+  if (signals.save_ratio.value_or(0) >= kMost) {
+    return "Save less often, or let another thread write: copy the state to host memory and save "
+           "it there (torch.distributed.checkpoint.async_save does both).";
+  }
+  if (signals.evaluation_ratio.value_or(0) >= kMost) {
+    return "The gaps lie beside evaluations: evaluate less often, gather metrics on the GPU and "
+           "read them once at its end.";
+  }
+  return "";
+}
+
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  const diagnose::Signals& signals = situation.signals;
+  Remedy remedy;
+  if (rule == "host_work") {
+    remedy.how = move_known_work(signals);
+    if (remedy.how.empty()) remedy.how = kFind;
+  } else if (rule == "launch" && !host_works_between_launches(signals) &&
+             !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
+    remedy.how = kFind;
+  } else if (rule == "sync" && !waits_in_each_step(signals)) {
+    remedy.how = fmt::format(
+        "Look at what the host does where it waits for the GPU, once in {:.0f} steps: do that less "
+        "often, or on a copy in another thread.",
+        1 / std::max(*signals.syncs_per_step, 1e-3));
+  } else {
+    return std::nullopt;
+  }
+  return remedy;
+}
+
+}  // namespace
+
 CatalogueEntry move_host_work_remedy() {
-  return plain_entry("move_host_work", Effort::kSearch,
-                     {
-                         {"launch",
-                          "Find what the training thread does between launches (py-spy, "
-                          "torch.profiler with_stack) and move it out of the step: logging, "
-                          "metrics, checkpoints, Python loops over tensors."},
-                     });
+  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer};
 }
 
 }  // namespace unstarve::advise

@@ -1,15 +1,24 @@
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
+namespace {
+
+/// Only where the job waits step by step: what it does seldom costs little by its waiting.
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  if (rule != "sync" || !waits_in_each_step(situation.signals)) return std::nullopt;
+  Remedy remedy;
+  remedy.how =
+      "Take .item(), .cpu(), .tolist(), print(loss) and torch.cuda.synchronize() out of the step, "
+      "or do them every 100 steps and on values copied with non_blocking=True.";
+  return remedy;
+}
+
+}  // namespace
+
 CatalogueEntry remove_sync_remedy() {
-  return plain_entry("remove_sync", Effort::kRewrite,
-                     {
-                         {"sync",
-                          "Take .item(), .cpu(), .tolist(), print(loss) and "
-                          "torch.cuda.synchronize() out of the step, or do them every 100 steps "
-                          "and on values copied with non_blocking=True."},
-                     });
+  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer};
 }
 
 }  // namespace unstarve::advise

@@ -14,14 +14,16 @@ std::optional<Claim> evaluate(const Signals& signals) {
   double decoding = *signals.decode_ratio;
   // Decoders read the file themselves: what they wait for it is no work.
   if (fetches_wait_for_storage(signals)) decoding = std::min(decoding, *signals.fetch_cpu_ratio);
+  decoding = of_time_on_cpu(signals, decoding);
   if (decoding < kMost || decoding < *signals.collate_ratio ||
-      decoding < signals.python_ratio.value_or(0)) {
+      decoding < of_time_on_cpu(signals, signals.python_ratio.value_or(0))) {
     return std::nullopt;
   }
   Claim claim;
   claim.weight = decoding;
-  claim.evidence.push_back(fmt::format(
-      "decoding images takes {} of the time in which a batch is made", percent(claim.weight)));
+  claim.evidence.push_back(
+      fmt::format("decoding images takes {} of the{} time in which a batch is made",
+                  percent(claim.weight), cpus_are_taken(signals) ? " CPU" : ""));
   return claim;
 }
 

@@ -8,7 +8,10 @@ namespace {
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kLittle = 0.2;
   constexpr double kWeight = 0.4;
+  constexpr double kSeldom = 0.5;  // a step
   if (*signals.copy_overlap_ratio >= kLittle) return std::nullopt;
+  // A checkpoint's copies come from the device; nothing computes that they could lie beside.
+  if (signals.h2d_copies_per_step.value_or(1) < kSeldom) return std::nullopt;
   Claim claim;
   claim.weight = kWeight;
   claim.evidence.push_back(fmt::format("only {} of the copy time lies beside kernels",

@@ -1,5 +1,6 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -7,11 +8,10 @@ namespace {
 
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kMost = 0.35;
-  if (*signals.python_ratio < kMost || *signals.python_ratio <= *signals.decode_ratio) {
-    return std::nullopt;
-  }
+  const double python = of_time_on_cpu(signals, *signals.python_ratio);
+  if (python < kMost || *signals.python_ratio <= *signals.decode_ratio) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.python_ratio;
+  claim.weight = python;
   claim.evidence.push_back(
       fmt::format("the data set's own code and transforms take {} of the time in which a batch is "
                   "made (CPU time "

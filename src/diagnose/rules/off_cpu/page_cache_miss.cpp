@@ -8,7 +8,10 @@ namespace {
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kOffCpu = 0.4;
   constexpr double kMisses = 0.5;
+  // Less is noise: of a few bytes that are read, most may be missed.
+  constexpr double kLittle = 64e3;
   const double off_cpu = 1 - *signals.fetch_cpu_ratio;
+  if (signals.storage_bytes_per_s.value_or(kLittle) < kLittle) return std::nullopt;
   if (off_cpu < kOffCpu || *signals.page_cache_miss_ratio < kMisses) return std::nullopt;
   Claim claim;
   claim.weight = off_cpu * *signals.page_cache_miss_ratio;

@@ -1,11 +1,13 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
 std::optional<Claim> evaluate(const Signals& signals) {
+  if (cpus_are_taken(signals)) return std::nullopt;  // by others: they are not idle
   constexpr double kMoves = 0.25;
   constexpr double kLow = 0.5;
   if (*signals.gpu_utilisation_deviation < kMoves || *signals.cpu_use_ratio >= kLow) {

@@ -1,0 +1,41 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::string how_often(double per_step) {
+  if (per_step >= 0.95) return fmt::format("{:.0f} of them a step", std::max(1.0, per_step));
+  return fmt::format("one in {:.0f} steps", 1 / per_step);
+}
+
+// Few long gaps are no matter of launching: between two launches the host did something else.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (!host_works_between_launches(signals)) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.long_launch_gap_ratio;
+  std::string sentence = fmt::format(
+      "{} of that lies in long gaps, in which the host launched nothing", percent(claim.weight));
+  if (signals.long_launch_gap_ns_median) {
+    sentence += fmt::format(": {} in the median", duration(*signals.long_launch_gap_ns_median));
+  }
+  if (signals.long_launch_gaps_per_step.value_or(0) > 0) {
+    sentence += ", " + how_often(*signals.long_launch_gaps_per_step);
+  }
+  claim.evidence.push_back(std::move(sentence));
+  for (const NamedWork& work : named_work(signals)) {
+    claim.evidence.push_back(fmt::format("{} takes {} of it", work.words, percent(work.ratio)));
+  }
+  return claim;
+}
+
+}  // namespace
+
+Rule host_work_rule() {
+  return {"host_work", RuleKind::kDetail, "launch", {&Signals::long_launch_gap_ratio}, evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose

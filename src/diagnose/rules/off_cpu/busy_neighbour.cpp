@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Before anything is changed in a job, its machine has to be its own.
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kHalf = 0.5;  // of the CPUs: nothing explains more
+  if (!cpus_are_taken(signals)) return std::nullopt;
+  const double cpus = *signals.effective_cpus;
+  Claim claim;
+  claim.weight = std::min(1.0, *signals.neighbour_cores / (kHalf * cpus));
+  claim.evidence.push_back(fmt::format(
+      "other processes use {:.1f} of the {:.0f} CPUs that this job may use, itself it gets {:.1f}",
+      *signals.neighbour_cores, cpus, *signals.job_cpu_cores));
+  if (signals.cpu_waiting_threads) {
+    claim.evidence.push_back(fmt::format("{:.1f} of its threads wait for a CPU, in the mean",
+                                         *signals.cpu_waiting_threads));
+  }
+  if (signals.fetch_cpu_ratio && !is_native(signals)) {
+    claim.evidence.push_back(fmt::format("a batch that is being made has a CPU for {} of the time",
+                                         percent(*signals.fetch_cpu_ratio)));
+  }
+  return claim;
+}
+
+}  // namespace
+
+Rule busy_neighbour_rule() {
+  return {"busy_neighbour",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::neighbour_cores, &Signals::job_cpu_cores, &Signals::effective_cpus},
+          evaluate,
+          ""};
+}
+
+}  // namespace unstarve::diagnose
