@@ -5,6 +5,7 @@
 #include "advise/catalogue.h"
 #include "advise/host_verdict.h"
 #include "advise/verdict.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -118,9 +119,10 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   const Situation situation{diagnosis.signals, job};
   Advice advice;
   for (const diagnose::Finding& finding : diagnosis.findings) {
-    advice.for_findings.push_back(
-        is_worth_a_remedy(finding) ? remedies_for(situation, finding.reasons, predictions, advice)
-                                   : std::vector<Remedy>());
+    const Situation there{diagnosis.signals, job, diagnose::line_of(finding)};
+    advice.for_findings.push_back(is_worth_a_remedy(finding)
+                                      ? remedies_for(there, finding.reasons, predictions, advice)
+                                      : std::vector<Remedy>());
   }
   for (const diagnose::Hint& hint : diagnosis.hints) {
     std::vector<Remedy> remedies = remedies_for(situation, {hint.rule}, predictions, advice);

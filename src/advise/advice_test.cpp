@@ -59,6 +59,24 @@ TEST(Leading, IsWhatHasAReasonWhereThatMatters) {
   EXPECT_FALSE(advise_on(Diagnosis()).next_remedy);
 }
 
+TEST(Verdict, SaysTheLineAndWhatToDoThere) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.launch = 0.5};
+  diagnosis.findings = {finding_of("launch", 0.5)};
+  diagnosis.findings[0].code = {
+      {{"train.py:57", "own.get()", "waiting for its own queue", 0.7, 70}}, 100};
+  const Advice advice = advise_on(diagnosis);
+  const std::string line = "at train.py:57 (`own.get()`, waiting for its own queue)";
+  EXPECT_TRUE(contains(advice.verdict, "too late, mostly " + line)) << advice.verdict;
+  ASSERT_TRUE(advice.leading_remedy);
+  EXPECT_EQ(advice.leading_remedy->id, "move_host_work");
+  EXPECT_TRUE(contains(advice.leading_remedy->how, line)) << advice.leading_remedy->how;
+
+  diagnosis.findings[0].code.parts[0].share = 0.2;
+  EXPECT_FALSE(contains(advise_on(diagnosis).verdict, "train.py"));
+}
+
 // A finding that has a detail says it in the sentence that most people read alone.
 TEST(Verdict, HasWordsForEveryDetail) {
   for (const diagnose::Rule& rule : diagnose::all_rules()) {

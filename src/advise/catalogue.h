@@ -33,6 +33,7 @@ enum class Effort {
 struct Situation {
   const diagnose::Signals& signals;
   const JobFacts& job;
+  std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
 };
 
 /// How a remedy is applied to a run of the job without a change of its source.

@@ -95,15 +95,6 @@ struct SyncRow {
   Interval when;
 };
 
-/// One look at what a thread's Python does; see StackSample.
-struct StackRow {
-  std::int64_t pid = 0;
-  std::int64_t thread = 0;
-  std::int64_t t_ns = 0;
-  std::int64_t period_ns = 0;
-  std::int64_t late_ns = 0;
-};
-
 /// What a thread did that the hook knows by name; see HostWork.
 struct HostWorkRow {
   std::int64_t pid = 0;

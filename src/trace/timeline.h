@@ -9,7 +9,7 @@
 #include "base/reading.h"
 #include "trace/interval.h"
 #include "trace/loader.h"
-#include "trace/stack_sample.h"
+#include "trace/stacks/stack_sample.h"
 
 namespace unstarve::trace {
 
@@ -140,7 +140,7 @@ struct Timeline {
   std::vector<Fetch> fetches;
   std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<StackSample> stack_samples;
-  std::vector<Stack> stacks;  // that they refer to
+  std::vector<Stack> stacks;        // that they refer to
   std::vector<HostWork> host_work;  // of a millisecond or more each
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;

@@ -9,19 +9,20 @@ from typing import Any
 from emulation import PYTHON, unstarve
 
 SYNC = """
-import torch
+import time, torch
 def log(loss):
     return loss.item()
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(8)]).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 total = 0.0
-for step in range(150):
-    batch = torch.zeros(8192, 2048, device="cuda")
+for step in range(120):
+    batch = torch.zeros(4096, 2048, device="cuda")
     loss = model(batch).sum()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     total += log(loss)
+    time.sleep(0.01)  # while the GPU has nothing to do
 """
 
 STARVING = """

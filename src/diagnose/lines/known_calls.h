@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trace/stack_sample.h"
+#include "trace/stacks/stack_sample.h"
 
 namespace unstarve::diagnose {
 

@@ -51,6 +51,12 @@ std::string line_words(const Finding& finding) {
   return words;
 }
 
+std::string line_of(const Finding& finding) {
+  if (finding.cause == "input_wait" || finding.code.parts.empty()) return "";
+  const CodeShare& first = finding.code.parts.front();
+  return first.share < kMost || first.place.empty() ? "" : code_words(first);
+}
+
 std::string own_line_words(const Diagnosis& diagnosis) {
   if (diagnosis.own_code.parts.empty()) return "";
   const CodeShare& first = diagnosis.own_code.parts.front();

@@ -16,6 +16,10 @@ std::string code_list(const CodeTime& time);
 /// `input_wait` "; 62 % of a sample is RandAugment (train.py:41)". Empty where no line stands out.
 std::string line_words(const Finding& finding);
 
+/// The line that most of a finding's time goes to: "train.py:57 (`loss.item()`)". Empty where none
+/// stands out, and of `input_wait`, whose time is that of fetches.
+std::string line_of(const Finding& finding);
+
 /// Of the training thread's own work, to stand behind its share: ", 45 % of it at train.py:33
 /// (`loss.backward()`)". Empty where no line stands out.
 std::string own_line_words(const Diagnosis& diagnosis);

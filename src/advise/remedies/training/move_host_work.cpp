@@ -11,6 +11,15 @@ constexpr const char* kFind =
     "Find what the training thread does between launches (py-spy, torch.profiler with_stack) and "
     "move it out of the step: logging, metrics, checkpoints, Python loops over tensors.";
 
+/// Where it is not known by its name: by its line, or how to find it.
+std::string find_work(const std::string& line) {
+  if (line.empty()) return kFind;
+  return fmt::format(
+      "Move what the training thread does at {} out of the step: do it less often, "
+      "or in another thread or process.",
+      line);
+}
+
 /// The work that takes most of the long gaps, where it is known by name.
 std::string move_known_work(const diagnose::Signals& signals) {
   constexpr double kMost = 0.5;
@@ -34,10 +43,10 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   Remedy remedy;
   if (rule == "host_work") {
     remedy.how = move_known_work(signals);
-    if (remedy.how.empty()) remedy.how = kFind;
+    if (remedy.how.empty()) remedy.how = find_work(situation.line);
   } else if (rule == "launch" && !host_works_between_launches(signals) &&
              !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
-    remedy.how = kFind;
+    remedy.how = find_work(situation.line);
   } else if (rule == "sync" && !waits_in_each_step(signals)) {
     remedy.how = fmt::format(
         "Look at what the host does where it waits for the GPU, once in {:.0f} steps: do that less "

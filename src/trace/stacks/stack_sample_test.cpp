@@ -1,4 +1,4 @@
-#include "trace/stack_sample.h"
+#include "trace/stacks/stack_sample.h"
 
 #include <gtest/gtest.h>
 

@@ -38,4 +38,13 @@ struct StackSample {
   std::uint32_t stack = 0;     // an index into Timeline::stacks
 };
 
+/// One look at what a thread's Python does; see StackSample. A row of a run.
+struct StackRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  std::int64_t t_ns = 0;
+  std::int64_t period_ns = 0;
+  std::int64_t late_ns = 0;
+};
+
 }  // namespace unstarve::trace
