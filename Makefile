@@ -1,6 +1,6 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check build gpu-test bench conformance format clean fuzz \
+.PHONY: help demo test check build gpu-test zoo bench conformance format clean fuzz \
 	packages test-packages check-packages python-build python-demo python-test release install \
 	wheel sdist fetch-demo compile-installed
 
@@ -33,7 +33,7 @@ test: test-packages python-test  ## every test (C++, Python, the pages in a brow
 	@scripts/link_build.sh
 	@ctest --preset release
 	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python \
-	    $(VENV)/python -m pytest -q tests/python tests/browser tests/emulated
+	    $(VENV)/python -m pytest -q tests/python tests/browser tests/emulated tests/starving
 
 check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))
@@ -55,6 +55,11 @@ gpu-test: packages python-test  ## the tests that need a GPU, where there is one
 	@scripts/build.sh release
 	@scripts/link_build.sh
 	@scripts/gpu_test.sh
+
+zoo: packages python-test  ## verdicts on jobs with planted causes: which are right [ARGS="--half A --only NAME"]
+	@scripts/build.sh release $(INSTALLED)
+	@scripts/link_build.sh
+	@PYTHONPATH=build/release/python $(VENV)/python tests/starving/run_zoo.py $(ARGS)
 
 bench: release  ## the loader's speed on a folder of JPEGs [SRC=folder ARGS='--threads 1']
 	@test -n "$(SRC)" || { echo "name a folder of JPEGs: make bench SRC=folder" >&2; exit 2; }

@@ -40,7 +40,8 @@ def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
 
 
 def python_commands() -> list[list[str]]:
-    tests = ["tests/python", "tests/browser", "tests/emulated", "tests/installed"]
+    suites = ("python", "browser", "emulated", "installed", "starving")
+    tests = [f"tests/{suite}" for suite in suites]
     folders = ["python", "examples", "tools", *tests, "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [

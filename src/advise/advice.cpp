@@ -87,6 +87,12 @@ void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Ad
   }
 }
 
+/// The verdict's sentences without the remedy.
+std::string write_cause(const diagnose::Diagnosis& diagnosis, Advice advice, const JobFacts& job) {
+  if (advice.leading_remedy) advice.leading_remedy->how.clear();
+  return write_verdict(diagnosis, advice, job);
+}
+
 }  // namespace
 
 std::span<const Remedy> Advice::of_finding(std::size_t i) const {
@@ -129,6 +135,7 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   decide(diagnosis, situation, advice);
   advice.not_observed = what_was_not_observed(diagnosis, job);
   advice.verdict = write_verdict(diagnosis, advice, job);
+  advice.cause = write_cause(diagnosis, advice, job);
   return advice;
 }
 

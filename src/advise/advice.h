@@ -39,6 +39,7 @@ struct Advice {
   bool left_out_doubtful = false;  // a remedy, since the range of its gain reaches down to none
   std::vector<NotObserved> not_observed;
   std::string verdict;  // one sentence, or a few
+  std::string cause;    // the same without what to do, which can stand beside it
 
   /// Of the i-th finding of the diagnosis; none where nothing was advised on it.
   std::span<const Remedy> of_finding(std::size_t i) const;

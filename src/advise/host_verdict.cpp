@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "advise/verdict.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -23,7 +24,8 @@ constexpr std::int64_t kStepsForWindow = 20;
 std::string own_work(const Diagnosis& diagnosis) {
   const diagnose::ThreadTime& time = *diagnosis.thread_time;
   if (trains_on_host(diagnosis.signals)) {
-    return fmt::format("{} is the training itself, on the CPU", percent(time.own_work));
+    return fmt::format("{} is the training itself, on the CPU{}", percent(time.own_work),
+                       diagnose::own_line_words(diagnosis));
   }
   if (time.sync && *time.sync > kWorthARemedy) {
     return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
@@ -34,7 +36,7 @@ std::string own_work(const Diagnosis& diagnosis) {
 std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
   const double waits = (*diagnosis.thread_time).input_wait;
   return fmt::format("Not input-bound: waiting for the data loader{} takes {} of a step; {}.",
-                     diagnose::at(job.loader_place), percent(waits), own_work(diagnosis));
+                     which_loader(job), percent(waits), own_work(diagnosis));
 }
 
 std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
@@ -48,11 +50,11 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
-                                 percent(finding.share), diagnose::at(job.loader_place));
+                                 percent(finding.share), which_loader(job));
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
-  text += what_to_do(advice) + no_promise(diagnosis, advice) + ".";
+  text += diagnose::line_words(finding) + what_to_do(advice) + no_promise(diagnosis, advice) + ".";
   if (!trains_on_host(diagnosis.signals)) text += " How much of that a GPU idles was not observed.";
   return text;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "diagnose/rules/wording.h"
+
 namespace unstarve::advise {
 
 namespace {
@@ -28,16 +30,25 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   for (const trace::TrainingDevice& device : job.timeline().training_devices) {
     if (device.process == job.ranks()[rank].process) facts.device = device;
   }
-  const job::LoaderUse* loader = job.ranks()[rank].training_loader();
+  const job::LoaderUse* loader = job.ranks()[rank].waited_loader();
   if (loader == nullptr || !loader->config) return facts;
   facts.loader_place = loader->config->place;
   facts.data = loader->config->data;
+  facts.iterated_at = loader->config->iterated_at;
+  facts.evaluates = !loader->feeds_training;
   for (const trace::LoaderConfig& config : job.timeline().loaders) {
     const bool same = config.process == job.ranks()[rank].process && loader->id && config.id &&
                       *config.id == *loader->id;
     if (same && config.made_ns != 0) ++facts.passes;
   }
   return facts;
+}
+
+std::string which_loader(const JobFacts& job) {
+  std::string text = job.evaluates ? " of the evaluation" : "";
+  text += diagnose::at(job.loader_place);
+  const bool elsewhere = !job.iterated_at.empty() && job.iterated_at != job.loader_place;
+  return elsewhere ? fmt::format("{} (iterated at {})", text, job.iterated_at) : text;
 }
 
 bool may_load_natively(const trace::DataSet& data) {

@@ -10,11 +10,17 @@ namespace unstarve::advise {
 
 /// What remedies have to know of the job beside its signals.
 struct JobFacts {
-  std::string loader_place;  // where it makes the loader that feeds its training: "train.py:41"
-  trace::DataSet data;       // that this loader loads
+  std::string loader_place;           // where it makes the loader that it waits for: "train.py:41"
+  trace::DataSet data;                // that this loader loads
   trace::TrainingDevice device = {};  // that it trains on; without a kind: the job did not say
   std::int64_t passes = 0;  // over the data that feed the training, begun; 0: not recorded
+  std::string iterated_at = {};       // where it takes that loader's batches; empty: not known
+  bool evaluates = false;             // that loader feeds no training, but an evaluation
 };
+
+/// " at train.py:41 (iterated at train.py:50)", to stand behind "the data loader"; as much of it as
+/// is known.
+std::string which_loader(const JobFacts& job);
 
 /// Of the loader that feeds the training of a rank (an index into job.ranks()).
 JobFacts job_facts(const job::JobView& job, std::size_t rank);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "advise/host_verdict.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
 
@@ -15,7 +16,6 @@ namespace unstarve::advise {
 
 namespace {
 
-using diagnose::at;
 using diagnose::Diagnosis;
 using diagnose::Finding;
 using diagnose::percent;
@@ -118,10 +118,10 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   std::string sentence =
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
-  if (first.cause == "input_wait") sentence += at(job.loader_place);
+  if (first.cause == "input_wait") sentence += which_loader(job);
   const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
-  sentence += span_note(diagnosis) + what_to_do(advice);
+  sentence += diagnose::line_words(first) + span_note(diagnosis) + what_to_do(advice);
   return sentence + "." + what_is_not_known(diagnosis, first);
 }
 

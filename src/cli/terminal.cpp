@@ -98,4 +98,18 @@ void write_notes(const std::vector<std::string>& notes) {
   }
 }
 
+void write_remarks(const trial::Examination& examined, bool verbose) {
+  std::vector<std::string> left;
+  const std::vector<std::string>& predicted = examined.predictions.notes;
+  for (const std::string& remark : examined.remarks) {
+    const bool of_gains = std::find(predicted.begin(), predicted.end(), remark) != predicted.end();
+    if (remark != examined.no_steps && (verbose || !of_gains)) left.push_back(remark);
+  }
+  if (!verbose && left.size() > 1) {
+    left.front() += fmt::format(" ({} more with --verbose)", left.size() - 1);
+    left.resize(1);
+  }
+  write_notes(left);
+}
+
 }  // namespace unstarve::cli

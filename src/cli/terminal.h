@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "report/text/live.h"
 #include "report/text/terminal.h"
+#include "trial/examination.h"
 
 namespace unstarve::cli {
 
@@ -52,6 +53,9 @@ class ReadingLine {
 
 /// Each on a line of stderr, as "unstarve: note: ...".
 void write_notes(const std::vector<std::string>& notes);
+/// Of an examination's remarks those that its report does not hold: the first, and how many more
+/// there are, and none on how gains were predicted; with `verbose` all.
+void write_remarks(const trial::Examination& examined, bool verbose);
 
 /// Writes all of `text`, whatever it holds. A reader that went away is not an error of ours.
 void write_text(Stream stream, std::string_view text);

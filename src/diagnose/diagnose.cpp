@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "diagnose/findings.h"
+#include "diagnose/lines/name_code.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
 #include "diagnose/signals/derive.h"
@@ -85,6 +86,9 @@ StepSummary summarise_steps(const SignalSources& sources) {
     durations.push_back(static_cast<double>(step.when.duration_ns()) / kNsPerUs);
   }
   StepSummary summary;
+  const std::vector<trace::Step>& steps = sources.rank.steps;
+  summary.are_batches = std::any_of(steps.begin(), steps.end(),
+                                    [](const trace::Step& step) { return step.is_batch; });
   summary.count = static_cast<std::int64_t>(durations.size());
   if (durations.empty()) return summary;
   summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /
@@ -139,6 +143,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
+  name_code(sources, diagnosis);
   return diagnosis;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnose/findings.h"
 #include "diagnose/testing/starving_run.h"
 
 namespace unstarve::diagnose {
@@ -101,6 +102,28 @@ TEST(Diagnose, WithoutWaitsInputWaitAbstains) {
     abstains |= silent.rule == "input_wait" && silent.signal == "wait_ratio";
   }
   EXPECT_TRUE(abstains);
+}
+
+/// Of a loader whose batches are almost nothing but collated, and whose workers start in each
+/// epoch.
+std::string reason_beside_starts(double startup_wait_ratio) {
+  Signals signals;
+  signals.input_wait_ratio = 0.36;
+  signals.wait_ratio = 0.43;
+  signals.num_workers = 2;
+  signals.collate_ratio = 0.95;
+  signals.ready_wait_ratio = 0.3;
+  signals.loader_starts = 29;
+  signals.startup_wait_ratio = startup_wait_ratio;
+  Diagnosis diagnosis;
+  conclude(signals, diagnosis);
+  return diagnosis.findings.empty() ? "" : diagnosis.findings.front().detail;
+}
+
+TEST(Diagnose, HowABatchIsMadeExplainsOnlyTheWaitingThatIsNotForWorkersToStart) {
+  EXPECT_EQ(reason_beside_starts(0.55), "loader_startup");
+  EXPECT_EQ(reason_beside_starts(0.3), "collate_ipc");
+  EXPECT_EQ(reason_beside_starts(0.1), "collate_ipc");
 }
 
 TEST(Diagnose, SignalsOfTheMonitorNeedEnoughSamples) {

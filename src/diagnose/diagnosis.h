@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "diagnose/lines/code_time.h"
 #include "diagnose/signals/signals.h"
 #include "trace/timeline.h"
 
@@ -46,6 +47,7 @@ struct StepSummary {
   Reading<double> mean_us = {};
   Reading<double> median_us = {};
   Reading<double> samples_per_s = {};  // of the steps in which the job trains
+  bool are_batches = false;            // of a loader, where no optimizer stepped
 };
 
 /// What the training thread does in a step, as the host alone sees it: shares of the steps' time
@@ -72,6 +74,9 @@ struct Finding {
   std::vector<std::string> evidence;  // sentences with numbers
   /// Rules that spoke for it: the cause's, then its details by how much they explain.
   std::vector<std::string> reasons = {};
+  /// The job's code in its time: of `input_wait` what its fetches do, of `sync` where the training
+  /// thread blocks, of other idle time what that thread does meanwhile.
+  CodeTime code = {};
 };
 
 /// What a rule of thumb says, beside the findings: it has no share of time.
@@ -98,6 +103,7 @@ struct Diagnosis {
   Reading<Partition> partition =
       {};  // of the worst device; absent when no GPU activity was recorded
   Reading<ThreadTime> thread_time = {};  // absent without steps or without a loader's waits
+  CodeTime own_code = {};                // of the training thread, outside of the loader
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
   std::vector<Finding> findings;  // by share, largest first

@@ -15,6 +15,19 @@ struct Detail {
   Claim claim;
 };
 
+// What workers take to start is a share of all waiting. The other details say how a batch is made
+// or handed over, and so explain no more than the waiting that is left.
+void weigh_beside_start(std::vector<Detail>& details) {
+  const auto start = std::find_if(details.begin(), details.end(), [](const Detail& detail) {
+    return detail.name == "loader_startup";
+  });
+  if (start == details.end()) return;
+  const double left = 1 - start->claim.weight;
+  for (Detail& detail : details) {
+    if (detail.name != "loader_startup") detail.claim.weight *= left;
+  }
+}
+
 // The detail that explains most of the cause names the finding; all of them are evidence.
 void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& abstentions) {
   std::vector<Detail> details;
@@ -24,6 +37,7 @@ void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& 
     if (answer.claim) details.push_back({rule.name, std::move(*answer.claim)});
     if (answer.abstention) abstentions.push_back(std::move(*answer.abstention));
   }
+  weigh_beside_start(details);
   std::stable_sort(details.begin(), details.end(), [](const Detail& a, const Detail& b) {
     return a.claim.weight > b.claim.weight;
   });

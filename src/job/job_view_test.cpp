@@ -108,6 +108,26 @@ TEST(LoaderUse, TwoLoadersOfEveryStepBothFeedIt) {
   EXPECT_EQ(rank.training_steps().size(), 4U) << "all but the warm-up";
 }
 
+TEST(LoaderUse, TheOneThatIsWaitedForIsSpokenOf) {
+  Job slow_evaluation;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int i = 0; i < 10; ++i) slow_evaluation.wait(kTraining, 1).end_step(10);
+    for (int i = 0; i < 4; ++i) slow_evaluation.wait(kValidation, 200);
+  }
+  slow_evaluation.steps(2);
+  const JobView job(slow_evaluation.timeline());
+  EXPECT_EQ(*job.ranks().front().training_loader()->id, kTraining);
+  EXPECT_EQ(*job.ranks().front().waited_loader()->id, kValidation);
+
+  // What was waited before the steps that count does not.
+  Job sanity_check;
+  sanity_check.wait(kValidation, 5000);
+  for (int i = 0; i < 10; ++i) sanity_check.wait(kTraining, 5).end_step(10);
+  sanity_check.wait(kValidation, 20).steps(2);
+  const JobView checked(sanity_check.timeline());
+  EXPECT_EQ(*checked.ranks().front().waited_loader()->id, kTraining);
+}
+
 TEST(StepPhase, StepsWithAnEvaluationAreNoTraining) {
   const Timeline timeline = Job().steps(4).evaluate().steps(4).timeline();
   const JobView job(timeline);

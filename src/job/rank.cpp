@@ -100,6 +100,23 @@ const LoaderUse* Rank::training_loader() const {
   return loaders.empty() ? nullptr : &loaders.front();
 }
 
+const LoaderUse* Rank::waited_loader() const {
+  const LoaderUse* longest = training_loader();
+  if (longest == nullptr) return nullptr;
+  const auto waited_ns = [this](const LoaderUse& use) {
+    std::int64_t waited = 0;
+    for (const trace::LoaderWait& wait : use.waits) {
+      if (!span || wait.when.start_ns >= (*span).start_ns) waited += wait.when.duration_ns();
+    }
+    return waited;
+  };
+  for (const LoaderUse& use : loaders) {
+    const bool other_purpose = use.feeds_training != loaders.front().feeds_training;
+    if (other_purpose && waited_ns(use) > waited_ns(*longest)) longest = &use;
+  }
+  return longest;
+}
+
 std::vector<trace::Step> Rank::training_steps() const {
   std::vector<trace::Step> found;
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -233,6 +233,12 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
     return fail(ErrorCode::kNotSupported,
                 "a prediction needs the loader's waits, and {} records none", timeline.file);
   }
+  if (measured.waited_loader()->feeds_training != loader->feeds_training) {
+    return fail(ErrorCode::kNotSupported,
+                "gains are predicted for the loader that feeds the training, and {} waits more for "
+                "another, of an evaluation",
+                timeline.file);
+  }
   if (timeline.device_ops.empty() && !options.device_busy_ratio) {
     return fail(ErrorCode::kNotSupported,
                 "a prediction needs the device's busy time, and {} records none", timeline.file);

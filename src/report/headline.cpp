@@ -8,6 +8,56 @@
 
 namespace unstarve::report {
 
+namespace {
+
+/// "after 60 steps in 12.2 s", as far as it is known.
+std::string after_what(const Report& report) {
+  const RunFacts& facts = report.facts;
+  const std::int64_t steps = std::max(facts.steps, report.diagnosis.steps.count);
+  std::string text;
+  const char* const what = report.diagnosis.steps.are_batches ? "batch" : "step";
+  const char* const plural = report.diagnosis.steps.are_batches ? "es" : "s";
+  if (steps > 0) text = fmt::format(" after {} {}{}", steps, what, steps == 1 ? "" : plural);
+  if (steps == 0 && facts.exit_code) text = " without a training step";
+  if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
+  return text;
+}
+
+/// ": 202.9 ms a step, 157 samples/s".
+std::string at_what_rate(const diagnose::StepSummary& steps) {
+  if (!steps.median_us) return {};
+  std::string text = fmt::format(": {} a {}", duration_text(*steps.median_us),
+                                 steps.are_batches ? "batch" : "step");
+  if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
+  if (steps.are_batches) text += " (no optimizer stepped: each batch of the loader is a step)";
+  return text;
+}
+
+}  // namespace
+
+bool job_failed(const RunFacts& facts) {
+  return !facts.exit_signal.empty() || facts.exit_code.value_or(0) != 0;
+}
+
+std::string what_happened(const Report& report) {
+  const RunFacts& facts = report.facts;
+  std::string text;
+  if (!facts.exit_signal.empty()) {
+    text = "The job ended by " + facts.exit_signal;
+  } else if (facts.exit_code) {
+    text = fmt::format("exit {}", *facts.exit_code);
+    // A shell's word for a program of its own that a signal ended.
+    if (const std::int64_t number = *facts.exit_code - 128; number > 0 && number < 65) {
+      text += fmt::format(" (128 + {})", signal_name(number));
+    }
+  } else if (report.diagnosis.steps.count == 0) {
+    return {};
+  } else {
+    text = report.diagnosis.input == trace::InputKind::kRun ? "So far" : "Recorded";
+  }
+  return text + after_what(report) + at_what_rate(report.diagnosis.steps) + ".";
+}
+
 const Verification* best_verified(const std::vector<Verification>& verification) {
   const auto best = std::max_element(verification.begin(), verification.end(),
                                      [](const Verification& a, const Verification& b) {

@@ -7,6 +7,13 @@
 
 namespace unstarve::report {
 
+/// "exit 0 after 60 steps in 12.2 s: 202.9 ms a step, 157 samples/s"; of a job that a signal ended
+/// "The job ended by SIGSEGV after 3 steps". Empty where neither its end nor a step was seen.
+std::string what_happened(const Report& report);
+
+/// Whether the job ended otherwise than well.
+bool job_failed(const RunFacts& facts);
+
 /// The finding that the verdict begins with; null where there is none.
 const diagnose::Finding* leading_finding(const Report& report);
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "report/headline.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
 
@@ -87,6 +88,21 @@ Json hints_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advi
   return list;
 }
 
+/// Of whoever was looked at; an empty list where nobody was, or too seldom.
+Json code_json(const diagnose::CodeTime& time) {
+  Json list = Json::array();
+  for (const diagnose::CodeShare& code : time.parts) {
+    Json json = Json::object();
+    if (!code.place.empty()) json["place"] = code.place;
+    if (!code.call.empty()) json["call"] = code.call;
+    if (!code.what.empty()) json["what"] = code.what;
+    json["share"] = number(code.share);
+    json["looks"] = code.looks;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json finding_json(const diagnose::Finding& finding, std::span<const advise::Remedy> remedies) {
   Json json = Json::object();
   json["cause"] = finding.cause;
@@ -94,6 +110,7 @@ Json finding_json(const diagnose::Finding& finding, std::span<const advise::Reme
   json["share"] = number(finding.share);
   json["confidence"] = std::string(confidence_name(finding.confidence));
   json["evidence"] = finding.evidence;
+  if (!finding.code.parts.empty()) json["code"] = code_json(finding.code);
   json["remedies"] = remedies_json(remedies);
   return json;
 }
@@ -147,6 +164,22 @@ Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
   return list;
 }
 
+/// What a step is of which a report counts so many.
+std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
+  if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
+  return diagnosis.steps.are_batches ? "loader_batch" : "optimizer_step";
+}
+
+/// How a run's job ended; what it is not known of is left out.
+Json job_json(const RunFacts& facts) {
+  Json json = {{"steps", facts.steps}, {"failed", job_failed(facts)}};
+  json["exit_code"] = facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
+  if (!facts.exit_signal.empty()) json["exit_signal"] = facts.exit_signal;
+  if (!facts.no_steps.empty()) json["no_steps"] = facts.no_steps;
+  if (!facts.losses.empty()) json["losses"] = facts.losses;
+  return json;
+}
+
 Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json json = Json::object();
   json["schema"] = "unstarve.diagnosis/1";
@@ -155,10 +188,12 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   json["devices"] = Json::array();
   for (const auto& device : diagnosis.devices) json["devices"].push_back(device_json(device));
   json["steps"] = Json{{"count", diagnosis.steps.count},
+                       {"counted_by", std::string(counted_by(diagnosis))},
                        {"mean_us", number(diagnosis.steps.mean_us)},
                        {"median_us", number(diagnosis.steps.median_us)},
                        {"samples_per_s", number(diagnosis.steps.samples_per_s)}};
   json["thread_time"] = thread_time_json(diagnosis.thread_time);
+  if (!diagnosis.own_code.parts.empty()) json["own_code"] = code_json(diagnosis.own_code);
   json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
                                           : absent(diagnosis.partition.why_absent());
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},
@@ -194,6 +229,7 @@ std::string dump(const Json& json) {
 
 std::string to_json(const Report& report, bool with_verification) {
   Json json = diagnosis_json(report.diagnosis, report.advice);
+  if (report.diagnosis.input == trace::InputKind::kRun) json["job"] = job_json(report.facts);
   if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
     json["emulated_durations"] = durations_json(from);
   }

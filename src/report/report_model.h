@@ -37,6 +37,14 @@ struct RunFacts {
   /// Of an emulated one: "roofline", "recording" or "factor" (docs/formats/run.md).
   std::string emulated_durations;
   Reading<double> duration_s;
+  /// How the job ended; absent: it runs, or what watched it was killed.
+  Reading<std::int64_t> exit_code;
+  std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
+  std::int64_t steps = 0;   // that were seen of it, the warm-up's too
+  /// Of a job without a single step, what was not seen of it and why; a sentence.
+  std::string no_steps;
+  /// What of a run's GPU activity is missing, and what that means; a sentence.
+  std::string losses;
   std::vector<Fact> versions;
 };
 

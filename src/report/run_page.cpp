@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_word.h"
+#include "report/words.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
 
@@ -43,6 +44,24 @@ std::string shown_time(std::int64_t wall_ns) {
   return text;
 }
 
+/// What was not kept of a run, and what that means for its shares.
+std::string losses(const trace::RunReader& run) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  std::string text;
+  if (const std::int64_t events = run.number("events_lost"); events > 0) {
+    text = fmt::format(
+        "{} GPU events were not kept, for want of room: the GPU's shares are of the time before "
+        "that.",
+        events < kMillion ? std::to_string(events)
+                          : fmt::format("{:.1f} million", static_cast<double>(events) / kMillion));
+  }
+  if (const std::int64_t rows = run.number("rows_lost"); rows > 0) {
+    text += fmt::format("{}{} rows could not be written: steps and waits among them are missing.",
+                        text.empty() ? "" : " ", rows);
+  }
+  return text;
+}
+
 RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals) {
   RunFacts facts;
   facts.command = shown_command(run.info("command"));
@@ -50,13 +69,23 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   facts.host = run.info("host");
   if (signals.effective_cpus)
     facts.host += fmt::format(", {:.0f} CPU cores", *signals.effective_cpus);
+  // Profiles of emulated GPUs have the word in their names; it is said beside them.
+  constexpr std::string_view kEmulated = "Emulated ";
   facts.device = run.info("device_name");
+  if (facts.device.compare(0, kEmulated.size(), kEmulated) == 0) {
+    facts.device.erase(0, kEmulated.size());
+  }
   facts.emulated = run.info("device_kind") == "emulated";
   facts.emulated_durations = run.info("emulated_durations");
   const std::int64_t ended_ns = run.number("ended_ns");
   if (ended_ns > 0) {
     facts.duration_s = static_cast<double>(ended_ns - run.number("started_ns")) * kSecondsPerNs;
   }
+  if (ended_ns > 0) facts.exit_code = run.number("exit_code");
+  if (const std::int64_t number = run.number("exit_signal"); number > 0) {
+    facts.exit_signal = signal_name(number);
+  }
+  facts.losses = losses(run);
   facts.versions.push_back({"unstarve", run.info("unstarve_version")});
   return facts;
 }
@@ -118,6 +147,9 @@ Report make_report(const trial::Examination& examined) {
   const auto run = trace::RunReader::open(examined.run_dir);
   if (!run) return report;  // it was removed meanwhile: what is known of it is shown
   report.facts = run_facts(*run, examined.diagnosis.signals);
+  const diagnose::PartitionedJob& job = examined.recording->partitioned;
+  report.facts.steps = static_cast<std::int64_t>(job.job.ranks()[job.rank_index()].steps.size());
+  if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, trial::kBefore, report);
   return report;

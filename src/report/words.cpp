@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <numeric>
+#include <utility>
 
+#include "advise/verdict.h"
 #include "trial/emulation/roofline_range.h"
 
 namespace unstarve::report {
@@ -30,6 +33,22 @@ constexpr std::array<ShareWord, 3> kThreadWords = {{
     {"input_wait", nullptr, "the training thread waits for the data loader"},
     {"sync", nullptr, "it waits for the device"},
     {"own_work", nullptr, "the rest: its own work"},
+}};
+
+/// What a cause is called among people.
+struct CauseWord {
+  std::string_view cause;
+  std::string_view words;
+};
+constexpr std::array<CauseWord, 8> kCauseWords = {{
+    {"gpu_busy", "computing"},
+    {"input_wait", "waiting for the data loader"},
+    {"sync", "the host waits for the GPU"},
+    {"launch", "work launched too late"},
+    {"exposed_copy", "copies with nothing computed beside them"},
+    {"exposed_communication", "communication with nothing computed beside it"},
+    {"kernel_wait", "gaps between kernels launched in time"},
+    {"other", "idle for a reason that was not recorded"},
 }};
 
 double usable(double weight) { return std::isfinite(weight) && weight > 0 ? weight : 0; }
@@ -108,6 +127,34 @@ std::string_view why_words(WhyAbsent why) {
     case WhyAbsent::kNotObserved: return "not observed";
   }
   return "not observed";
+}
+
+std::string signal_name(std::int64_t number) {
+  constexpr std::array<std::pair<int, std::string_view>, 16> kNames = {{
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+      {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+      {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+  }};
+  for (const auto& [signal, name] : kNames) {
+    if (signal == number) return std::string(name);
+  }
+  return fmt::format("signal {}", number);
+}
+
+std::string finding_words(const diagnose::Finding& finding) {
+  // A name that nobody gave words reads better without its underscores.
+  const auto spaced = [](std::string name) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+  };
+  const auto known =
+      std::find_if(kCauseWords.begin(), kCauseWords.end(),
+                   [&finding](const CauseWord& word) { return word.cause == finding.cause; });
+  std::string text = known == kCauseWords.end() ? spaced(finding.cause) : std::string(known->words);
+  if (finding.detail.empty()) return text;
+  const std::string_view detail = advise::detail_words(finding.detail);
+  return text + ": " + (detail.empty() ? spaced(finding.detail) : std::string(detail));
 }
 
 std::string finding_title(const diagnose::Finding& finding) {

@@ -44,6 +44,10 @@ std::string_view input_kind_name(trace::InputKind kind);  // "kineto", "run", "n
 std::string_view confidence_name(diagnose::Confidence confidence);  // "clear", "ambiguous"
 std::string_view why_words(WhyAbsent why);                          // "not supported here", ...
 
+/// "waiting for the data loader: decoding images": for people, without the names of the interfaces.
+std::string finding_words(const diagnose::Finding& finding);
+/// "SIGSEGV"; of one without a name of its own "signal 40".
+std::string signal_name(std::int64_t number);
 /// "input_wait / decode_cpu", or the cause alone.
 std::string finding_title(const diagnose::Finding& finding);
 

@@ -26,6 +26,7 @@ enum EventNumber : std::uint16_t {
   kProcessEnd = 6,
   kSync = 7,
   kStage = 8,
+  kStack = 9,
   kHostWork = 11,
 };
 
@@ -117,6 +118,21 @@ bool add_stage(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   return true;
 }
 
+/// False when the record cannot be one. A stack without words (there were too many, or the file of
+/// names is gone) is passed on as such: the time is the thread's all the same.
+bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stacks, RunSink& sink) {
+  constexpr std::int64_t kLongestPeriodNs = 60'000'000'000;
+  const std::int64_t period_ns = raw.numbers[1];
+  if (period_ns <= 0 || period_ns > kLongestPeriodNs) return false;
+  if (stacks == nullptr) return true;
+  const Reading<std::int64_t> number = count(raw.numbers[0]);
+  const std::string_view words =
+      number ? stacks->name(static_cast<std::uint64_t>(*number)) : std::string_view();
+  const std::int64_t late_ns = count(raw.numbers[2]).value_or(0);
+  sink.add(StackRow{pid, raw.thread_id, raw.start_ns, period_ns, late_ns}, words);
+  return true;
+}
+
 /// False when the record names a kind of work that there is not.
 bool add_host_work(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   const std::int64_t kind = raw.numbers[0];
@@ -128,8 +144,8 @@ bool add_host_work(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
 
 }  // namespace
 
-HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id,
-                             RunSink& sink) {
+HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId& id, RunSink& sink,
+                             RingNamesReader* stacks) {
   const std::int64_t pid = id.pid;
   RawHookEvent raw;
   if (record.size() != sizeof(raw)) return HookRecord::kDamaged;
@@ -145,6 +161,9 @@ HookRecord decode_hook_event(std::span<const std::byte> record, const ProcessId&
     case kSync: sink.add(SyncRow{pid, raw.thread_id, {raw.start_ns, raw.end_ns}}); break;
     case kStage:
       if (!add_stage(raw, pid, sink)) return HookRecord::kDamaged;
+      break;
+    case kStack:
+      if (!add_stack(raw, pid, stacks, sink)) return HookRecord::kDamaged;
       break;
     case kHostWork:
       if (!add_host_work(raw, pid, sink)) return HookRecord::kDamaged;

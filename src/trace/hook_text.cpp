@@ -46,7 +46,8 @@ DataSet data_set_of(const Json& json) {
 }
 
 LoaderWords words_of(const Json& json) {
-  return {text_at(json, "loader_place"), data_set_of(member(json, "dataset"))};
+  return {text_at(json, "loader_place"), data_set_of(member(json, "dataset")),
+          text_at(json, "iterated_at")};
 }
 
 /// Why the hook left a loader as it was, for the first that it did.
@@ -142,6 +143,7 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       const LoaderWords& words = found != text.loaders.end() ? found->second : text.first_loader;
       loader.place = words.place;
       loader.data = words.data;
+      loader.iterated_at = words.iterated_at;
     }
   }
 }

@@ -16,6 +16,7 @@ namespace unstarve::trace {
 struct LoaderWords {
   std::string place;  // where the job makes it: "train.py:41"
   DataSet data;
+  std::string iterated_at = {};  // where the job takes its batches
 };
 
 /// The beginning of a step in a trace of torch.profiler, between two readings of CLOCK_MONOTONIC.

@@ -63,6 +63,7 @@ void read_events_of(const std::string& dir, TimelineSink& sink, Marks& marks,
 /// What the store says beside its rows.
 struct StoredState {
   bool ended = false;
+  bool events_lost = false;  // for want of room
   std::vector<ProcessRecord> processes;
 };
 
@@ -87,8 +88,34 @@ std::optional<StoredState> read_store(const std::string& path, LoadedRun& out, T
     }
   }
   // What they said in words is for people alone, so nothing fails for want of it.
-  return StoredState{reader->has_ended(),
+  return StoredState{reader->has_ended(), reader->number("events_lost") > 0,
                      reader->processes().value_or(std::vector<ProcessRecord>())};
+}
+
+/// Where events no longer fitted, what is not there was not recorded: that no GPU idled then.
+void end_recording_with_the_last_event(Timeline& timeline) {
+  std::map<std::int64_t, Interval> recorded;  // of each process
+  for (const DeviceOp& op : timeline.device_ops) {
+    const auto [entry, is_new] =
+        recorded.try_emplace(process_of(op.correlation), Interval{op.start_ns, op.end_ns});
+    entry->second.end_ns = std::max(entry->second.end_ns, op.end_ns);
+  }
+  std::vector<RecordedWindow>& windows = timeline.windows;
+  for (const auto& [process, when] : recorded) {
+    const auto of_process = [process = process](const RecordedWindow& window) {
+      return window.process == process;
+    };
+    if (std::any_of(windows.begin(), windows.end(), of_process)) continue;
+    RecordedWindow all;
+    all.process = process;
+    all.when = when;
+    windows.push_back(all);
+  }
+  for (RecordedWindow& window : windows) {
+    const auto last = recorded.find(window.process);
+    const std::int64_t end_ns = last == recorded.end() ? 0 : last->second.end_ns;
+    window.when.end_ns = std::max(window.when.start_ns, std::min(window.when.end_ns, end_ns));
+  }
 }
 
 }  // namespace
@@ -114,6 +141,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     read_rings(dir, marks, sink, out.remarks);
   }
   sink.finish();
+  if (stored && stored->events_lost) end_recording_with_the_last_event(out.timeline);
   if (stored) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);

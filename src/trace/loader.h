@@ -30,6 +30,7 @@ struct LoaderConfig {
   Reading<bool> persistent_workers = {};  // they outlive an epoch
   std::string place = {};                 // where the job makes it: "train.py:41"; empty: unknown
   DataSet data = {};
+  std::string iterated_at = {};  // where the job takes its batches; empty: unknown
 };
 
 /// The training thread inside a loader's `__next__`.

@@ -11,7 +11,7 @@
 namespace unstarve::trace {
 
 RingFollower::RingFollower(RingReader reader, std::string file)
-    : reader_(std::move(reader)), kernel_names_(reader_.path()) {
+    : reader_(std::move(reader)), kernel_names_(reader_.path()), stacks_(reader_.path()) {
   mark_.file = std::move(file);
 }
 
@@ -76,7 +76,7 @@ Status RingFollower::drain(RunSink& sink) {
         if (is_device_ring()) {
           whole = decode_device_activity(record, view, sink);
         } else {
-          const HookRecord taken = decode_hook_event(record, id, sink);
+          const HookRecord taken = decode_hook_event(record, id, sink, &stacks_);
           if (taken == HookRecord::kEnd) writer_ended_ = true;
           whole = taken != HookRecord::kDamaged;
         }

@@ -46,6 +46,7 @@ class RingFollower {
   std::uint64_t lost_before_ = 0;  // by the earlier reader
   std::string text_;
   KernelNames kernel_names_;
+  RingNamesReader stacks_;    // of a hook ring
   std::int64_t device_ = -1;  // of a device ring whose text was read
   std::string remark_;
   bool announced_ = false;

@@ -144,6 +144,25 @@ Status read_stages(const Database& database, RunSink& sink) {
       });
 }
 
+Status read_stack_samples(const Database& database, RunSink& sink) {
+  const Result<bool> known = has_table(database, "stack_sample");
+  if (!known) return forward_error(known);
+  if (!*known) return {};
+  std::map<std::int64_t, std::string> words;
+  const Status read = for_each_row(
+      database, "SELECT id, words FROM stack", {},
+      [&words](const Statement& row) { words[row.integer(0)] = std::string(row.text(1)); });
+  if (!read) return read;
+  return for_each_row(
+      database, "SELECT pid, tid, t_ns, period_ns, late_ns, stack FROM stack_sample ORDER BY rowid",
+      {}, [&words, &sink](const Statement& row) {
+        const auto stack = words.find(row.integer(5));
+        sink.add(StackRow{row.integer(0), row.integer(1), row.integer(2), row.integer(3),
+                          row.integer(4)},
+                 stack == words.end() ? std::string_view() : std::string_view(stack->second));
+      });
+}
+
 Status read_windows(const Database& database, RunSink& sink) {
   const Result<bool> known = has_table(database, "device_window");
   if (!known) return forward_error(known);
@@ -346,7 +365,7 @@ Status RunReader::read_rows(RunSink& sink) const {
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
   for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_stages,
-                          read_syncs, read_host_work, read_windows}) {
+                          read_syncs, read_stack_samples, read_host_work, read_windows}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
   return {};

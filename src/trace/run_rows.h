@@ -41,6 +41,7 @@ struct StepRow {
   std::int64_t index = 0;
   Interval when;
   Reading<std::int64_t> samples;
+  static constexpr std::int64_t kLoaderBatch = 2;
   std::int64_t source = 0;  // 0 optimizer.step; 1 was the step of a former model of a GPU
 };
 
@@ -92,6 +93,15 @@ struct SyncRow {
   std::int64_t pid = 0;
   std::int64_t thread = 0;
   Interval when;
+};
+
+/// One look at what a thread's Python does; see StackSample.
+struct StackRow {
+  std::int64_t pid = 0;
+  std::int64_t thread = 0;
+  std::int64_t t_ns = 0;
+  std::int64_t period_ns = 0;
+  std::int64_t late_ns = 0;
 };
 
 /// What a thread did that the hook knows by name; see HostWork.
@@ -179,6 +189,8 @@ class RunSink {
   virtual void add(const FetchRow& row) = 0;
   virtual void add(const StageRow& row) = 0;
   virtual void add(const SyncRow& row) = 0;
+  /// `stack` is the hook's words, see parse_stack().
+  virtual void add(const StackRow& row, std::string_view stack) = 0;
   virtual void add(const HostWorkRow& row) = 0;
   virtual void add(const DeviceRow& row) = 0;
   virtual void add(const WindowRow& row) = 0;

@@ -39,6 +39,9 @@ COMMIT;
 constexpr const char* kLaterTables =
     "CREATE TABLE IF NOT EXISTS stage (pid INTEGER, loader_id INTEGER, stage INTEGER, "
     "start_ns INTEGER, end_ns INTEGER, spent_ns INTEGER, amount INTEGER, threads INTEGER);"
+    "CREATE TABLE IF NOT EXISTS stack (id INTEGER PRIMARY KEY, words TEXT);"
+    "CREATE TABLE IF NOT EXISTS stack_sample (pid INTEGER, tid INTEGER, t_ns INTEGER, "
+    "period_ns INTEGER, late_ns INTEGER, stack INTEGER);"
     "CREATE TABLE IF NOT EXISTS device_window (pid INTEGER, born_ns INTEGER, number INTEGER, "
     "start_ns INTEGER, end_ns INTEGER, clock_error_ns INTEGER, records_lost INTEGER, "
     "PRIMARY KEY (pid, born_ns, number));"
@@ -104,6 +107,8 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.fetch, "INSERT INTO fetch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.stage, "INSERT INTO stage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.sync, "INSERT INTO sync VALUES (?, ?, ?, ?)"},
+      {&out.stack, "INSERT OR IGNORE INTO stack VALUES (?, ?)"},
+      {&out.stack_sample, "INSERT INTO stack_sample VALUES (?, ?, ?, ?, ?, ?)"},
       {&out.host_work, "INSERT INTO host_work VALUES (?, ?, ?, ?, ?)"},
       {&out.device, kDeviceInsert},
       {&out.window, kWindowInsert},

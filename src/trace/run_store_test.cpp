@@ -191,6 +191,47 @@ TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {
   EXPECT_EQ(timeline->events_lost, 3);
 }
 
+TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
+  auto writer = create();
+  StepRow row;
+  row.pid = 7;
+  row.source = StepRow::kLoaderBatch;
+  row.when = {0, 10};
+  writer->add(row);
+  row.pid = 8;
+  writer->add(row);
+  row.source = 0;
+  row.when = {10, 20};
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(30, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->steps.size(), 2U) << "the batch before an optimizer's step is part of it";
+  EXPECT_EQ(timeline->steps[0].process, 7);
+  EXPECT_TRUE(timeline->steps[0].is_batch);
+  EXPECT_EQ(timeline->steps[1].process, 8);
+  EXPECT_FALSE(timeline->steps[1].is_batch);
+}
+
+TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {
+  auto writer = create();
+  DeviceOp operation;
+  operation.start_ns = 310;
+  operation.end_ns = 340;
+  operation.correlation = correlation_of(7, 1);
+  writer->add(operation, "gemm");
+  ASSERT_TRUE(writer->finish(1000, 0));
+  ASSERT_TRUE(load_run(dir_)->windows.empty()) << "recorded all the time";
+  Result<Database> store = Database::create(dir_ + "/run.sqlite");
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(store->execute("UPDATE run SET value = '12' WHERE key = 'events_lost'"));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->windows.size(), 1U);
+  EXPECT_EQ(timeline->windows[0].process, 7);
+  EXPECT_EQ(timeline->windows[0].when.end_ns, 340) << "not the run's end: nobody knows what was";
+}
+
 TEST_F(RunStore, StagesOfALoaderComeBack) {
   auto writer = create();
   StageRow row;

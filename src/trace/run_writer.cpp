@@ -1,10 +1,12 @@
 #include "trace/run_writer.h"
 
 #include <fcntl.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "base/unique_handle.h"
@@ -51,6 +53,7 @@ struct RunWriter::Impl {
   RunStatements statements;
   std::optional<EventsWriter> events;
   std::uint64_t rows_in_transaction = 0;
+  std::set<std::int64_t> stacks;  // that are in the store, or in the open transaction
   std::int64_t next_metric_id = 1;
   WriteLosses losses;
 
@@ -63,6 +66,7 @@ struct RunWriter::Impl {
   void insert(Statement& statement, std::initializer_list<SqlValue> values) {
     if (!database.in_transaction()) {
       losses.rows += rows_in_transaction;
+      if (rows_in_transaction > 0) stacks.clear();
       rows_in_transaction = 0;
       if (const Status begun = database.execute("BEGIN"); !begun) {
         ++losses.rows;
@@ -74,6 +78,18 @@ struct RunWriter::Impl {
       return note(written.error());
     }
     ++rows_in_transaction;
+  }
+
+  /// The number of a stack, which is made of its words, so that it is the same after rows were
+  /// lost. 62 bits: SQLite's numbers have a sign, and two of some thousands do not meet.
+  std::int64_t number_of_stack(std::string_view words) {
+    const auto number = static_cast<std::int64_t>(XXH3_64bits(words.data(), words.size()) >> 2);
+    if (stacks.count(number) == 0) {
+      const std::uint64_t lost = losses.rows;
+      insert(statements.stack, {number, words});
+      if (losses.rows == lost) stacks.insert(number);
+    }
+    return number;
   }
 
   EventsWriter* open_events() {
@@ -205,6 +221,12 @@ void RunWriter::add(const StageRow& row) {
 void RunWriter::add(const SyncRow& row) {
   impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
 }
+void RunWriter::add(const StackRow& row, std::string_view stack) {
+  const std::int64_t number = impl_->number_of_stack(stack);
+  impl_->insert(impl_->statements.stack_sample,
+                {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
+}
+
 void RunWriter::add(const HostWorkRow& row) {
   impl_->insert(impl_->statements.host_work,
                 {row.pid, row.thread, static_cast<std::int64_t>(row.kind), row.when.start_ns,
@@ -267,6 +289,7 @@ Status RunWriter::commit() {
     // What cannot be rolled back was rolled back by SQLite already.
     const Status ignored = impl_->database.execute("ROLLBACK");
     static_cast<void>(ignored);
+    impl_->stacks.clear();
   }
   impl_->rows_in_transaction = 0;
   return done;

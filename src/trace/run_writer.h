@@ -70,6 +70,7 @@ class RunWriter final : public RunSink {
   void add(const FetchRow& row) override;
   void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
+  void add(const StackRow& row, std::string_view stack) override;
   void add(const HostWorkRow& row) override;
   void add(const DeviceRow& row) override;
   void add(const WindowRow& row) override;

@@ -59,6 +59,8 @@ void sort_by_start(Timeline& timeline) {
   sort_intervals(timeline.stages);
   sort_intervals(timeline.host_work);
   sort_intervals(timeline.windows);
+  std::stable_sort(timeline.stack_samples.begin(), timeline.stack_samples.end(),
+                   [](const StackSample& a, const StackSample& b) { return a.t_ns < b.t_ns; });
 }
 
 bool is_communication_kernel(std::string_view kernel_name) {

@@ -9,6 +9,7 @@
 #include "base/reading.h"
 #include "trace/interval.h"
 #include "trace/loader.h"
+#include "trace/stack_sample.h"
 
 namespace unstarve::trace {
 
@@ -86,13 +87,15 @@ struct HostWork {
   HostWorkKind kind = HostWorkKind::kCollection;
 };
 
-/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step.
+/// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
+/// steps, from one batch of a loader to the next.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
+  bool is_batch = false;
 };
 
 /// A stretch of time in which the device activity of one process was recorded.
@@ -135,7 +138,9 @@ struct Timeline {
   std::vector<LoaderWait> loader_waits;
   std::vector<Step> steps;
   std::vector<Fetch> fetches;
-  std::vector<StageTime> stages;    // of unstarve's own loaders
+  std::vector<StageTime> stages;  // of unstarve's own loaders
+  std::vector<StackSample> stack_samples;
+  std::vector<Stack> stacks;  // that they refer to
   std::vector<HostWork> host_work;  // of a millisecond or more each
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;

@@ -1,6 +1,7 @@
 #include "trace/timeline_sink.h"
 
 #include <algorithm>
+#include <set>
 
 namespace unstarve::trace {
 
@@ -11,6 +12,7 @@ void TimelineSink::add(const StepRow& row) {
   step.thread = row.thread;
   step.process = row.pid;
   step.samples = row.samples;
+  step.is_batch = row.source == StepRow::kLoaderBatch;
   timeline_.steps.push_back(step);
 }
 
@@ -74,6 +76,14 @@ void TimelineSink::add(const SyncRow& row) {
   call.process = row.pid;
   call.kind = HostCallKind::kSync;
   add(call, "blocking call from Python");
+}
+
+void TimelineSink::add(const StackRow& row, std::string_view stack) {
+  const auto next = static_cast<std::uint32_t>(timeline_.stacks.size());
+  const auto [known, is_new] = stacks_.try_emplace(std::string(stack), next);
+  if (is_new) timeline_.stacks.push_back(parse_stack(stack));
+  timeline_.stack_samples.push_back(
+      {row.t_ns, row.pid, row.thread, row.period_ns, row.late_ns, known->second});
 }
 
 void TimelineSink::add(const HostWorkRow& row) {
@@ -146,8 +156,22 @@ void TimelineSink::add_windows() {
   }
 }
 
+void TimelineSink::drop_batches_of_optimizers() {
+  std::set<std::int64_t> with_optimizer;
+  for (const Step& step : timeline_.steps) {
+    if (!step.is_batch) with_optimizer.insert(step.process);
+  }
+  const auto stands_for_no_step = [&with_optimizer](const Step& step) {
+    return step.is_batch && with_optimizer.count(step.process) != 0;
+  };
+  timeline_.steps.erase(
+      std::remove_if(timeline_.steps.begin(), timeline_.steps.end(), stands_for_no_step),
+      timeline_.steps.end());
+}
+
 void TimelineSink::finish() {
   add_windows();
+  drop_batches_of_optimizers();
   for (const RingMark& mark : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/run_rows.h"
@@ -25,6 +27,7 @@ class TimelineSink final : public RunSink {
   void add(const FetchRow& row) override;
   void add(const StageRow& row) override;
   void add(const SyncRow& row) override;
+  void add(const StackRow& row, std::string_view stack) override;
   void add(const HostWorkRow& row) override;
   void add(const DeviceRow& row) override;
   void add(const WindowRow& row) override;
@@ -39,9 +42,12 @@ class TimelineSink final : public RunSink {
 
  private:
   void add_windows();
+  /// The batches that came before an optimizer stepped are part of its first step.
+  void drop_batches_of_optimizers();
 
   Timeline& timeline_;
   NameTable names_;
+  std::unordered_map<std::string, std::uint32_t> stacks_;  // by their words
   std::vector<RingMark> marks_;
   // By process, when it made its ring, and number: each comes again when it has closed.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WindowRow> windows_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "advise/host_verdict.h"
@@ -14,6 +16,7 @@
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trial/history/tried_predictions.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -24,14 +27,39 @@ namespace fs = std::filesystem;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
+/// Python's word for "take nothing from the environment", in the command of a job: "-I"; empty where
+/// it has none.
+std::string isolating_flag(const std::string& command) {
+  const nlohmann::json words = nlohmann::json::parse(command, nullptr, false);
+  if (!words.is_array()) return {};
+  bool of_python = false;
+  for (const nlohmann::json& json : words) {
+    const std::string word = json.is_string() ? json.get<std::string>() : std::string();
+    const bool flag = word.size() > 1 && word[0] == '-' && word[1] != '-';
+    if (of_python && flag && word.find_first_of("cm") == std::string::npos) {
+      if (word.find_first_of("IES") != std::string::npos) return word;
+    } else {
+      of_python = fs::path(word).filename().string().compare(0, 6, "python") == 0;
+    }
+  }
+  return {};
+}
+
 /// Why a job was not seen to train.
 std::string why_no_steps(const trace::RunReader& run) {
   const auto processes = run.processes();
-  if (processes && processes->empty()) {
-    return "no training was seen: no Python of the job imported torch, or it was started with -I, "
-           "-E or -S, which keep the hook out";
+  if (!processes || !processes->empty()) {
+    return "No training step was seen: in the job's PyTorch no optimizer stepped and no DataLoader "
+           "gave batches.";
   }
-  return "no training step was seen: no optimizer of torch stepped in the job";
+  if (const std::string flag = isolating_flag(run.info("command")); !flag.empty()) {
+    return fmt::format(
+        "No PyTorch seen in this job: `python {}` keeps unstarve's hook out, which comes by "
+        "PYTHONPATH. Start Python without {}.",
+        flag, flag);
+  }
+  return "No PyTorch seen in this job: no Python of it imported torch, or one was started with -I, "
+         "-E or -S, which keep unstarve's hook out.";
 }
 
 /// `explained`: the remarks say already why there are no steps.
@@ -39,10 +67,12 @@ void measure(Examination& examined, const trace::RunReader& run, bool explained)
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   auto measured = predict::measure_run(job.job, job.rank_index());
   if (!measured) {
-    if (!explained) {
-      examined.remarks.push_back(examined.recording->timeline.steps.empty()
-                                     ? why_no_steps(run)
-                                     : measured.error().message);
+    examined.failed = run.number("exit_code") != 0;  // it will not run longer for our sake
+    if (!explained && examined.recording->timeline.steps.empty()) {
+      examined.no_steps = why_no_steps(run);
+      examined.remarks.push_back(examined.no_steps);
+    } else if (!explained && !examined.failed) {
+      examined.remarks.push_back(measured.error().message);
     }
     return;
   }
@@ -117,6 +147,14 @@ advise::Predictions stored_predictions(const trace::RunReader& run) {
   return predictions;
 }
 
+/// Those of the runs beside this one.
+std::map<std::string, predict::TrackRecord> past_predictions(const Examination& examined) {
+  if (examined.run_dir.empty()) return {};
+  const auto tried = read_tried_predictions(folder_of_runs(examined.run_dir));
+  if (!tried) return {};
+  return predict::track_records(*tried);
+}
+
 }  // namespace
 
 Result<Examination> examine_run(const std::string& path) {
@@ -177,12 +215,14 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
   if (!advise::can_gain_by_loading(examined.diagnosis)) return;
   const trace::Timeline& timeline = examined.recording->timeline;
-  const auto basis = advise::prediction_basis(
-      examined.recording->partitioned, examined.diagnosis,
-      {examined.measurement.gpu_utilization_mean, examined.job_cpu, examined.workers, calibration});
+  const auto basis =
+      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
+                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
+                                examined.workers, calibration, past_predictions(examined)});
   if (!basis) {
     // Why a run has no steps was said already.
-    const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();
+    const bool is_run = timeline.input == trace::InputKind::kRun;
+    const bool said = is_run && (timeline.steps.empty() || examined.failed);
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }

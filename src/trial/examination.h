@@ -48,6 +48,8 @@ struct Examination {
   trace::Interval observed = {};                    // of a run: what its signals are taken over
   Measurement measurement;
   std::vector<std::string> remarks;          // what could not be read or measured
+  bool failed = false;                       // the job of a run, which ended otherwise than by 0
+  std::string no_steps;                      // of a run without a step: why; one of the remarks
   std::string run_dir;                       // empty: a trace
   predict::CalibrationText workers;          // what the hook measured of worker processes
   std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed

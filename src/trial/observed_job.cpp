@@ -154,6 +154,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   observed.watching = (*watching)->stop();
   if (!end) return forward_error(end);
   observed.exit = *end;
+  if (end->signal) (*writer)->put("exit_signal", std::to_string(*end->signal));
   if (const Status finished = (*writer)->finish(clock.now_ns(), end->exit_code); !finished) {
     observed.watching.remarks.push_back(finished.error().message);
   }

@@ -19,15 +19,30 @@ constexpr int kMostOfOneName = 10'000;
 // Of a script's name, so that the folder's is no longer than file systems allow.
 constexpr std::size_t kNameBytesMax = 64;
 
-/// The script if there is one, else the program: "python -u train.py --lr 1" is "train".
+/// The module that Python or a launcher is told to run by -m; the end where there is none.
+std::vector<std::string>::const_iterator module_of(const std::vector<std::string>& command) {
+  const std::string program =
+      command.empty() ? std::string() : fs::path(command.front()).filename().string();
+  const bool runs_modules = program.compare(0, 6, "python") == 0 || program == "torchrun" ||
+                            program == "accelerate" || program == "deepspeed";
+  if (!runs_modules) return command.end();
+  const auto flag = std::find(command.begin(), command.end(), "-m");
+  return flag == command.end() ? flag : std::next(flag);
+}
+
+/// The script or module if there is one, else the program: "python -u train.py --lr 1" is "train",
+/// "python -m timm.train" is "timm.train".
 std::string name_of(const std::vector<std::string>& command) {
   const auto is_script = [](const std::string& word) {
     const std::string extension = fs::path(word).extension().string();
     return extension == ".py" || extension == ".sh";
   };
   const auto script = std::find_if(command.begin(), command.end(), is_script);
+  const auto module = module_of(command);
   const auto named = script != command.end() ? script : command.begin();
   std::string name = named != command.end() ? fs::path(*named).stem().string() : std::string();
+  // Of "python -m pkg data.py" the module comes first.
+  if (module < script) name = *module;
   name.resize(std::min(name.size(), kNameBytesMax));
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.';

@@ -13,7 +13,7 @@ from typing import Any
 HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
 ABSENT = -(2**63)
 EVENTS = dict(
-    enumerate(["process", "step", "loader", "wait", "fetch", "end", "sync", "stage"], start=1)
+    enumerate(["process", "step", "loader", "wait", "fetch", "end", "sync", "stage", "stack"], 1)
 )
 EVENTS[11] = "host_work"
 _FIELDS = {
@@ -26,6 +26,7 @@ _FIELDS = {
     "sync": (),
     "host_work": ("kind",),
     "stage": ("loader", "stage", "spent_ns", "amount", "threads"),
+    "stack": ("stack", "period_ns", "late_ns"),
 }
 
 
@@ -34,6 +35,12 @@ class Ring:
     pid: int
     text: dict[str, Any]
     records: list[dict[str, Any]] = field(default_factory=list)
+    names: list[dict[str, Any]] = field(default_factory=list)  # of stacks
+
+    @property
+    def stacks(self) -> list[dict[str, Any]]:
+        """The words of every look at a thread."""
+        return [self.names[record["stack"]] for record in self.of("stack")]
 
     def of(self, event: str) -> list[dict[str, Any]]:
         return [record for record in self.records if record["event"] == event]
@@ -46,6 +53,9 @@ def read_ring(path: Path) -> Ring:
     assert (magic, version, kind, record_size) == (b"UNSTRING", 1, 1, 64)
     assert len(data) == 4096 + capacity * record_size
     ring = Ring(pid, json.loads(data[64 : 64 + text_size]))
+    beside = Path(f"{path}.names")
+    if beside.exists():
+        ring.names = [json.loads(line) for line in beside.read_text().splitlines()]
     for number in range(max(0, count - capacity), count):
         values = struct.unpack_from("<HHIqq5q", data, 4096 + (number % capacity) * record_size)
         event = EVENTS[values[0]]

@@ -28,16 +28,16 @@ elif kind == "DatasetFolder":
 elif kind == "Subset":
     data = Subset(datasets.ImageFolder(root, crop), range(150))
 validation = DataLoader(torch.utils.data.TensorDataset(torch.zeros(8, 3)), batch_size=8)  # first
-training = DataLoader(data, batch_size=8)  # second
+training = DataLoader(data, batch_size=8)  # the one that trains
 {MODEL}
 for batch in validation:
     pass
-for step, (images, labels) in enumerate(training):  # here it is asked for batches
+for step, (images, labels) in enumerate(training):
     train(images, labels)
     if step == int(steps):
         break
 """
-PLACE = 1 + JOB[: JOB.index("  # here it is asked")].count("\n")
+PLACE = 1 + JOB[: JOB.index("  # the one that trains")].count("\n")
 
 
 @pytest.fixture

@@ -123,7 +123,9 @@ def test_a_starving_job_is_told_why(tmp_path: Path) -> None:
     share = job.found["findings"][0]["share"]
     assert share > 0.5
     assert verdict.startswith(f"Input-bound: {share:.0%}".replace("%", " %")), verdict
-    assert f"train.py:{line_of(STARVED, 'for images, labels')}" in verdict
+    made = line_of(STARVED, "train(DataLoader(")
+    iterated = line_of(STARVED, "for images, labels")
+    assert f"at train.py:{made} (iterated at train.py:{iterated})" in verdict
     assert ", mostly because of " in verdict
     assert "GPU" not in verdict, "there is none to speak of"
     finding = job.found["findings"][0]
@@ -145,7 +147,8 @@ def test_workers_in_lockstep_do_not_start_anew(tmp_path: Path) -> None:
     assert "persistent_workers" not in job.reasons
     # On a machine that is busy otherwise, that the data set sleeps may not show.
     assert job.found["findings"][0]["detail"] != "loader_startup"
-    assert "2 workers" in " ".join(job.text.replace("│", " ").split())
+    evidence = " ".join(job.found["findings"][0]["evidence"])
+    assert "2 workers" in evidence
 
 
 def test_workers_that_start_anew_are_seen_to(tmp_path: Path) -> None:

@@ -103,7 +103,9 @@ def test_without_workers(script: Path, tmp_path: Path) -> None:
     assert text["transforms"] == ["double"]
     assert text["trains_on"]["device"] == "cpu"
     line = JOB.splitlines().index("        for images, labels in loader:  # the user's line") + 1
-    assert text["loader_place"].endswith(f"train.py:{line}")
+    assert text["loaders"]["0"]["iterated_at"].endswith(f"train.py:{line}")
+    made = 1 + JOB[: JOB.index("loader = DataLoader(")].count("\n")
+    assert text["loader_place"].endswith(f"train.py:{made}")
     assert [r["exit"] for r in job.main.of("end")] == [0]
 
 

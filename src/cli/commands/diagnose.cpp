@@ -39,7 +39,7 @@ Status diagnose_one(const Options& options, const std::string& input) {
   }
   write_text(Stream::kOut,
              report::render_text(shown, report_options(Stream::kOut, options.verbose)));
-  write_notes(examined->remarks);
+  write_remarks(*examined, options.verbose);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands/emulation_options.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
+#include "cli/live_verdict.h"
 #include "cli/terminal.h"
 #include "report/html/page.h"
 #include "report/json.h"
@@ -32,6 +33,7 @@ struct Options {
   std::string html;
   bool fix = false;
   bool verbose = false;
+  bool no_live = false;
   double trial_seconds = 60;
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
@@ -76,10 +78,11 @@ Status write_reports(const Options& options, const std::string& page, const repo
 /// predictions go into the store. False when something that was asked for could not be written.
 bool present(const Options& options, const std::string& out, const trial::TriedJob& job) {
   const std::string page = options.html.empty() ? out + "/report.html" : options.html;
-  const Status written = write_reports(options, page, report::make_report(job));
+  const report::Report shown = report::make_report(job);
+  const Status written = write_reports(options, page, shown);
   const Status stored = trial::store_results(job);
   if (!stored) say(stored.error().message);
-  write_notes(job.before.remarks);
+  write_remarks(job.before, options.verbose);
   return written.has_value();
 }
 
@@ -89,12 +92,14 @@ bool leaves_time(const observe::JobExit& exit) { return !exit.told || *exit.told
 /// Says what the run showed. False when a report that was asked for could not be made.
 bool conclude(const Options& options, const std::string& run_dir,
               const trial::ObservedJob& observed) {
-  write_notes(observed.watching.remarks);
+  const std::vector<std::string>& remarks = observed.watching.remarks;
   auto examined = trial::examine_run(run_dir);
   if (!examined) {
+    write_notes(remarks);
     say(examined.error().message);
     return options.json.empty() && options.html.empty();
   }
+  examined->remarks.insert(examined->remarks.begin(), remarks.begin(), remarks.end());
   add_predictions(*examined, leaves_time(observed.exit));
   return present(options, run_dir, {*std::move(examined), {}});
 }
@@ -108,14 +113,16 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
   job.run_dir = run_dir;
   job.emulation = emulation;
   std::optional<EmulationNotes> notes;
-  if (emulation != nullptr) {
-    notes.emplace(*emulation);
-    job.on_tick = [&notes](const observe::LiveView&) {
-      notes->update();
-      return true;
-    };
-  }
+  if (emulation != nullptr) notes.emplace(*emulation);
+  const SteadyClock clock;
+  LiveVerdictLine live(clock, emulation != nullptr);
+  job.on_tick = [&notes, &live, &options](const observe::LiveView& view) {
+    if (notes) notes->update();
+    if (!options.no_live) live.update(view);
+    return true;
+  };
   const auto observed = trial::run_observed(trial::find_installation(context.executable), job);
+  live.finish();
   if (!observed) return report_error(context, observed.error());
   if (observed->not_started) {
     report_error(context, *observed->not_started);
@@ -192,6 +199,8 @@ void add_run_command(CommandLine& line, CommandContext& context) {
   command.option("--json", options->json, "also write the diagnosis as JSON to this file");
   command.option("--html", options->html, "page to write (default: report.html in the run)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
+  command.flag("--no-live", options->no_live,
+               "say nothing before the end: no verdict while the job runs");
   command.flag("--fix", options->fix,
                "run the job several times for --trial-seconds each: as it is, then with each "
                "remedy that needs no change of its code, and compare");

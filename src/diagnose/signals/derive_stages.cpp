@@ -50,7 +50,7 @@ Totals add_up(const SignalSources& sources, const job::LoaderUse& loader,
 }  // namespace
 
 void derive_stage_signals(const SignalSources& sources, Signals& out) {
-  const job::LoaderUse* loader = sources.rank.training_loader();
+  const job::LoaderUse* loader = sources.rank.waited_loader();
   if (loader == nullptr || !loader->config || !loader->config->native) return;
   const Totals totals = add_up(sources, *loader, signal_window(sources));
   if (totals.thread_weight > 0) out.loader_threads = totals.threads / totals.thread_weight;

@@ -108,11 +108,11 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
     out.wait_ratio = static_cast<double>(waited_in(rank.waits, window)) /
                      static_cast<double>(window.duration_ns());
   }
-  if (rank.training_loader() != nullptr) derive_queue(*rank.training_loader(), window, out);
+  if (rank.waited_loader() != nullptr) derive_queue(*rank.waited_loader(), window, out);
 }
 
 void derive_fetch_signals(const SignalSources& sources, Signals& out) {
-  const job::LoaderUse* use = sources.rank.training_loader();
+  const job::LoaderUse* use = sources.rank.waited_loader();
   if (use == nullptr) return;
   if (use->config) derive_config(*use->config, out);
 

@@ -13,10 +13,15 @@ bool lies_in(std::int64_t t_ns, const Interval& window) {
   return t_ns >= window.start_ns && t_ns < window.end_ns;
 }
 
-/// The loader that feeds the training and has this id; nullptr when none does.
-const job::LoaderUse* training_use(const job::Rank& rank, const Reading<std::int64_t>& id) {
+/// Whether `use` has the purpose of the loader that is spoken of.
+bool is_meant(const job::Rank& rank, const job::LoaderUse& use) {
+  return use.feeds_training == rank.waited_loader()->feeds_training;
+}
+
+/// The loader of that purpose that has this id; nullptr when none does.
+const job::LoaderUse* meant_use(const job::Rank& rank, const Reading<std::int64_t>& id) {
   for (const job::LoaderUse& use : rank.loaders) {
-    if (use.feeds_training && use.id && id && *use.id == *id) return &use;
+    if (is_meant(rank, use) && use.id && id && *use.id == *id) return &use;
   }
   return nullptr;
 }
@@ -47,7 +52,7 @@ Starts find_starts(const SignalSources& sources, double fetch_ns) {
   std::set<std::int64_t> running;  // loaders whose workers live on
   for (const trace::LoaderConfig& config : sources.timeline().loaders) {  // by made_ns
     if (config.process != sources.rank.process || config.made_ns == 0) continue;
-    const job::LoaderUse* use = training_use(sources.rank, config.id);
+    const job::LoaderUse* use = meant_use(sources.rank, config.id);
     if (use == nullptr) continue;
     starts.known = true;
     if (config.native || config.num_workers == 0) continue;
@@ -71,7 +76,7 @@ void derive_busy(const SignalSources& sources, Signals& out) {
   const Interval window = signal_window(sources);
   double fetching_ns = 0;
   for (const job::LoaderUse& use : sources.rank.loaders) {
-    if (!use.feeds_training) continue;
+    if (!is_meant(sources.rank, use)) continue;
     for (const trace::Fetch& fetch : use.fetches) {
       const std::int64_t ns = std::min(fetch.when.end_ns, window.end_ns) -
                               std::max(fetch.when.start_ns, window.start_ns);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,12 @@ namespace unstarve::observe {
 struct LiveView {
   std::int64_t elapsed_ns = 0;  // since watching began
   std::int64_t ticks = 0;
-  std::int64_t steps = 0;      // of all processes
-  std::int64_t samples = 0;    // in those steps
-  std::int64_t waits = 0;      // calls of a loader's next()
-  std::int64_t waited_ns = 0;  // in them, of all processes
+  std::int64_t steps = 0;                // of all processes
+  std::int64_t samples = 0;              // in those steps
+  std::int64_t waits = 0;                // calls of a loader's next()
+  std::int64_t waited_ns = 0;            // in them, of all processes
+  std::int64_t training_processes = 0;   // that made steps
+  Reading<std::int64_t> loader_workers;  // of the loader that was iterated last; threads of ours
   Reading<std::int64_t> last_step_ns;
   Reading<std::int64_t> last_step_ended_ns;
   std::vector<LatestSample> latest;              // of every metric
@@ -40,11 +43,16 @@ class CountingSink final : public trace::RunSink {
   void add(const trace::StepRow& row) override {
     ++counts_.steps;
     counts_.samples += row.samples.value_or(0);
+    training_.insert(row.pid);
+    counts_.training_processes = static_cast<std::int64_t>(training_.size());
     counts_.last_step_ns = row.when.duration_ns();
     counts_.last_step_ended_ns = row.when.end_ns;
     next_.add(row);
   }
-  void add(const trace::LoaderRow& row) override { next_.add(row); }
+  void add(const trace::LoaderRow& row) override {
+    counts_.loader_workers = row.num_workers;
+    next_.add(row);
+  }
   void add(const trace::WaitRow& row) override {
     ++counts_.waits;
     counts_.waited_ns += row.when.duration_ns();
@@ -56,6 +64,7 @@ class CountingSink final : public trace::RunSink {
   }
   void add(const trace::StageRow& row) override { next_.add(row); }
   void add(const trace::SyncRow& row) override { next_.add(row); }
+  void add(const trace::StackRow& row, std::string_view stack) override { next_.add(row, stack); }
   void add(const trace::HostWorkRow& row) override { next_.add(row); }
   void add(const trace::DeviceRow& row) override { next_.add(row); }
   void add(const trace::WindowRow& row) override { next_.add(row); }
@@ -74,6 +83,7 @@ class CountingSink final : public trace::RunSink {
   trace::RunSink& next_;
   FetchSource& fetches_;
   LiveView counts_;
+  std::set<std::int64_t> training_;
 };
 
 }  // namespace unstarve::observe

@@ -50,12 +50,15 @@ inline advise::Advice advice() {
       {more_workers, loader},
       {remedy("pin_memory", "Pass pin_memory=True to the DataLoader.", WhyAbsent::kNotSupported)}};
   a.for_hints = {{}};
+  a.for_findings[0][0].edit =
+      "- DataLoader(..., num_workers=0)\n+ DataLoader(..., num_workers=2, prefetch_factor=4)";
   a.leading_finding = 0;
   a.leading_remedy = loader;
   a.next_remedy = loader;
   a.verdict =
       "The GPU waits for input 79 % of the time: one process decodes the JPEGs while the GPU "
       "idles.";
+  a.cause = a.verdict;
   return a;
 }
 
@@ -82,6 +85,8 @@ inline Report report() {
   r.facts.device = "NVIDIA A100-SXM4-40GB";
   r.facts.emulated = true;
   r.facts.duration_s = 12.2;
+  r.facts.exit_code = 0;
+  r.facts.steps = 61;
   r.facts.versions = {{"unstarve", "0.1.0"}, {"Python", "3.11.7"}, {"PyTorch", "2.15.0"}};
   return r;
 }
@@ -98,6 +103,8 @@ inline Report host_report() {
   r.advice.for_findings.resize(1);
   r.advice.not_observed = {{"GPU activity", "this job trains on the CPU", "on a GPU it would be"}};
   r.advice.verdict = "Input-bound: 62 % of a step waits for the data loader at train.py:41.";
+  r.advice.cause = r.advice.verdict;
+  r.advice.next_remedy = r.advice.for_findings[0][0];
   r.verification.clear();
   r.utilization.clear();
   r.facts.device.clear();
@@ -114,6 +121,11 @@ inline Report hostile_report() {
   r.facts.host = evil;
   r.facts.device = evil;
   r.advice.verdict = evil;
+  r.advice.cause = evil;
+  r.advice.for_findings[0][0].edit = "- " + evil + "\n+ " + evil;
+  r.advice.next_remedy = r.advice.for_findings[0][0];
+  r.facts.no_steps = evil;
+  r.facts.losses = evil;
   r.diagnosis.devices[0].info.name = evil;
   r.diagnosis.findings[0].detail = evil;
   r.diagnosis.findings[0].evidence = {evil, evil};

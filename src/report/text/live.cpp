@@ -55,6 +55,25 @@ std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbe
          paint(current, Tone::kStrong, options) + tail;
 }
 
+std::string render_verdict(const LiveVerdict& now) {
+  constexpr double kHardly = 0.05;
+  constexpr double kIdle = 0.5;
+  const auto whole = [](double ratio) { return fmt::format("{:.0f} %", ratio * 100); };
+  std::string text = now.wait_share < kHardly ? "hardly waits for data" : "waits for data";
+  text += " " + whole(now.wait_share);
+  if (now.workers && now.wait_share >= kHardly) {
+    text += fmt::format(" ({} worker{})", *now.workers, *now.workers == 1 ? "" : "s");
+  }
+  if (now.gpu_utilization) {
+    text += fmt::format(", {}GPU busy {}", now.emulated ? "emulated " : "",
+                        whole(*now.gpu_utilization));
+    const bool otherwise = now.wait_share < kHardly && *now.gpu_utilization < kIdle;
+    if (otherwise) text += " (idle for another reason)";
+  }
+  if (now.samples_per_s) text += fmt::format(", {} samples/s", number_text(*now.samples_per_s));
+  return text + fmt::format(", {} step{}", now.steps, now.steps == 1 ? "" : "s");
+}
+
 ProgressLine::ProgressLine(const Clock& clock, const ProgressOptions& options, Sink sink)
     : clock_(clock),
       options_(options),
@@ -68,7 +87,8 @@ bool ProgressLine::update(std::string_view text) {
   const std::int64_t every = options_.rewrite ? options_.rewrite_every_ns : options_.line_every_ns;
   if (now - written_ns_ < every && (drawn_ || !options_.rewrite)) return false;
   const std::string line = one_line(text, options_.text);
-  sink_(options_.rewrite ? fmt::format("{}{}", kWipe, line) : line + "\n");
+  const char* const back = options_.shared ? "\r" : "";
+  sink_(options_.rewrite ? fmt::format("{}{}{}", kWipe, line, back) : line + "\n");
   written_ns_ = now;
   drawn_ = options_.rewrite;
   return true;

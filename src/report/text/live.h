@@ -27,8 +27,23 @@ struct LiveNumbers {
 std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbers& now,
                             const TextOptions& options);
 
+/// What a running job's time goes to, over the last while.
+struct LiveVerdict {
+  double wait_share = 0;            // of the training threads' time, waiting for the data loader
+  Reading<std::int64_t> workers;    // of the loader that was iterated last
+  Reading<double> gpu_utilization;  // 0..1
+  Reading<double> samples_per_s;
+  std::int64_t steps = 0;  // in all
+  bool emulated = false;
+};
+
+/// "waits for data 74 % (4 workers), GPU busy 22 %, 812 samples/s, 120 steps": the cause and its
+/// share first.
+std::string render_verdict(const LiveVerdict& now);
+
 struct ProgressOptions {
-  bool rewrite = false;                         // true on a terminal
+  bool rewrite = false;  // true on a terminal
+  bool shared = false;   // others write to that terminal: what they write next begins in column 0
   std::int64_t quiet_ns = 1'000'000'000;        // nothing is said of what is over sooner
   std::int64_t rewrite_every_ns = 100'000'000;  // on a terminal
   std::int64_t line_every_ns = 10'000'000'000;  // elsewhere

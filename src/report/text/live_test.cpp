@@ -53,6 +53,32 @@ TEST(Sawtooth, AbsentNumbersAreLeftOut) {
   EXPECT_EQ(render_sawtooth({}, LiveNumbers{}, {40, false, true}).find("%"), std::string::npos);
 }
 
+TEST(LiveVerdict, BeginsWithTheCauseAndItsShare) {
+  LiveVerdict now;
+  now.wait_share = 0.74;
+  now.workers = 4;
+  now.gpu_utilization = 0.22;
+  now.samples_per_s = 812;
+  now.steps = 120;
+  EXPECT_EQ(render_verdict(now),
+            "waits for data 74 % (4 workers), GPU busy 22 %, 812 samples/s, 120 steps");
+  now.workers = 1;
+  now.emulated = true;
+  now.samples_per_s = WhyAbsent::kNotObserved;
+  now.steps = 1;
+  EXPECT_EQ(render_verdict(now), "waits for data 74 % (1 worker), emulated GPU busy 22 %, 1 step");
+}
+
+TEST(LiveVerdict, BlamesNoLoaderThatIsHardlyWaitedFor) {
+  LiveVerdict now;
+  now.wait_share = 0.01;
+  now.workers = 4;
+  now.gpu_utilization = 0.3;
+  now.steps = 9;
+  EXPECT_EQ(render_verdict(now),
+            "hardly waits for data 1 %, GPU busy 30 % (idle for another reason), 9 steps");
+}
+
 class ProgressTest : public testing::Test {
  protected:
   ProgressLine line(bool rewrite) {
@@ -82,6 +108,15 @@ TEST_F(ProgressTest, RewritesOneLineOnATerminal) {
   EXPECT_TRUE(progress.update("step 3"));
   progress.finish("3 steps");
   EXPECT_THAT(written_, ElementsAre("\r\x1b[Kstep 1", "\r\x1b[Kstep 3", "\r\x1b[K", "3 steps\n"));
+}
+
+TEST_F(ProgressTest, OnASharedTerminalTheJobWritesFromTheFirstColumnOn) {
+  ProgressOptions options;
+  options.rewrite = options.shared = true;
+  options.quiet_ns = 0;
+  ProgressLine progress(clock_, options, [this](std::string_view s) { written_.emplace_back(s); });
+  progress.update("step 1");
+  EXPECT_THAT(written_, ElementsAre("\r\x1b[Kstep 1\r"));
 }
 
 TEST_F(ProgressTest, PrintsALineNowAndThenElsewhere) {

@@ -10,6 +10,8 @@ namespace unstarve::report {
 
 /// The parts of render_text(), each empty when the report has nothing for it. They end in a
 /// newline and do not begin with one.
+/// What all of it comes to, in at most 13 lines of 80 columns.
+std::string text_brief(const Report& report, const TextOptions& options);
 std::string text_verdict(const Report& report, const TextOptions& options);
 std::string text_partition(const Report& report, const TextOptions& options);
 std::string text_findings(const Report& report, const TextOptions& options);

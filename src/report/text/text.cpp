@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,13 @@ void add_card_line(const CardLine& line, const TextOptions& options, std::string
 }
 
 std::vector<CardLine> card_lines(const Report& report) {
-  std::vector<CardLine> lines = {{"", report.advice.verdict, Tone::kStrong}};
+  std::vector<CardLine> lines;
+  if (const std::string happened = what_happened(report); !happened.empty()) {
+    lines.push_back({"", happened});
+  }
+  if (!report.facts.losses.empty()) lines.push_back({"", report.facts.losses, Tone::kNotice});
+  lines.push_back({"", report.facts.no_steps.empty() ? report.advice.verdict : report.facts.no_steps,
+                   Tone::kStrong});
   if (const diagnose::Finding* lead = leading_finding(report)) {
     const auto& evidence = lead->evidence;
     for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
@@ -139,32 +146,30 @@ std::string text_own_cost(const Report& report, const TextOptions& options) {
 
 namespace {
 
-enum class Shown {
-  kAlways,
-  kWithPartition,  // of a GPU, or when all is asked for: without one the verdict says it all
-  kVerbose,
-};
+std::string text_utilization_tried(const Report& report, const TextOptions& options) {
+  return report.verification.empty() ? std::string() : text_utilization(report, options);
+}
 
-struct Section {
-  std::string (*text)(const Report& report, const TextOptions& options);
-  Shown when = Shown::kAlways;
-};
+using Section = std::string (*)(const Report& report, const TextOptions& options);
 
-constexpr std::array<Section, 9> kSections = {{
-    {text_verdict},
-    {text_partition},
-    {text_findings, Shown::kWithPartition},
-    {text_hints, Shown::kWithPartition},
-    {text_utilization},
-    {text_comparison},
-    {text_not_observed},
-    {text_unseen, Shown::kVerbose},
-    {text_own_cost, Shown::kWithPartition},
-}};
+constexpr std::array<Section, 9> kSections = {
+    text_verdict,    text_partition,    text_findings, text_hints,   text_utilization,
+    text_comparison, text_not_observed, text_unseen,   text_own_cost};
 
-bool is_shown(Shown when, const Report& report, const TextOptions& options) {
-  if (options.verbose || when == Shown::kAlways) return true;
-  return when == Shown::kWithPartition && report.diagnosis.partition.has_value();
+// Where something was tried, the comparison is what the reader waits for.
+constexpr std::array<Section, 3> kBriefSections = {text_brief, text_utilization_tried,
+                                                   text_comparison};
+
+std::string put_together(std::span<const Section> sections, const Report& report,
+                         const TextOptions& options) {
+  std::string text;
+  for (const Section section : sections) {
+    const std::string part = section(report, options);
+    if (part.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += part;
+  }
+  return text;
 }
 
 }  // namespace
@@ -172,15 +177,8 @@ bool is_shown(Shown when, const Report& report, const TextOptions& options) {
 std::string render_text(const Report& report, const TextOptions& asked) {
   TextOptions options = asked;
   options.width = std::max(options.width, kSmallestWidth);
-  std::string text;
-  for (const Section& section : kSections) {
-    if (!is_shown(section.when, report, options)) continue;
-    const std::string part = section.text(report, options);
-    if (part.empty()) continue;
-    if (!text.empty()) text += "\n";
-    text += part;
-  }
-  return text;
+  if (options.verbose) return put_together(kSections, report, options);
+  return put_together(kBriefSections, report, options);
 }
 
 }  // namespace unstarve::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 
@@ -33,8 +34,13 @@ TEST(Text, MatchesTheGoldenFilesAtThreeWidths) {
   }
 }
 
+TEST(Text, MatchesTheGoldenFileOfAllThereIs) {
+  const TextOptions options = {80, false, true, true};
+  sample::expect_golden("report_verbose.txt", render_text(sample::report(), options));
+}
+
 TEST(Text, MatchesTheGoldenFileInAscii) {
-  const TextOptions options = {80, false, false};
+  const TextOptions options = {80, false, false, true};
   const std::string text = render_text(sample::report(), options);
   sample::expect_golden("report_80_ascii.txt", text);
   for (const char c : text) EXPECT_TRUE((c >= 0x20 && c < 0x7f) || c == '\n');
@@ -44,8 +50,77 @@ TEST(Text, NoLineIsWiderThanTheTerminal) {
   for (int width = 40; width <= 160; ++width) {
     TextOptions options;
     options.width = width;
-    EXPECT_LE(widest_line(render_text(sample::report(), options)), width);
-    EXPECT_LE(widest_line(render_text(sample::hostile_report(), options)), width);
+    for (const bool verbose : {false, true}) {
+      options.verbose = verbose;
+      EXPECT_LE(widest_line(render_text(sample::report(), options)), width);
+      EXPECT_LE(widest_line(render_text(sample::hostile_report(), options)), width);
+    }
+  }
+}
+
+int count_lines(const std::string& text) {
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Text, FromEightyColumnsOnThirteenLinesSayItAll) {
+  Report tried = sample::report();
+  tried.verification.clear();
+  Report hostile = sample::hostile_report();
+  hostile.verification.clear();
+  for (int width = 80; width <= 120; ++width) {
+    const TextOptions options = {width, false, true};
+    EXPECT_LE(count_lines(render_text(tried, options)), 13);
+    EXPECT_LE(count_lines(render_text(hostile, options)), 13);
+    EXPECT_LE(count_lines(render_text(sample::host_report(), options)), 13);
+  }
+}
+
+TEST(Text, NamesOfTheInterfacesAreForThoseWhoAskForAll) {
+  Report report = sample::report();
+  report.verification.clear();
+  TextOptions options = {120, false, true};
+  const std::string brief = render_text(report, options);
+  EXPECT_EQ(brief.find("exposed_copy"), std::string::npos);
+  EXPECT_NE(brief.find("1.2 % copies with nothing computed beside them: pageable memory"),
+            std::string::npos);
+  options.verbose = true;
+  EXPECT_NE(render_text(report, options).find("exposed_copy / pageable"), std::string::npos);
+}
+
+TEST(Text, AJobThatCrashedIsSaidToHaveFirstOfAll) {
+  Report report = sample::host_report();
+  report.facts.exit_code = 139;
+  report.facts.exit_signal = "SIGSEGV";
+  report.facts.steps = 3;
+  report.diagnosis.steps = {};
+  report.advice = {};
+  report.advice.verdict = "No training step was seen.";
+  report.advice.not_observed = {{"GPU activity", "it ended too soon", "let it make 20 steps"}};
+  const std::string text = render_text(report, {80, false, true});
+  EXPECT_EQ(text.find("The job ended by SIGSEGV after 3 steps in 12.2 s.\n"), 0U) << text;
+  EXPECT_EQ(text.find("20 steps"), std::string::npos) << "it will not run on for our sake";
+  report.facts.exit_signal.clear();
+  EXPECT_EQ(render_text(report, {80, false, true}).find("exit 139 (128 + SIGSEGV) after 3 steps"),
+            0U);
+  report.facts.exit_code = 3;
+  EXPECT_EQ(render_text(report, {80, false, true}).find("exit 3 after 3 steps"), 0U);
+}
+
+TEST(Text, BatchesThatStandForStepsAreCalledSo) {
+  Report report = sample::host_report();
+  report.facts.steps = 0;
+  report.diagnosis.steps.are_batches = true;
+  const std::string text = render_text(report, {200, false, true});
+  EXPECT_EQ(text.find("exit 0 after 60 batches in 12.2 s: 202.9 ms a batch"), 0U) << text;
+  EXPECT_NE(text.find("no optimizer stepped"), std::string::npos);
+}
+
+TEST(Text, WhatWasLostIsAmongTheFirstLines) {
+  Report report = sample::report();
+  report.facts.losses = "11.8 million GPU events were not kept.";
+  for (const bool verbose : {false, true}) {
+    const std::string text = render_text(report, {80, false, true, verbose});
+    EXPECT_LE(count_lines(text.substr(0, text.find("11.8 million"))), 5);
   }
 }
 
@@ -86,6 +161,8 @@ TEST(Text, AnEmptyDiagnosisHasNoEmptyTables) {
   Report report;
   report.advice.verdict = "No GPU activity was recorded.";
   EXPECT_EQ(render_text(report, {60, false, true}),
+            "Cause   No GPU activity was recorded.\n");
+  EXPECT_EQ(render_text(report, {60, false, true, true}),
             "╭─ Verdict ────────────────────────────────────────────────╮\n"
             "│ No GPU activity was recorded.                            │\n"
             "╰──────────────────────────────────────────────────────────╯\n");
@@ -121,7 +198,7 @@ TEST(Text, ColumnsThatNobodyFilledAreLeftOut) {
     tried.before.cpu_cores = WhyAbsent::kNotSupported;
     tried.after.cpu_cores = WhyAbsent::kNotSupported;
   }
-  const std::string text = render_text(report, {120, false, true});
+  const std::string text = render_text(report, {120, false, true, true});
   EXPECT_EQ(text.find("n/a"), std::string::npos);
   EXPECT_EQ(text.find("  CPU"), text.find("  CPU: 0.011"));  // only the tool's own cost
 }

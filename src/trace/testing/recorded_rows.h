@@ -21,6 +21,9 @@ class RecordedRows final : public RunSink {
   void add(const FetchRow& row) override { fetches.push_back(row); }
   void add(const StageRow& row) override { stages.push_back(row); }
   void add(const SyncRow& row) override { syncs.push_back(row); }
+  void add(const StackRow& row, std::string_view stack) override {
+    stacks.emplace_back(row, stack);
+  }
   void add(const HostWorkRow& row) override { host_work.push_back(row); }
   void add(const DeviceRow& row) override { devices.push_back(row); }
   void add(const WindowRow& row) override { windows.push_back(row); }
@@ -41,6 +44,7 @@ class RecordedRows final : public RunSink {
   std::vector<FetchRow> fetches;
   std::vector<StageRow> stages;
   std::vector<SyncRow> syncs;
+  std::vector<std::pair<StackRow, std::string>> stacks;
   std::vector<HostWorkRow> host_work;
   std::vector<DeviceRow> devices;
   std::vector<WindowRow> windows;

@@ -37,8 +37,12 @@ def install() -> None:
 
     from . import imports
 
-    global started_ns
+    global started_ns, started_in
     started_ns = time.monotonic_ns()
+    try:
+        started_in = os.getcwd()
+    except OSError:  # The folder was removed.
+        pass
     for watched in _VIEWS:
         imports.after_import(watched, _apply)
     sys.meta_path.insert(0, imports.Finder())
@@ -47,6 +51,8 @@ def install() -> None:
 
 #: When the hook started in this process, CLOCK_MONOTONIC.
 started_ns = 0
+#: The working directory then.
+started_in = ""
 
 
 def _apply(module: ModuleType) -> None:

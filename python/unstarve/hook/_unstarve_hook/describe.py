@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 from typing import Any
 
+from .lines import places
 from .ring import TEXT_BYTES
 
 _LONGEST = 120  # characters of one repr or argument, which are only shown
@@ -127,8 +128,8 @@ def place_of_user_code(frame: FrameType | None) -> str | None:
     """`file.py:41` of the innermost frame that belongs to no library."""
     while frame is not None:
         code = frame.f_code
-        if not _is_library(code.co_filename):
-            return f"{_short_path(code.co_filename)}:{frame.f_lineno}"
+        if places.kind_of(code.co_filename) == places.USERS:
+            return places.place(code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None
 
@@ -159,22 +160,6 @@ def _in_words(step: object) -> str:
         except Exception:
             pass
     return _cut(getattr(step, "__qualname__", "") or class_name(step))
-
-
-def _is_library(file: str) -> bool:
-    if file.startswith("<") or "site-packages" in file or "dist-packages" in file:
-        return True
-    if "_unstarve_hook" in file:
-        return True
-    return file.startswith(os.path.dirname(os.__file__) + os.sep)
-
-
-def _short_path(file: str) -> str:
-    try:
-        relative = os.path.relpath(file)
-    except (OSError, ValueError):
-        return file
-    return file if relative.startswith("..") else relative
 
 
 def _cut(text: object) -> str:

@@ -9,6 +9,7 @@ from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
 from . import calibrate, decode, describe, fix
+from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
 from .stages import Stages, counters
@@ -22,6 +23,9 @@ except ImportError:  # pragma: no cover  (no per-thread clock on this system)
 
 #: Travels to workers, forked or spawned, with `multiprocessing`'s own configuration.
 _LOADER_KEY = "unstarve_loader"
+
+#: An attribute of a loader: where it was made.
+_MADE_AT = "_unstarve_made_at"
 
 #: Of a loader's flags: its workers are threads of unstarve's engine.
 _NATIVE = 4
@@ -53,6 +57,7 @@ _here = _Here()
 
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
+    module.DataLoader.__init__ = _watched_init(module.DataLoader.__init__)
     module.DataLoader.__iter__ = _watched_iter(
         module.DataLoader.__iter__, _torch_settings, _native_of_torch_loader
     )
@@ -121,6 +126,25 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
+def _watched_init(original: Any) -> Any:
+    """Notes where the job makes a loader: that is where its arguments are changed."""
+
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            self.__dict__[_MADE_AT] = describe.place_of_user_code(sys._getframe(1))
+        except Exception as error:
+            RECORDER.note_error(error)
+        try:
+            original(self, *arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+
+    # Trainers make loaders anew, with the arguments that this signature names.
+    __init__.__wrapped__ = original  # type: ignore[attr-defined]
+    return in_the_place_of(original, __init__)
+
+
 def _watched_iter(
     original: Any,
     look: Callable[[Any], Settings],
@@ -154,7 +178,8 @@ def _watched_iter(
             else:
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
-            _describe_loader(loader_id, settings, sys._getframe(1))
+            made_at = getattr(self, "__dict__", {}).get(_MADE_AT)
+            _describe_loader(loader_id, settings, made_at, sys._getframe(1))
         except Exception as error:
             RECORDER.note_error(error)
         return iterator
@@ -172,6 +197,7 @@ def _begin(loader: Any) -> int:
         process = sys.modules.get("multiprocessing.process")
         if process is not None:
             process.current_process()._config[_LOADER_KEY] = loader_id
+            places.tell_workers()
         return loader_id
     except Exception as error:
         RECORDER.note_error(error)
@@ -181,16 +207,21 @@ def _begin(loader: Any) -> int:
 _described: set[int] = set()
 
 
-def _describe_loader(loader_id: int, settings: Settings, frame: FrameType) -> None:
+def _describe_loader(
+    loader_id: int, settings: Settings, made_at: str | None, frame: FrameType
+) -> None:
     """Once per loader; the first one, usually the training set's, also at the top level."""
     if loader_id in _described:
         return
     _described.add(loader_id)
-    facts = {
+    facts: dict[str, Any] = {
         "dataset": settings.dataset,
         "transforms": settings.transforms,
-        "loader_place": describe.place_of_user_code(frame),
     }
+    iterated_at = describe.place_of_user_code(frame)
+    facts["loader_place"] = made_at or iterated_at
+    if made_at:
+        facts["iterated_at"] = iterated_at
     known = RECORDER.facts("loaders") or {}
     loaders = dict(known, **{str(loader_id): facts})
     RECORDER.describe(loaders=loaders, **({} if known else facts))

@@ -13,7 +13,7 @@ from . import describe
 from . import started_ns as _hook_started_ns
 from .ring import ABSENT, Ring, leave_word
 
-PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE = 1, 2, 3, 4, 5, 6, 7, 8
+PROCESS, STEP, LOADER, WAIT, FETCH, END, SYNC, STAGE, STACK = range(1, 10)
 HOST_WORK = 11
 MAIN, WORKER, OTHER = 0, 1, 2
 _ROLES = ("main", "loader worker", "other")
@@ -31,6 +31,8 @@ class Recorder:
         self.run_dir = run_dir
         self.started_ns = started_ns
         self.after_fork: list[Callable[[], None]] = []  # called in a forked child
+        self.before_end: list[Callable[[], None]] = []
+        self.on_thread: Callable[[int], None] | None = None  # by each thread at its first record
         self.paused = False  # also in children forked meanwhile: nothing of the job is going on
         self._clear()
 
@@ -42,6 +44,8 @@ class Recorder:
         self._given_up = False
         self._errors: list[str] = []
         self._facts: dict[str, Any] = {}
+        self._role = OTHER
+        self._threads: set[int] = set()
 
     def start_afresh(self) -> None:
         self.started_ns = now_ns()
@@ -58,9 +62,32 @@ class Recorder:
                 ring = self._ring or self._open(event)
                 if ring is not None:
                     numbers += _NOTHING[len(numbers) :]
-                    ring.append(event, _thread_id(), start_ns, end_ns, numbers)
+                    thread = _thread_id()
+                    ring.append(event, thread, start_ns, end_ns, numbers)
+                    if thread not in self._threads:
+                        self._meet(thread)
         except Exception as error:
             self.note_error(error)
+
+    def _meet(self, thread_id: int) -> None:
+        self._threads.add(thread_id)
+        if self.on_thread is not None:
+            self.on_thread(thread_id)
+
+    def note_stack(
+        self, thread_id: int, at_ns: int, number: int, period_ns: int, late_ns: int
+    ) -> None:
+        """What another thread was seen to do: a line of the names beside the ring."""
+        with self._lock:
+            if self._ring is not None and not self.paused:
+                numbers = (number, period_ns, late_ns, ABSENT, ABSENT)
+                self._ring.append(STACK, thread_id, at_ns, at_ns, numbers)
+
+    def ring_path(self) -> str | None:
+        return self._ring.path if self._ring is not None else None
+
+    def is_worker(self) -> bool:
+        return self._role == WORKER
 
     def record_beside(self, event: int, start_ns: int, end_ns: int, *numbers: int) -> None:
         """The same, of a process that has a ring already: no reason to make one."""
@@ -101,6 +128,7 @@ class Recorder:
             raise
         self._given_up = False
         role = _role(event)
+        self._role = role
         self._facts.update(describe.process(), role=_ROLES[role])
         self._ring = ring
         numbers = (os.getpid(), os.getppid(), role, ABSENT, ABSENT)
@@ -116,6 +144,8 @@ class Recorder:
 
     def end(self) -> None:
         """The last record. A process that imported torch and showed us nothing says just that."""
+        for leave in self.before_end:
+            leave()
         failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
         if self._ring is None:
             if "torch" not in sys.modules or _is_child():

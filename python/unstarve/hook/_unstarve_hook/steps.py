@@ -8,12 +8,16 @@ from types import ModuleType
 from typing import Any
 
 from . import blocking, cupti, describe, timeline
+from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of
 
-#: What a step is known by; there is one such thing.
+#: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader.
 _OPTIMIZER = 0
+_BATCH = 2
+#: So many batches come before an optimizer is no longer waited for.
+_BATCHES_OF_ONE_STEP = 8
 #: A second optimizer takes over after this many steps in which the first one took none.
 _PATIENCE = 16
 #: The index of the step after which the job is asked once whether it uses CUDA.
@@ -25,6 +29,9 @@ class Steps:
 
     (A GAN's second optimizer is part of the same step.) The samples of a step are those of the
     batches that came since the last one from the loader that delivered last.
+
+    Where no optimizer steps, as in inference or with one written by hand, a batch is a step: of the
+    loader that began, until another gives two in a row. (One of a pair is part of the same step.)
     """
 
     def __init__(self) -> None:
@@ -38,12 +45,45 @@ class Steps:
         self._samples: dict[int, int] = {}
         self._last_loader = ABSENT
         self._window: timeline.Window | None = None
+        self._device_asked = False
+        self._batches = 0
+        self._batch_end = RECORDER.started_ns
+        self._batch_leader = ABSENT
+        self._held_back: list[tuple[int, int, int, int]] = []
 
     def got(self, loader_id: int, samples: int) -> None:
         """A loader delivered a batch."""
         self._last_loader = loader_id
         if samples != ABSENT:
             self._samples[loader_id] = self._samples.get(loader_id, 0) + samples
+        if self._leader is None:
+            self._batch(loader_id, samples)
+
+    def _batch(self, loader_id: int, samples: int) -> None:
+        """A batch came, and no optimizer has stepped yet."""
+        if loader_id != self._batch_leader:
+            self._strangers += 1
+            if self._batch_leader != ABSENT and self._strangers < 2:
+                return
+            self._batch_leader = loader_id
+        self._strangers = 0
+        start, self._batch_end = self._batch_end, now_ns()
+        index, self._batches = self._batches, self._batches + 1
+        self._held_back.append((start, self._batch_end, index, samples))
+        if self._batches < _BATCHES_OF_ONE_STEP:
+            return
+        self.finish()
+        if self._batches == _BATCHES_OF_ONE_STEP:
+            _describe_device_in_use()
+        self._samples.clear()
+        self._look_at_device(index - _BATCHES_OF_ONE_STEP)
+
+    def finish(self) -> None:
+        """Records the batches that were held back for an optimizer, where none stepped."""
+        held_back, self._held_back = self._held_back, []
+        if self._leader is None:
+            for start, end, index, samples in held_back:
+                RECORDER.record(STEP, start, end, index, samples, _BATCH)
 
     def stepped(self, optimizer: object) -> None:
         leader = self._leader() if self._leader is not None else None
@@ -52,6 +92,7 @@ class Steps:
             if leader is not None and self._strangers < _PATIENCE:
                 return
             self._leader = weakref.ref(optimizer)
+            self._held_back.clear()
             _describe_device(optimizer)
         self._strangers = 0
         index = self._index
@@ -69,7 +110,8 @@ class Steps:
 
     def _look_at_device(self, index: int) -> None:
         """After the first steps it is clear whether the job uses CUDA."""
-        if index == _DEVICE_IS_KNOWN:
+        if index == _DEVICE_IS_KNOWN and not self._device_asked:
+            self._device_asked = True
             self._window = timeline.window()
             if self._window is not None or cupti.is_in_use():
                 blocking.watch()
@@ -90,8 +132,21 @@ def _describe_device(optimizer: Any) -> None:
     )
 
 
+def _describe_device_in_use() -> None:
+    """Without an optimizer: whether the job has begun to use CUDA is what torch can say."""
+    try:
+        torch: Any = sys.modules["torch"]
+        device = "cuda" if torch.cuda.is_initialized() else "cpu"
+        hip, cuda = getattr(torch.version, "hip", None), getattr(torch.version, "cuda", None)
+    except Exception:  # A torch that is not whole: nothing is said.
+        return
+    build = "rocm" if hip else "cuda" if cuda else ""
+    RECORDER.describe(trains_on={"device": device, "build": build})
+
+
 STEPS = Steps()
 RECORDER.after_fork.append(STEPS.forget)
+RECORDER.before_end.append(STEPS.finish)
 
 
 def watch_optimizer(module: ModuleType) -> None:

@@ -23,7 +23,8 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
                   diagnose::at(situation.job.loader_place), *signals.num_workers, workers);
   remedy.values = {{"num_workers", std::llround(workers)}};
   remedy.edit =
-      fmt::format("- num_workers={:.0f}\n+ num_workers={:.0f}", *signals.num_workers, workers);
+      fmt::format("- DataLoader(..., num_workers={:.0f})\n+ DataLoader(..., num_workers={:.0f})",
+                            *signals.num_workers, workers);
   return remedy;
 }
 

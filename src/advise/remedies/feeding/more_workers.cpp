@@ -71,9 +71,10 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
                            why_so_many(signals, *workers, *needed));
   remedy.values = {{"num_workers", std::llround(workers->count)}, {"prefetch_factor", prefetch}};
   if (workers->beyond_cpus) remedy.values[kBeyondCpus] = 1;
+  const std::string was =
+      signals.num_workers ? fmt::format("num_workers={:.0f}", *signals.num_workers) : "...";
   remedy.edit = fmt::format(
-      "- DataLoader(dataset, ...)\n+ DataLoader(dataset, ..., num_workers={:.0f}, "
-      "prefetch_factor={})",
+      "- DataLoader(..., {})\n+ DataLoader(..., num_workers={:.0f}, prefetch_factor={})", was,
       workers->count, prefetch);
   return remedy;
 }

@@ -13,7 +13,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   remedy.how = fmt::format(
       "Make the DataLoader{} with persistent_workers=True, so that they outlive an epoch.",
       diagnose::at(situation.job.loader_place));
-  remedy.edit = "- DataLoader(dataset, ...)\n+ DataLoader(dataset, ..., persistent_workers=True)";
+  remedy.edit = "- DataLoader(...)\n+ DataLoader(..., persistent_workers=True)";
   return remedy;
 }
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "diagnose/diagnosis.h"
+#include "diagnose/signals/derive.h"
+
+namespace unstarve::diagnose {
+
+/// Says of each finding which code of the job its time goes to, where looks at the job's stacks
+/// were recorded: fills `code` of the findings, with a sentence of evidence, and `own_code`.
+void name_code(const SignalSources& sources, Diagnosis& diagnosis);
+
+}  // namespace unstarve::diagnose

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/headline.h"
+#include "report/text/sections.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+namespace {
+
+// Beside these, a command says where its page is and makes one remark: fifteen in all.
+constexpr std::size_t kMostLines = 13;
+constexpr int kFullWidth = 80;
+constexpr int kLabelWidth = 8;
+
+/// A label and what is said beside it, in at most so many lines of a terminal of full width.
+struct Paragraph {
+  std::string label;
+  std::string text;
+  std::size_t most_lines = 1;
+  Tone tone = Tone::kPlain;
+};
+
+using Lines = std::vector<std::string>;
+
+/// What does not fit is cut off, which an ellipsis shows.
+Lines lines_of(const Paragraph& paragraph, const TextOptions& options) {
+  if (paragraph.text.empty()) return {};
+  const int indent = paragraph.label.empty() ? 0 : kLabelWidth;
+  const int inside = options.width - indent;
+  std::vector<std::string> parts = wrap(printable(paragraph.text, options), inside);
+  const std::size_t most = paragraph.most_lines * (options.width < kFullWidth ? 2 : 1);
+  if (parts.size() > most) {
+    parts[most - 1] = clip(parts[most - 1] + " " + parts[most], inside, options);
+    parts.resize(most);
+  }
+  Lines lines;
+  for (const std::string& part : parts) {
+    const std::string label = pad_right(lines.empty() ? paragraph.label : "", indent);
+    lines.push_back(paint(label, Tone::kStrong, options) + paint(part, paragraph.tone, options));
+  }
+  return lines;
+}
+
+void add(const Paragraph& paragraph, const TextOptions& options, Lines& lines) {
+  for (std::string& line : lines_of(paragraph, options)) lines.push_back(std::move(line));
+}
+
+/// What the job did, and on what GPU.
+Lines what_it_did(const Report& report, const TextOptions& options) {
+  Lines lines;
+  const bool failed = job_failed(report.facts);
+  add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
+  std::string device = device_text(report);
+  if (const std::string roofline = roofline_text(report); !roofline.empty()) {
+    device += ". " + roofline;
+  }
+  add({"", device, 2, is_emulated(report) ? Tone::kNotice : Tone::kFaint}, options, lines);
+  add({"", report.facts.losses, 2, Tone::kNotice}, options, lines);
+  return lines;
+}
+
+/// An edit line by line, a flag, or what is to be done in a sentence.
+Lines change(const advise::Remedy& remedy, const TextOptions& options) {
+  Lines lines;
+  if (remedy.edit.empty()) {
+    add({"Change", remedy.how, 3}, options, lines);
+    return lines;
+  }
+  for (std::size_t from = 0; from < remedy.edit.size();) {
+    const std::size_t end = std::min(remedy.edit.find('\n', from), remedy.edit.size());
+    const Tone tone = remedy.edit[from] == '+' ? Tone::kGood : Tone::kPlain;
+    add({lines.empty() ? "Change" : " ", remedy.edit.substr(from, end - from), 1, tone}, options,
+        lines);
+    from = end + 1;
+  }
+  return lines;
+}
+
+/// What to do, and what it would gain or was measured to.
+Lines what_to_change(const Report& report, const TextOptions& options) {
+  Lines lines;
+  const Verification* tried = best_verified(report.verification);
+  if (tried == nullptr && report.advice.next_remedy) {
+    const advise::Remedy& remedy = *report.advice.next_remedy;
+    lines = change(remedy, options);
+    const std::string gain =
+        remedy.predicted
+            ? fmt::format("predicted {:.2f}x faster, {:.2f} to {:.2f}", (*remedy.predicted).speedup,
+                          (*remedy.predicted).low, (*remedy.predicted).high)
+            : std::string("not predicted for this change");
+    add({"Gain", gain}, options, lines);
+  }
+  if (tried != nullptr) {
+    const advise::Remedy* const remedy = report.advice.find(tried->remedy);
+    if (remedy != nullptr && tried->measured.low > 1) lines = change(*remedy, options);
+    const bool good = tried->held || !tried->predicted;
+    add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
+  }
+  return lines;
+}
+
+/// The largest finding beside the leading one, for people.
+std::string what_else(const Report& report) {
+  const diagnose::Finding* lead = leading_finding(report);
+  if (lead == nullptr) return {};
+  for (const diagnose::Finding& finding : report.diagnosis.findings) {
+    if (&finding == lead || finding.cause == "gpu_busy") continue;
+    return fmt::format("{} {}", ratio_text(finding.share), finding_words(finding));
+  }
+  return {};
+}
+
+/// One line. What a job that failed could have done for us is not what matters then.
+std::string what_is_missing(const Report& report) {
+  if (report.advice.not_observed.empty()) return {};
+  const advise::NotObserved& unseen = report.advice.not_observed.front();
+  if (job_failed(report.facts)) {
+    return fmt::format("{} was not observed ({}).", unseen.what, unseen.why);
+  }
+  return not_observed_sentences(report.advice).front();
+}
+
+std::string first_evidence(const Report& report) {
+  const diagnose::Finding* lead = leading_finding(report);
+  return lead == nullptr || lead->evidence.empty() ? std::string() : lead->evidence.front();
+}
+
+}  // namespace
+
+std::string text_brief(const Report& report, const TextOptions& options) {
+  Lines lines = what_it_did(report, options);
+  const bool unexplained = report.facts.no_steps.empty();
+  const std::string& said =
+      report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
+  add({"Cause", unexplained ? said : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
+  Lines end = what_to_change(report, options);
+  add({"Also", what_else(report)}, options, end);
+  if (unexplained) add({"", what_is_missing(report), 1, Tone::kFaint}, options, end);
+  // The evidence has what room the others leave.
+  const Lines why = lines_of({"Why", first_evidence(report), 2}, options);
+  if (lines.size() + why.size() + end.size() <= kMostLines || options.width < kFullWidth) {
+    lines.insert(lines.end(), why.begin(), why.end());
+  }
+  lines.insert(lines.end(), end.begin(), end.end());
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
+}  // namespace unstarve::report

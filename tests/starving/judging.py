@@ -1,0 +1,157 @@
+"""Holds a verdict against what was planted: pure functions, no job runs here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planted import Job, Plant
+
+# Of a step: what a plant has to cost to count, and what may be said of a healthy job.
+NOTICEABLE = 0.05
+# A plant that costs at least so much of the largest may be named first.
+AS_LARGE = 0.8
+CAUSE_TARGET, DETAIL_TARGET = 0.92, 0.85
+
+
+@dataclass
+class Judgement:
+    """What was said of a job, and whether it is right. A healthy job's `cause_right` says that
+    nothing was found in it; it has no detail to be right."""
+
+    job: Job
+    said: str = "nothing"
+    detail: str = ""
+    share: float = 0.0
+    cause_right: bool = False
+    detail_right: bool | None = None
+    # Remedies that were tried: name, measured speed-up, whether it slowed the job, held.
+    tried: list[tuple[str, float, bool, bool]] = field(default_factory=list)
+    # Of the leading finding, remedies with a prediction that does not exclude a loss.
+    doubtful: list[str] = field(default_factory=list)
+
+    @property
+    def healthy(self) -> bool:
+        return not self.job.plants
+
+
+def leading_finding(told: dict[str, Any]) -> dict[str, Any]:
+    """The one that a verdict begins with: the largest, but one with a reason before `other`."""
+    findings = told.get("findings") or [{}]
+    explained = [f for f in findings if f["cause"] != "other" and f["share"] >= NOTICEABLE]
+    if findings[0].get("cause") == "other" and explained:
+        return dict(explained[0])
+    return dict(findings[0])
+
+
+def all_words(finding: dict[str, Any], told: dict[str, Any]) -> str:
+    """What is said about the leading finding, as one text."""
+    kept = {key: finding.get(key) for key in ("detail", "evidence", "remedies")}
+    return f"{told.get('verdict', '')} {json.dumps(kept, ensure_ascii=False)}"
+
+
+def top_plants(job: Job, costs: Sequence[float]) -> list[Plant]:
+    """Those that may be named first, by what they were measured to cost."""
+    if not costs:
+        return list(job.plants[:1])
+    return [
+        plant
+        for plant, cost in zip(job.plants, costs, strict=True)
+        if cost >= AS_LARGE * max(costs)
+    ]
+
+
+def names_reason(job: Job, plant: Plant, finding: dict[str, Any], words: str) -> bool:
+    """Whether the detail, or the line, or the reason's name is there."""
+    if finding.get("detail") in plant.details:
+        return True
+    line = job.line_of(plant)
+    if line and re.search(rf"\b{re.escape(job.script.name)}:{line}\b", words):
+        return True
+    return any(re.search(rf"\b{re.escape(word)}\b", words) for word in plant.says)
+
+
+def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
+    finding = leading_finding(told)
+    judged = Judgement(
+        job,
+        said=finding.get("cause", "nothing"),
+        detail=finding.get("detail", ""),
+        share=finding.get("share", 0.0),
+    )
+    for tried in told.get("verification", []):
+        measured = tried["measured"]
+        slowed = measured["high"] < 1
+        judged.tried.append((tried["remedy"], measured["speedup"], slowed, tried["held"]))
+    judged.doubtful = [
+        remedy["id"]
+        for remedy in finding.get("remedies", [])
+        if remedy.get("predicted", {}).get("low", 2) <= 1
+    ]
+    if judged.healthy:
+        found = [f for f in told.get("findings", []) if f["cause"] != "gpu_busy"]
+        judged.cause_right = all(f["share"] < NOTICEABLE for f in found)
+        return judged
+    words = all_words(finding, told)
+    said = [plant for plant in top_plants(job, costs) if judged.said in plant.causes]
+    judged.cause_right = bool(said)
+    judged.detail_right = any(names_reason(job, plant, finding, words) for plant in said)
+    return judged
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts over jobs: of so many, so many."""
+
+    planted: int
+    causes_right: int
+    details_right: int
+    healthy: int
+    accused: int
+    tried: int
+    held: int
+    slowed: int
+
+    @property
+    def reached(self) -> bool:
+        return (
+            self.causes_right >= CAUSE_TARGET * self.planted
+            and self.details_right >= DETAIL_TARGET * self.planted
+            and self.accused == 0
+            and self.slowed == 0
+        )
+
+
+def totals_of(judgements: Sequence[Judgement]) -> Totals:
+    planted = [each for each in judgements if not each.healthy]
+    healthy = [each for each in judgements if each.healthy]
+    tried = [remedy for each in judgements for remedy in each.tried]
+    return Totals(
+        planted=len(planted),
+        causes_right=sum(each.cause_right for each in planted),
+        details_right=sum(bool(each.detail_right) for each in planted),
+        healthy=len(healthy),
+        accused=sum(not each.cause_right for each in healthy),
+        tried=len(tried),
+        held=sum(held for *_, held in tried),
+        slowed=sum(slowed for _, _, slowed, _ in tried),
+    )
+
+
+def confusion(judgements: Sequence[Judgement]) -> list[str]:
+    """Rows are what was planted, columns what was said."""
+    cells = Counter(
+        (each.job.plants[0].causes[0] if each.job.plants else "healthy", each.said)
+        for each in judgements
+    )
+    rows = sorted({row for row, _ in cells})
+    columns = sorted({column for _, column in cells})
+    lines = ["planted \\ said".ljust(24) + "".join(f"{name:>24}" for name in columns)]
+    for row in rows:
+        counts = "".join(f"{cells[row, column] or '.':>24}" for column in columns)
+        lines.append(row.ljust(24) + counts)
+    return lines

@@ -1,0 +1,132 @@
+"""The zoo itself: its cures fit its scripts, it tells right from wrong, and a few of its jobs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from half_a import HALF_A
+from half_b import HALF_B
+from judging import confusion, judge, totals_of
+from planted import FOLDER, JOBS, Job, Plant, cured
+from run_zoo import read_costs
+from running import step_s
+
+ALL = (*HALF_A, *HALF_B)
+BY_NAME = {job.name: job for job in ALL}
+
+
+def told(cause: str, detail: str = "", share: float = 0.6, says: str = "") -> dict[str, Any]:
+    finding = {"cause": cause, "detail": detail, "share": share, "evidence": [says], "remedies": []}
+    return {"findings": [finding], "verdict": ""}
+
+
+def test_every_script_is_planted_once() -> None:
+    assert sorted(BY_NAME) == sorted(path.stem for path in JOBS.glob("*.py"))
+    assert len(ALL) == len(BY_NAME)
+    assert len(ALL) >= 36
+    assert sum(not job.plants for job in ALL) >= 6
+
+
+@pytest.mark.parametrize("job", ALL, ids=lambda job: str(job.name))
+def test_plants_are_in_their_script_and_cures_leave_python(job: Job) -> None:
+    text = job.script.read_text()
+    cures = [plant.cure for plant in job.plants] or [job.cure]
+    for plant in job.plants:
+        assert not plant.line or job.line_of(plant)
+    for cure in cures:
+        assert cure or job.neighbours
+        ast.parse(cured(text, cure))
+
+
+def test_what_each_plant_costs_was_measured() -> None:
+    costs = read_costs()
+    assert sorted(costs) == sorted(BY_NAME)
+    for job in ALL:
+        assert (max(costs[job.name]) >= 0.05) == bool(job.plants), job.name
+
+
+def test_a_wrong_cause_counts_as_wrong() -> None:
+    job = BY_NAME["many_metrics"]
+    line = job.line_of(job.plants[0])
+    assert judge(job, told("sync", says=f"many_metrics.py:{line}"), [0.3]).detail_right
+    wrong = judge(job, told("launch", says=f"many_metrics.py:{line}"), [0.3])
+    assert not wrong.cause_right
+    # A line that is right by chance does not save a wrong cause.
+    assert not wrong.detail_right
+    assert not totals_of([wrong]).reached
+
+
+def test_a_right_cause_needs_its_reason() -> None:
+    job = BY_NAME["strong_augmentation"]
+    bare = judge(job, told("input_wait", "decode_cpu"), [0.6])
+    assert (bare.cause_right, bare.detail_right) == (True, False)
+    line = job.line_of(job.plants[0])
+    for right in (
+        told("input_wait", "python_transform"),
+        told("input_wait", says=f"62 % of a sample at /home/a/{job.name}.py:{line}"),
+        told("input_wait", says="62 % of a sample is RandAugment"),
+    ):
+        assert judge(job, right, [0.6]).detail_right
+    near = told("input_wait", says=f"{job.name}.py:{line}0")
+    assert not judge(job, near, [0.6]).detail_right
+
+
+def test_a_healthy_job_that_is_accused_misses_the_targets() -> None:
+    job = BY_NAME["on_the_gpu"]
+    fine = judge(job, told("gpu_busy", share=0.97), [])
+    accused = judge(job, told("sync", share=0.06), [])
+    assert (fine.cause_right, accused.cause_right) == (True, False)
+    assert totals_of([fine]).reached
+    assert not totals_of([fine, accused]).reached
+    assert [line.split() for line in confusion([accused])[1:]] == [["healthy", "1"]]
+
+
+def test_of_two_plants_the_one_that_costs_more_comes_first() -> None:
+    plants = (Plant(("sync",), ("a",)), Plant(("launch",), ("b",)))
+    job = Job("many_metrics", plants)
+    for costs, said, right in (
+        ([0.5, 0.1], "sync", True),
+        ([0.5, 0.1], "launch", False),
+        ([0.5, 0.45], "launch", True),
+    ):
+        assert judge(job, told(said), costs).cause_right is right
+
+
+def test_a_remedy_that_slows_its_job_misses_the_targets() -> None:
+    job = BY_NAME["many_metrics"]
+    answer = told("sync", says=f"many_metrics.py:{job.line_of(job.plants[0])}")
+    assert totals_of([judge(job, answer, [])]).reached
+    answer["verification"] = [
+        {
+            "remedy": "more_workers",
+            "measured": {"speedup": 0.7, "low": 0.6, "high": 0.8},
+            "held": False,
+        }
+    ]
+    assert totals_of([judge(job, answer, [])]).slowed == 1
+    assert not totals_of([judge(job, answer, [])]).reached
+
+
+def test_a_step_is_timed_behind_the_warm_up() -> None:
+    assert step_s([(1, 0.0), (2, 5.0)]) is None
+    steps = [(1, 0.0), (2, 2.0), *((2 + i, 2.0 + 0.1 * i) for i in range(1, 61))]
+    measured = step_s(steps)
+    assert measured is not None
+    assert abs(measured - 0.1) < 1e-6
+
+
+def test_a_few_jobs(tmp_path: Path) -> None:
+    """A job that waits for data is told from one that launches too much and from a healthy one."""
+    names = ("first_script", "deep_and_narrow", "on_the_gpu")
+    command = [sys.executable, str(FOLDER / "run_zoo.py"), "--only", *names, "--seconds", "4"]
+    done = subprocess.run([*command, "--keep", str(tmp_path)], capture_output=True, text=True)
+    printed = {line.split()[0]: line for line in done.stdout.splitlines() if line}
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "said input_wait/" in printed["first_script"]
+    assert "said launch" in printed["deep_and_narrow"]
+    assert "cause right" in printed["on_the_gpu"]
