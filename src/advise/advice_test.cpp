@@ -222,6 +222,20 @@ TEST(Advice, ALittleWaitingIsNotWorthARemedy) {
   EXPECT_TRUE(offered(8));
 }
 
+TEST(Advice, FirstTheMachineHasToBeTheJobsOwn) {
+  diagnose::HostSignals host;
+  host.effective_cpus = 2;
+  host.job_cpu_cores = 0.8;
+  host.host_cpu_cores = 2;
+  host.cpu_waiting_threads = 0.6;
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), host);
+  EXPECT_EQ(found.findings.at(0).detail, "busy_neighbour");
+  const Advice advice = advise_on(found, folder_job("/i"), {{"unstarve_loader", {2.0, 1.9, 2.1}}});
+  ASSERT_TRUE(advice.leading_remedy);
+  EXPECT_EQ(advice.leading_remedy->id, "free_cpus");
+  EXPECT_TRUE(advice.find("unstarve_loader"));
+}
+
 TEST(Advice, ACacheLeadsOnlyWhereTheJobComesBackToItsData) {
   const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
   JobFacts job = folder_job("/i");

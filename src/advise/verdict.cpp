@@ -34,7 +34,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 21> kDetailWords = {{
+constexpr std::array<Words, 22> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -50,6 +50,7 @@ constexpr std::array<Words, 21> kDetailWords = {{
     {"slow_transform", "resizing and transforming"},
     {"too_few_threads", "too few loading threads"},
     {"busy_neighbour", "other processes on its CPUs"},
+    {"launch_bound", "many short kernels, each launched by itself"},
     {"host_work", "other work of the host between launches"},
     {"pageable", "pageable memory"},
     {"small_copies", "many small copies"},

@@ -211,7 +211,7 @@ TEST(PlantedCauses, TinyKernels) {
       job.host(10);
     }
   }));
-  expect_top(found, "launch", "", 11.0 / 14);
+  expect_top(found, "launch", "launch_bound", 11.0 / 14);
   EXPECT_TRUE(find_remedy(found, "cuda_graphs_or_compile"));
 }
 

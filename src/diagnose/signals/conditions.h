@@ -25,7 +25,7 @@ inline bool trains_on_host(const Signals& signals) {
 /// Whether other processes use so much of the job's CPUs that its own wait for one.
 inline bool cpus_are_taken(const Signals& signals) {
   constexpr double kMuch = 0.2;
-  constexpr double kQueue = 0.2;  // of a thread
+  constexpr double kQueue = 0.1;  // of a thread
   constexpr double kThrottled = 0.05;
   if (!signals.neighbour_cores || !signals.job_cpu_cores || !signals.effective_cpus) return false;
   const double cpus = *signals.effective_cpus;
@@ -71,9 +71,11 @@ inline bool one_gap_dominates(const Signals& signals) {
 }
 
 /// Whether much of the time in which the host launched too late lies in gaps so long that it did
-/// something else.
+/// something else, and did not wait for a CPU that others use.
 inline bool host_works_between_launches(const Signals& signals) {
   constexpr double kMuch = 0.3;
+  const double known = signals.collection_ratio.value_or(0) + signals.save_ratio.value_or(0);
+  if (cpus_are_taken(signals) && known < kMuch) return false;
   return signals.long_launch_gap_ratio.value_or(0) >= kMuch;
 }
 

@@ -45,6 +45,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
     remedy.how = move_known_work(signals);
     if (remedy.how.empty()) remedy.how = find_work(situation.line);
   } else if (rule == "launch" && !host_works_between_launches(signals) &&
+             !cpus_are_taken(signals) &&
              !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
     remedy.how = find_work(situation.line);
   } else if (rule == "sync" && !waits_in_each_step(signals)) {

@@ -23,6 +23,12 @@ std::optional<Claim> evaluate(const Signals& signals) {
     claim.evidence.push_back(
         fmt::format("{}the median kernel takes {}", count, duration(*signals.kernel_ns_median)));
   }
+  if (cpus_are_taken(signals)) {
+    claim.evidence.push_back(
+        fmt::format("other processes use {:.1f} of the {:.0f} CPUs that this job may use: its own "
+                    "threads wait for one before they can launch",
+                    *signals.neighbour_cores, *signals.effective_cpus));
+  }
   if (one_gap_dominates(signals)) {
     claim.evidence.push_back(fmt::format(
         "one single gap makes {} of it: an event like start-up or compilation, not the steady loop",

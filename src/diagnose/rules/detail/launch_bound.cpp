@@ -1,0 +1,29 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Many short gaps: the device is done with each piece before the host has launched the next.
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (!is_launch_bound(signals)) return std::nullopt;
+  Claim claim;
+  claim.weight = 1 - signals.long_launch_gap_ratio.value_or(0);
+  claim.evidence.push_back(fmt::format(
+      "{} of that lies in short gaps: the device is done with its work, of {} in the median, "
+      "before the host has launched more",
+      percent(claim.weight), duration(*signals.kernel_ns_median)));
+  return claim;
+}
+
+}  // namespace
+
+Rule launch_bound_rule() {
+  return {"launch_bound", RuleKind::kDetail,
+          "launch",       {&Signals::long_launch_gap_ratio, &Signals::kernel_ns_median},
+          evaluate,       ""};
+}
+
+}  // namespace unstarve::diagnose
