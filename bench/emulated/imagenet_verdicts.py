@@ -33,8 +33,9 @@ UNSTARVE = ROOT / "build/release/src/cli/unstarve"
 PHOTOS = sorted((ROOT / "tests/data/photos").glob("*.jpg"))
 SLOW_OPEN = ROOT / "bench/slow_files/slow_open.c"
 LATE_MS = 20
-# Of a step, in which a wait for data is what the GPU idles for rather than a ripple.
-STARVING = 0.1
+# Of a step, in which the script waits for data: the GPU has queued work meanwhile, its backward
+# pass, so that it is certain to idle from the second on, and may from the first on.
+HARDLY, STARVING = 0.1, 0.3
 PRINTED = re.compile(r"Time +([\d.]+) \([ \d.]+\)\s+Data +([\d.]+) \(")
 
 
@@ -54,8 +55,9 @@ class Cell:
         return {"decode_cpu", "python_transform", "too_many_workers"}
 
 
-def make_images(folder: Path, count: int) -> None:
-    """Different crops of the photographs, some 500 x 375 as ImageNet's are."""
+def make_images(folder: Path, count: int, copies: int) -> None:
+    """Different crops of the photographs, some 500 x 375 as ImageNet's are, each by several names:
+    an epoch has to outlast a trial, or what starting it takes is all that is measured."""
     for index in range(count):
         part = "train" if index % 8 else "val"
         target = folder / part / ("cat", "dog")[index % 2 if part == "train" else index // 8 % 2]
@@ -67,6 +69,8 @@ def make_images(folder: Path, count: int) -> None:
             top = index * 29 % (photo.height - height + 1)
             crop = photo.convert("RGB").crop((left, top, left + width, top + height))
             crop.resize((500, 375)).save(target / f"{index}.jpg", quality=90)
+        for copy in range(1, copies if part == "train" else 1):
+            (target / f"{index}-{copy}.jpg").hardlink_to(target / f"{index}.jpg")
 
 
 def build_slow_open(folder: Path) -> Path:
@@ -123,16 +127,15 @@ def data_share(text: str) -> float:
     return sum(data_s for _, data_s in steps) / whole_s if whole_s else float("nan")
 
 
-def predictions(told: Any) -> Iterator[tuple[str, float, float, bool]]:
-    """Of every remedy that was tried: its name, predicted, measured, whether it held."""
+def predictions(told: Any) -> Iterator[tuple[str, bool]]:
+    """Of every remedy that was tried: predicted and measured in words, whether it held."""
     for tried in told.get("verification", []):
-        if "speedup" in tried["predicted"]:
-            yield (
-                tried["remedy"],
-                tried["predicted"]["speedup"],
-                tried["measured"]["speedup"],
-                tried["held"],
-            )
+        predicted, measured = tried["predicted"], tried["measured"]
+        if "speedup" in predicted:
+            said = "{speedup:.2f} [{low:.2f}..{high:.2f}]".format(**predicted)
+            missed = "" if tried["held"] else " MISSED"
+            text = f"{tried['remedy']} {said} predicted {measured['speedup']:.2f} measured{missed}"
+            yield text, tried["held"]
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -142,6 +145,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="resnet50")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--images", type=int, default=1600)
+    parser.add_argument("--copies", type=int, default=8, help="names of each image")
     parser.add_argument("--gpus", nargs="+", default=["a100", "l4"])
     parser.add_argument("--workers", nargs="+", type=int, default=[0, 1, 2, 4])
     parser.add_argument("--seconds", type=float, default=15, help="of one trial")
@@ -157,7 +161,7 @@ def main() -> int:
     wrong = held = tried = 0
     with tempfile.TemporaryDirectory(prefix="unstarve-verdicts-") as temporary:
         folder = Path(temporary)
-        make_images(folder / "images", arguments.images)
+        make_images(folder / "images", arguments.images, arguments.copies)
         late = [each for each in (False, True) if arguments.only in (None, ("disk", "late")[each])]
         slow_open = build_slow_open(folder) if True in late else Path()
         for cell in itertools.starmap(
@@ -168,23 +172,19 @@ def main() -> int:
             lead = (told.get("findings") or [{}])[0]
             said = f"{lead.get('cause', '-')}/{lead.get('detail', '-')}"
             starves = lead.get("cause") == "input_wait"
-            right = starves == (share >= STARVING)
+            right = starves == (share >= STARVING) or HARDLY <= share < STARVING
             right = right and (not starves or lead.get("detail") in cell.details())
             wrong += not right
             outcomes = list(predictions(told))
             tried += len(outcomes)
-            held += sum(each[3] for each in outcomes)
+            held += sum(kept for _, kept in outcomes)
             partition = told.get("partition") or {}
             print(
                 f"{cell.gpu:5} {'late' if cell.late else 'disk':4} {cell.workers} workers  "
                 f"script: {share:5.1%} waiting for data  "
                 f"ours: {partition.get('input_wait', float('nan')):5.1%} {said:32} "
                 f"{'right' if right else 'WRONG'}  "
-                + "; ".join(
-                    f"{name} {predicted:.2f} predicted {measured:.2f} measured"
-                    f"{'' if kept else ' MISSED'}"
-                    for name, predicted, measured, kept in outcomes
-                ),
+                + "; ".join(text for text, _ in outcomes),
                 flush=True,
             )
     print(f"wrong verdicts: {wrong}; predictions held: {held} of {tried}")

@@ -3,17 +3,22 @@
 
     git clone PYTORCH_EXAMPLES DIR
     bench/emulated/public_scripts.py --examples DIR --python .venv/bin/python --python ...
+    bench/emulated/public_scripts.py --examples DIR --python .venv/bin/python --watch
 
 Each script runs with random data of the right shape, from the revision of its repository that is
 as old as the PyTorch. Prints a row per script and a column per PyTorch, and exits 1 if one failed.
+With --watch they run under `unstarve run --emulate`, and each row shows what it says: the step,
+where the GPU's time went, and the verdict; a script without a partition then counts as failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -23,6 +28,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 UNSTARVE = ROOT / "build/release/src/cli/unstarve"
@@ -143,6 +149,20 @@ ACCELERATED = {
 }
 
 
+def describe(told: Any) -> str:
+    """Steps, partition and verdict of a run's report, on a line."""
+    partition = told.get("partition") or {}
+    steps = told.get("steps", {})
+    shares = " ".join(
+        f"{cause.replace('gpu_', '')} {share:.0%}"
+        for cause, share in sorted(partition.items(), key=lambda item: -item[1])
+        if isinstance(share, float) and share >= 0.01
+    )
+    lead = (told.get("findings") or [{}])[0]
+    cause = "/".join(filter(None, (lead.get("cause"), lead.get("detail"))))
+    return f"{steps.get('count', 0)} steps; {shares or 'NO PARTITION'}; {cause or '-'}"
+
+
 def torch_version(python: str) -> str:
     code = "import importlib.metadata as m; print(m.version('torch'))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
@@ -170,7 +190,11 @@ def run_emulated(
     arguments: argparse.Namespace, command: list[str], folder: Path, gpus: int
 ) -> tuple[int, str, float]:
     """Exit code, what it printed, seconds."""
-    emulate = [str(UNSTARVE), "emulate", arguments.gpu, "--gpus", str(gpus), "--"]
+    gpu = [arguments.gpu, "--gpus", str(gpus)]
+    emulate = [str(UNSTARVE), "emulate", *gpu, "--"]
+    if arguments.watch:
+        kept = ["--out", str(arguments.told / "run"), "--json", str(arguments.told / "told.json")]
+        emulate = [str(UNSTARVE), "run", "--emulate", *gpu, *kept, "--"]
     started = time.monotonic()
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     try:
@@ -211,12 +235,19 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--gpu", default="a100", help="what to emulate (default: a100)")
     parser.add_argument("--only", default="", help="scripts whose name contains this")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one script")
+    parser.add_argument("--watch", action="store_true", help="under `unstarve run`: what it says")
     parser.add_argument("--logs", type=Path, help="a folder for what the scripts print")
     return parser.parse_args()
 
 
 def main() -> int:
     arguments = parse_arguments()
+    with tempfile.TemporaryDirectory(prefix="unstarve-told-") as told:
+        arguments.told = Path(told)
+        return run_all(arguments)
+
+
+def run_all(arguments: argparse.Namespace) -> int:
     pythons = [str(Path(python).absolute()) for python in arguments.python or [sys.executable]]
     versions = {python: torch_version(python) for python in pythons}
     jobs: list[Job | Path] = [*EXAMPLES] if arguments.examples else []
@@ -234,8 +265,15 @@ def main() -> int:
                 code, text, seconds = run_example(arguments, job, python, day)
             else:
                 code, text, seconds = run_job(arguments, job, python)
-            failed += code != 0
             cells.append(f"{'ok' if code == 0 else f'exit {code}'} {seconds:.0f} s".rjust(20))
+            if arguments.watch:
+                told = arguments.told / "told.json"
+                said = json.loads(told.read_text()) if told.exists() else {}
+                code = code or (0 if said.get("partition") else 1)
+                cells.append(f"  {describe(said)}\n    {said.get('verdict', '')}")
+                shutil.rmtree(arguments.told, ignore_errors=True)
+                arguments.told.mkdir()
+            failed += code != 0
             if arguments.logs:
                 arguments.logs.mkdir(parents=True, exist_ok=True)
                 log = f"{name} {version}.log".replace(" ", "_").replace(",", "")

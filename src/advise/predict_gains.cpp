@@ -107,8 +107,26 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
   basis.calibration = measured.calibration;
   basis.workers = measured.workers;
+  basis.past = measured.past;
   return basis;
 }
+
+namespace {
+
+/// Where earlier predictions of this remedy missed too often, the interval is what would have held.
+void learn_from_past(const PredictionBasis& basis, const std::string& remedy,
+                     predict::Speedup& gain, Predictions& predictions) {
+  const auto record = basis.past.find(remedy);
+  if (record == basis.past.end() || !predict::was_too_sure(record->second)) return;
+  gain = predict::widened(gain, record->second);
+  predictions.notes.push_back(fmt::format(
+      "{}: {} of {} earlier predictions here missed, so the interval is as wide as their errors "
+      "were ({:.0f} %; `unstarve report --predictions`)",
+      remedy, record->second.tried - record->second.held, record->second.tried,
+      100 * record->second.wide_error));
+}
+
+}  // namespace
 
 Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
                           const PredictionBasis& basis) {
@@ -124,7 +142,10 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
     if (gain && basis.training_cores.value_or(1) > kMoreThanOneCore) {
       gain = beside_training(*gain, *edit, diagnosis.signals, basis);
     }
-    if (gain) predictions.gains.emplace(remedy.id, *gain);
+    if (gain) {
+      learn_from_past(basis, remedy.id, *gain, predictions);
+      predictions.gains.emplace(remedy.id, *gain);
+    }
     const std::string& lacks = gain ? edit->lacks : gain.error().message;
     if (!lacks.empty()) predictions.notes.push_back(fmt::format("{}: {}", remedy.id, lacks));
   }

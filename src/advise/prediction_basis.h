@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/reading.h"
 #include "predict/measurements.h"
 #include "predict/resampling.h"
+#include "predict/track_record.h"
 #include "predict/what_if.h"
 #include "predict/worker_calibration.h"
 
@@ -36,6 +38,7 @@ struct Measured {
   std::vector<predict::CpuReading> job_cpu = {};
   predict::CalibrationText workers = {};  // what the hook measured of worker processes
   Calibration calibration = {};
+  std::map<std::string, predict::TrackRecord> past = {};  // of earlier predictions, by remedy
 };
 
 /// What a gain is predicted from.
@@ -49,6 +52,7 @@ struct PredictionBasis {
   double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
   Calibration calibration;    // empty where none was made
   predict::CalibrationText workers;  // the job's own batches in worker processes
+  std::map<std::string, predict::TrackRecord> past;
 };
 
 }  // namespace unstarve::advise

@@ -99,8 +99,8 @@ Option Command::option(const std::string& name, double& value, const std::string
   return Option(*parser_->add_option(name, value, help));
 }
 
-void Command::flag(const std::string& name, bool& value, const std::string& help) {
-  parser_->add_flag(name, value, help);
+Option Command::flag(const std::string& name, bool& value, const std::string& help) {
+  return Option(*parser_->add_flag(name, value, help));
 }
 
 void Command::ends_with_words() { parser_->positionals_at_end(); }

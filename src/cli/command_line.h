@@ -57,7 +57,7 @@ class Command {
   Option option(const std::string& name, std::int64_t& value, const std::string& help);
   Option option(const std::string& name, std::uint64_t& value, const std::string& help);
   Option option(const std::string& name, double& value, const std::string& help);
-  void flag(const std::string& name, bool& value, const std::string& help);
+  Option flag(const std::string& name, bool& value, const std::string& help);
   /// What follows the first word that is no option belongs to the last positional argument.
   void ends_with_words();
   /// What is done when the command line names this command and is right.

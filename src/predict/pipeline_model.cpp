@@ -92,7 +92,8 @@ class Simulation {
   }
 
   /// The training thread waits until then, and takes so much of a CPU meanwhile. Spinning gets
-  /// nothing done: where it has to share its core, the wait is no longer for it.
+  /// nothing done: where it has to share its core, the wait is no longer for it. Threads that
+  /// mostly sleep come first when they wake (a fair scheduler owes them), so it leaves them theirs.
   void advance_to(double until_s, double waiting_cpu = 0) {
     std::optional<double> waiting;
     while (now_s_ + kDone < until_s) advance(until_s, waiting, waiting_cpu);
@@ -101,7 +102,7 @@ class Simulation {
   /// Moves to the next event, at the latest to `limit_s`. `main_left_s`: CPU work of the training
   /// thread, reduced by what it got done; none when it is waiting, on so much of a CPU.
   void advance(double limit_s, std::optional<double>& main_left_s, double waiting_cpu = 0) {
-    const double rate = rate_per_thread(main_left_s ? 1 : waiting_cpu);
+    const double rate = rate_per_thread(main_left_s ? 1 : std::min(waiting_cpu, left_by_sleepers()));
     double dt = limit_s - now_s_;
     if (main_left_s) dt = std::min(dt, *main_left_s / rate);
     for (const Worker& worker : workers_) {
@@ -162,10 +163,23 @@ class Simulation {
     ++next_batch_;
   }
 
+  double computing_workers() const {
+    double computing = 0;
+    for (const Worker& worker : workers_) computing += worker.activity == Activity::kComputing;
+    return computing;
+  }
+
+  /// Cores that workers which wait more than they compute leave to a thread that spins; without
+  /// bound where they compute more.
+  double left_by_sleepers() const {
+    const double cpu_s = cost().fetch_cpu_s * model_.loader.fetch_scale;
+    if (cost().fetch_blocked_s <= cpu_s) return kNever;
+    return std::max(0.0, model_.cpu.cores - computing_workers());
+  }
+
   /// `main_cpu`: of the training thread, 0..1.
   double rate_per_thread(double main_cpu) const {
-    double runnable = main_cpu;
-    for (const Worker& worker : workers_) runnable += worker.activity == Activity::kComputing;
+    const double runnable = main_cpu + computing_workers();
     if (runnable <= 1) return 1;
     const double used = std::min(runnable, std::max(model_.cpu.cores, 1.0));
     const double capacity = 1 + (used - 1) * model_.cpu.parallel_efficiency;

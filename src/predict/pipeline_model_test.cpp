@@ -76,6 +76,15 @@ TEST(PipelineModel, AWaitThatSpinsTakesItsShareOfTheCores) {
   EXPECT_NEAR(step_s(), 0.4 / 2, 4e-3) << "there is a core for it";
 }
 
+TEST(PipelineModel, AWaitThatSpinsLeavesTheCoresToThreadsThatMostlySleep) {
+  PipelineModel model{.loader = {.workers = 8, .batches_ahead = 16}, .cpu = {.cores = 1}};
+  const StepCost cost{.fetch_cpu_s = 0.12, .fetch_blocked_s = 0.5, .device_s = 0.14, .syncs = true};
+  const double asleep_s = simulate_mean_step_s(model, same_steps(cost, 400), 20);
+  EXPECT_NEAR(asleep_s, 0.14, 4e-3);
+  model.cpu.device_wait_cpu = 1;
+  EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost, 400), 20), asleep_s, 1e-6);
+}
+
 TEST(PipelineModel, SpinningDoesNotProlongTheWait) {
   PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 1}};
   const StepCost cost{.fetch_cpu_s = 0.01, .device_s = 0.14, .syncs = true};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -15,6 +16,7 @@
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trial/history/tried_predictions.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -145,6 +147,14 @@ advise::Predictions stored_predictions(const trace::RunReader& run) {
   return predictions;
 }
 
+/// Those of the runs beside this one.
+std::map<std::string, predict::TrackRecord> past_predictions(const Examination& examined) {
+  if (examined.run_dir.empty()) return {};
+  const auto tried = read_tried_predictions(folder_of_runs(examined.run_dir));
+  if (!tried) return {};
+  return predict::track_records(*tried);
+}
+
 }  // namespace
 
 Result<Examination> examine_run(const std::string& path) {
@@ -204,9 +214,10 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
   const trace::Timeline& timeline = examined.recording->timeline;
-  const auto basis = advise::prediction_basis(
-      examined.recording->partitioned, examined.diagnosis,
-      {examined.measurement.gpu_utilization_mean, examined.job_cpu, examined.workers, calibration});
+  const auto basis =
+      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
+                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
+                                examined.workers, calibration, past_predictions(examined)});
   if (!basis) {
     // Why a run has no steps was said already.
     const bool is_run = timeline.input == trace::InputKind::kRun;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -299,7 +300,7 @@ def test_doctor_answers_in_json() -> None:
 def test_demo_closes_the_loop(tmp_path: Path) -> None:
     """The whole of it, shortened. How good the figures are is for bench/demo_reliability.py."""
     done = unstarve(
-        *["demo", *EMULATED, "--seconds", "900", "--steps", "12"],
+        *["demo", *EMULATED, "--steps", "12"],
         *["--out", str(tmp_path / "d"), "--json"],
     )
     assert done.returncode == 0, done.stderr
@@ -359,3 +360,27 @@ def test_demo_leaves_what_it_finds(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "'cache'" in done.stderr
     assert kept.exists()
+
+
+def test_predictions_that_were_tried_are_shown(tmp_path: Path) -> None:
+    none = unstarve("report", "--predictions", str(tmp_path))
+    assert none.returncode == 0
+    assert "No prediction was tried" in none.stdout
+    for number, measured in enumerate((2.1, 3.0)):
+        out = tmp_path / f"run-{number}"
+        assert unstarve("run", "--out", str(out), "--", "true").returncode == 0
+        with contextlib.closing(sqlite3.connect(out / "run.sqlite")) as store, store:
+            held = int(measured < 2.2)
+            row = ("more_workers", 2.0, 1.8, 2.2, measured, measured, measured, held)
+            store.execute("INSERT INTO prediction VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            store.execute("INSERT INTO prediction VALUES ('pin_memory', 2, 1, 3, 0, 0, 0, NULL)")
+    (tmp_path / "no-run").mkdir()
+    (tmp_path / "no-run/run.sqlite").write_bytes(b"damaged")
+    shown = unstarve("report", "--predictions", str(tmp_path))
+    assert shown.returncode == 0, shown.stderr
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["more_workers", "2.00x", "[1.80..2.20]", "3.00x", "no", "run-1"] in rows
+    assert ["more_workers", "2.00x", "[1.80..2.20]", "2.10x", "yes", "run-0"] in rows
+    assert "pin_memory" not in shown.stdout
+    assert unstarve("report", "--predictions", str(tmp_path / "nowhere")).returncode == 2
+    assert "which run?" in unstarve("report").stderr

@@ -8,6 +8,8 @@
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
+#include "report/text/tried_predictions.h"
+#include "trial/history/tried_predictions.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::cli {
@@ -19,13 +21,28 @@ struct Options {
   std::string html;
   std::string json;
   bool verbose = false;
+  bool predictions = false;
 };
+
+constexpr const char* kRuns = "runs";  // where `unstarve run` puts them
 
 std::string as_json(const report::Report& shown) {
   return report::to_json(shown, !shown.verification.empty());
 }
 
+Status report_predictions(const std::string& folder) {
+  const auto tried = trial::read_tried_predictions(folder);
+  if (!tried) return forward_error(tried);
+  write_text(Stream::kOut,
+             report::render_tried_predictions(*tried, report_options(Stream::kOut, false)));
+  return {};
+}
+
 Status report_run(const Options& options) {
+  if (options.predictions) return report_predictions(options.run.empty() ? kRuns : options.run);
+  if (options.run.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "which run? `unstarve report RUN`");
+  }
   ReadingLine line(options.run, true);
   const auto job = trial::read_trials(options.run, line.progress());
   line.clear();
@@ -52,10 +69,18 @@ Status report_run(const Options& options) {
 void add_report_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command("report", "show a run: in the terminal, as a page, as JSON");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command.option("RUN", options->run, "run folder, also of `run --fix` (or a trace)").required();
-  command.option("--html", options->html, "write one self-contained page (- for stdout)");
-  command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
+  command.option("RUN", options->run, "run folder, also of `run --fix` (or a trace)");
+  const Option html =
+      command.option("--html", options->html, "write one self-contained page (- for stdout)");
+  const Option json =
+      command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
+  command
+      .flag("--predictions", options->predictions,
+            "the predictions that were tried in a folder of runs (RUN; default: runs), and what "
+            "came of them")
+      .excludes(html)
+      .excludes(json);
   command.when_named([&context, options] {
     if (const Status done = report_run(*options); !done) report_error(context, done.error());
   });

@@ -30,6 +30,7 @@ class HintedFiles final : public io::Files {
  public:
   explicit HintedFiles(ManualClock& clock) : clock_(clock) {}
   Result<FileDescriptor> open(const std::string& path, int flags, unsigned mode) override {
+    clock_.advance_ns(open_ns);
     Result<FileDescriptor> file = Files::open(path, flags, mode);
     MutexLock lock(mutex_);
     if (file) paths_[file->get()] = path;
@@ -50,6 +51,7 @@ class HintedFiles final : public io::Files {
     MutexLock lock(mutex_);
     return std::exchange(hints_, {});
   }
+  std::atomic<std::int64_t> open_ns{0};
   std::atomic<std::int64_t> read_ns{kSlowNs};
   std::atomic<ReadHint> answer{ReadHint::kFetching};
 
@@ -123,6 +125,18 @@ TEST_F(LoaderReadAhead, HintsEndWhenAllLiesInMemory) {
   files_->read_ns = kSlowNs;
   hints_of_next_epoch();
   EXPECT_GT(hints_of_next_epoch().size(), 0U) << "they begin again";
+}
+
+TEST_F(LoaderReadAhead, HintsEndWhereOpeningIsWhatTakesLong) {
+  files_->open_ns = 10 * kSlowNs;  // a hint would wait for it as well
+  for (int i = 0; i < 5; ++i) hints_of_next_epoch();
+  EXPECT_EQ(loader_->stats().hints, 4U);
+}
+
+TEST_F(LoaderReadAhead, HintsGoOnWhereOpeningIsTheLesserPart) {
+  files_->open_ns = kSlowNs / 4;
+  for (int i = 0; i < 5; ++i) hints_of_next_epoch();
+  EXPECT_EQ(loader_->stats().hints, 2U + 4 * 6U);
 }
 
 TEST_F(LoaderReadAhead, ASourceWithoutHintsIsAskedOnce) {

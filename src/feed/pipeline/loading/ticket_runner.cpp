@@ -76,8 +76,9 @@ void TicketRunner::run(const Ticket& ticket, BatchWindow& window) noexcept {
 
 void TicketRunner::announce(const Ticket& ticket) {
   if (!shared_.options.read_ahead || !read_ahead_.wanted() || !ticket.later) return;
+  const std::int64_t begun_ns = shared_.clock.now_ns();
   const ReadHint hint = stages_.hint(*ticket.later);
-  read_ahead_.note_hint(hint);
+  read_ahead_.note_hint(hint, shared_.clock.now_ns() - begun_ns);
   if (hint != ReadHint::kNone) LoaderCounters::increment(shared_.counters.hints);
 }
 

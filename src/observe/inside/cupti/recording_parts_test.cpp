@@ -56,7 +56,39 @@ TEST(WindowTimer, TheFirstWindowWaitsForTheFirstOperation) {
   EXPECT_TRUE(timer.wants_window(1019 * kSecond));
   EXPECT_EQ(timer.next_change_ns(1019 * kSecond), 1020 * kSecond);
   EXPECT_FALSE(timer.wants_window(1020 * kSecond));
-  EXPECT_TRUE(timer.wants_window(1000 * kSecond + 100'010 * kSecond - 1)) << "a day later";
+}
+
+TEST(WindowTimer, AMonthHasFewWindows) {
+  WindowTimer timer{WindowPlan()};
+  timer.activity_began(1000 * kSecond);
+  constexpr std::int64_t kMonth = 30 * 86'400 * kSecond;
+  const auto windows_until = [&timer](std::int64_t age_ns) {
+    int windows = 0;
+    std::int64_t open_ns = 0;
+    std::int64_t now = 1000 * kSecond;
+    while (now < 1000 * kSecond + age_ns) {
+      const std::int64_t next = *timer.next_change_ns(now);
+      if (timer.wants_window(now)) {
+        ++windows;
+        open_ns += next - now;
+      }
+      EXPECT_NE(timer.wants_window(now), timer.wants_window(next));
+      now = next;
+    }
+    EXPECT_EQ(open_ns, (windows + 9) * kSecond) << "the first 10 s, then 1 s each";
+    return windows;
+  };
+  EXPECT_EQ(windows_until(610 * kSecond), 61);
+  EXPECT_EQ(windows_until(1210 * kSecond), 61 + 30) << "every 20 s";
+  EXPECT_EQ(windows_until(2410 * kSecond), 61 + 60) << "every 40 s";
+  EXPECT_NEAR(windows_until(kMonth), 61 + 12 * 30, 30);
+}
+
+TEST(WindowTimer, WindowsThatWereAskedForComeEvenly) {
+  WindowTimer timer{read_window_plan("1000/10000")};
+  timer.activity_began(0);
+  EXPECT_TRUE(timer.wants_window(100'001 * kSecond - 1));
+  EXPECT_FALSE(timer.wants_window(100'001 * kSecond));
 }
 
 TEST(WindowTimer, AlwaysAndOffNeverChange) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kMsMax = 3'600'000;
 constexpr std::size_t kShownMax = 40;
+constexpr int kEvenPeriods = 60;
 
 std::optional<std::int64_t> milliseconds(std::string_view text) {
   std::int64_t value = 0;
@@ -54,6 +55,7 @@ WindowPlan read_window_plan(const char* variable) {
   }
   plan.first_ns = plan.window_ns = *on * kNsPerMs;
   plan.period_ns = *period * kNsPerMs;
+  plan.thins_out = false;
   return plan;
 }
 
@@ -61,9 +63,13 @@ std::string describe(const WindowPlan& plan) {
   if (plan.off) return "off";
   if (plan.always || plan.window_ns >= plan.period_ns) return "all the time";
   constexpr double kNsPerS = 1e9;
-  return fmt::format(
-      "the first {:g} s, then {:g} s in each {:g} s", static_cast<double>(plan.first_ns) / kNsPerS,
-      static_cast<double>(plan.window_ns) / kNsPerS, static_cast<double>(plan.period_ns) / kNsPerS);
+  const double period_s = static_cast<double>(plan.period_ns) / kNsPerS;
+  std::string text =
+      fmt::format("the first {:g} s, then {:g} s in each {:g} s",
+                  static_cast<double>(plan.first_ns) / kNsPerS,
+                  static_cast<double>(plan.window_ns) / kNsPerS, period_s);
+  if (plan.thins_out) text += fmt::format(", after {:g} s more rarely", kEvenPeriods * period_s);
+  return text;
 }
 
 void WindowTimer::activity_began(std::int64_t start_ns) {
@@ -75,12 +81,19 @@ WindowTimer::Place WindowTimer::place_at(std::int64_t now_ns) const {
   if (plan_.always || plan_.window_ns >= plan_.period_ns || !began_ns_) return {};
   const std::int64_t first_end = *began_ns_ + plan_.first_ns;
   if (now_ns < first_end) return {.open = true, .until_ns = first_end};
+  std::int64_t from = first_end;
+  std::int64_t period = plan_.period_ns;
+  std::int64_t end = first_end + kEvenPeriods * period;
+  while (plan_.thins_out && now_ns >= end) {
+    from = end;
+    end += end - first_end;
+    period *= 2;
+  }
   // A period is the time without and then the window.
-  const std::int64_t into = (now_ns - first_end) % plan_.period_ns;
-  const std::int64_t begun = now_ns - into;
-  const std::int64_t opens = begun + plan_.period_ns - plan_.window_ns;
+  const std::int64_t begun = now_ns - (now_ns - from) % period;
+  const std::int64_t opens = begun + period - plan_.window_ns;
   if (now_ns < opens) return {.open = false, .until_ns = opens};
-  return {.open = true, .until_ns = begun + plan_.period_ns};
+  return {.open = true, .until_ns = begun + period};
 }
 
 bool WindowTimer::wants_window(std::int64_t now_ns) const { return place_at(now_ns).open; }

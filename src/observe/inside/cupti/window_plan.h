@@ -19,6 +19,9 @@ struct WindowPlan {
   std::int64_t window_ns = 1'000'000'000;
   /// A tenth of the cost, and the GPU is looked at six times a minute.
   std::int64_t period_ns = 10'000'000'000;
+  /// After 60 periods they are twice as long, and so again whenever the time since the start has
+  /// doubled: some 350 windows in a week, so that a run of a month fits on the disk.
+  bool thins_out = true;
   /// Why what the user asked for is not done; empty: it is.
   std::string ignored;
 

@@ -1,0 +1,51 @@
+#include "report/text/tried_predictions.h"
+
+#include <fmt/format.h>
+
+#include "report/text/sections.h"
+#include "report/text/table.h"
+#include "report/words.h"
+
+namespace unstarve::report {
+
+namespace {
+
+Cell plain(const std::string& text, const TextOptions& options) {
+  return {{printable(text, options)}};
+}
+
+std::string percent_text(double ratio) { return fmt::format("{:.0f} %", 100 * ratio); }
+
+}  // namespace
+
+std::string render_tried_predictions(const std::vector<predict::TriedPrediction>& tried,
+                                     const TextOptions& options) {
+  if (tried.empty()) {
+    return "No prediction was tried in these runs yet: `unstarve run --fix` tries them.\n";
+  }
+  Table all;
+  all.columns = {{{"remedy"}, false}, {{"predicted"}, false}, {{"measured"}}, {{"held"}, false},
+                 {{"run"}, false}};
+  for (const predict::TriedPrediction& one : tried) {
+    all.rows.push_back({plain(one.remedy, options),
+                        {{speedup_text(one.predicted)}},
+                        {{number_text(one.measured.speedup) + "x"}},
+                        {{one.held ? "yes" : "no"}, one.held ? Tone::kPlain : Tone::kBad},
+                        plain(one.run, options)});
+  }
+  Table sums;
+  sums.columns = {{{"remedy"}, false}, {{"tried"}}, {{"held"}}, {{"median", "error"}},
+                  {{"nine of ten", "within"}}};
+  for (const auto& [remedy, record] : predict::track_records(tried)) {
+    sums.rows.push_back({plain(remedy, options),
+                         {{std::to_string(record.tried)}},
+                         {{std::to_string(record.held)},
+                          predict::was_too_sure(record) ? Tone::kBad : Tone::kPlain},
+                         {{percent_text(record.median_error)}},
+                         {{percent_text(record.wide_error)}}});
+  }
+  return heading("Predictions that were tried", options) + render_table(all, options) + "\n" +
+         heading("By remedy", options) + render_table(sums, options);
+}
+
+}  // namespace unstarve::report
