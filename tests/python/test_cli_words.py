@@ -170,6 +170,3 @@ def test_a_verdict_comes_while_the_job_trains(tmp_path: Path) -> None:
     (live,) = [number for number, line in enumerate(said.lines) if line.startswith(start)]
     assert live < said.lines.index("over"), "while the job runs"
     assert " % (0 workers), " in said.lines[live]
-    quiet = run(tmp_path / "quiet", "pass") if (tmp_path / "quiet").mkdir() is None else None
-    assert quiet is not None
-    assert not [line for line in quiet.lines if "waits for data" in line]
