@@ -173,7 +173,8 @@ std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
 /// How a run's job ended; what it is not known of is left out.
 Json job_json(const RunFacts& facts) {
   Json json = {{"steps", facts.steps}, {"failed", job_failed(facts)}};
-  json["exit_code"] = facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
+  json["exit_code"] =
+      facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
   if (!facts.exit_signal.empty()) json["exit_signal"] = facts.exit_signal;
   if (!facts.no_steps.empty()) json["no_steps"] = facts.no_steps;
   if (!facts.losses.empty()) json["losses"] = facts.losses;

@@ -131,10 +131,22 @@ std::string_view why_words(WhyAbsent why) {
 
 std::string signal_name(std::int64_t number) {
   constexpr std::array<std::pair<int, std::string_view>, 16> kNames = {{
-      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
-      {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
-      {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+      {SIGHUP, "SIGHUP"},
+      {SIGINT, "SIGINT"},
+      {SIGQUIT, "SIGQUIT"},
+      {SIGILL, "SIGILL"},
+      {SIGTRAP, "SIGTRAP"},
+      {SIGABRT, "SIGABRT"},
+      {SIGBUS, "SIGBUS"},
+      {SIGFPE, "SIGFPE"},
+      {SIGKILL, "SIGKILL"},
+      {SIGUSR1, "SIGUSR1"},
+      {SIGSEGV, "SIGSEGV"},
+      {SIGUSR2, "SIGUSR2"},
+      {SIGPIPE, "SIGPIPE"},
+      {SIGALRM, "SIGALRM"},
+      {SIGTERM, "SIGTERM"},
+      {SIGXCPU, "SIGXCPU"},
   }};
   for (const auto& [signal, name] : kNames) {
     if (signal == number) return std::string(name);

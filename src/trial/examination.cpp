@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-/// Python's word for "take nothing from the environment", in the command of a job: "-I"; empty where
-/// it has none.
+/// Python's word for "take nothing from the environment" in a job's command: "-I"; empty where it
+/// has none.
 std::string isolating_flag(const std::string& command) {
   const nlohmann::json words = nlohmann::json::parse(command, nullptr, false);
   if (!words.is_array()) return {};

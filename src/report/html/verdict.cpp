@@ -60,6 +60,12 @@ std::vector<Tile> tiles_of_state(const Report& report) {
   return tiles;
 }
 
+std::string happened_html(const Report& report) {
+  std::string text = what_happened(report);
+  if (!report.facts.losses.empty()) text += " " + report.facts.losses;
+  return text.empty() ? "" : fmt::format("<dt>Run</dt><dd><p>{}</p></dd>", escape(text));
+}
+
 std::string why_html(const Report& report) {
   const diagnose::Finding* lead = leading_finding(report);
   if (lead == nullptr || lead->evidence.empty()) return {};
@@ -91,8 +97,9 @@ std::string html_verdict(const Report& report) {
   std::string text =
       fmt::format("<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
                   lead == nullptr ? "" : escape(lead->cause));
-  text += fmt::format("<h1>{}</h1>\n", escape(report.advice.verdict));
-  const std::string lines = why_html(report) + last_line_html(report);
+  const std::string& no_steps = report.facts.no_steps;
+  text += fmt::format("<h1>{}</h1>\n", escape(no_steps.empty() ? report.advice.verdict : no_steps));
+  const std::string lines = happened_html(report) + why_html(report) + last_line_html(report);
   if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
   if (!tiles.empty()) text += fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
   return text + "</section>\n";

@@ -160,8 +160,7 @@ TEST(Text, SaysHowFarTheRooflineIsFromRealGpus) {
 TEST(Text, AnEmptyDiagnosisHasNoEmptyTables) {
   Report report;
   report.advice.verdict = "No GPU activity was recorded.";
-  EXPECT_EQ(render_text(report, {60, false, true}),
-            "Cause   No GPU activity was recorded.\n");
+  EXPECT_EQ(render_text(report, {60, false, true}), "Cause   No GPU activity was recorded.\n");
   EXPECT_EQ(render_text(report, {60, false, true, true}),
             "╭─ Verdict ────────────────────────────────────────────────╮\n"
             "│ No GPU activity was recorded.                            │\n"

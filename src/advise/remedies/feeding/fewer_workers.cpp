@@ -24,7 +24,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   remedy.values = {{"num_workers", std::llround(workers)}};
   remedy.edit =
       fmt::format("- DataLoader(..., num_workers={:.0f})\n+ DataLoader(..., num_workers={:.0f})",
-                            *signals.num_workers, workers);
+                  *signals.num_workers, workers);
   return remedy;
 }
 
