@@ -7,6 +7,7 @@
 #include "diagnose/findings.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
+#include "diagnose/rules/wording.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
@@ -117,6 +118,21 @@ CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& sig
   return copies;
 }
 
+// Of several devices, those that wait inside a collective for the one that is diagnosed.
+void tell_who_waits(const PartitionedJob& partitioned, Diagnosis& diagnosis) {
+  constexpr double kMuchMore = 0.1;
+  const DevicePartition* late = partitioned.worst();
+  if (late == nullptr || diagnosis.findings.empty()) return;
+  const double own = late->share(Cause::kExposedCommunication);
+  for (const DevicePartition& other : partitioned.devices) {
+    const double waits = other.share(Cause::kExposedCommunication);
+    if (waits < own + kMuchMore) continue;
+    diagnosis.findings.front().evidence.push_back(
+        fmt::format("GPU {} waits for GPU {}: it communicates for {} of the time, GPU {} for {}",
+                    other.device, late->device, percent(waits), late->device, percent(own)));
+  }
+}
+
 }  // namespace
 
 Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
@@ -139,6 +155,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
+  tell_who_waits(partitioned, diagnosis);
   return diagnosis;
 }
 
