@@ -106,7 +106,12 @@ HALF_A = (
                 ("evaluation", "evaluation_loader"),
                 "in val_loader:",
                 ("evaluation",),
-                one_batch("    for images, labels in val_loader:"),
+                (
+                    (
+                        "val_loader = DataLoader(val_data, 32)",
+                        "val_loader = list(DataLoader(val_data, 32))",
+                    ),
+                ),
             ),
         ),
     ),

@@ -87,7 +87,13 @@ HALF_B = (
                 ("evaluation", "evaluation_loader", "loader_startup"),
                 "in test_loader:",
                 ("evaluation",),
-                one_batch("        for images, labels in test_loader:"),
+                (
+                    (
+                        "test_loader = DataLoader(test_set,",
+                        "test_loader = list(DataLoader(test_set,",
+                    ),
+                    ("num_workers=1)", "num_workers=1))"),
+                ),
             ),
         ),
     ),

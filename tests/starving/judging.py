@@ -56,7 +56,7 @@ def all_words(finding: dict[str, Any], told: dict[str, Any]) -> str:
 
 def top_plants(job: Job, costs: Sequence[float]) -> list[Plant]:
     """Those that may be named first, by what they were measured to cost."""
-    if not costs:
+    if not costs or max(costs) <= 0:
         return list(job.plants[:1])
     return [
         plant

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ WARM_UP_RATIO = 0.25
 # when all is done (docs/known_gaps.md).
 ENDED = (0, 128 + signal.SIGABRT)
 # Beyond the training: importing, starting, checking the emulated GPU, the verdict.
-PATIENCE_S = 90
+PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,14 @@ def run_timed(command: list[str], timeout_s: float) -> tuple[int, list[tuple[int
         start_new_session=True,
     )
     assert process.stdout
-    steps, lines, deadline = [], [], time.monotonic() + timeout_s
+    steps, lines = [], []
+    limit = threading.Timer(timeout_s, os.killpg, (process.pid, signal.SIGKILL))
+    limit.start()
     for line in process.stdout:
         if found := STEP.search(line):
             steps.append((int(found[1]), time.monotonic()))
         lines.append(line)
-        if time.monotonic() > deadline:
-            os.killpg(process.pid, signal.SIGKILL)
+    limit.cancel()
     return process.wait(), steps, "".join(lines[-40:])
 
 
