@@ -8,7 +8,6 @@
 #include "diagnose/lines/name_code.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
@@ -122,21 +121,6 @@ CopySummary summarise_copies(const trace::Timeline& timeline, const Signals& sig
   return copies;
 }
 
-// Of several devices, those that wait inside a collective for the one that is diagnosed.
-void tell_who_waits(const PartitionedJob& partitioned, Diagnosis& diagnosis) {
-  constexpr double kMuchMore = 0.1;
-  const DevicePartition* late = partitioned.worst();
-  if (late == nullptr || diagnosis.findings.empty()) return;
-  const double own = late->share(Cause::kExposedCommunication);
-  for (const DevicePartition& other : partitioned.devices) {
-    const double waits = other.share(Cause::kExposedCommunication);
-    if (waits < own + kMuchMore) continue;
-    diagnosis.findings.front().evidence.push_back(
-        fmt::format("GPU {} waits for GPU {}: it communicates for {} of the time, GPU {} for {}",
-                    other.device, late->device, percent(waits), late->device, percent(own)));
-  }
-}
-
 }  // namespace
 
 Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
@@ -160,7 +144,6 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
   name_code(sources, diagnosis);
-  tell_who_waits(partitioned, diagnosis);
   return diagnosis;
 }
 

@@ -104,28 +104,6 @@ TEST(Diagnose, WithoutWaitsInputWaitAbstains) {
   EXPECT_TRUE(abstains);
 }
 
-// The rank of GPU 1 has its data in time, and waits inside collectives for that of GPU 0.
-TEST(Diagnose, ARankThatOthersWaitForIsTheOneWithTheReason) {
-  Timeline timeline = starving_run(11, 60, 40);
-  const std::vector<trace::DeviceOp> own = timeline.device_ops;
-  for (trace::DeviceOp op : own) {
-    op.device = 1;
-    timeline.device_ops.push_back(op);
-    op.end_ns = op.start_ns;
-    op.start_ns -= 60 * test::kMs;
-    op.kind = trace::DeviceOpKind::kCommunication;
-    timeline.device_ops.push_back(op);
-  }
-  const Diagnosis found = diagnose(timeline, {});
-  ASSERT_FALSE(found.findings.empty());
-  EXPECT_EQ(found.findings.front().cause, "input_wait");
-  bool is_told = false;
-  for (const std::string& sentence : found.findings.front().evidence) {
-    is_told = is_told || sentence.find("GPU 1 waits for GPU 0") != std::string::npos;
-  }
-  EXPECT_TRUE(is_told);
-}
-
 /// Of a loader whose batches are almost nothing but collated, and whose workers start in each
 /// epoch.
 std::string reason_beside_starts(double startup_wait_ratio) {

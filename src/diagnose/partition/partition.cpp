@@ -128,15 +128,11 @@ std::vector<DevicePartition> partition_devices(const job::JobView& job,
 
 std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
   UNSTARVE_CHECK(!partitions.empty(), "there is no worst of no devices");
-  // A rank that is in time waits inside a collective for the one that is late, which has no such
-  // wait itself: of the two, the late one has the reason.
-  const auto usual = [](const DevicePartition& of) {
-    return std::make_pair(of.share(Cause::kGpuCompute) + of.share(Cause::kExposedCommunication),
-                          of.share(Cause::kGpuCompute));
-  };
   std::size_t worst = 0;
   for (std::size_t i = 1; i < partitions.size(); ++i) {
-    if (usual(partitions[i]) < usual(partitions[worst])) worst = i;
+    if (partitions[i].share(Cause::kGpuCompute) < partitions[worst].share(Cause::kGpuCompute)) {
+      worst = i;
+    }
   }
   return worst;
 }

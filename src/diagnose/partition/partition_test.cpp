@@ -257,19 +257,6 @@ TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
   EXPECT_EQ(all[worst_device(all)].device, 1);
 }
 
-TEST(Partition, TheWorstDeviceIsTheOneThatOthersWaitForInsideACollective) {
-  const Timeline timeline = Builder()
-                                .step(0, 100)
-                                .op(0, 10, DeviceOpKind::kCompute, 0)
-                                .op(10, 100, DeviceOpKind::kCommunication, 0)
-                                .op(0, 15, DeviceOpKind::kCompute, 1)
-                                .op(98, 100, DeviceOpKind::kCommunication, 1)
-                                .build();
-  const auto all = partition_devices(job::JobView(timeline), {});
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[worst_device(all)].device, 1);
-}
-
 TEST(PartitionWindows, OnlyRecordedTimeIsGivenToCauses) {
   const auto p = only(Builder()
                           .step(0, 1000)
