@@ -9,6 +9,7 @@
 #include "advise/predict_gains.h"
 #include "diagnose/signals/run_signals.h"
 #include "observe/import/kineto.h"
+#include "observe/import/nsys/nsys_export.h"
 #include "observe/profiled/profiled_window.h"
 #include "trace/hook_text.h"
 #include "trace/load_run.h"
@@ -117,6 +118,36 @@ advise::Predictions stored_predictions(const trace::RunReader& run) {
   return predictions;
 }
 
+/// An export of Nsight Systems is told by its tables: its name often ends as that of a run's store.
+Result<bool> is_export(const fs::path& file) {
+  if (const auto end = file.extension(); end == ".nsys-rep" || end == ".qdrep") {
+    return fail(ErrorCode::kNotSupported,
+                "{} is a report that only nsys reads: `nsys export --type sqlite {}` writes a file "
+                "that can be diagnosed",
+                file.string(), file.string());
+  }
+  auto exported = observe::is_nsys_export(file.string());
+  // What a damaged store lacks may still be in the run's rings.
+  if (!exported && file.filename() == "run.sqlite") return false;
+  return exported;
+}
+
+Result<Examination> examine_export(const std::string& path) {
+  auto imported = observe::import_nsys(path);
+  if (!imported) return forward_error(imported);
+  Examination examined(std::move(imported->timeline));
+  examined.remarks = std::move(imported->remarks);
+  diagnose_and_advise(examined, {});
+  return examined;
+}
+
+/// Whatever somebody else recorded.
+Result<Examination> examine_file(const std::string& path, const ReadProgress& progress) {
+  const auto exported = is_export(path);
+  if (!exported) return forward_error(exported);
+  return *exported ? examine_export(path) : examine_trace(path, progress);
+}
+
 }  // namespace
 
 Result<Examination> examine_run(const std::string& path) {
@@ -166,9 +197,14 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
   std::error_code unreadable;
   const fs::path file(path);
   const bool trials = holds_trials(path);
-  const bool run = trials || fs::is_directory(file, unreadable) || file.extension() == ".sqlite";
+  bool run = trials || fs::is_directory(file, unreadable);
+  if (!run && file.extension() == ".sqlite") {
+    const auto exported = is_export(file);
+    if (!exported) return forward_error(exported);
+    run = !*exported;
+  }
   auto examined =
-      run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_trace(path, progress);
+      run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_file(path, progress);
   if (examined && examined->predictions.gains.empty()) predict(*examined, {});
   return examined;
 }

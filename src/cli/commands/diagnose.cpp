@@ -47,9 +47,11 @@ Status diagnose_one(const Options& options, const std::string& input) {
 
 void add_diagnose_command(CommandLine& line, CommandContext& context) {
   Command command =
-      line.add_command("diagnose", "say why the GPU idled in a run or in a PyTorch profiler trace");
+      line.add_command("diagnose", "say why the GPU idled in a run or in somebody's trace");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command.option("INPUT", options->inputs, "run folders, or Kineto/Chrome traces (.json, .json.gz)")
+  command
+      .option("INPUT", options->inputs,
+              "run folders, PyTorch traces (.json, .json.gz), exports of Nsight Systems (.sqlite)")
       .required();
   command.flag("--json", options->json, "print one JSON object per input, and nothing else");
   command.option("--html", options->html, "also write a page (one input only)");
