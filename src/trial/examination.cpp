@@ -8,13 +8,12 @@
 #include "advise/host_verdict.h"
 #include "advise/predict_gains.h"
 #include "diagnose/signals/run_signals.h"
-#include "observe/import/kineto.h"
-#include "observe/import/nsys/nsys_export.h"
 #include "observe/profiled/profiled_window.h"
 #include "trace/hook_text.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trial/imported/imported_file.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -118,36 +117,6 @@ advise::Predictions stored_predictions(const trace::RunReader& run) {
   return predictions;
 }
 
-/// An export of Nsight Systems is told by its tables: its name often ends as that of a run's store.
-Result<bool> is_export(const fs::path& file) {
-  if (const auto end = file.extension(); end == ".nsys-rep" || end == ".qdrep") {
-    return fail(ErrorCode::kNotSupported,
-                "{} is a report that only nsys reads: `nsys export --type sqlite {}` writes a file "
-                "that can be diagnosed",
-                file.string(), file.string());
-  }
-  auto exported = observe::is_nsys_export(file.string());
-  // What a damaged store lacks may still be in the run's rings.
-  if (!exported && file.filename() == "run.sqlite") return false;
-  return exported;
-}
-
-Result<Examination> examine_export(const std::string& path) {
-  auto imported = observe::import_nsys(path);
-  if (!imported) return forward_error(imported);
-  Examination examined(std::move(imported->timeline));
-  examined.remarks = std::move(imported->remarks);
-  diagnose_and_advise(examined, {});
-  return examined;
-}
-
-/// Whatever somebody else recorded.
-Result<Examination> examine_file(const std::string& path, const ReadProgress& progress) {
-  const auto exported = is_export(path);
-  if (!exported) return forward_error(exported);
-  return *exported ? examine_export(path) : examine_trace(path, progress);
-}
-
 }  // namespace
 
 Result<Examination> examine_run(const std::string& path) {
@@ -184,12 +153,11 @@ Result<Examination> examine_run(const std::string& path) {
 }
 
 Result<Examination> examine_trace(const std::string& path, const ReadProgress& progress) {
-  observe::ImportOptions options;
-  options.progress = progress;
-  auto timeline = observe::import_kineto(path, options);
-  if (!timeline) return forward_error(timeline);
-  Examination examined(*std::move(timeline));
-  diagnose_and_advise(examined, {});
+  auto imported = import_file(path, progress);
+  if (!imported) return forward_error(imported);
+  Examination examined(std::move(imported->timeline));
+  examined.remarks = std::move(imported->remarks);
+  diagnose_and_advise(examined, imported->host);
   return examined;
 }
 
@@ -199,12 +167,12 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
   const bool trials = holds_trials(path);
   bool run = trials || fs::is_directory(file, unreadable);
   if (!run && file.extension() == ".sqlite") {
-    const auto exported = is_export(file);
+    const auto exported = is_export(path);
     if (!exported) return forward_error(exported);
     run = !*exported;
   }
   auto examined =
-      run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_file(path, progress);
+      run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_trace(path, progress);
   if (examined && examined->predictions.gains.empty()) predict(*examined, {});
   return examined;
 }
@@ -217,7 +185,8 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
       {examined.measurement.gpu_utilization_mean, examined.job_cpu, examined.workers, calibration});
   if (!basis) {
     // Why a run has no steps was said already.
-    const bool said = timeline.input == trace::InputKind::kRun && timeline.steps.empty();
+    const bool said = timeline.steps.empty() && (timeline.input == trace::InputKind::kRun ||
+                                                 timeline.input == trace::InputKind::kCsv);
     if (!said && !advise::hardly_waits(examined.diagnosis))
       examined.remarks.push_back(basis.error().message);
     return;
