@@ -4,6 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/host_verdict.h"
+#include "advise/rank_verdict.h"
 #include "advise/verdict.h"
 #include "diagnose/signals/conditions.h"
 
@@ -66,7 +67,8 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies, bool trains_o
 void decide(const diagnose::Diagnosis& diagnosis, Advice& advice) {
   if (hardly_waits(diagnosis)) return;  // nothing is to be done
   const bool on_host = diagnose::trains_on_host(diagnosis.signals);
-  advice.leading_finding = leading(diagnosis.findings);
+  advice.leading_finding =
+      straggler_leads(diagnosis) ? finding_of_straggler(diagnosis) : leading(diagnosis.findings);
   if (!advice.leading_finding) return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], on_host);
   advice.next_remedy = advice.leading_remedy;

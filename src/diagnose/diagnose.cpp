@@ -7,6 +7,7 @@
 #include "diagnose/findings.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
+#include "diagnose/ranks/rank_rows.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
@@ -139,6 +140,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
+  add_ranks(partitioned.ranks, diagnosis);
   return diagnosis;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "diagnose/ranks/rank_comparison.h"
 #include "diagnose/signals/signals.h"
 #include "trace/timeline.h"
 
@@ -100,6 +101,7 @@ struct Diagnosis {
   Reading<ThreadTime> thread_time = {};  // absent without steps or without a loader's waits
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
+  RankComparison ranks;           // where one is late, all else here is about that one
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;

@@ -150,9 +150,10 @@ struct Section {
   Shown when = Shown::kAlways;
 };
 
-constexpr std::array<Section, 9> kSections = {{
+constexpr std::array<Section, 10> kSections = {{
     {text_verdict},
     {text_partition},
+    {text_ranks, Shown::kVerbose},
     {text_findings, Shown::kWithPartition},
     {text_hints, Shown::kWithPartition},
     {text_utilization},
