@@ -33,15 +33,15 @@ TEST(RankComparison, WhoWaitsLeastIsLateAndItsLoaderIsWhy) {
 }
 
 TEST(RankComparison, LongerComputeIsAReason) {
-  const auto late = find_straggler(
-      {rank(0, 0.0, 0.6, 0.38), rank(1, 0.0, 0.6, 0.38), rank(2, 0.0, 0.95, 0.03)});
+  const auto late =
+      find_straggler({rank(0, 0.0, 0.6, 0.38), rank(1, 0.0, 0.6, 0.38), rank(2, 0.0, 0.95, 0.03)});
   ASSERT_TRUE(late);
   EXPECT_EQ(late->row, 2U);
   EXPECT_EQ(late->because, "compute");
 }
 
 TEST(RankComparison, SeveralSmallThingsAreNoOneReason) {
-  RankRow late = rank(1, 0.08, 0.58, 0.02);  // host 0.32
+  RankRow late = rank(1, 0.08, 0.58, 0.02);                            // host 0.32
   const auto found = find_straggler({rank(0, 0.0, 0.5, 0.26), late});  // host 0.24
   ASSERT_TRUE(found);
   EXPECT_EQ(found->row, 1U);
