@@ -4,6 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/host_verdict.h"
+#include "advise/rank_verdict.h"
 #include "advise/verdict.h"
 #include "diagnose/lines/line_words.h"
 #include "diagnose/signals/conditions.h"
@@ -79,7 +80,8 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situati
 
 void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Advice& advice) {
   if (hardly_waits(diagnosis)) return;  // nothing is to be done
-  advice.leading_finding = leading(diagnosis.findings);
+  advice.leading_finding =
+      straggler_leads(diagnosis) ? finding_of_straggler(diagnosis) : leading(diagnosis.findings);
   if (!advice.leading_finding) return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;

@@ -59,16 +59,35 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   return text;
 }
 
+/// Of a log of nvidia-smi, which knows no job.
+std::string of_log(const Diagnosis& diagnosis) {
+  const diagnose::Signals& signals = diagnosis.signals;
+  std::string text = "The log says nothing of how much the GPU is used";
+  if (signals.gpu_utilisation_mean) {
+    text = fmt::format("The GPU runs something {} of the time",
+                       percent(*signals.gpu_utilisation_mean));
+  }
+  const double heat = signals.thermal_slowdown_ratio.value_or(0);
+  const double power = signals.power_cap_ratio.value_or(0);
+  if (heat >= kHardly) {
+    text += fmt::format(", and heat holds its clocks down {} of it", percent(heat));
+  } else if (power >= kHardly) {
+    text += fmt::format(", and its power limit holds its clocks down {} of it", percent(power));
+  }
+  return text + "; why it idles, utilisation alone does not say, nor how well it is used.";
+}
+
 /// How it would be observed stands in what_was_not_observed().
 std::string nothing_known(const Diagnosis& diagnosis) {
   const std::string steps =
       diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
-  if (diagnosis.input == trace::InputKind::kKineto) {
+  if (diagnosis.input == trace::InputKind::kKineto || diagnosis.input == trace::InputKind::kNsys) {
     return fmt::format(
         "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be "
         "said.",
         steps);
   }
+  if (diagnosis.input == trace::InputKind::kCsv) return of_log(diagnosis);
   if (diagnosis.steps.count == 0) {
     return "No training step was seen, so what holds the job up cannot be said.";
   }
@@ -81,7 +100,13 @@ std::string nothing_known(const Diagnosis& diagnosis) {
 NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& device) {
   NotObserved gpu{.what = "GPU activity", .why = {}, .how = {}};
   const bool rocm = device.build == "rocm";
-  if (diagnosis.input == trace::InputKind::kKineto) {
+  if (diagnosis.input == trace::InputKind::kCsv) {
+    gpu.why = "a log of nvidia-smi has samples of the whole GPU only";
+    gpu.how = "watch the job itself: `unstarve run -- COMMAND`";
+  } else if (diagnosis.input == trace::InputKind::kNsys) {
+    gpu.why = "the export holds no GPU operation";
+    gpu.how = "record with `nsys profile --trace=cuda,nvtx`";
+  } else if (diagnosis.input == trace::InputKind::kKineto) {
     gpu.why = "the trace holds no GPU operation";
     gpu.how = "record with ProfilerActivity.CUDA on a machine with a GPU";
   } else if (device.kind == "cpu") {

@@ -122,6 +122,24 @@ std::vector<Remedy> offered(const diagnose::Diagnosis& diagnosis, const JobFacts
   return offers({diagnosis.signals, job}, rules);
 }
 
+/// A rank that the others wait for is simulated alone: it cannot become faster than they are.
+void hold_to_the_other_ranks(const diagnose::RankComparison& ranks, Predictions& predictions) {
+  if (!ranks.straggler || predictions.gains.empty()) return;
+  const double most = diagnose::most_that_helps(ranks);
+  bool held = false;
+  for (auto& [remedy, gain] : predictions.gains) {
+    held = held || gain.high > most;
+    gain.low = std::min(gain.low, most);
+    gain.speedup = std::min(gain.speedup, most);
+    gain.high = std::min(gain.high, most);
+  }
+  if (!held) return;
+  predictions.notes.push_back(
+      fmt::format("no remedy for the late rank is predicted to gain more than {:.2f}x: the other "
+                  "ranks' own work takes the rest of a step",
+                  most));
+}
+
 }  // namespace
 
 bool can_gain_by_loading(const diagnose::Diagnosis& diagnosis) {
@@ -215,6 +233,7 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
       predictions.notes.push_back(std::move(note));
     }
   }
+  hold_to_the_other_ranks(diagnosis.ranks, predictions);
   const std::size_t recorded = basis.pipeline.steps_recorded;
   if (!predictions.gains.empty() && recorded > 0 && recorded < basis.pipeline.steps.size()) {
     predictions.notes.push_back(

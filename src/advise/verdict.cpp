@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "advise/host_verdict.h"
+#include "advise/rank_verdict.h"
 #include "diagnose/lines/line_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
@@ -110,6 +111,9 @@ std::string what_to_do(const Advice& advice) {
 }
 
 std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {
+  if (straggler_leads(diagnosis)) {
+    return write_rank_verdict(diagnosis, advice, job) + what_to_do(advice) + ".";
+  }
   if (!diagnosis.partition) return write_host_verdict(diagnosis, advice, job);
   if (!advice.leading_finding) {
     return subject(diagnosis) + " shows no cause of idling worth a finding.";
@@ -122,7 +126,9 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
   sentence += diagnose::line_words(first) + span_note(diagnosis) + what_to_do(advice);
-  return sentence + "." + what_is_not_known(diagnosis, first);
+  sentence += "." + what_is_not_known(diagnosis, first);
+  if (!diagnosis.ranks.straggler) return sentence;
+  return sentence + " " + write_rank_verdict(diagnosis, advice, job) + ".";
 }
 
 }  // namespace unstarve::advise

@@ -8,6 +8,7 @@
 #include "diagnose/lines/name_code.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
+#include "diagnose/ranks/rank_rows.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
@@ -144,6 +145,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.copies = summarise_copies(timeline, signals);
   conclude(signals, diagnosis);
   name_code(sources, diagnosis);
+  add_ranks(partitioned.ranks, diagnosis);
   return diagnosis;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/reading.h"
 #include "diagnose/lines/code_time.h"
+#include "diagnose/ranks/rank_comparison.h"
 #include "diagnose/signals/signals.h"
 #include "trace/timeline.h"
 
@@ -106,6 +107,7 @@ struct Diagnosis {
   CodeTime own_code = {};                // of the training thread, outside of the loader
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
+  RankComparison ranks;           // where one is late, all else here is about that one
   std::vector<Finding> findings;  // by share, largest first
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;

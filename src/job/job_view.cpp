@@ -29,6 +29,16 @@ ThreadKey main_launcher(const trace::Timeline& timeline, const HostIndex& host,
 
 JobView::JobView(const trace::Timeline& timeline) : timeline_(timeline), host_(timeline) {
   gather_devices();
+  if (ranks_.empty()) gather_hosts();
+}
+
+void JobView::gather_hosts() {
+  for (const trace::RankNumber& number : timeline_.rank_numbers) {
+    if (number.process == 0) continue;
+    Rank rank = gather_rank(timeline_, {number.process, 0});
+    const bool steps = !rank.steps.empty() && rank.steps.front().process == number.process;
+    if (steps) ranks_.push_back(std::move(rank));
+  }
   if (ranks_.empty()) ranks_.push_back(gather_rank(timeline_, {}));
 }
 

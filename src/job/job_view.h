@@ -29,14 +29,16 @@ class JobView {
   const HostIndex& host() const { return host_; }
   /// Devices that ran something, by index.
   const std::vector<DeviceWork>& devices() const { return devices_; }
-  /// One for each process that launches a device's work; one for the process with the most steps
-  /// where no device ran anything. Never empty.
+  /// One for each process that launches a device's work. Where no device ran anything, one for each
+  /// that steps and says which rank of a job it is, or else for the process with the most steps.
+  /// Never empty.
   const std::vector<Rank>& ranks() const { return ranks_; }
 
   const Rank& rank_of(const DeviceWork& work) const { return ranks_[work.rank]; }
 
  private:
   void gather_devices();
+  void gather_hosts();
   std::size_t rank_launching(const std::vector<std::uint32_t>& ops);
 
   const trace::Timeline& timeline_;

@@ -94,6 +94,14 @@ Reading<trace::Interval> span_behind(const std::vector<trace::Step>& steps, std:
   return span;
 }
 
+void add_number(const trace::Timeline& timeline, Rank& rank) {
+  for (const trace::RankNumber& number : timeline.rank_numbers) {
+    if (number.process != 0 && number.process != rank.process) continue;
+    rank.number = number.rank;
+    rank.of = number.ranks;
+  }
+}
+
 }  // namespace
 
 const LoaderUse* Rank::training_loader() const {
@@ -128,6 +136,7 @@ std::vector<trace::Step> Rank::training_steps() const {
 Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
   Rank rank;
   rank.process = launcher.process != 0 ? launcher.process : process_with_most(timeline.steps);
+  add_number(timeline, rank);
   add_steps(timeline, rank);
   const std::vector<trace::LoaderWait> waits = waits_of(timeline, rank);
   rank.waits = merged(waits);

@@ -14,6 +14,8 @@ namespace unstarve::job {
 /// that was recorded whole, each rank is one.
 struct Rank {
   std::int64_t process = 0;                // 0: the recording does not say
+  Reading<std::int64_t> number = {};       // as the job numbers its ranks; absent: it does not say
+  Reading<std::int64_t> of = {};           // how many ranks the job has
   std::vector<ThreadKey> training;         // threads that train; sorted, never empty
   std::vector<trace::Step> steps;          // by start, the warm-up's too
   std::vector<StepPhase> phases;           // of each step

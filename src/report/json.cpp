@@ -156,6 +156,35 @@ Json thread_time_json(const Reading<diagnose::ThreadTime>& time) {
               {"own_work", number((*time).own_work)}};
 }
 
+Json rank_json(const diagnose::RankRow& row) {
+  const auto integer = [](const Reading<std::int64_t>& value) {
+    return value ? Json(*value) : absent(value.why_absent());
+  };
+  return Json{{"rank", integer(row.number)},
+              {"process", row.process},
+              {"device", integer(row.device)},
+              {"step_us", number(row.step_us)},
+              {"input_wait", number(row.input_wait)},
+              {"compute", number(row.compute)},
+              {"communication", number(row.communication)},
+              {"copy", number(row.copy)},
+              {"sync", number(row.sync)},
+              {"host", number(row.host)}};
+}
+
+Json ranks_json(const diagnose::RankComparison& ranks) {
+  Json list = Json::array();
+  for (const diagnose::RankRow& row : ranks.rows) list.push_back(rank_json(row));
+  Json json = {{"each", std::move(list)}};
+  if (const auto& late = ranks.straggler) {
+    json["straggler"] = {{"at", late->row},
+                         {"late_ratio", number(late->late_ratio)},
+                         {"because", late->because},
+                         {"because_ratio", number(late->because_ratio)}};
+  }
+  return json;
+}
+
 Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
   Json list = Json::array();
   for (const advise::NotObserved& unseen : not_observed) {
@@ -200,6 +229,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},
                         {"h2d_count", diagnosis.copies.h2d_count},
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
+  if (!diagnosis.ranks.rows.empty()) json["ranks"] = ranks_json(diagnosis.ranks);
   json["findings"] = Json::array();
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));

@@ -82,6 +82,14 @@ ProfileText profile_of(const Json& json) {
   return profile;
 }
 
+/// A number of ranks, or of one; -1 where it is none.
+std::int64_t rank_at(const Json& text, const char* key) {
+  constexpr std::uint64_t kMost = 1 << 24;
+  const Json number = member(text, key);
+  if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMost) return -1;
+  return static_cast<std::int64_t>(number.get<std::uint64_t>());
+}
+
 /// -1 where `name` is no number.
 std::int64_t number_of(const std::string& name) {
   std::int64_t number = -1;
@@ -111,6 +119,8 @@ HookText parse_hook_text(std::string_view process_text) {
   words.device.kind = text_at(device, "device");
   words.device.build = text_at(device, "build");
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
+  words.rank = rank_at(text, "rank");
+  words.ranks = rank_at(text, "world_size");
   const Json gradients = member(text, "gradient_bytes");
   if (gradients.is_number_unsigned()) {
     words.gradient_bytes =
@@ -150,7 +160,11 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
 
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
   for (const ProcessRecord& process : processes) {
-    TrainingDevice device = parse_hook_text(process.text).device;
+    HookText said = parse_hook_text(process.text);
+    if (said.rank >= 0 && said.ranks > 1) {
+      timeline.rank_numbers.push_back({process.row.id.pid, said.rank, said.ranks});
+    }
+    TrainingDevice device = std::move(said.device);
     if (device.kind.empty()) continue;
     device.process = process.row.id.pid;
     timeline.training_devices.push_back(std::move(device));

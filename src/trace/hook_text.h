@@ -42,6 +42,8 @@ struct HookText {
   std::string fix_refused;                      // why it left one alone; empty when it did not
   ProfileText profile;
   TrainingDevice device;                      // that it trains on; without the process
+  std::int64_t rank = -1;                     // of a distributed job; -1: it is none of such
+  std::int64_t ranks = 0;                     // that job's number of them
   Reading<std::int64_t> gradient_bytes = {};  // of the parameters that are trained
 };
 
@@ -55,7 +57,7 @@ std::string text_of_training(const std::vector<ProcessRecord>& processes);
 /// Gives each loader of `timeline` its words.
 void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline);
 
-/// Gives `timeline` the devices that processes said they train on.
+/// Gives `timeline` the devices that processes said they train on, and which ranks they are.
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline);
 
 }  // namespace unstarve::trace

@@ -73,6 +73,10 @@ class Database {
   static Result<Database> create(const std::string& path);
   /// For reading only; also a file whose writer was killed, or that lies where nobody may write.
   static Result<Database> open_read_only(const std::string& path);
+  /// For reading tables of a file that anybody may have made, and that nobody writes now: its
+  /// views, triggers, virtual tables and computed columns can do nothing, since all that a
+  /// statement may do is to read rows. Its strings are at most 16 MiB long.
+  static Result<Database> open_untrusted(const std::string& path);
 
   Status execute(const char* sql);
   Result<Statement> prepare(std::string_view sql) const;

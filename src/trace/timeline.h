@@ -124,6 +124,13 @@ struct TrainingDevice {
   std::string unwatched = {};  // why the hook opened no window on the device; empty: it did not say
 };
 
+/// Which rank of a distributed job a process is, as it says itself.
+struct RankNumber {
+  std::int64_t process = 0;  // 0: whatever the recording is of
+  std::int64_t rank = 0;
+  std::int64_t ranks = 0;  // of the job
+};
+
 enum class InputKind : std::uint8_t { kKineto, kRun, kNsys, kCsv };
 
 /// Everything that happened, from whatever source, on one clock and sorted by start time.
@@ -146,6 +153,7 @@ struct Timeline {
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;
   std::vector<TrainingDevice> training_devices;
+  std::vector<RankNumber> rank_numbers;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
 

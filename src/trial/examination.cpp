@@ -10,13 +10,13 @@
 #include "advise/host_verdict.h"
 #include "advise/predict_gains.h"
 #include "diagnose/signals/run_signals.h"
-#include "observe/import/kineto.h"
 #include "observe/profiled/profiled_window.h"
 #include "trace/hook_text.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
 #include "trial/history/tried_predictions.h"
+#include "trial/imported/imported_file.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -191,12 +191,11 @@ Result<Examination> examine_run(const std::string& path) {
 }
 
 Result<Examination> examine_trace(const std::string& path, const ReadProgress& progress) {
-  observe::ImportOptions options;
-  options.progress = progress;
-  auto timeline = observe::import_kineto(path, options);
-  if (!timeline) return forward_error(timeline);
-  Examination examined(*std::move(timeline));
-  diagnose_and_advise(examined, {});
+  auto imported = import_file(path, progress);
+  if (!imported) return forward_error(imported);
+  Examination examined(std::move(imported->timeline));
+  examined.remarks = std::move(imported->remarks);
+  diagnose_and_advise(examined, imported->host);
   return examined;
 }
 
@@ -204,7 +203,12 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
   std::error_code unreadable;
   const fs::path file(path);
   const bool trials = holds_trials(path);
-  const bool run = trials || fs::is_directory(file, unreadable) || file.extension() == ".sqlite";
+  bool run = trials || fs::is_directory(file, unreadable);
+  if (!run && file.extension() == ".sqlite") {
+    const auto exported = is_export(path);
+    if (!exported) return forward_error(exported);
+    run = !*exported;
+  }
   auto examined =
       run ? examine_run(trials ? trial_dir(path, kBefore) : path) : examine_trace(path, progress);
   if (examined && examined->predictions.gains.empty()) predict(*examined, {});
@@ -221,8 +225,9 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
                                 examined.workers, calibration, past_predictions(examined)});
   if (!basis) {
     // Why a run has no steps was said already.
-    const bool is_run = timeline.input == trace::InputKind::kRun;
-    const bool said = is_run && (timeline.steps.empty() || examined.failed);
+    const bool own = timeline.input == trace::InputKind::kRun;
+    const bool log = timeline.input == trace::InputKind::kCsv;
+    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }

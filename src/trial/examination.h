@@ -64,7 +64,7 @@ Result<Examination> examine_run(const std::string& path);
 /// Told how far the reading of a trace is, in bytes.
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Reads a trace that somebody else recorded and diagnoses it.
+/// Reads a trace, an export or a log that somebody else recorded and diagnoses it.
 Result<Examination> examine_trace(const std::string& path, const ReadProgress& progress);
 
 /// A run where `path` is a folder or a run.sqlite, of a folder of trials the run that the others

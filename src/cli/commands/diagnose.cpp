@@ -1,5 +1,7 @@
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.h"
@@ -10,6 +12,7 @@
 #include "report/run_page.h"
 #include "report/text/text.h"
 #include "trial/examination.h"
+#include "trial/ranks/rank_files.h"
 
 namespace unstarve::cli {
 
@@ -22,12 +25,15 @@ struct Options {
   bool verbose = false;
 };
 
-Status diagnose_one(const Options& options, const std::string& input) {
+Result<trial::Examination> read_input(const Options& options, const std::string& input) {
   ReadingLine line(input, !options.json);
-  const auto examined = trial::examine(input, line.progress());
+  auto examined = trial::examine(input, line.progress());
   line.clear();
-  if (!examined) return forward_error(examined);
-  const report::Report shown = report::make_report(*examined);
+  return examined;
+}
+
+Status show(const Options& options, const trial::Examination& examined) {
+  const report::Report shown = report::make_report(examined);
   if (!options.html.empty()) {
     if (Status written = write_file(options.html, report::render_html(shown)); !written) {
       return written;
@@ -39,32 +45,51 @@ Status diagnose_one(const Options& options, const std::string& input) {
   }
   write_text(Stream::kOut,
              report::render_text(shown, report_options(Stream::kOut, options.verbose)));
-  write_remarks(*examined, options.verbose);
+  write_remarks(examined, options.verbose);
   return {};
+}
+
+/// One report of all inputs where they are the ranks of one job, else one of each.
+void diagnose_all(const Options& options, CommandContext& context) {
+  std::vector<trial::Examination> examined;
+  for (const std::string& input : options.inputs) {
+    auto one = read_input(options, input);
+    if (!one) {
+      report_error(context, one.error());
+    } else {
+      examined.push_back(*std::move(one));
+    }
+  }
+  const std::optional<std::size_t> joined = trial::join_ranks(examined);
+  if (!options.html.empty() && !joined && examined.size() > 1) {
+    report_error(context, {ErrorCode::kInvalidArgument,
+                           "--html takes one input, or traces that say which ranks of one job "
+                           "they are of",
+                           0});
+    return;
+  }
+  for (std::size_t i = 0; i < examined.size(); ++i) {
+    if (joined && i != *joined) continue;
+    if (const Status done = show(options, examined[i]); !done) report_error(context, done.error());
+  }
 }
 
 }  // namespace
 
 void add_diagnose_command(CommandLine& line, CommandContext& context) {
   Command command =
-      line.add_command("diagnose", "say why the GPU idled in a run or in a PyTorch profiler trace");
+      line.add_command("diagnose", "say why the GPU idled in a run or in somebody's trace");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command.option("INPUT", options->inputs, "run folders, or Kineto/Chrome traces (.json, .json.gz)")
+  command
+      .option("INPUT", options->inputs,
+              "run folders, PyTorch traces (.json, .json.gz), exports of Nsight Systems (.sqlite)")
       .required();
-  command.flag("--json", options->json, "print one JSON object per input, and nothing else");
-  command.option("--html", options->html, "also write a page (one input only)");
+  command.flag("--json", options->json,
+               "print one JSON object per input (one for the ranks of a job), and nothing else");
+  command.option("--html", options->html,
+                 "also write a page (of one input, or of the ranks of a job)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
-  command.when_named([&context, options] {
-    if (!options->html.empty() && options->inputs.size() != 1) {
-      report_error(context, {ErrorCode::kInvalidArgument, "--html takes one input", 0});
-      return;
-    }
-    for (const std::string& input : options->inputs) {
-      if (const Status done = diagnose_one(*options, input); !done) {
-        report_error(context, done.error());
-      }
-    }
-  });
+  command.when_named([&context, options] { diagnose_all(*options, context); });
 }
 
 }  // namespace unstarve::cli

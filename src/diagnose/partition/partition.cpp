@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "diagnose/partition/gap.h"
+#include "diagnose/ranks/rank_rows.h"
 
 namespace unstarve::diagnose {
 
@@ -138,10 +139,20 @@ std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
 }
 
 PartitionedJob::PartitionedJob(const job::JobView& of, const PartitionOptions& options)
-    : job(of), devices(partition_devices(of, options)) {}
+    : job(of), devices(partition_devices(of, options)) {
+  ranks.rows = rank_rows(job, devices);
+  if (ranks.rows.size() < 2) ranks.rows.clear();
+  ranks.straggler = find_straggler(ranks.rows);
+}
 
 const DevicePartition* PartitionedJob::worst() const {
-  return devices.empty() ? nullptr : &devices[worst_device(devices)];
+  if (devices.empty()) return nullptr;
+  return &devices[ranks.straggler ? ranks.straggler->row : worst_device(devices)];
+}
+
+std::size_t PartitionedJob::rank_index() const {
+  if (const DevicePartition* const device = worst(); device != nullptr) return device->rank;
+  return ranks.straggler ? ranks.straggler->row : 0;
 }
 
 }  // namespace unstarve::diagnose

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/partition/cause.h"
+#include "diagnose/ranks/rank_comparison.h"
 #include "job/device_time.h"
 #include "job/job_view.h"
 #include "job/recorded.h"
@@ -74,14 +75,16 @@ std::size_t worst_device(const std::vector<DevicePartition>& partitions);
 struct PartitionedJob {
   explicit PartitionedJob(const job::JobView& job, const PartitionOptions& options = {});
 
-  /// The device that a diagnosis speaks of; nullptr when none ran anything.
+  /// The device that a diagnosis speaks of: that of the rank which the others wait for, else the
+  /// worst; nullptr when none ran anything.
   const DevicePartition* worst() const;
   /// The rank that it speaks of: that device's. An index into job.ranks().
-  std::size_t rank_index() const { return worst() == nullptr ? 0 : worst()->rank; }
+  std::size_t rank_index() const;
   const job::Rank& rank() const { return job.ranks()[rank_index()]; }
 
   const job::JobView& job;
   std::vector<DevicePartition> devices;
+  RankComparison ranks;  // a row for each of the devices, or, where there are none, of job.ranks()
 };
 
 }  // namespace unstarve::diagnose

@@ -184,4 +184,21 @@ Status EventReader::read_devices(std::string_view array_json,
   return fail(ErrorCode::kCorruptData, "{}", simdjson::error_message(error));
 }
 
+std::optional<trace::RankNumber> EventReader::read_rank(std::string_view object_json) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const simdjson::padded_string_view padded(object_json.data(), object_json.size(),
+                                            object_json.size() + simdjson::SIMDJSON_PADDING);
+  json::document document;
+  json::object object;
+  trace::RankNumber number;
+  if (impl_->parser.iterate(padded).get(document) != simdjson::SUCCESS) return std::nullopt;
+  if (document.get_object().get(object) != simdjson::SUCCESS) return std::nullopt;
+  if (object.find_field_unordered("rank").get(number.rank) != simdjson::SUCCESS ||
+      object.find_field_unordered("world_size").get(number.ranks) != simdjson::SUCCESS) {
+    return std::nullopt;
+  }
+  const bool sane = number.ranks <= kMost && number.rank >= 0 && number.rank < number.ranks;
+  return sane ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace unstarve::observe

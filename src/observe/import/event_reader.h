@@ -46,6 +46,9 @@ class EventReader {
   Status read_event(std::string_view event_json, EventFields& fields, std::size_t& error_at);
   /// The `deviceProperties` of a trace; what it does not say stays absent. Same padding.
   Status read_devices(std::string_view array_json, std::vector<trace::DeviceInfo>& devices);
+  /// Which rank the `distributedInfo` of a trace says it is of; none where it does not. Same
+  /// padding.
+  std::optional<trace::RankNumber> read_rank(std::string_view object_json);
 
  private:
   struct Impl;

@@ -20,6 +20,7 @@ class KinetoReader : public TraceListener {
 
   Status event(std::string_view json, std::size_t& error_at) override;
   Status devices(std::string_view json) override;
+  void distributed(std::string_view json) override;
   Result<trace::Timeline> finish() { return builder_.finish(); }
 
  private:
@@ -42,6 +43,10 @@ Status KinetoReader::devices(std::string_view json) {
   if (const Status read = event_reader_.read_devices(json, devices); !read) return read;
   builder_.describe_devices(std::move(devices));
   return {};
+}
+
+void KinetoReader::distributed(std::string_view json) {
+  if (const auto number = event_reader_.read_rank(json)) builder_.set_rank(*number);
 }
 
 Result<trace::Timeline> import_from(const Result<std::unique_ptr<ByteSource>>& source,

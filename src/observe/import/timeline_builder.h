@@ -33,6 +33,8 @@ class TimelineBuilder {
   Status add(const EventFields& event);
   /// What `deviceProperties` says.
   void describe_devices(std::vector<trace::DeviceInfo> devices) { described_ = std::move(devices); }
+  /// What `distributedInfo` says.
+  void set_rank(const trace::RankNumber& number) { timeline_.rank_numbers = {number}; }
   /// Decides the unit of time, sorts, and gives the Timeline away. Call once.
   trace::Timeline finish();
 

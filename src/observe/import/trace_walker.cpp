@@ -131,6 +131,7 @@ Status TraceWalker::read_member(const std::string& key) {
     return read_events(false);
   }
   if (key == "deviceProperties") return read_device_properties();
+  if (key == "distributedInfo") return read_distributed_info();
   return skip_value(nullptr);
 }
 
@@ -142,6 +143,15 @@ Status TraceWalker::read_device_properties() {
   text.resize(size + JsonWindow::kPadding);
   const Status read = listener_.devices(std::string_view(text).substr(0, size));
   if (!read) return wrong("deviceProperties: " + read.error().message, start);
+  return {};
+}
+
+Status TraceWalker::read_distributed_info() {
+  std::string text;
+  if (const Status skipped = skip_value(&text); !skipped) return skipped;
+  const std::size_t size = text.size();
+  text.resize(size + JsonWindow::kPadding);
+  listener_.distributed(std::string_view(text).substr(0, size));
   return {};
 }
 

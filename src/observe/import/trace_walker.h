@@ -21,6 +21,8 @@ class TraceListener {
   virtual Status event(std::string_view json, std::size_t& error_at) = 0;
   /// The value of deviceProperties.
   virtual Status devices(std::string_view json) = 0;
+  /// The value of distributedInfo.
+  virtual void distributed(std::string_view /*json*/) {}
 };
 
 /// Walks over the JSON text of one trace, a window at a time.
@@ -49,6 +51,7 @@ class TraceWalker {
   Status read_events(bool may_end_early);
   Status read_found_events(std::string_view text);
   Status read_device_properties();
+  Status read_distributed_info();
   Result<std::string> read_key();
   /// Walks over one value; when `copy` is given, the value's text is appended to it.
   Status skip_value(std::string* copy);

@@ -1,0 +1,96 @@
+#include "trial/imported/logged_gpu.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace unstarve::trial {
+
+namespace {
+
+using observe::GpuLogSample;
+using observe::LoggedGpu;
+
+Reading<double> mean_of(const LoggedGpu& gpu, Reading<double> GpuLogSample::*what) {
+  double sum = 0;
+  double count = 0;
+  for (const GpuLogSample& sample : gpu.samples) {
+    if (!(sample.*what)) continue;
+    sum += *(sample.*what);
+    ++count;
+  }
+  return count > 0 ? Reading<double>(sum / count) : WhyAbsent::kNotObserved;
+}
+
+/// Of the samples that say it.
+Reading<double> how_often(const LoggedGpu& gpu, Reading<bool> GpuLogSample::*what) {
+  double yes = 0;
+  double count = 0;
+  for (const GpuLogSample& sample : gpu.samples) {
+    if (!(sample.*what)) continue;
+    yes += *(sample.*what) ? 1 : 0;
+    ++count;
+  }
+  return count > 0 ? Reading<double>(yes / count) : WhyAbsent::kNotObserved;
+}
+
+diagnose::HostSignals signals_of(const LoggedGpu& gpu) {
+  diagnose::HostSignals host;
+  for (const GpuLogSample& sample : gpu.samples) {
+    if (sample.utilisation) host.gpu_utilisation.push_back(*sample.utilisation);
+  }
+  host.gpu_memory_used_bytes = mean_of(gpu, &GpuLogSample::memory_used);
+  host.gpu_memory_total_bytes = mean_of(gpu, &GpuLogSample::memory_total);
+  host.thermal_slowdown_ratio = how_often(gpu, &GpuLogSample::held_by_heat);
+  host.power_cap_ratio = how_often(gpu, &GpuLogSample::held_by_power);
+  return host;
+}
+
+/// "GPU 0 (NVIDIA A100): 43 % used in the mean of 120 samples over 120 s, 210 of 400 W, ...".
+std::string sentence_on(const LoggedGpu& gpu) {
+  constexpr double kPercent = 100;
+  constexpr double kSecondsPerNs = 1e-9;
+  std::string text = fmt::format("GPU {}", gpu.index);
+  if (!gpu.name.empty()) text += fmt::format(" ({})", gpu.name);
+  const auto used = mean_of(gpu, &GpuLogSample::utilisation);
+  text += used ? fmt::format(": {:.0f} % used", kPercent * *used) : ": use not logged";
+  text += fmt::format(", in the mean of {} samples", gpu.samples.size());
+  if (const auto span = observe::span_of(gpu)) {
+    text +=
+        fmt::format(" over {:.0f} s", static_cast<double>((*span).duration_ns()) * kSecondsPerNs);
+  }
+  if (const auto power = mean_of(gpu, &GpuLogSample::power_w)) {
+    text += fmt::format(", {:.0f} W", *power);
+    if (const auto limit = mean_of(gpu, &GpuLogSample::power_limit_w)) {
+      text += fmt::format(" of {:.0f}", *limit);
+    }
+  }
+  if (const auto clock = mean_of(gpu, &GpuLogSample::clock_mhz)) {
+    text += fmt::format(", {:.0f} MHz", *clock);
+    if (const auto most = mean_of(gpu, &GpuLogSample::clock_max_mhz)) {
+      text += fmt::format(" of {:.0f}", *most);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+LoggedGpus describe_log(const observe::GpuLog& log) {
+  LoggedGpus out;
+  double least = 2;  // more than all
+  for (const LoggedGpu& gpu : log.gpus) {
+    const double used = mean_of(gpu, &GpuLogSample::utilisation).value_or(1);
+    if (used < least) {
+      least = used;
+      out.worst = signals_of(gpu);
+    }
+    out.remarks.push_back(sentence_on(gpu));
+  }
+  if (log.lines_lost > 0) {
+    out.remarks.push_back(fmt::format("{} lines have too few columns", log.lines_lost));
+  }
+  return out;
+}
+
+}  // namespace unstarve::trial
