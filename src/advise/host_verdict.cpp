@@ -17,6 +17,8 @@ using diagnose::trains_on_host;
 
 // From this share on, loading is what the job's speed hangs on.
 constexpr double kMuch = 0.2;
+// Of a log, in which clocks that are held down are worth a word.
+constexpr double kHeldDown = 0.05;
 // The hook's window on the device opens after 10 steps and is 6 long.
 constexpr std::int64_t kStepsForWindow = 20;
 
@@ -69,9 +71,9 @@ std::string of_log(const Diagnosis& diagnosis) {
   }
   const double heat = signals.thermal_slowdown_ratio.value_or(0);
   const double power = signals.power_cap_ratio.value_or(0);
-  if (heat >= kHardly) {
+  if (heat >= kHeldDown) {
     text += fmt::format(", and heat holds its clocks down {} of it", percent(heat));
-  } else if (power >= kHardly) {
+  } else if (power >= kHeldDown) {
     text += fmt::format(", and its power limit holds its clocks down {} of it", percent(power));
   }
   return text + "; why it idles, utilisation alone does not say, nor how well it is used.";

@@ -49,6 +49,7 @@ class Steps:
         self._batches = 0
         self._batch_end = RECORDER.started_ns
         self._batch_leader = ABSENT
+        self._stranger: tuple[int, int, int] | None = None
         self._held_back: list[tuple[int, int, int, int]] = []
 
     def got(self, loader_id: int, samples: int) -> None:
@@ -61,15 +62,19 @@ class Steps:
 
     def _batch(self, loader_id: int, samples: int) -> None:
         """A batch came, and no optimizer has stepped yet."""
-        if loader_id != self._batch_leader:
-            self._strangers += 1
-            if self._batch_leader != ABSENT and self._strangers < 2:
+        stranger, self._stranger = self._stranger, None
+        if loader_id != self._batch_leader and self._batch_leader != ABSENT:
+            if stranger is None or stranger[0] != loader_id:
+                self._stranger = (loader_id, now_ns(), samples)
                 return
-            self._batch_leader = loader_id
-        self._strangers = 0
-        start, self._batch_end = self._batch_end, now_ns()
+            self._batch_step(stranger[1], stranger[2])
+        self._batch_leader = loader_id
+        self._batch_step(now_ns(), samples)
+
+    def _batch_step(self, end_ns: int, samples: int) -> None:
+        start, self._batch_end = self._batch_end, end_ns
         index, self._batches = self._batches, self._batches + 1
-        self._held_back.append((start, self._batch_end, index, samples))
+        self._held_back.append((start, end_ns, index, samples))
         if self._batches < _BATCHES_OF_ONE_STEP:
             return
         self.finish()
