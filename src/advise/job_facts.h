@@ -13,9 +13,9 @@ struct JobFacts {
   std::string loader_place;           // where it makes the loader that it waits for: "train.py:41"
   trace::DataSet data;                // that this loader loads
   trace::TrainingDevice device = {};  // that it trains on; without a kind: the job did not say
-  std::int64_t passes = 0;  // over the data that feed the training, begun; 0: not recorded
-  std::string iterated_at = {};       // where it takes that loader's batches; empty: not known
-  bool evaluates = false;             // that loader feeds no training, but an evaluation
+  std::int64_t passes = 0;       // over the data that feed the training, begun; 0: not recorded
+  std::string iterated_at = {};  // where it takes that loader's batches; empty: not known
+  bool evaluates = false;        // that loader feeds no training, but an evaluation
 };
 
 /// " at train.py:41 (iterated at train.py:50)", to stand behind "the data loader"; as much of it as

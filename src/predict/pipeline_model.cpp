@@ -102,7 +102,8 @@ class Simulation {
   /// Moves to the next event, at the latest to `limit_s`. `main_left_s`: CPU work of the training
   /// thread, reduced by what it got done; none when it is waiting, on so much of a CPU.
   void advance(double limit_s, std::optional<double>& main_left_s, double waiting_cpu = 0) {
-    const double rate = rate_per_thread(main_left_s ? 1 : std::min(waiting_cpu, left_by_sleepers()));
+    const double rate =
+        rate_per_thread(main_left_s ? 1 : std::min(waiting_cpu, left_by_sleepers()));
     double dt = limit_s - now_s_;
     if (main_left_s) dt = std::min(dt, *main_left_s / rate);
     for (const Worker& worker : workers_) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import itertools
 import random
 import statistics
 import warnings
@@ -285,5 +286,5 @@ def test_a_worker_keeps_the_memory_of_its_arrays() -> None:
     The median of the batches: one of them may be the first in a slot, whose pages are new.
     """
     faults = [int(count[-1]) for _, count in Loader(Faults(), 64, num_workers=1)]
-    a_batch = [after - before for before, after in zip(faults, faults[1:], strict=False)]
+    a_batch = [after - before for before, after in itertools.pairwise(faults)]
     assert statistics.median(a_batch) / 64 < 20

@@ -464,9 +464,8 @@ TEST(PartitionProperty, AgreesWithAPainterOfNanoseconds) {
     }
     EXPECT_NEAR(shares, 1.0, 1e-9) << "seed " << seed;
   }
-  for (const Cause cause : kAllCauses) {
+  for (const Cause cause : kAllCauses)
     EXPECT_GT(seen[static_cast<std::size_t>(cause)], 0) << to_string(cause);
-  }
   EXPECT_GT(edge_busy_ns, 0);
 }
 
@@ -487,11 +486,7 @@ TEST(PartitionProperty, MillionsOfOperationsAreASweep) {
     op.end_ns = at + 80;
     op.correlation = i;
     timeline.device_ops.push_back(op);
-    if (i % 50 == 0) {
-      trace::LoaderWait wait;
-      wait.when = {at + 80, at + 90};
-      timeline.loader_waits.push_back(wait);
-    }
+    if (i % 50 == 0) timeline.loader_waits.emplace_back().when = {at + 80, at + 90};
   }
   const auto all = partition_devices(job::JobView(timeline), {});
   ASSERT_EQ(all.size(), 1U);

@@ -24,7 +24,10 @@ std::string render_tried_predictions(const std::vector<predict::TriedPrediction>
     return "No prediction was tried in these runs yet: `unstarve run --fix` tries them.\n";
   }
   Table all;
-  all.columns = {{{"remedy"}, false}, {{"predicted"}, false}, {{"measured"}}, {{"held"}, false},
+  all.columns = {{{"remedy"}, false},
+                 {{"predicted"}, false},
+                 {{"measured"}},
+                 {{"held"}, false},
                  {{"run"}, false}};
   for (const predict::TriedPrediction& one : tried) {
     all.rows.push_back({plain(one.remedy, options),
@@ -34,15 +37,18 @@ std::string render_tried_predictions(const std::vector<predict::TriedPrediction>
                         plain(one.run, options)});
   }
   Table sums;
-  sums.columns = {{{"remedy"}, false}, {{"tried"}}, {{"held"}}, {{"median", "error"}},
+  sums.columns = {{{"remedy"}, false},
+                  {{"tried"}},
+                  {{"held"}},
+                  {{"median", "error"}},
                   {{"nine of ten", "within"}}};
   for (const auto& [remedy, record] : predict::track_records(tried)) {
-    sums.rows.push_back({plain(remedy, options),
-                         {{std::to_string(record.tried)}},
-                         {{std::to_string(record.held)},
-                          predict::was_too_sure(record) ? Tone::kBad : Tone::kPlain},
-                         {{percent_text(record.median_error)}},
-                         {{percent_text(record.wide_error)}}});
+    sums.rows.push_back(
+        {plain(remedy, options),
+         {{std::to_string(record.tried)}},
+         {{std::to_string(record.held)}, predict::was_too_sure(record) ? Tone::kBad : Tone::kPlain},
+         {{percent_text(record.median_error)}},
+         {{percent_text(record.wide_error)}}});
   }
   return heading("Predictions that were tried", options) + render_table(all, options) + "\n" +
          heading("By remedy", options) + render_table(sums, options);

@@ -64,10 +64,9 @@ std::string describe(const WindowPlan& plan) {
   if (plan.always || plan.window_ns >= plan.period_ns) return "all the time";
   constexpr double kNsPerS = 1e9;
   const double period_s = static_cast<double>(plan.period_ns) / kNsPerS;
-  std::string text =
-      fmt::format("the first {:g} s, then {:g} s in each {:g} s",
-                  static_cast<double>(plan.first_ns) / kNsPerS,
-                  static_cast<double>(plan.window_ns) / kNsPerS, period_s);
+  std::string text = fmt::format("the first {:g} s, then {:g} s in each {:g} s",
+                                 static_cast<double>(plan.first_ns) / kNsPerS,
+                                 static_cast<double>(plan.window_ns) / kNsPerS, period_s);
   if (plan.thins_out) text += fmt::format(", after {:g} s more rarely", kEvenPeriods * period_s);
   return text;
 }
