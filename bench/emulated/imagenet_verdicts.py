@@ -183,8 +183,7 @@ def main() -> int:
                 f"{cell.gpu:5} {'late' if cell.late else 'disk':4} {cell.workers} workers  "
                 f"script: {share:5.1%} waiting for data  "
                 f"ours: {partition.get('input_wait', float('nan')):5.1%} {said:32} "
-                f"{'right' if right else 'WRONG'}  "
-                + "; ".join(text for text, _ in outcomes),
+                f"{'right' if right else 'WRONG'}  " + "; ".join(text for text, _ in outcomes),
                 flush=True,
             )
     print(f"wrong verdicts: {wrong}; predictions held: {held} of {tried}")
