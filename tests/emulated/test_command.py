@@ -233,7 +233,7 @@ def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(tmp_path: Path) -> None:
     assert diagnosis["emulated_durations"]["real_over_modelled"]["half"] == [0.92, 1.12]
     assert "a real one takes 0.92 to 1.12 times as long" in " ".join(done.stderr.split())
     assert diagnosis["findings"][0]["cause"] == "input_wait"
-    assert "Emulated NVIDIA A100" in page.read_text()
+    assert "NVIDIA A100-SXM4-80GB (emulated)" in page.read_text()
 
 
 def test_a_loop_that_waits_for_a_value_is_warned_of_and_ended() -> None:
@@ -286,7 +286,7 @@ def test_a_job_that_changes_its_folder_is_watched_and_so_is_one_within_an_emulat
         assert run.returncode == 0, run.stderr
         diagnosis = json.loads((elsewhere / f"{name}.json").read_text())
         assert diagnosis["partition"]["gpu_compute"] > 0, run.stderr
-        assert "Emulated NVIDIA A100" in run.stderr
+        assert "NVIDIA A100-SXM4-80GB (emulated)" in run.stderr
 
 
 def test_durations_come_from_a_trace_of_a_real_gpu(tmp_path: Path) -> None:
