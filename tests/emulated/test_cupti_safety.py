@@ -248,7 +248,8 @@ def test_no_dev_shm(tmp_path: Path) -> None:
     if subprocess.run([*isolated, hide], capture_output=True).returncode != 0:
         pytest.skip("this machine lets nobody hide /dev/shm")
     job = [PYTHON, "-c", USE + "print('done')"]
-    run = [str(UNSTARVE), "run", "--emulate", "a100", "--out", str(tmp_path / "run"), "--", *job]
+    run = [str(UNSTARVE), "run", "--verbose", "--emulate", "a100", "--out", str(tmp_path / "run")]
+    run += ["--", *job]
     done = subprocess.run(
         [*isolated, f'{hide} && exec "$@"', "sh", *run],
         env={**os.environ, "NO_COLOR": "1"},

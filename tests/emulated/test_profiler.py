@@ -111,7 +111,7 @@ def test_a_trace_of_an_emulated_gpu_is_diagnosed_and_says_so(
 ) -> None:
     path = tmp_path / "trace.json"
     a100.python(PROFILE, str(path))
-    done = unstarve("diagnose", str(path))
+    done = unstarve("diagnose", "--verbose", str(path))
     assert done.returncode == 0, done.stderr
     assert "Emulated NVIDIA A100-SXM4-80GB (emulated)" in done.stdout
     assert "gpu_compute" in done.stdout
