@@ -19,6 +19,8 @@ constexpr double kMatters = 0.05;
 // A remedy that comes later takes more doing; it must gain more by this much to be named instead.
 constexpr double kClearlyMore = 1.05;
 
+constexpr std::int64_t kFewestSteps = 5;
+
 /// Nothing is advised that may do harm.
 bool is_doubtful(const Remedy& remedy) { return remedy.predicted && (*remedy.predicted).low <= 1; }
 
@@ -83,6 +85,9 @@ void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Ad
   advice.leading_finding =
       straggler_leads(diagnosis) ? finding_of_straggler(diagnosis) : leading(diagnosis.findings);
   if (!advice.leading_finding) return;
+  // Without records of a GPU there is nothing but the steps, and a few of them are a job's start.
+  const bool run = diagnosis.input == trace::InputKind::kRun;
+  if (run && !diagnosis.partition && diagnosis.steps.count < kFewestSteps) return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;
   for (const std::vector<Remedy>& remedies : advice.for_findings) {

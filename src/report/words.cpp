@@ -247,23 +247,27 @@ std::string roofline_text(const Report& report) {
                      trial::roofline_range_words());
 }
 
-std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device) {
+std::string recorded_text(const diagnose::DeviceDiagnosis& device) {
   constexpr double kMicrosecondsPerSecond = 1e6;
-  constexpr double kWorthSaying = 0.01;
   constexpr double kNearlyAll = 0.99;
+  if (!device.recorded || device.recorded->recorded_us >= kNearlyAll * device.span_us) return {};
+  const diagnose::RecordedTime& recorded = *device.recorded;
+  const auto time_text = [](double us) {
+    return us < kMicrosecondsPerSecond ? duration_text(us)
+                                       : seconds_text(us / kMicrosecondsPerSecond);
+  };
+  return fmt::format("GPU recorded in {} of {}: {} window{}, {} steps.",
+                     time_text(recorded.recorded_us), time_text(device.span_us), recorded.windows,
+                     recorded.windows == 1 ? "" : "s", number_text(recorded.steps));
+}
+
+std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device) {
+  constexpr double kWorthSaying = 0.01;
   std::vector<std::string> notes;
-  if (device.recorded && device.recorded->recorded_us < kNearlyAll * device.span_us) {
-    const diagnose::RecordedTime& recorded = *device.recorded;
-    const auto time_text = [](double us) {
-      return us < kMicrosecondsPerSecond ? duration_text(us)
-                                         : seconds_text(us / kMicrosecondsPerSecond);
-    };
-    notes.push_back(fmt::format("GPU recorded in {} of {}: {} window{}, {} steps.",
-                                time_text(recorded.recorded_us), time_text(device.span_us),
-                                recorded.windows, recorded.windows == 1 ? "" : "s",
-                                number_text(recorded.steps)));
+  if (const std::string windows = recorded_text(device); !windows.empty()) {
+    notes.push_back(windows);
     std::string alone;
-    for (const RoundedShare& share : rounded_shares(recorded.partition)) {
+    for (const RoundedShare& share : rounded_shares(device.recorded->partition)) {
       alone += fmt::format("{}{} {}", alone.empty() ? "" : ", ", share.word->name,
                            per_mille_text(share.per_mille));
     }

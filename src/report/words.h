@@ -68,8 +68,11 @@ std::string device_text(const Report& report);
 /// the roofline's alone. A sentence.
 std::string roofline_text(const Report& report);
 
-/// How much of the time a device was recorded in, and what is taken for granted at the edges of the
-/// recording: sentences, none where all of the time was recorded and nothing taken for granted.
+/// How much of the time a device was recorded in; empty where it was all of it. A sentence.
+std::string recorded_text(const diagnose::DeviceDiagnosis& device);
+
+/// The same, and what is taken for granted at the edges of the recording: sentences, none where all
+/// of the time was recorded and nothing taken for granted.
 std::vector<std::string> recording_notes(const diagnose::DeviceDiagnosis& device);
 
 /// The device whose partition stands for the whole: the worst one. Null when there is none.

@@ -59,6 +59,9 @@ Lines what_it_did(const Report& report, const TextOptions& options) {
     device += ". " + roofline;
   }
   add({"", device, 2, is_emulated(report) ? Tone::kNotice : Tone::kFaint}, options, lines);
+  if (const diagnose::DeviceDiagnosis* shown = shown_device(report.diagnosis)) {
+    add({"", recorded_text(*shown), 1, Tone::kFaint}, options, lines);
+  }
   add({"", report.facts.losses, 2, Tone::kNotice}, options, lines);
   return lines;
 }
