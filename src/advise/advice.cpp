@@ -90,8 +90,9 @@ void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Ad
   if (run && !diagnosis.partition && diagnosis.steps.count < kFewestSteps) return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;
-  for (const std::vector<Remedy>& remedies : advice.for_findings) {
-    if (!advice.next_remedy) advice.next_remedy = leading(remedies, situation);
+  for (std::size_t i = 0; i < diagnosis.findings.size() && !advice.next_remedy; ++i) {
+    if (diagnosis.findings[i].share < kMatters) continue;
+    advice.next_remedy = leading(advice.for_findings[i], situation);
   }
 }
 

@@ -81,11 +81,15 @@ predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& e
   return gain;
 }
 
-/// Of few steps a mean may be off by more than resampling them shows.
+/// Of few steps a mean may be off by more than resampling them shows. How much is gained is then
+/// less certain; that something is, where every world of the resampling said so, still is.
 void widen_for_few_steps(std::size_t steps, predict::Speedup& gain) {
+  constexpr double kHardlyAGain = 1.01;
   if (steps >= kFewSteps) return;
   const double factor = static_cast<double>(kFewSteps) / static_cast<double>(steps);
+  const double least = std::min(gain.low, kHardlyAGain);
   gain.low = gain.speedup * std::pow(gain.low / gain.speedup, factor);
+  if (least > 1) gain.low = std::max(gain.low, least);
   gain.high = gain.speedup * std::pow(gain.high / gain.speedup, factor);
 }
 

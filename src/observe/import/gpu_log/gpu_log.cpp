@@ -56,12 +56,12 @@ class LogReader {
   // dmon repeats its two lines of names, the second of which has units.
   bool take_names(std::string_view line) {
     auto columns = LogColumns::parse(line);
-    if (columns) {
-      columns_ = std::move(columns);
-    } else {
+    if (!columns) {
       ++lines_without_names_;
+      return false;
     }
-    return columns.has_value();
+    columns_ = std::move(columns);
+    return true;
   }
 
   std::optional<LogColumns> columns_;
