@@ -25,7 +25,7 @@ class TextStream(IterableDataset):
     def __iter__(self):
         place = 0
         while True:
-            piece = self.text[place : place + self.length * 8]
+            piece = self.text[place : place + self.length * 24]
             tokens = self.tokenize(piece)[: self.length]
             tokens += [0] * (self.length - len(tokens))
             yield torch.tensor(tokens)
