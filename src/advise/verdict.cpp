@@ -35,7 +35,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 22> kDetailWords = {{
+constexpr std::array<Words, 24> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -53,6 +53,8 @@ constexpr std::array<Words, 22> kDetailWords = {{
     {"busy_neighbour", "other processes on its CPUs"},
     {"launch_bound", "many short kernels, each launched by itself"},
     {"host_work", "other work of the host between launches"},
+    {"blocking_copies", "copies to it that the host waits for"},
+    {"read_back", "values that are read back to the host"},
     {"pageable", "pageable memory"},
     {"small_copies", "many small copies"},
     {"no_overlap", "copies on the computing stream"},

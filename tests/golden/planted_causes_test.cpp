@@ -153,7 +153,7 @@ TEST(PlantedCauses, ItemInEveryStep) {
     job.item();
     job.host(20'000);
   }));
-  expect_top(found, "sync", "", 0.48);
+  expect_top(found, "sync", "read_back", 0.48);
 }
 
 TEST(PlantedCauses, PageableCopies) {

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import environment, run_job, run_python
+from hook_jobs import HOOK, environment, run_job, run_python
 
 JOB = """
 import io, sys, torch, torchvision
@@ -63,6 +64,39 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+DECODED = """
+import sys, time, types
+sys.path.insert(0, sys.argv[1])
+from _unstarve_hook import decode
+
+def burn(seconds):
+    start = time.thread_time()
+    while time.thread_time() - start < seconds:
+        pass
+
+class ImageFile:
+    def __init__(self):
+        self.tile = ["not read yet"]
+    def load(self):
+        burn(0.01 if self.tile else 0)
+        self.tile = []
+    def convert(self, mode):
+        self.load()
+        burn(0.02)
+
+decode.watch_pil(types.SimpleNamespace(ImageFile=ImageFile))
+
+def decoding_ms(*calls):
+    outer, image = decode.enter_fetch(), ImageFile()
+    for name, *arguments in calls:
+        getattr(image, name)(*arguments)
+    return decode.leave_fetch(outer) / 1e6
+
+print(decoding_ms(("load",)), decoding_ms(("convert", "RGB")),
+      decoding_ms(("load",), ("convert", "L"), ("load",)))
+"""
+
+
 def step_marks(run: Path) -> list[dict[str, Any]]:
     events = json.loads(gzip.decompress((run / "kineto-0.json.gz").read_bytes()))["traceEvents"]
     return [e for e in events if e.get("name", "").startswith("ProfilerStep#")]
@@ -70,6 +104,13 @@ def step_marks(run: Path) -> list[dict[str, Any]]:
 
 def steps_in(trace: Path) -> list[str]:
     return sorted(e["name"] for e in step_marks(trace.parent))
+
+
+def test_a_file_that_is_made_rgb_is_decoded_and_what_comes_after_is_not() -> None:
+    done = run_python(["-c", DECODED, str(HOOK)], dict(os.environ))
+    loaded, converted, loaded_before = map(float, done.stdout.split())
+    assert 10 <= loaded < 20 and 30 <= converted < 40, done.stdout
+    assert 10 <= loaded_before < 20, done.stdout
 
 
 def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) -> None:

@@ -158,3 +158,34 @@ for _ in range(8):
     job = run_job(tmp_path, [script])
     assert job.process.returncode == 0, job.process.stderr
     assert len(job.main.of("step")) == 8
+
+
+REMADE = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def loader_of(data):
+    return DataLoader(data, batch_size=5)
+
+train, val = TensorDataset(torch.zeros(20, 2)), TensorDataset(torch.zeros(10, 2))
+for epoch in range(3):
+    for batch in DataLoader(train, batch_size=10):
+        pass
+    for batch in loader_of(train):
+        pass
+    for batch in loader_of(val):
+        pass
+    for a, b in zip(DataLoader(train, 4), DataLoader(train, 4)):
+        pass
+"""
+
+
+def test_a_loader_made_anew_for_every_epoch_is_one_loader(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(REMADE)
+    job = run_job(tmp_path, [script])
+    assert job.errors == []
+    ids = [record["loader"] for record in job.main.of("loader")]
+    assert sorted(ids[:5]) == [0, 1, 2, 3, 4]
+    assert [sorted(ids[i : i + 5]) for i in (5, 10)] == [[0, 1, 2, 3, 4]] * 2
+    assert [ids[i : i + 3] for i in (5, 10)] == [ids[:3]] * 2

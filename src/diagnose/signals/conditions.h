@@ -121,6 +121,20 @@ inline bool is_launch_bound(const Signals& signals) {
   return launches_small_work(signals) && launching_takes_long(signals);
 }
 
+/// Whether a step's data go to the device in many pieces, each with a cost of its own.
+inline bool makes_small_copies(const Signals& signals) {
+  constexpr double kSmallBytes = 64 * 1024;
+  constexpr double kMany = 10;
+  return signals.h2d_bytes_median.value_or(kSmallBytes) < kSmallBytes &&
+         signals.h2d_copies_per_step.value_or(0) >= kMany;
+}
+
+/// Whether most of the time after waits for the device comes after waits for copies to it.
+inline bool awaits_uploads(const Signals& signals) {
+  constexpr double kMost = 0.5;
+  return signals.upload_wait_ratio.value_or(0) >= kMost;
+}
+
 /// Whether the training thread waits for the device step by step, as far as that is known.
 inline bool waits_in_each_step(const Signals& signals) {
   constexpr double kSeldom = 0.5;

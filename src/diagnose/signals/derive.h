@@ -37,7 +37,12 @@ void derive_worker_signals(const SignalSources& sources, Signals& out);
 /// there are no fetches.
 void derive_stage_signals(const SignalSources& sources, Signals& out);
 void derive_device_signals(const SignalSources& sources, Signals& out);
+/// What the training threads wait for the device for, over `steps` recorded ones.
+void derive_sync_signals(const SignalSources& sources, double steps, Signals& out);
 void derive_host_signals(const HostSignals& host, Signals& out);
+
+/// Whether it lies, at least in part, in the time that the partition is of.
+bool lies_in_recording(const trace::Interval& when, const DevicePartition& partition);
 
 /// The time that signals are about: the partition's span, else that of the steps (a live run's
 /// first step left out), else everything.

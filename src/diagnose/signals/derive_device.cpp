@@ -12,14 +12,6 @@ using trace::DeviceOp;
 using trace::DeviceOpKind;
 using trace::MemoryKind;
 
-/// Whether it lies, at least in part, in the time that the partition is of.
-bool is_recorded(std::int64_t start_ns, std::int64_t end_ns, const DevicePartition& partition) {
-  const auto part = std::partition_point(
-      partition.parts.begin(), partition.parts.end(),
-      [start_ns](const job::RecordedPart& one) { return one.when.end_ns <= start_ns; });
-  return part != partition.parts.end() && part->when.start_ns < end_ns;
-}
-
 Reading<double> hidden_ratio(std::int64_t all_ns, std::int64_t exposed_ns) {
   if (all_ns <= 0) return WhyAbsent::kNotObserved;
   return 1.0 - static_cast<double>(exposed_ns) / static_cast<double>(all_ns);
@@ -33,7 +25,7 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
   double known_bytes = 0;
   double pageable_bytes = 0;
   for (const DeviceOp& op : sources.timeline().device_ops) {
-    if (op.device != worst.device || !is_recorded(op.start_ns, op.end_ns, worst)) continue;
+    if (op.device != worst.device || !lies_in_recording({op.start_ns, op.end_ns}, worst)) continue;
     ++ops;
     if (op.kind == DeviceOpKind::kCompute) {
       kernels.push_back(static_cast<double>(op.end_ns - op.start_ns));
@@ -57,35 +49,6 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
       hidden_ratio(worst.time.communication_ns, worst.of(Cause::kExposedCommunication));
 }
 
-// How often the training thread blocked, and in which call for longest.
-void derive_syncs(const SignalSources& sources, double steps, Signals& out) {
-  const DevicePartition& worst = *sources.worst;
-  const std::vector<job::ThreadKey>& training = sources.rank.training;
-  if (sources.timeline().host_calls.empty()) return;
-  double count = 0;
-  for (const job::ThreadKey& thread : training) {
-    for (const trace::Interval& call : sources.job.host().blocking_calls(thread)) {
-      if (is_recorded(call.start_ns, call.end_ns, worst)) ++count;
-    }
-  }
-  if (steps > 0) out.syncs_per_step = count / steps;
-
-  std::map<trace::NameId, std::int64_t> blocked;
-  for (const trace::HostCall& call : sources.timeline().host_calls) {
-    if (call.kind != trace::HostCallKind::kSync) continue;
-    const job::ThreadKey thread = {call.process, call.thread};
-    if (!std::binary_search(training.begin(), training.end(), thread)) continue;
-    if (!is_recorded(call.start_ns, call.end_ns, worst)) continue;
-    blocked[call.name] += call.end_ns - call.start_ns;
-  }
-  const auto longest =
-      std::max_element(blocked.begin(), blocked.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (longest != blocked.end()) {
-    out.blocking_call = std::string(sources.timeline().name_of(longest->first));
-  }
-}
-
 /// The gaps that end with a launch which came too late: slices of one gap that touch are one.
 std::vector<trace::Interval> launch_gaps(const DevicePartition& worst) {
   std::vector<trace::Interval> gaps;
@@ -107,7 +70,7 @@ Reading<double> launch_interval_ns(const SignalSources& sources) {
   for (const trace::HostCall& call : sources.timeline().host_calls) {
     if (call.kind != trace::HostCallKind::kLaunch) continue;
     const job::ThreadKey thread = {call.process, call.thread};
-    if (!is_recorded(call.start_ns, call.end_ns, *sources.worst)) continue;
+    if (!lies_in_recording({call.start_ns, call.end_ns}, *sources.worst)) continue;
     const auto [last, is_first] = last_ns.try_emplace(thread, call.start_ns);
     if (!is_first) intervals.push_back(static_cast<double>(call.start_ns - last->second));
     last->second = call.start_ns;
@@ -170,11 +133,18 @@ void derive_launch_gaps(const SignalSources& sources, double steps, Signals& out
 
 }  // namespace
 
+bool lies_in_recording(const trace::Interval& when, const DevicePartition& partition) {
+  const auto part = std::partition_point(
+      partition.parts.begin(), partition.parts.end(),
+      [&when](const job::RecordedPart& one) { return one.when.end_ns <= when.start_ns; });
+  return part != partition.parts.end() && part->when.start_ns < when.end_ns;
+}
+
 void derive_device_signals(const SignalSources& sources, Signals& out) {
   if (sources.worst == nullptr) return;
   const double steps = out.recorded_step_count.value_or(0);
   derive_work(sources, steps, out);
-  derive_syncs(sources, steps, out);
+  derive_sync_signals(sources, steps, out);
   derive_launch_gaps(sources, steps, out);
 }
 

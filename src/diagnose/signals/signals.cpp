@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 77> kFields = {{
+constexpr std::array<SignalField, 79> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -63,6 +63,8 @@ constexpr std::array<SignalField, 77> kFields = {{
     {"evaluation_ratio", &Signals::evaluation_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
     {"syncs_per_step", &Signals::syncs_per_step},
+    {"upload_wait_ratio", &Signals::upload_wait_ratio},
+    {"read_back_ratio", &Signals::read_back_ratio},
     {"h2d_copies_per_step", &Signals::h2d_copies_per_step},
     {"h2d_bytes_median", &Signals::h2d_bytes_median},
     {"pageable_ratio", &Signals::pageable_ratio},

@@ -80,6 +80,8 @@ struct Signals {
   Reading<double> evaluation_ratio;  // of the launch time, in steps that hold an evaluation
   Reading<double> kernel_ns_median;
   Reading<double> syncs_per_step;       // blocking calls of the training thread
+  Reading<double> upload_wait_ratio;    // of the sync time, after a copy to the device was awaited
+  Reading<double> read_back_ratio;      // ... after one from the device was
   Reading<double> h2d_copies_per_step;  // host to device
   Reading<double> h2d_bytes_median;     // of one host to device copy
   Reading<double> pageable_ratio;      // of host to device bytes; copies of unknown origin left out

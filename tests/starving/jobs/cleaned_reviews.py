@@ -37,11 +37,11 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(8192, 256)
-        self.lstm = nn.LSTM(256, 512, num_layers=2, batch_first=True)
-        self.head = nn.Linear(512, 2)
+        self.mixing = nn.TransformerEncoderLayer(256, 4, 512, batch_first=True)
+        self.head = nn.Linear(256, 2)
 
     def forward(self, tokens):
-        return self.head(self.lstm(self.embedding(tokens))[0][:, -1])
+        return self.head(self.mixing(self.embedding(tokens)).mean(1))
 
 
 parser = argparse.ArgumentParser()

@@ -30,9 +30,9 @@ def mask_words(rows):
     return torch.tensor(masked), torch.tensor(targets)
 
 
-layer = nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True)
-encoder = nn.TransformerEncoder(layer, 2)
-model = nn.Sequential(nn.Embedding(8000, 256), encoder, nn.Linear(256, 8000)).cuda()
+layer = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
+encoder = nn.TransformerEncoder(layer, 1)
+model = nn.Sequential(nn.Embedding(8000, 64), encoder, nn.Linear(64, 8000)).cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 corpus = [[random.randrange(4, 8000) for _ in range(LENGTH)] for _ in range(512)]
 step, started = 0, time.time()

@@ -38,9 +38,14 @@ def leave_fetch(outer: tuple[bool, int]) -> int:
 
 
 def watch_pil(module: ModuleType) -> None:
-    """PIL.ImageFile: `load` reads and decodes the file; opening only parsed its header."""
+    """PIL.ImageFile: `load` reads and decodes the file; opening only parsed its header.
+
+    What turns the file into RGB (`Image.open(path).convert("RGB")`) makes an image of it, too.
+    """
     # An image whose pixels are there already is asked to load again by every operation on it.
-    module.ImageFile.load = _timed(module.ImageFile.load, lambda image: bool(image.tile))
+    for name in ("load", "convert"):
+        decoder = _timed(getattr(module.ImageFile, name), lambda image: bool(image.tile))
+        setattr(module.ImageFile, name, decoder)
 
 
 def watch_torchvision(module: ModuleType) -> None:

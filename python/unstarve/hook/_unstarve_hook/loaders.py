@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import threading
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
-from . import calibrate, decode, describe, fix
+from . import calibrate, decode, describe, fix, loader_ids
 from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
@@ -29,8 +28,6 @@ _MADE_AT = "_unstarve_made_at"
 
 #: Of a loader's flags: its workers are threads of unstarve's engine.
 _NATIVE = 4
-
-_loader_ids = itertools.count()
 
 
 class Watched:
@@ -193,7 +190,8 @@ def _begin(loader: Any) -> int:
         attributes = loader.__dict__
         loader_id: int | None = attributes.get("_unstarve_id")
         if loader_id is None:
-            loader_id = attributes["_unstarve_id"] = next(_loader_ids)
+            loader_id = loader_ids.of(loader, attributes.get(_MADE_AT))
+            attributes["_unstarve_id"] = loader_id
         process = sys.modules.get("multiprocessing.process")
         if process is not None:
             process.current_process()._config[_LOADER_KEY] = loader_id
@@ -239,7 +237,7 @@ def _watched_next(
         try:
             watched = self._unstarve_watched
         except AttributeError:  # Made without DataLoader.__iter__.
-            watched = self._unstarve_watched = Watched(next(_loader_ids), ABSENT)
+            watched = self._unstarve_watched = Watched(loader_ids.new(), ABSENT)
         stages = watched.stages
         if stages is not None:
             ready = stages.ready_batches()

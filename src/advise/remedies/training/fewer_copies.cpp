@@ -1,13 +1,23 @@
 #include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
+namespace {
+
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  const bool waits_for_them =
+      rule == "blocking_copies" && diagnose::makes_small_copies(situation.signals);
+  if (rule != "small_copies" && !waits_for_them) return std::nullopt;
+  Remedy remedy;
+  remedy.how = "Put what a step needs into one buffer and copy that once.";
+  return remedy;
+}
+
+}  // namespace
+
 CatalogueEntry fewer_copies_remedy() {
-  return plain_entry(
-      "fewer_copies", Effort::kRewrite,
-      {
-          {"small_copies", "Put what a step needs into one buffer and copy that once."},
-      });
+  return {.id = "fewer_copies", .effort = Effort::kRewrite, .offer = offer};
 }
 
 }  // namespace unstarve::advise

@@ -7,9 +7,11 @@ namespace unstarve::advise {
 
 namespace {
 
-/// Only where the job waits step by step: what it does seldom costs little by its waiting.
+/// Only where the job waits step by step: what it does seldom costs little by its waiting. Waits
+/// for copies to the device have remedies of their own.
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule != "sync" || !waits_in_each_step(situation.signals)) return std::nullopt;
+  if (diagnose::awaits_uploads(situation.signals)) return std::nullopt;
   Remedy remedy;
   if (!situation.line.empty()) {
     remedy.how = fmt::format(

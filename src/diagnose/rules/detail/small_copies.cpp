@@ -1,17 +1,14 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
 namespace {
 
 std::optional<Claim> evaluate(const Signals& signals) {
-  constexpr double kSmall = 64 * 1024;
-  constexpr double kMany = 10;
   constexpr double kWeight = 0.6;
-  if (*signals.h2d_bytes_median >= kSmall || *signals.h2d_copies_per_step < kMany) {
-    return std::nullopt;
-  }
+  if (!makes_small_copies(signals)) return std::nullopt;
   Claim claim;
   claim.weight = kWeight;
   claim.evidence.push_back(fmt::format("{:.0f} copies to the device per step, of {} in the median",

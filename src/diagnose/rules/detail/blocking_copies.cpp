@@ -1,0 +1,32 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  if (!awaits_uploads(signals)) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.upload_wait_ratio;
+  claim.evidence.push_back(fmt::format(
+      "{} of that is after copies to the device that the host waited for: from pageable memory, or "
+      "without non_blocking=True",
+      percent(claim.weight)));
+  if (makes_small_copies(signals)) {
+    claim.evidence.push_back(
+        fmt::format("{:.0f} copies to the device per step, of {} in the median",
+                    *signals.h2d_copies_per_step, bytes(*signals.h2d_bytes_median)));
+  }
+  return claim;
+}
+
+}  // namespace
+
+Rule blocking_copies_rule() {
+  return {
+      "blocking_copies", RuleKind::kDetail, "sync", {&Signals::upload_wait_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose
