@@ -20,7 +20,7 @@ def mask_words(rows):
         new, wanted = [], []
         for token in row:
             if random.random() < 0.15:
-                new.append(MASK if random.random() < 0.8 else random.randrange(4, 8000))
+                new.append(MASK if random.random() < 0.8 else random.randrange(4, 1000))
                 wanted.append(token)
             else:
                 new.append(token)
@@ -32,9 +32,9 @@ def mask_words(rows):
 
 layer = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
 encoder = nn.TransformerEncoder(layer, 1)
-model = nn.Sequential(nn.Embedding(8000, 64), encoder, nn.Linear(64, 8000)).cuda()
+model = nn.Sequential(nn.Embedding(1000, 64), encoder, nn.Linear(64, 1000)).cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-corpus = [[random.randrange(4, 8000) for _ in range(LENGTH)] for _ in range(512)]
+corpus = [[random.randrange(4, 1000) for _ in range(LENGTH)] for _ in range(512)]
 step, started = 0, time.time()
 while time.time() - started < args.seconds:
     tokens, targets = mask_words(corpus[step * BATCH % 448 :][:BATCH])
