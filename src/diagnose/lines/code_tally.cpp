@@ -23,6 +23,7 @@ CodeShare in_training(const trace::Stack& stack) {
   code.place = stack.line;
   code.call = stack.call;
   code.what = what_runs(stack);
+  code.trains = code.what.empty() && trains(stack);
   if (code.place.empty() && code.what.empty()) code.what = stack.top;
   return code;
 }
@@ -62,7 +63,7 @@ void CodeTally::add(const trace::StackSample& sample, const trace::Stack& stack)
     part.between += weight;
     between_ += weight;
   }
-  part.details[{code.place, code.call, code.what}] += weight;
+  part.details[{code.place, code.call, code.what, code.trains}] += weight;
 }
 
 double CodeTally::share_of(const Part& part) const {
@@ -80,9 +81,9 @@ CodeTime CodeTally::result() const {
     const auto most =
         std::max_element(part.details.begin(), part.details.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto& [place, call, what] = most->first;
+    const auto& [place, call, what, is_training] = most->first;
     if (place.empty() && what.empty()) continue;
-    time.parts.push_back({place, call, what, share, part.looks});
+    time.parts.push_back({place, call, what, share, part.looks, is_training});
   }
   std::stable_sort(time.parts.begin(), time.parts.end(),
                    [](const CodeShare& a, const CodeShare& b) { return a.share > b.share; });

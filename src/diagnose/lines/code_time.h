@@ -13,6 +13,7 @@ struct CodeShare {
   std::string what = {};   // "RandAugment", "decoding images", "saving a checkpoint"; may be empty
   double share = 0;        // of the time, as the looks stand for it
   std::int64_t looks = 0;  // that found it
+  bool trains = false;     // a module, backward() or an optimizer runs there: the training itself
 };
 
 /// What the Python of some threads was doing in some time, as looks at their stacks found it.

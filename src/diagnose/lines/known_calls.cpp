@@ -76,6 +76,13 @@ constexpr std::array kFunctions = {
     Known{"save_model", "saving a checkpoint"},
 };
 
+constexpr std::array<std::string_view, 4> kTraining = {
+    "torch/nn/",
+    "torch/optim/",
+    "torch/autograd/",
+    "torch/_tensor.py backward",
+};
+
 template <std::size_t N, class Matches>
 std::string find(const std::array<Known, N>& table, Matches matches) {
   const auto known = std::find_if(table.begin(), table.end(), matches);
@@ -97,6 +104,11 @@ std::string what_runs(const trace::Stack& stack) {
     return stack.function == known.name ||
            std::find(stack.callers.begin(), stack.callers.end(), known.name) != stack.callers.end();
   });
+}
+
+bool trains(const trace::Stack& stack) {
+  return std::any_of(kTraining.begin(), kTraining.end(),
+                     [&stack](std::string_view name) { return stack.callee.rfind(name, 0) == 0; });
 }
 
 }  // namespace unstarve::diagnose

@@ -11,4 +11,8 @@ namespace unstarve::diagnose {
 /// not told.
 std::string what_runs(const trace::Stack& stack);
 
+/// Whether it is in the training itself: a line of the job that calls a module of torch, backward()
+/// or an optimizer.
+bool trains(const trace::Stack& stack);
+
 }  // namespace unstarve::diagnose

@@ -54,7 +54,9 @@ std::string line_words(const Finding& finding) {
 std::string line_of(const Finding& finding) {
   if (finding.cause == "input_wait" || finding.code.parts.empty()) return "";
   const CodeShare& first = finding.code.parts.front();
-  return first.share < kMost || first.place.empty() ? "" : code_words(first);
+  // What is late there is the training's own next launch, which can be moved nowhere.
+  const bool is_late = finding.cause == "launch" && first.trains;
+  return is_late || first.share < kMost || first.place.empty() ? "" : code_words(first);
 }
 
 std::string own_line_words(const Diagnosis& diagnosis) {

@@ -17,7 +17,8 @@ std::string code_list(const CodeTime& time);
 std::string line_words(const Finding& finding);
 
 /// The line that most of a finding's time goes to: "train.py:57 (`loss.item()`)". Empty where none
-/// stands out, and of `input_wait`, whose time is that of fetches.
+/// stands out, of `input_wait`, whose time is that of fetches, and of `launch` where the line is
+/// the training itself.
 std::string line_of(const Finding& finding);
 
 /// Of the training thread's own work, to stand behind its share: ", 45 % of it at train.py:33

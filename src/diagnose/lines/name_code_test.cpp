@@ -69,6 +69,23 @@ TEST(NameCode, OfALateLaunchTheLineThatRanInTheGap) {
   EXPECT_NEAR(found.own_code.parts[0].share, 0.5, 1e-9);
 }
 
+TEST(NameCode, TheTrainingItselfIsNoLineThatCouldGoElsewhere) {
+  for (const char* callee :
+       {"torch/_tensor.py backward", "torch/optim/adam.py step", "json/dumps"}) {
+    Timeline timeline = starving_run(21, 40, 30);
+    Stack stack = at_line("train.py:57", "g(x)");
+    stack.callee = callee;
+    for (std::int64_t step = 1; step < 21; ++step) {
+      look(timeline, step * 100 * kMs + 60 * kMs, kProcess, stack);
+    }
+    const Diagnosis found = diagnose(timeline, {});
+    const Finding* launch = find(found, "launch");
+    ASSERT_NE(launch, nullptr);
+    EXPECT_THAT(line_words(*launch), HasSubstr("mostly at train.py:57")) << callee;
+    EXPECT_EQ(line_of(*launch).empty(), std::string_view(callee) != "json/dumps") << callee;
+  }
+}
+
 TEST(NameCode, OfASyncTheLineThatBlocks) {
   Timeline timeline = starving_run(21, 0, 50);
   for (std::int64_t step = 1; step < 21; ++step) {
