@@ -62,7 +62,10 @@ double steps_per_pass(const diagnose::PartitionedJob& job) {
     if (same && config.persistent_workers.value_or(false)) return 0;
     if (same && config.made_ns != 0) ++passes;
   }
-  return passes < 2 ? 0 : static_cast<double>(rank.steps.size()) / passes;
+  return passes < 2
+             ? 0
+             : (static_cast<double>(rank.steps.size()) + static_cast<double>(rank.thinned.rows)) /
+                   passes;
 }
 
 /// The model gives the training one thread. Where it uses more cores, it is run on a machine

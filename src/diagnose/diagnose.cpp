@@ -68,8 +68,8 @@ DeviceDiagnosis describe(const job::JobView& job, const DevicePartition& partiti
 }
 
 Reading<double> training_rate(const job::Rank& rank) {
-  double samples = 0;
-  double seconds = 0;
+  auto samples = static_cast<double>(rank.thinned_training.samples);
+  double seconds = static_cast<double>(rank.thinned_training.sampled_ns) * kSecondsPerNs;
   for (const trace::Step& step : rank.training_steps()) {
     if (!step.samples) continue;
     samples += static_cast<double>(*step.samples);
@@ -90,10 +90,12 @@ StepSummary summarise_steps(const SignalSources& sources) {
   const std::vector<trace::Step>& steps = sources.rank.steps;
   summary.are_batches = std::any_of(steps.begin(), steps.end(),
                                     [](const trace::Step& step) { return step.is_batch; });
-  summary.count = static_cast<std::int64_t>(durations.size());
+  const trace::RowTotals& thinned = sources.rank.thinned;
+  summary.count = static_cast<std::int64_t>(durations.size()) + thinned.rows;
   if (durations.empty()) return summary;
-  summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /
-                    static_cast<double>(durations.size());
+  summary.mean_us = std::accumulate(durations.begin(), durations.end(),
+                                    static_cast<double>(thinned.ns) / kNsPerUs) /
+                    static_cast<double>(summary.count);
   summary.median_us = median(durations);
   summary.samples_per_s = training_rate(sources.rank);
   return summary;

@@ -18,8 +18,10 @@ struct LoaderUse {
   bool feeds_training = false;                // else an evaluation
   std::int64_t steps_fed = 0;                 // steps in which it was waited for
   std::int64_t waited_ns = 0;
-  std::vector<trace::LoaderWait> waits;  // of the training threads, by start
-  std::vector<trace::Fetch> fetches;     // by start, of every process
+  std::vector<trace::LoaderWait> waits;   // of the training threads, by start
+  std::vector<trace::Fetch> fetches;      // by start, of every process
+  trace::RowTotals thinned_waits = {};    // of those that a long run no longer holds
+  trace::RowTotals thinned_fetches = {};  // likewise
 };
 
 /// Tells the loaders apart that `waits`, those of one rank's training threads, are for. Those that

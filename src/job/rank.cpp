@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "job/recorded.h"
 
@@ -102,6 +104,41 @@ void add_number(const trace::Timeline& timeline, Rank& rank) {
   }
 }
 
+LoaderUse* use_named(std::vector<LoaderUse>& loaders, std::string_view id) {
+  const auto named = std::find_if(loaders.begin(), loaders.end(), [id](const LoaderUse& use) {
+    return use.id ? std::to_string(*use.id) == id : id.empty();
+  });
+  return named == loaders.end() ? nullptr : &*named;
+}
+
+/// Whether a step trains in which these loaders were waited for: "0,1". One that is not among the
+/// kept waits is an evaluation's.
+bool trains(std::vector<LoaderUse>& loaders, std::string_view ids) {
+  while (!ids.empty()) {
+    const std::string_view id = ids.substr(0, ids.find(','));
+    const LoaderUse* use = use_named(loaders, id);
+    if (use == nullptr || !use->feeds_training) return false;
+    ids.remove_prefix(std::min(ids.size(), id.size() + 1));
+  }
+  return true;
+}
+
+void add_thinned(const trace::Timeline& timeline, Rank& rank) {
+  const bool of_batches = !rank.steps.empty() && rank.steps.front().is_batch;
+  for (const auto& [key, totals] : timeline.thinned) {
+    const bool own = rank.process == 0 || key.process == rank.process;
+    const bool is_step = key.what == (of_batches ? "batch" : "step");
+    LoaderUse* use = use_named(rank.loaders, key.subject);
+    if (key.what == "fetch" && use != nullptr) use->thinned_fetches += totals;
+    if (key.what == "wait" && own && use != nullptr) use->thinned_waits += totals;
+    // Waits outside of steps come as steps that are none.
+    if (own && (is_step || (key.what == "step" && totals.rows == 0))) {
+      rank.thinned += totals;
+      if (trains(rank.loaders, key.subject)) rank.thinned_training += totals;
+    }
+  }
+}
+
 }  // namespace
 
 const LoaderUse* Rank::training_loader() const {
@@ -112,7 +149,7 @@ const LoaderUse* Rank::waited_loader() const {
   const LoaderUse* longest = training_loader();
   if (longest == nullptr) return nullptr;
   const auto waited_ns = [this](const LoaderUse& use) {
-    std::int64_t waited = 0;
+    std::int64_t waited = use.thinned_waits.ns;
     for (const trace::LoaderWait& wait : use.waits) {
       if (!span || wait.when.start_ns >= (*span).start_ns) waited += wait.when.duration_ns();
     }
@@ -143,6 +180,7 @@ Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
   rank.loaders = tell_loaders_apart(timeline, rank.process, waits, rank.steps);
   const std::size_t warm_up = warm_up_steps(timeline.input, rank.steps.size());
   rank.phases = tell_phases(rank.steps, rank.loaders, warm_up);
+  add_thinned(timeline, rank);
   rank.windows = windows_of(timeline, rank.process);
   rank.interruptions = interruptions_of(timeline, rank.process);
   rank.span = span_behind(rank.steps, warm_up);

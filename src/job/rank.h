@@ -27,6 +27,9 @@ struct Rank {
   std::vector<trace::Interval> windows;
   // In which recording held it up: disjoint, by start.
   std::vector<trace::Interval> interruptions;
+  // Of steps that a long run no longer holds, whatever their phase, and of those in training.
+  trace::RowTotals thinned = {};
+  trace::RowTotals thinned_training = {};
   Reading<trace::Interval> span = {};  // of the steps behind the warm-up; absent without steps
 
   /// The loader that feeds the training; nullptr when none is recorded.

@@ -68,7 +68,11 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
     samples += static_cast<double>(step.samples.value_or(0));
   }
   run.span = {steps.front().when.start_ns, steps.back().when.end_ns};
-  run.mean_step_s = all_s / static_cast<double>(steps.size());
+  const trace::RowTotals& thinned = measured.thinned_training;
+  samples_known = samples_known && thinned.sampled_rows == thinned.rows;
+  samples += static_cast<double>(thinned.samples);
+  all_s += static_cast<double>(thinned.ns) * kSecondsPerNs;
+  run.mean_step_s = all_s / (static_cast<double>(steps.size()) + static_cast<double>(thinned.rows));
   if (samples_known && all_s > 0) run.samples_per_s = samples / all_s;
   run.au = least_compute_ratio(job, rank, steps);
   return run;

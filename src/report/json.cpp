@@ -206,6 +206,12 @@ Json job_json(const RunFacts& facts) {
       facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
   if (!facts.exit_signal.empty()) json["exit_signal"] = facts.exit_signal;
   if (!facts.no_steps.empty()) json["no_steps"] = facts.no_steps;
+  if (facts.kept.one_slot_of > 1) {
+    json["thinned"] = {{"one_slot_of", facts.kept.one_slot_of},
+                       {"slot_s", facts.kept.slot_s},
+                       {"steps_kept", facts.kept.steps},
+                       {"windows_left_out", facts.kept.windows_left_out}};
+  }
   if (!facts.losses.empty()) json["losses"] = facts.losses;
   return json;
 }

@@ -27,6 +27,14 @@ struct Fact {
   std::string value;
 };
 
+/// What a long run holds whole; of the rest it has totals (docs/formats/run.md).
+struct KeptPart {
+  std::int64_t one_slot_of = 1;  // 1: all
+  double slot_s = 0;
+  std::int64_t steps = 0;             // of those that were seen
+  std::int64_t windows_left_out = 0;  // of those in which the GPU was recorded
+};
+
 /// Where and how the run took place. Empty strings and absent readings are left out of the page.
 struct RunFacts {
   std::string command;  // as typed
@@ -45,6 +53,7 @@ struct RunFacts {
   std::string no_steps;
   /// What of a run's GPU activity is missing, and what that means; a sentence.
   std::string losses;
+  KeptPart kept = {};
   std::vector<Fact> versions;
 };
 

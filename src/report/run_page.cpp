@@ -148,7 +148,12 @@ Report make_report(const trial::Examination& examined) {
   if (!run) return report;  // it was removed meanwhile: what is known of it is shown
   report.facts = run_facts(*run, examined.diagnosis.signals);
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
-  report.facts.steps = static_cast<std::int64_t>(job.job.ranks()[job.rank_index()].steps.size());
+  const job::Rank& rank = job.job.ranks()[job.rank_index()];
+  report.facts.steps = static_cast<std::int64_t>(rank.steps.size()) + rank.thinned.rows;
+  const trace::SlotPlan& thinning = run->thinning();
+  report.facts.kept = {
+      std::int64_t{1} << thinning.level, static_cast<double>(thinning.slot_ns) * kSecondsPerNs,
+      static_cast<std::int64_t>(rank.steps.size()), examined.recording->timeline.windows_left_out};
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, trial::kBefore, report);

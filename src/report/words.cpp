@@ -296,4 +296,18 @@ const diagnose::DeviceDiagnosis* shown_device(const diagnose::Diagnosis& diagnos
   return &diagnosis.devices.front();
 }
 
+std::string kept_text(const RunFacts& facts) {
+  const KeptPart& kept = facts.kept;
+  if (kept.one_slot_of <= 1) return {};
+  std::string text = fmt::format(
+      "The run was long: of each {} stretches of {:g} s one is kept step by step, drawn by lot ({} "
+      "of {} steps). Counts, means and what was waited for the loader are of all steps.",
+      kept.one_slot_of, kept.slot_s, kept.steps, facts.steps);
+  if (kept.windows_left_out > 0) {
+    text += fmt::format(" {} more windows of the GPU were recorded and not read.",
+                        kept.windows_left_out);
+  }
+  return text;
+}
+
 }  // namespace unstarve::report

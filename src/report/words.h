@@ -70,6 +70,8 @@ std::string roofline_text(const Report& report);
 
 /// How much of the time a device was recorded in; empty where it was all of it. A sentence.
 std::string recorded_text(const diagnose::DeviceDiagnosis& device);
+/// What of a long run is kept whole; empty where all is.
+std::string kept_text(const RunFacts& facts);
 
 /// The same, and what is taken for granted at the edges of the recording: sentences, none where all
 /// of the time was recorded and nothing taken for granted.

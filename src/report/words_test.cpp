@@ -57,6 +57,17 @@ TEST(Words, NumbersReadLikeAPersonWritesThem) {
   EXPECT_EQ(ratio_text(0.7123), "71.2 %");
 }
 
+TEST(Words, ALongRunSaysWhatOfItIsKept) {
+  RunFacts facts;
+  facts.steps = 1'921'270;
+  EXPECT_EQ(kept_text(facts), "");
+  facts.kept = {32, 10, 60'042, 205};
+  const std::string text = kept_text(facts);
+  EXPECT_NE(text.find("of each 32 stretches of 10 s one is kept"), text.npos) << text;
+  EXPECT_NE(text.find("60042 of 1921270 steps"), text.npos) << text;
+  EXPECT_NE(text.find("205 more windows"), text.npos) << text;
+}
+
 TEST(Words, NothingNonFiniteIsPrintedAsANumber) {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();

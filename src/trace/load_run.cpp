@@ -35,11 +35,26 @@ void read_rings(const std::string& dir, const Marks& marks, TimelineSink& sink,
   }
 }
 
-void read_events_of(const std::string& dir, TimelineSink& sink, Marks& marks,
+/// A long run's windows are alike, so that some of them say as much as all.
+void leave_out_windows(const std::string& events, Timeline& timeline, TimelineSink& sink) {
+  constexpr std::uint64_t kEvents = 512 * 1024;  // some 50 MB
+  constexpr std::size_t kFewestWindows = 16;
+  if (timeline.thinning.level == 0) return;
+  const std::size_t windows = sink.windows();
+  const std::uint64_t count = count_events(events);
+  int level = 0;
+  while ((count >> level) > kEvents && (windows >> (level + 1)) >= kFewestWindows) ++level;
+  if (level == 0) return;
+  sink.leave_out_windows(level);
+  timeline.windows_left_out = static_cast<std::int64_t>(windows - sink.windows());
+}
+
+void read_events_of(const std::string& dir, Timeline& timeline, TimelineSink& sink, Marks& marks,
                     std::vector<std::string>& remarks) {
   const std::string path = dir + "/events-0.uev";
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
+  leave_out_windows(path, timeline, sink);
   const Result<EventsReport> report = read_events(path, sink);
   if (!report) {
     remarks.push_back(report.error().message);
@@ -78,6 +93,12 @@ std::optional<StoredState> read_store(const std::string& path, LoadedRun& out, T
   out.timeline.run_id = reader->info("run_id");
   if (const Status read = reader->read_rows(sink); !read) {
     out.remarks.push_back(read.error().message);
+  }
+  out.timeline.thinning = reader->thinning();
+  if (Result<TotalsBy> thinned = reader->thinned()) {
+    out.timeline.thinned = *std::move(thinned);
+  } else {
+    out.remarks.push_back(thinned.error().message);
   }
   if (const Result<std::vector<RingMark>> known = reader->ring_marks()) {
     for (const RingMark& mark : *known) {
@@ -133,7 +154,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }
-  read_events_of(dir, sink, marks, out.remarks);
+  read_events_of(dir, out.timeline, sink, marks, out.remarks);
   if (!stored || !stored->ended) {
     out.remarks.push_back(
         "the run has not ended, or what watched it was killed; what the job had "

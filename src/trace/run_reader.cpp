@@ -3,6 +3,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "trace/thinning/read_thinned.h"
+
 namespace unstarve::trace {
 
 namespace {
@@ -226,6 +228,11 @@ Result<RunReader> RunReader::open(const std::string& path) {
     return fail(ErrorCode::kNotSupported,
                 "{} has the schema '{}'; this unstarve reads 'unstarve.run/1'", path, schema);
   }
+  reader.thinning_ = parse_plan(reader.info("thinning"));
+  // Rows and the totals of rows that went are to be of one moment, also while the run goes on.
+  if (reader.thinning_.level > 0) {
+    if (const Status begun = reader.database_.execute("BEGIN"); !begun) return forward_error(begun);
+  }
   return reader;
 }
 
@@ -368,7 +375,18 @@ Status RunReader::read_rows(RunSink& sink) const {
                           read_syncs, read_stack_samples, read_host_work, read_windows}) {
     if (const Status done = read(database_, sink); !done) return done;
   }
-  return {};
+  return thinning_.level == 0 ? Status{} : read_thinned_stages(database_, sink);
+}
+
+Result<TotalsBy> RunReader::thinned() const {
+  if (thinning_.level == 0) return TotalsBy();
+  return read_thinned(database_);
+}
+
+Result<RowTotals> RunReader::thinned(std::string_view metric, std::string_view subject,
+                                     const Interval& when) const {
+  if (thinning_.level == 0) return RowTotals();
+  return read_thinned_samples(database_, {metric, subject}, when);
 }
 
 }  // namespace unstarve::trace

@@ -10,6 +10,8 @@
 #include "base/result.h"
 #include "trace/run_rows.h"
 #include "trace/sqlite.h"
+#include "trace/thinning/row_totals.h"
+#include "trace/thinning/slot_plan.h"
 
 namespace unstarve::trace {
 
@@ -55,6 +57,15 @@ class RunReader {
   Result<std::vector<FindingRow>> findings() const;
   Result<std::vector<PredictionRow>> predictions() const;
 
+  /// How the run was thinned out; level 0: it was not.
+  const SlotPlan& thinning() const { return thinning_; }
+  /// Of the rows that were left out then, but for samples of metrics.
+  Result<TotalsBy> thinned() const;
+  /// Of the samples of a metric within `when` that were left out: `samples` have a value, `value`
+  /// is their sum.
+  Result<RowTotals> thinned(std::string_view metric, std::string_view subject,
+                            const Interval& when) const;
+
   /// Hands steps, loaders, waits, fetches, syncs, windows, processes and devices to `sink`.
   Status read_rows(RunSink& sink) const;
 
@@ -62,6 +73,7 @@ class RunReader {
   Database database_;
   std::string dir_;
   std::map<std::string, std::string, std::less<>> info_;
+  SlotPlan thinning_;
 };
 
 }  // namespace unstarve::trace

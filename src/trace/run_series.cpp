@@ -16,6 +16,21 @@ std::vector<SeriesPoint> points_in(const RunReader& run, std::string_view metric
   return inside;
 }
 
+std::vector<SampledSpan> spans_in(const RunReader& run, std::string_view metric,
+                                  std::string_view subject, const Interval& when) {
+  std::vector<SampledSpan> spans;
+  const auto series = run.series(metric, subject);
+  if (!series) return spans;
+  for (std::size_t i = 1; i < series->size(); ++i) {
+    const SeriesPoint& point = (*series)[i];
+    const std::int64_t from_ns = (*series)[i - 1].t_ns;
+    if (from_ns < when.start_ns || point.t_ns > when.end_ns) continue;
+    if (!run.thinning().is_whole(from_ns, point.t_ns)) continue;
+    spans.push_back({{from_ns, point.t_ns}, point.value});
+  }
+  return spans;
+}
+
 Reading<double> mean_in(const RunReader& run, std::string_view metric, std::string_view subject,
                         const Interval& when) {
   double sum = 0;
@@ -28,6 +43,10 @@ Reading<double> mean_in(const RunReader& run, std::string_view metric, std::stri
     }
     sum += *point.value;
     ++count;
+  }
+  if (const auto thinned = run.thinned(metric, subject, when); thinned && thinned->samples > 0) {
+    sum += thinned->value;
+    count += static_cast<double>(thinned->samples);
   }
   if (count == 0) return why;
   return sum / count;

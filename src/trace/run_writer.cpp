@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,8 +12,10 @@
 
 #include "base/unique_handle.h"
 #include "trace/events/events_file.h"
+#include "trace/hook_text.h"
 #include "trace/run_schema.h"
 #include "trace/sqlite.h"
+#include "trace/thinning/thinner.h"
 
 namespace unstarve::trace {
 
@@ -52,6 +55,7 @@ struct RunWriter::Impl {
   Database database;
   RunStatements statements;
   std::optional<EventsWriter> events;
+  std::optional<Thinner> thinner;  // none: findings are added to a finished run
   std::uint64_t rows_in_transaction = 0;
   std::set<std::int64_t> stacks;  // that are in the store, or in the open transaction
   std::int64_t next_metric_id = 1;
@@ -61,23 +65,47 @@ struct RunWriter::Impl {
     if (!losses.first_error) losses.first_error = error;
   }
 
+  /// The open transaction is no more, and what was added in it neither.
+  void lose_transaction() {
+    losses.rows += rows_in_transaction;
+    if (thinner) thinner->lost(rows_in_transaction);
+    if (rows_in_transaction > 0) stacks.clear();
+    rows_in_transaction = 0;
+  }
+
   /// Runs an insertion inside the open transaction, which it begins if need be. SQLite ends a
   /// transaction by itself on some failures (a full disk): its rows are lost then.
-  void insert(Statement& statement, std::initializer_list<SqlValue> values) {
+  bool insert(Statement& statement, std::initializer_list<SqlValue> values) {
     if (!database.in_transaction()) {
-      losses.rows += rows_in_transaction;
-      if (rows_in_transaction > 0) stacks.clear();
-      rows_in_transaction = 0;
+      lose_transaction();
       if (const Status begun = database.execute("BEGIN"); !begun) {
         ++losses.rows;
-        return note(begun.error());
+        note(begun.error());
+        return false;
       }
     }
     if (const Status written = statement.run(values); !written) {
       ++losses.rows;
-      return note(written.error());
+      note(written.error());
+      return false;
     }
     ++rows_in_transaction;
+    return true;
+  }
+
+  /// The same for a row that may be thinned out when the run has become long.
+  void insert(RowKind kind, std::int64_t process, const Interval& when, Statement& statement,
+              std::initializer_list<SqlValue> values) {
+    if (insert(statement, values) && thinner) {
+      thinner->inserted(kind, process, when, database.last_rowid());
+    }
+  }
+
+  /// A run that cannot be thinned out stays as long as it is; what was added is not lost by it,
+  /// unless SQLite ends the transaction.
+  void thin_out(Status (Thinner::*how)(Database&)) {
+    if (!thinner || !database.in_transaction()) return;
+    if (const Status done = ((*thinner).*how)(database); !done) note(done.error());
   }
 
   /// The number of a stack, which is made of its words, so that it is the same after rows were
@@ -142,6 +170,7 @@ Result<std::unique_ptr<RunWriter>> RunWriter::create(const std::string& dir, con
   Result<RunStatements> statements = RunStatements::prepare(impl->database);
   if (!statements) return forward_error(statements);
   impl->statements = std::move(*statements);
+  impl->thinner.emplace(info.started_ns, options.thinning);
 
   auto writer = std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
   writer->put("schema", "unstarve.run/1");
@@ -190,13 +219,20 @@ void RunWriter::add(const ProcessRow& row) {
 }
 void RunWriter::add(const ProcessEnd& row) {
   impl_->insert(impl_->statements.process_end, {row.id.pid, row.ended_ns, row.id.born_ns});
+  if (impl_->thinner) impl_->thinner->ended(row.id.pid);
 }
 void RunWriter::set_process_text(const ProcessId& id, std::string_view text) {
   impl_->insert(impl_->statements.process_text, {id.pid, text, id.born_ns});
+  if (!impl_->thinner || text.find("\"profile\"") == text.npos) return;
+  const ProfileText profile = parse_hook_text(text).profile;
+  if (profile.marks.empty()) return;
+  const std::int64_t end_ns = std::max(profile.marks.back().after_ns, profile.interruption.end_ns);
+  impl_->thinner->protect(id.pid, {profile.marks.front().before_ns, end_ns});
 }
 void RunWriter::add(const StepRow& row) {
-  impl_->insert(impl_->statements.step, {row.pid, row.thread, row.index, row.when.start_ns,
-                                         row.when.end_ns, row.samples, row.source});
+  impl_->insert(RowKind::kStep, row.pid, row.when, impl_->statements.step,
+                {row.pid, row.thread, row.index, row.when.start_ns, row.when.end_ns, row.samples,
+                 row.source});
 }
 void RunWriter::add(const LoaderRow& row) {
   impl_->insert(impl_->statements.loader,
@@ -204,31 +240,32 @@ void RunWriter::add(const LoaderRow& row) {
                  row.flags, row.made_ns});
 }
 void RunWriter::add(const WaitRow& row) {
-  impl_->insert(impl_->statements.wait,
+  impl_->insert(RowKind::kWait, row.pid, row.when, impl_->statements.wait,
                 {row.pid, row.thread, row.loader_id, row.batch, row.when.start_ns, row.when.end_ns,
                  row.ready_batches, row.samples, std::int64_t{row.ended}});
 }
 void RunWriter::add(const FetchRow& row) {
-  impl_->insert(impl_->statements.fetch,
+  impl_->insert(RowKind::kFetch, row.pid, row.when, impl_->statements.fetch,
                 {row.pid, row.thread, row.loader_id, row.when.start_ns, row.when.end_ns,
                  row.samples, row.cpu_ns, row.decode_ns, row.collate_ns});
 }
 void RunWriter::add(const StageRow& row) {
-  impl_->insert(impl_->statements.stage,
+  impl_->insert(RowKind::kStage, row.pid, row.when, impl_->statements.stage,
                 {row.pid, row.loader_id, static_cast<std::int64_t>(row.stage), row.when.start_ns,
                  row.when.end_ns, row.spent_ns, row.amount, row.threads});
 }
 void RunWriter::add(const SyncRow& row) {
-  impl_->insert(impl_->statements.sync, {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
+  impl_->insert(RowKind::kSync, row.pid, row.when, impl_->statements.sync,
+                {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
 }
 void RunWriter::add(const StackRow& row, std::string_view stack) {
   const std::int64_t number = impl_->number_of_stack(stack);
-  impl_->insert(impl_->statements.stack_sample,
+  impl_->insert(RowKind::kStack, row.pid, {row.t_ns, row.t_ns}, impl_->statements.stack_sample,
                 {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
 }
 
 void RunWriter::add(const HostWorkRow& row) {
-  impl_->insert(impl_->statements.host_work,
+  impl_->insert(RowKind::kHostWork, row.pid, row.when, impl_->statements.host_work,
                 {row.pid, row.thread, static_cast<std::int64_t>(row.kind), row.when.start_ns,
                  row.when.end_ns});
 }
@@ -240,6 +277,7 @@ void RunWriter::add(const WindowRow& row) {
   impl_->insert(impl_->statements.window,
                 {row.process.pid, row.process.born_ns, row.number, row.start_ns, row.end_ns,
                  row.clock_error_ns, row.records_lost});
+  if (impl_->thinner) impl_->thinner->protect(row);
 }
 void RunWriter::add(const DeviceOp& operation, std::string_view name) {
   impl_->add_event(operation, name);
@@ -262,7 +300,7 @@ std::int64_t RunWriter::add_metric(const MetricRow& row) {
   return id;
 }
 void RunWriter::add(const SampleRow& row) {
-  impl_->insert(impl_->statements.sample,
+  impl_->insert(RowKind::kSample, 0, {row.t_ns, row.t_ns}, impl_->statements.sample,
                 {row.t_ns, row.metric_id, row.value,
                  row.value ? SqlValue(nullptr) : SqlValue(to_string(row.value.why_absent()))});
 }
@@ -278,18 +316,18 @@ void RunWriter::add(const PredictionRow& row) {
 
 Status RunWriter::commit() {
   impl_->flush_events();
+  impl_->thin_out(&Thinner::advance);
   if (!impl_->database.in_transaction()) {
-    impl_->losses.rows += std::exchange(impl_->rows_in_transaction, 0);
+    impl_->lose_transaction();
     return {};
   }
   Status done = impl_->database.execute("COMMIT");
   if (!done) {
     impl_->note(done.error());
-    impl_->losses.rows += impl_->rows_in_transaction;
     // What cannot be rolled back was rolled back by SQLite already.
     const Status ignored = impl_->database.execute("ROLLBACK");
     static_cast<void>(ignored);
-    impl_->stacks.clear();
+    impl_->lose_transaction();
   }
   impl_->rows_in_transaction = 0;
   return done;
@@ -298,6 +336,7 @@ Status RunWriter::commit() {
 Status RunWriter::finish(std::int64_t ended_ns, int exit_code) {
   put("ended_ns", std::to_string(ended_ns));
   put("exit_code", std::to_string(exit_code));
+  impl_->thin_out(&Thinner::finish);
   put("rows_lost", std::to_string(losses().rows));
   put("events_lost", std::to_string(losses().events));
   put("state", "ended");

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "trace/run_rows.h"
+#include "trace/thinning/options.h"
 
 namespace unstarve::trace {
 
@@ -30,6 +31,8 @@ struct RunWriterOptions {
   std::uint64_t events_bytes_max = 512ULL << 20;
   /// Pages of 4 KiB that run.sqlite may grow to; 0 is SQLite's own bound. 4 GiB by default.
   std::int64_t store_pages_max = 1LL << 20;
+  /// When run.sqlite is thinned out.
+  ThinningOptions thinning = {};
 };
 
 /// Rows and events that could not be kept, with the first reason.

@@ -200,4 +200,6 @@ Result<Statement> Database::prepare(std::string_view sql) const {
 
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
+std::int64_t Database::last_rowid() const { return sqlite3_last_insert_rowid(database_.get()); }
+
 }  // namespace unstarve::trace

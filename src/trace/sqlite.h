@@ -81,6 +81,8 @@ class Database {
   Status execute(const char* sql);
   Result<Statement> prepare(std::string_view sql) const;
   bool in_transaction() const;
+  /// Of the row that was inserted last.
+  std::int64_t last_rowid() const;
 
  private:
   UniqueHandle<SqliteTraits> database_;

@@ -10,6 +10,8 @@
 #include "trace/interval.h"
 #include "trace/loader.h"
 #include "trace/stacks/stack_sample.h"
+#include "trace/thinning/row_totals.h"
+#include "trace/thinning/slot_plan.h"
 
 namespace unstarve::trace {
 
@@ -155,7 +157,10 @@ struct Timeline {
   std::vector<TrainingDevice> training_devices;
   std::vector<RankNumber> rank_numbers;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
-  std::int64_t events_lost = 0;    // overwritten or damaged before they could be read
+  SlotPlan thinning;               // of a run that lasted long: of what stretches rows are left out
+  TotalsBy thinned;                // of those rows
+  std::int64_t windows_left_out = 0;  // of the GPU's records, where such a run has many
+  std::int64_t events_lost = 0;       // overwritten or damaged before they could be read
 
   std::string_view name_of(NameId id) const {
     return id < names.size() ? std::string_view(names[id]) : std::string_view();

@@ -75,7 +75,8 @@ void TimelineSink::add(const SyncRow& row) {
   call.thread = row.thread;
   call.process = row.pid;
   call.kind = HostCallKind::kSync;
-  add(call, "blocking call from Python");
+  call.name = names_.intern("blocking call from Python");
+  timeline_.host_calls.push_back(call);
 }
 
 void TimelineSink::add(const StackRow& row, std::string_view stack) {
@@ -106,6 +107,8 @@ void TimelineSink::add(const DeviceRow& row) {
 void TimelineSink::add(const WindowRow& row) {
   const auto [entry, is_new] =
       windows_.try_emplace({row.process.pid, row.process.born_ns, row.number}, row);
+  // One that came after they were chosen is read.
+  if (is_new && !left_out_.empty()) left_out_[row.process.pid].try_emplace(row.start_ns, false);
   if (is_new) return;
   const Reading<std::int64_t> end_ns = row.end_ns ? row.end_ns : entry->second.end_ns;
   entry->second = row;
@@ -113,11 +116,13 @@ void TimelineSink::add(const WindowRow& row) {
 }
 
 void TimelineSink::add(const DeviceOp& operation, std::string_view name) {
+  if (is_left_out(process_of(operation.correlation), operation.start_ns)) return;
   timeline_.device_ops.push_back(operation);
   timeline_.device_ops.back().name = names_.intern(name);
 }
 
 void TimelineSink::add(const HostCall& call, std::string_view name) {
+  if (is_left_out(call.process, call.start_ns)) return;
   timeline_.host_calls.push_back(call);
   timeline_.host_calls.back().name = names_.intern(name);
 }
@@ -130,6 +135,25 @@ void TimelineSink::set_mark(const RingMark& mark, bool) {
   } else {
     *entry = mark;
   }
+}
+
+void TimelineSink::leave_out_windows(int level) {
+  const SlotPlan lots = {.origin_ns = 0, .slot_ns = 1, .level = level};
+  for (auto at = windows_.begin(); at != windows_.end();) {
+    const WindowRow& window = at->second;
+    const bool left_out = !lots.keeps(window.number);
+    left_out_[window.process.pid][window.start_ns] = left_out;
+    at = left_out ? windows_.erase(at) : std::next(at);
+  }
+}
+
+// The clocks of host and device may differ by a little.
+bool TimelineSink::is_left_out(std::int64_t process, std::int64_t t_ns) const {
+  constexpr std::int64_t kClockErrorNs = 1'000'000;
+  const auto windows = left_out_.find(process);
+  if (windows == left_out_.end()) return false;
+  const auto after = windows->second.upper_bound(t_ns + kClockErrorNs);
+  return after != windows->second.begin() && std::prev(after)->second;
 }
 
 void TimelineSink::add_windows() {

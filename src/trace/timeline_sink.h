@@ -36,12 +36,20 @@ class TimelineSink final : public RunSink {
   /// Marks are totals: the last one of each ring counts.
   void set_mark(const RingMark& mark, bool device_ring) override;
 
+  /// How many windows there are so far, of all processes.
+  std::size_t windows() const { return windows_.size(); }
+  /// From now on takes the events of one of each 2^level neighbouring windows alone, drawn by lot,
+  /// and leaves the others out as if they had never been.
+  void leave_out_windows(int level);
+
   /// Sorts everything, ends the windows that nobody closed, and names the devices that have
   /// operations but no row.
   void finish();
 
  private:
   void add_windows();
+  /// Whether what a process did then was recorded in a window that is left out.
+  bool is_left_out(std::int64_t process, std::int64_t t_ns) const;
   /// The batches that came before an optimizer stepped are part of its first step.
   void drop_batches_of_optimizers();
 
@@ -51,6 +59,8 @@ class TimelineSink final : public RunSink {
   std::vector<RingMark> marks_;
   // By process, when it made its ring, and number: each comes again when it has closed.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WindowRow> windows_;
+  // Of each process: when a window begins, and whether it is left out. None: all are read.
+  std::map<std::int64_t, std::map<std::int64_t, bool>> left_out_;
 };
 
 }  // namespace unstarve::trace

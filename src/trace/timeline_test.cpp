@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "trace/timeline_sink.h"
+
 namespace unstarve::trace {
 namespace {
 
@@ -29,6 +33,44 @@ TEST(NameTable, GivesOneIdPerName) {
   EXPECT_NE(names.intern("b"), a);
   EXPECT_EQ(timeline.name_of(a), "a");
   EXPECT_EQ(timeline.name_of(99), "");
+}
+
+// Of a long run: the first window and some others, with all of their events and no other's.
+TEST(TimelineSink, ReadsTheEventsOfWindowsDrawnByLot) {
+  Timeline timeline;
+  TimelineSink sink(timeline);
+  constexpr std::int64_t kPeriod = 10'000'000'000;
+  constexpr std::int64_t kLength = 1'000'000'000;
+  constexpr int kWindows = 64;
+  for (int number = 0; number < kWindows; ++number) {
+    sink.add(WindowRow{{9, 1}, number, number * kPeriod, number * kPeriod + kLength, 0, 0});
+  }
+  sink.leave_out_windows(2);
+  EXPECT_EQ(sink.windows(), 16U);
+  for (int number = 0; number < kWindows; ++number) {
+    DeviceOp op;
+    op.correlation = correlation_of(9, static_cast<std::uint32_t>(number));
+    op.start_ns = number * kPeriod - 10;  // by the device's clock, which is a little off
+    op.end_ns = op.start_ns + 100;
+    sink.add(op, "kernel");
+    sink.add(HostCall{op.start_ns + 20, op.end_ns, op.correlation, 9, 9, 0, HostCallKind::kLaunch},
+             "launch");
+  }
+  // One that opens later, as the rings of a killed run tell, is read.
+  sink.add(WindowRow{{9, 1}, kWindows, kWindows * kPeriod, kWindows * kPeriod + kLength, 0, 0});
+  DeviceOp last;
+  last.correlation = correlation_of(9, kWindows);
+  last.start_ns = kWindows * kPeriod + 5;
+  last.end_ns = last.start_ns + 5;
+  sink.add(last, "kernel");
+  sink.finish();
+  ASSERT_EQ(timeline.windows.size(), 17U);
+  ASSERT_EQ(timeline.device_ops.size(), 17U);
+  ASSERT_EQ(timeline.host_calls.size(), 16U);
+  EXPECT_EQ(timeline.windows.front().when.start_ns, 0);
+  for (std::size_t i = 0; i < timeline.windows.size(); ++i) {
+    EXPECT_LT(std::abs(timeline.device_ops[i].start_ns - timeline.windows[i].when.start_ns), 20);
+  }
 }
 
 }  // namespace

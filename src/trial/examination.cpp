@@ -126,12 +126,10 @@ void diagnose_and_advise(Examination& examined, const diagnose::HostSignals& hos
 std::vector<predict::CpuReading> read_job_cpu(const trace::RunReader& run,
                                               const trace::Interval& when) {
   std::vector<predict::CpuReading> readings;
-  std::int64_t from_ns = when.start_ns;
-  bool known = false;  // since when
-  for (const trace::SeriesPoint& point : trace::points_in(run, "job.cpu_cores", "job", when)) {
-    if (known && point.value) readings.push_back({{from_ns, point.t_ns}, *point.value});
-    known = point.value.has_value();
-    from_ns = point.t_ns;
+  bool known = false;  // when the reading before it was made
+  for (const trace::SampledSpan& span : trace::spans_in(run, "job.cpu_cores", "job", when)) {
+    if (known && span.value) readings.push_back({span.when, *span.value});
+    known = span.value.has_value();
   }
   return readings;
 }

@@ -17,8 +17,8 @@ std::array<double, kCauseCount> shares_of_span(const DevicePartition& partition,
   }
   const double waited_seen =
       static_cast<double>(seen_ns) / static_cast<double>(partition.recorded_ns);
-  const double waited = static_cast<double>(job::covered_ns(rank.waits, partition.span)) /
-                        static_cast<double>(undisturbed_ns);
+  const std::int64_t waited_ns = job::covered_ns(rank.waits, partition.span) + rank.thinned.wait_ns;
+  const double waited = static_cast<double>(waited_ns) / static_cast<double>(undisturbed_ns);
   double& input_wait = shares[static_cast<std::size_t>(Cause::kInputWait)];
   const double corrected = std::clamp(input_wait + waited - waited_seen, 0.0, 1.0);
   const double rest = 1.0 - input_wait;

@@ -23,9 +23,11 @@ RankRow row_of(const job::Rank& rank) {
   row.number = rank.number;
   row.ranks = rank.of;
   const std::vector<trace::Step> steps = rank.training_steps();
-  double sum_ns = 0;
+  const trace::RowTotals& thinned = rank.thinned_training;
+  auto sum_ns = static_cast<double>(thinned.ns);
   for (const trace::Step& step : steps) sum_ns += static_cast<double>(step.when.duration_ns());
-  if (!steps.empty()) row.step_us = sum_ns / kNsPerUs / static_cast<double>(steps.size());
+  const double count = static_cast<double>(steps.size()) + static_cast<double>(thinned.rows);
+  if (count > 0) row.step_us = sum_ns / kNsPerUs / count;
   return row;
 }
 
@@ -78,7 +80,8 @@ void add_waits(const job::Rank& rank, RankRow& row) {
   const std::int64_t span_ns = (*rank.span).duration_ns();
   if (span_ns <= 0) return;
   row.input_wait =
-      static_cast<double>(job::covered_ns(rank.waits, *rank.span)) / static_cast<double>(span_ns);
+      static_cast<double>(job::covered_ns(rank.waits, *rank.span) + rank.thinned.wait_ns) /
+      static_cast<double>(span_ns);
 }
 
 /// Whether a finding is of the cause for which the straggler is late.

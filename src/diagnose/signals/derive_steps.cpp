@@ -95,13 +95,17 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
     step_ns += steps.back();
     wait_ns += waits.back();
   }
-  out.step_count = static_cast<double>(steps.size());
+  const trace::RowTotals& thinned = rank.thinned;
+  const double count = static_cast<double>(steps.size()) + static_cast<double>(thinned.rows);
+  out.step_count = count;
   out.step_ns_median = median(steps);
   derive_training_device(sources, out);
   derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;
+  step_ns += static_cast<double>(thinned.ns);
+  wait_ns += static_cast<double>(thinned.wait_ns);
   out.wait_ns_median = median(waits);
-  if (!waits.empty()) out.wait_ns_mean = wait_ns / static_cast<double>(waits.size());
+  if (!waits.empty()) out.wait_ns_mean = wait_ns / count;
   if (step_ns > 0) {
     out.wait_ratio = wait_ns / step_ns;
   } else if (sources.worst != nullptr) {  // without steps: of the partition's span

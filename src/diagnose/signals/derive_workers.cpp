@@ -34,12 +34,13 @@ struct Starts {
   double waited_ns = 0;  // of that, inside `__next__`
 };
 
-void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use, double fetch_ns,
-               Starts& starts) {
+void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use,
+               const trace::SlotPlan& thinning, double fetch_ns, Starts& starts) {
   const auto first = std::partition_point(
       use.waits.begin(), use.waits.end(),
       [&config](const trace::LoaderWait& wait) { return wait.when.start_ns < config.made_ns; });
   if (first == use.waits.end()) return;  // nobody asked it for a batch
+  if (!thinning.is_whole(config.made_ns, first->when.start_ns)) return;  // nor is it known when
   const auto took_ns = static_cast<double>(first->when.end_ns - config.made_ns) - fetch_ns;
   ++starts.count;
   starts.ns += std::max(0.0, took_ns);
@@ -58,7 +59,9 @@ Starts find_starts(const SignalSources& sources, double fetch_ns) {
     if (config.native || config.num_workers == 0) continue;
     const bool lives_on = config.persistent_workers.value_or(false);
     if (lives_on && !running.insert(*config.id).second) continue;
-    if (lies_in(config.made_ns, window)) add_start(config, *use, fetch_ns, starts);
+    if (lies_in(config.made_ns, window)) {
+      add_start(config, *use, sources.timeline().thinning, fetch_ns, starts);
+    }
   }
   return starts;
 }
@@ -77,6 +80,7 @@ void derive_busy(const SignalSources& sources, Signals& out) {
   double fetching_ns = 0;
   for (const job::LoaderUse& use : sources.rank.loaders) {
     if (!is_meant(sources.rank, use)) continue;
+    fetching_ns += static_cast<double>(use.thinned_fetches.ns);
     for (const trace::Fetch& fetch : use.fetches) {
       const std::int64_t ns = std::min(fetch.when.end_ns, window.end_ns) -
                               std::max(fetch.when.start_ns, window.start_ns);

@@ -41,6 +41,9 @@ Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
       sum = point.value;
     }
   }
+  if (const auto thinned = run.thinned(metric, "job", when); thinned && thinned->samples > 0) {
+    sum = sum.value_or(0) + thinned->value;
+  }
   return sum;
 }
 
@@ -48,24 +51,27 @@ Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
 /// time began earlier is left out: what was read at the start is no part of what comes after.
 Reading<double> mean_rate_in(const trace::RunReader& run, std::string_view metric,
                              const trace::Interval& when) {
-  const auto series = run.series(metric, "job");
-  if (!series) return WhyAbsent::kNotObserved;
   double sum = 0;
   double time_ns = 0;
+  double count = 0;
   WhyAbsent why = WhyAbsent::kNotObserved;
-  for (std::size_t i = 1; i < series->size(); ++i) {
-    const trace::SeriesPoint& point = (*series)[i];
-    const std::int64_t from_ns = (*series)[i - 1].t_ns;
-    if (from_ns < when.start_ns || point.t_ns > when.end_ns) continue;
-    if (!point.value) {
-      why = point.value.why_absent();
+  for (const trace::SampledSpan& span : trace::spans_in(run, metric, "job", when)) {
+    if (!span.value) {
+      why = span.value.why_absent();
       continue;
     }
-    const auto length_ns = static_cast<double>(point.t_ns - from_ns);
-    sum += *point.value * length_ns;
+    const auto length_ns = static_cast<double>(span.when.duration_ns());
+    sum += *span.value * length_ns;
     time_ns += length_ns;
+    ++count;
   }
   if (time_ns <= 0) return why;
+  // Those that a long run no longer holds came as often as the others.
+  if (const auto thinned = run.thinned(metric, "job", when); thinned) {
+    const double length_ns = time_ns / count;
+    sum += thinned->value * length_ns;
+    time_ns += static_cast<double>(thinned->samples) * length_ns;
+  }
   return sum / time_ns;
 }
 

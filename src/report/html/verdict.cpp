@@ -63,6 +63,7 @@ std::vector<Tile> tiles_of_state(const Report& report) {
 std::string happened_html(const Report& report) {
   std::string text = what_happened(report);
   if (!report.facts.losses.empty()) text += " " + report.facts.losses;
+  if (const std::string kept = kept_text(report.facts); !kept.empty()) text += " " + kept;
   return text.empty() ? "" : fmt::format("<dt>Run</dt><dd><p>{}</p></dd>", escape(text));
 }
 

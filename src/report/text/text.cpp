@@ -52,6 +52,7 @@ std::vector<CardLine> card_lines(const Report& report) {
     lines.push_back({"", happened});
   }
   if (!report.facts.losses.empty()) lines.push_back({"", report.facts.losses, Tone::kNotice});
+  if (const std::string kept = kept_text(report.facts); !kept.empty()) lines.push_back({"", kept});
   lines.push_back({"",
                    report.facts.no_steps.empty() ? report.advice.verdict : report.facts.no_steps,
                    Tone::kStrong});

@@ -93,6 +93,10 @@ struct EventsReport {
 /// file, is an error.
 Result<EventsReport> read_events(const std::string& path, RunSink& sink);
 
+/// How many events its chunks say that they hold, as far as they can be followed; 0 where there is
+/// no such file.
+std::uint64_t count_events(const std::string& path);
+
 /// As read_events, from memory; for tests and the fuzzer.
 Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path,
                                        RunSink& sink);

@@ -2,6 +2,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -202,6 +203,21 @@ Result<EventsReport> read_events(const std::string& path, RunSink& sink) {
   if (!file) return fail_errno(errno, fmt::format("cannot open {}", path));
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return read_events_bytes(bytes, path, sink);
+}
+
+std::uint64_t count_events(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(sizeof(kEventsMagic));
+  std::uint64_t events = 0;
+  ChunkHeader header;
+  std::array<char, sizeof(header)> bytes = {};
+  while (file.read(bytes.data(), bytes.size())) {
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    if (std::memcmp(header.magic, kChunkMagic, sizeof(kChunkMagic)) != 0) break;
+    events += header.record_count;
+    file.seekg(header.stored_bytes, std::ios::cur);
+  }
+  return events;
 }
 
 }  // namespace unstarve::trace
