@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "advise/job_facts.h"
+#include "advise/parts/application.h"
 #include "advise/prediction_basis.h"
 #include "advise/remedy.h"
 #include "diagnose/signals/signals.h"
@@ -34,13 +35,6 @@ struct Situation {
   const diagnose::Signals& signals;
   const JobFacts& job;
   std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
-};
-
-/// How a remedy is applied to a run of the job without a change of its source.
-struct Application {
-  std::vector<std::pair<std::string, std::string>> environment;  // for the hook in the job
-  std::string change;          // in words: "num_workers=2, prefetch_factor=4 in the DataLoader"
-  bool needs_package = false;  // the job has to find unstarve's Python package
 };
 
 /// One remedy: one file in remedies/.

@@ -91,6 +91,7 @@ void read_hook_text(Examination& examined, const trace::RunReader& run) {
   const trace::HookText text = trace::parse_hook_text(said);
   examined.fix_applied = text.fix_applied;
   examined.fix_refused = text.fix_refused;
+  examined.fix_limited = text.fix_limited;
   if (text.data_left_out) {
     examined.remarks.emplace_back(
         "the path of the job's data is too long to be recorded: unstarve's loader was not "

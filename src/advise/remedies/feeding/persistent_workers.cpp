@@ -17,10 +17,16 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+std::optional<Application> apply(const Remedy&) {
+  return Application{.fix = {{"persistent_workers", "true"}},
+                     .change = "persistent_workers=True in the DataLoader"};
+}
+
 }  // namespace
 
 CatalogueEntry persistent_workers_remedy() {
-  return {.id = "persistent_workers", .effort = Effort::kArgument, .offer = offer};
+  return {
+      .id = "persistent_workers", .effort = Effort::kArgument, .offer = offer, .apply = apply};
 }
 
 }  // namespace unstarve::advise

@@ -19,10 +19,16 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+/// The copies then come from page-locked memory; that they block stays with the job's source.
+std::optional<Application> apply(const Remedy&) {
+  return Application{.fix = {{"pin_memory", "true"}},
+                     .change = "pin_memory=True in the DataLoader"};
+}
+
 }  // namespace
 
 CatalogueEntry pin_memory_remedy() {
-  return {.id = "pin_memory", .effort = Effort::kArgument, .offer = offer};
+  return {.id = "pin_memory", .effort = Effort::kArgument, .offer = offer, .apply = apply};
 }
 
 }  // namespace unstarve::advise
