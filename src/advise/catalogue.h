@@ -12,7 +12,9 @@
 #include "advise/parts/application.h"
 #include "advise/prediction_basis.h"
 #include "advise/remedy.h"
+#include "base/reading.h"
 #include "diagnose/signals/signals.h"
+#include "predict/step_edit.h"
 #include "predict/what_if.h"
 
 namespace unstarve::advise {
@@ -47,6 +49,9 @@ struct CatalogueEntry {
   /// The edit of the pipeline model that it is. Empty: its gain is not predicted. Nothing: what the
   /// edit needs to know is not known.
   std::function<std::optional<predict::Remedy>(const Remedy&, const PredictionBasis&)> model = {};
+  /// The edit of a step that it is, for remedies of the training itself. Empty: its gain is not
+  /// predicted so. Absent: a signal that it takes is.
+  std::function<Reading<predict::StepEdit>(const Situation&, std::string_view rule)> edit = {};
   /// Empty: it takes a change of the user's source or of the machine.
   std::function<std::optional<Application>(const Remedy&)> apply = {};
   bool gains_later = false;  // from the second pass over the data on

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -156,6 +157,30 @@ std::map<std::string, predict::TrackRecord> past_predictions(const Examination& 
   return predict::track_records(*tried);
 }
 
+/// Adds the gains of faster loading, where the job waits enough for its loader.
+void predict_loading(Examination& examined, const advise::Calibration& calibration,
+                     const advise::TrackRecords& past) {
+  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
+  const trace::Timeline& timeline = examined.recording->timeline;
+  const auto basis =
+      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
+                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
+                                examined.workers, calibration, past});
+  if (!basis) {
+    // Why a run has no steps was said already.
+    const bool own = timeline.input == trace::InputKind::kRun;
+    const bool log = timeline.input == trace::InputKind::kCsv;
+    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
+    if (!said) examined.remarks.push_back(basis.error().message);
+    return;
+  }
+  advise::Predictions loading =
+      advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  examined.predictions.gains.merge(loading.gains);
+  std::move(loading.notes.begin(), loading.notes.end(),
+            std::back_inserter(examined.predictions.notes));
+}
+
 }  // namespace
 
 Result<Examination> examine_run(const std::string& path) {
@@ -218,21 +243,10 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
-  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
-  const trace::Timeline& timeline = examined.recording->timeline;
-  const auto basis =
-      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
-                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
-                                examined.workers, calibration, past_predictions(examined)});
-  if (!basis) {
-    // Why a run has no steps was said already.
-    const bool own = timeline.input == trace::InputKind::kRun;
-    const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
-    if (!said) examined.remarks.push_back(basis.error().message);
-    return;
-  }
-  examined.predictions = advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  if (examined.diagnosis.findings.empty()) return;
+  const advise::TrackRecords past = past_predictions(examined);
+  examined.predictions = advise::predict_edits(examined.diagnosis, examined.job, past);
+  predict_loading(examined, calibration, past);
   for (const std::string& note : examined.predictions.notes) examined.remarks.push_back(note);
   examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
 }

@@ -59,7 +59,9 @@ std::string others_tried(const std::vector<Verification>& verification, const Ve
   std::string text;
   for (const Verification& tried : verification) {
     if (&tried == &best) continue;
-    text += (text.empty() ? "" : "; ") + tried_sentence(tried);
+    const bool faster = tried.outcome == trial::Outcome::kKept;  // and so is the best
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : "; ", tried.remedy,
+                        speedup_text(tried.measured), faster ? "" : outcome_words(tried));
   }
   return text;
 }

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/catalogue.h"
+#include "advise/parts/step_bounds.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -24,10 +27,23 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+/// The device no longer idles behind the waits; a step then takes what the host takes without them,
+/// or the loader. Some of the time may go to the next reason there is.
+Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
+  constexpr double kLeastRemoved = 0.5;
+  const diagnose::Signals& signals = situation.signals;
+  const Reading<double> host = host_share(signals);
+  if (!signals.sync_ratio) return signals.sync_ratio.why_absent();
+  if (!host) return host.why_absent();
+  const double least = std::max(*host, loader_share(signals));
+  return predict::StepEdit{.removed = part_of(*signals.sync_ratio, kLeastRemoved, 1),
+                           .at_least = {least, least}};
+}
+
 }  // namespace
 
 CatalogueEntry remove_sync_remedy() {
-  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer};
+  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer, .edit = edit};
 }
 
 }  // namespace unstarve::advise
