@@ -64,8 +64,7 @@ bool may_lead(const Remedy& remedy, const Situation& situation) {
 /// more. What changes that which is trained never is.
 bool displaces(const Remedy& remedy, const Remedy& best) {
   if (!remedy.predicted || find_entry(remedy.id)->effort == Effort::kTrajectory) return false;
-  return !best.predicted ||
-         (*remedy.predicted).speedup > kClearlyMore * (*best.predicted).speedup;
+  return !best.predicted || (*remedy.predicted).speedup > kClearlyMore * (*best.predicted).speedup;
 }
 
 /// The first, which takes the least doing, unless another is predicted to gain clearly more.
@@ -90,7 +89,8 @@ void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Ad
   if (!advice.leading_finding) return;
   // Without records of a GPU there is nothing but the steps, and a few of them are a job's start.
   const bool run = diagnosis.input == trace::InputKind::kRun;
-  if (run && !diagnosis.partition && diagnosis.steps.count < std::int64_t{kFewestStepsToJudge}) return;
+  if (run && !diagnosis.partition && diagnosis.steps.count < std::int64_t{kFewestStepsToJudge})
+    return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;
   for (std::size_t i = 0; i < diagnosis.findings.size() && !advice.next_remedy; ++i) {

@@ -52,7 +52,8 @@ struct Advice {
 /// Below this share of a step, waiting for a loader is not worth a remedy.
 inline constexpr double kWorthARemedy = 0.05;
 
-/// Of fewer steps nothing is judged that takes their mean: a job of two steps was once told 64 times.
+/// Of fewer steps nothing is judged that takes their mean: a job of two steps was once told 64
+/// times.
 inline constexpr std::size_t kFewestStepsToJudge = 5;
 
 /// Whether a finding's share is enough for faster loading to pay.

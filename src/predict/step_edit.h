@@ -5,9 +5,9 @@
 
 namespace unstarve::predict {
 
-/// An edit of what the training does with its steps, in shares of the mean step as it is now. Unlike
-/// an edit of the input pipeline it is not simulated: the partition says already what each idle
-/// time is due to, and what remains of a step follows by arithmetic.
+/// An edit of what the training does with its steps, in shares of the mean step as it is now.
+/// Unlike an edit of the input pipeline it is not simulated: the partition says already what each
+/// idle time is due to, and what remains of a step follows by arithmetic.
 struct StepEdit {
   Range removed = {0, 0};    // time in which the device idles, and no longer does
   Range added = {0, 0};      // time that comes in

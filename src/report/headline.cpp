@@ -61,13 +61,13 @@ std::string what_happened(const Report& report) {
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {
-  const auto best = std::max_element(
-      verification.begin(), verification.end(),
-      [&verification](const Verification& a, const Verification& b) {
-        const bool kept = a.outcome == trial::Outcome::kKept;
-        if (kept != (b.outcome == trial::Outcome::kKept)) return !kept;
-        return total_speedup(verification, a) < total_speedup(verification, b);
-      });
+  const auto best =
+      std::max_element(verification.begin(), verification.end(),
+                       [&verification](const Verification& a, const Verification& b) {
+                         const bool kept = a.outcome == trial::Outcome::kKept;
+                         if (kept != (b.outcome == trial::Outcome::kKept)) return !kept;
+                         return total_speedup(verification, a) < total_speedup(verification, b);
+                       });
   return best == verification.end() ? nullptr : &*best;
 }
 

@@ -21,8 +21,8 @@ const diagnose::Finding* leading_finding(const Report& report);
 /// nothing was tried.
 const Verification* best_verified(const std::vector<Verification>& verification);
 
-/// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held". Where it is not
-/// to be kept, that and why.
+/// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held". Where it is
+/// not to be kept, that and why.
 std::string proof_sentence(const Verification& tried);
 
 /// The remedy that the verdict names, with its prediction; where its finding has none, that of the

@@ -223,7 +223,8 @@ class Demo {
 
   void keep(const Examination& after, const std::string& remedy, const std::string& how,
             DemoResult& result) {
-    result.job.verification.push_back(verify({result.job.before, result.job.before, after}, remedy, how));
+    result.job.verification.push_back(
+        verify({result.job.before, result.job.before, after}, remedy, how));
     listener_.measured(result.job.verification.back());
   }
 

@@ -174,8 +174,7 @@ void predict_loading(Examination& examined, const advise::Calibration& calibrati
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }
-  advise::Predictions loading =
-      advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  advise::Predictions loading = advise::predict_gains(examined.diagnosis, examined.job, *basis);
   examined.predictions.gains.merge(loading.gains);
   std::move(loading.notes.begin(), loading.notes.end(),
             std::back_inserter(examined.predictions.notes));

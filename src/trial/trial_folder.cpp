@@ -62,10 +62,9 @@ trace::PredictionRow prediction_row(const std::string& base, const std::string& 
   row.predicted_speedup = gain.speedup;
   row.low = gain.low;
   row.high = gain.high;
-  const auto tried = std::find_if(verification.begin(), verification.end(),
-                                  [&](const Verification& one) {
-                                    return one.remedy == remedy && one.base == base;
-                                  });
+  const auto tried = std::find_if(
+      verification.begin(), verification.end(),
+      [&](const Verification& one) { return one.remedy == remedy && one.base == base; });
   if (tried == verification.end() || !tried->predicted) return row;
   row.measured_speedup = tried->measured.speedup;
   row.measured_low = tried->measured.low;

@@ -36,7 +36,8 @@ struct Verification {
   Measurement after;
   Reading<diagnose::Partition> partition_after;
   std::string run_dir = {};  // of the run with the remedy
-  /// What `before` is the measurement of: the job as it is, or with the remedy kept before this one.
+  /// What `before` is the measurement of: the job as it is, or with the remedy kept before this
+  /// one.
   std::string base = "before";
   /// The same once more, after the remedy: where it differs, so does the machine. None: not run.
   std::optional<Measurement> again = {};

@@ -10,8 +10,8 @@ namespace unstarve::advise {
 /// How a remedy is applied to a run of the job without a change of its source: by the hook, which
 /// changes the job's loaders as it is told in UNSTARVE_FIX (docs/hook.md).
 struct Application {
-  std::map<std::string, std::string> fix;  // its members: names and values in JSON
-  std::string change;          // in words: "num_workers=2, prefetch_factor=4 in the DataLoader"
+  std::map<std::string, std::string> fix = {};  // its members: names and values in JSON
+  std::string change = {};     // in words: "num_workers=2, prefetch_factor=4 in the DataLoader"
   bool needs_package = false;  // unstarve's loader: the job has to find its Python package
 
   /// Names and values for the job's environment.

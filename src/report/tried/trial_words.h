@@ -10,7 +10,8 @@ namespace unstarve::report {
 /// How much faster the job became by all that was kept up to `tried`, against the job as it is.
 double total_speedup(const std::vector<Verification>& verification, const Verification& tried);
 
-/// ", kept", ", slower, not kept", or why what was measured is not enough: of a trial of `run --fix`.
+/// ", kept", ", slower, not kept", or why what was measured is not enough: of a trial of `run
+/// --fix`.
 std::string outcome_words(const Verification& tried);
 
 /// "the job as it was took 1.3 % longer when it was run again"; empty where it was not.

@@ -19,9 +19,9 @@ struct Field {
 };
 
 constexpr Field kFields[] = {
-    {"remedy", &ListedTrial::remedy},   {"how", &ListedTrial::how},
-    {"base", &ListedTrial::base},       {"opening", &ListedTrial::opening},
-    {"again", &ListedTrial::again},     {"permanent", &ListedTrial::permanent},
+    {"remedy", &ListedTrial::remedy}, {"how", &ListedTrial::how},
+    {"base", &ListedTrial::base},     {"opening", &ListedTrial::opening},
+    {"again", &ListedTrial::again},   {"permanent", &ListedTrial::permanent},
     {"diff", &ListedTrial::diff},
 };
 

@@ -10,7 +10,7 @@ namespace unstarve::trial {
 /// One trial of `run --fix`, as its folder keeps it: names of runs in that folder, and words that
 /// cannot be had from those again.
 struct ListedTrial {
-  std::string remedy;   // also the name of its run
+  std::string remedy;  // also the name of its run
   std::string how;
   std::string base;     // the run whose advice it is: "before", or of a remedy that was kept
   std::string opening;  // of the runs of the same setting, the one before the remedy's

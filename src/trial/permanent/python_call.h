@@ -10,16 +10,16 @@ namespace unstarve::trial {
 
 /// One argument of a call, as positions in the source.
 struct PythonArgument {
-  std::string name;            // empty: by its position; "*" and "**": unpacked
+  std::string name;  // empty: by its position; "*" and "**": unpacked
   std::size_t value_begin = 0;
-  std::size_t value_end = 0;   // without the spaces behind it
+  std::size_t value_end = 0;  // without the spaces behind it
 };
 
 /// A call in Python source.
 struct PythonCall {
-  std::string callee;          // as it is written: "torch.utils.data.DataLoader"
+  std::string callee;  // as it is written: "torch.utils.data.DataLoader"
   std::size_t callee_begin = 0;
-  std::size_t open = 0;        // of its bracket
+  std::size_t open = 0;  // of its bracket
   std::size_t close = 0;
   std::vector<PythonArgument> arguments;
   bool trailing_comma = false;  // behind the last argument

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
 #include "diagnose/rules/wording.h"
@@ -7,6 +9,9 @@
 namespace unstarve::advise {
 
 namespace {
+
+// Starting workers takes no more of a job, whatever overlaps is counted twice.
+constexpr double kMostOfTheTime = 0.6;
 
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule != "loader_startup") return std::nullopt;
@@ -18,22 +23,24 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-/// Starting the workers goes; fetching the first batch of each pass stays.
+/// Starting the workers goes: what was seen from the asking for an iterator to its first batch,
+/// less one fetch. So does ending them, which is not told apart: up to half as much again.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.6;
+  constexpr double kMostRemoved = 1.5;
   const diagnose::Signals& signals = situation.signals;
-  // Where no GPU was recorded, the training thread's wait is what is known.
-  const Reading<double>& waits =
-      signals.input_wait_ratio ? signals.input_wait_ratio : signals.wait_ratio;
-  if (!waits) return waits.why_absent();
-  if (!signals.startup_wait_ratio) return signals.startup_wait_ratio.why_absent();
-  if (!signals.loader_start_ns) return signals.loader_start_ns.why_absent();
-  const double waited = *waits * *signals.startup_wait_ratio;
-  const double fetch_ns = signals.fetch_ns_median.value_or(0);
-  const double starting = *signals.loader_start_ns / (*signals.loader_start_ns + fetch_ns);
+  for (const Reading<double>* needed :
+       {&signals.loader_starts, &signals.loader_start_ns, &signals.step_count,
+        &signals.wait_ns_mean, &signals.wait_ratio}) {
+    if (!*needed) return needed->why_absent();
+  }
+  const double steps_ns = *signals.step_count * *signals.wait_ns_mean / *signals.wait_ratio;
+  if (!(steps_ns > 0)) return WhyAbsent::kNotObserved;
+  const double starting = *signals.loader_starts * *signals.loader_start_ns / steps_ns;
   const double loader = loader_share(signals);
-  return predict::StepEdit{.removed = {kLeastRemoved * starting * waited, waited},
-                           .at_least = {loader, loader}};
+  return predict::StepEdit{
+      .removed = part_of(std::min(starting, kMostOfTheTime), kLeastRemoved, kMostRemoved),
+      .at_least = {loader, loader}};
 }
 
 std::optional<Application> apply(const Remedy&) {

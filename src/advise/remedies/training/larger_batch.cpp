@@ -41,7 +41,8 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
   const diagnose::Signals& signals = situation.signals;
   if (rule != "launch" && rule != "exposed_communication") return WhyAbsent::kNotSupported;
   if (!signals.gpu_compute_ratio) return signals.gpu_compute_ratio.why_absent();
-  const double grows = signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0);
+  const double grows =
+      signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0);
   const double loader = 2 * loader_share(signals);
   return predict::StepEdit{.added = {grows, grows + *signals.gpu_compute_ratio},
                            .at_least = {loader, loader},

@@ -62,11 +62,12 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-/// Of the gaps that the host spends with something else, half goes at least; what is known by name
-/// goes with its gaps. Of a host that waits for the device once in a while it is not known what it
+/// Of the gaps that the host spends with something else, most go; what is known by name goes with
+/// its gaps. At best all launches come in time then, for that work lies beside kernels as well as
+/// in gaps. Of a host that waits for the device once in a while it is not known what it
 /// does.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
-  constexpr double kLeastRemoved = 0.5;
+  constexpr double kLeastRemoved = 0.7;
   const diagnose::Signals& signals = situation.signals;
   if (rule == "sync") return WhyAbsent::kNotSupported;
   if (!signals.launch_ratio) return signals.launch_ratio.why_absent();
@@ -75,7 +76,8 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
   for (const diagnose::NamedWork& work : diagnose::named_work(signals)) known += work.ratio;
   const double gaps = std::max(*signals.long_launch_gap_ratio, std::min(known, 1.0));
   const double loader = loader_share(signals);
-  return predict::StepEdit{.removed = part_of(*signals.launch_ratio * gaps, kLeastRemoved, 1),
+  return predict::StepEdit{.removed = {kLeastRemoved * *signals.launch_ratio * gaps,
+                                       *signals.launch_ratio},
                            .at_least = {loader, loader}};
 }
 

@@ -21,8 +21,8 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 /// Page-locked memory is copied two to four times as fast as the driver stages pageable memory, and
-/// copies that do not block lie beside kernels: from a third of the time in which nothing but copies
-/// runs to all of it. Without workers the training thread copies each batch there.
+/// copies that do not block lie beside kernels: from a third of the time in which nothing but
+/// copies runs to all of it. Without workers the training thread copies each batch there.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.3;
   constexpr predict::Range kPinnedBytesPerNs = {3, 12};
@@ -51,7 +51,11 @@ std::optional<Application> apply(const Remedy&) {
 }  // namespace
 
 CatalogueEntry pin_memory_remedy() {
-  return {.id = "pin_memory", .effort = Effort::kArgument, .offer = offer, .edit = edit, .apply = apply};
+  return {.id = "pin_memory",
+          .effort = Effort::kArgument,
+          .offer = offer,
+          .edit = edit,
+          .apply = apply};
 }
 
 }  // namespace unstarve::advise
