@@ -96,8 +96,7 @@ def main() -> int:
                 interval = f"[{expected['low']:.2f}..{expected['high']:.2f}]"
                 words = f"{expected['speedup']:6.2f}x {interval:16} {'held' if held else 'MISSED'}"
             print(
-                f"{name:22} {remedy:20} {words:36} measured {gain[0]:5.2f}x"
-                f" (again {gain[1]:+.1%})",
+                f"{name:22} {remedy:20} {words:36} measured {gain[0]:5.2f}x (again {gain[1]:+.1%})",
                 flush=True,
             )
     print(f"{inside} of {shown} inside", flush=True)
