@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import EMULATED, MODEL, unstarve
@@ -37,7 +38,7 @@ for step, (images, labels) in enumerate(loader):
 """
 
 
-def fix(folder: Path, script: str, *options: str) -> tuple[dict, str]:
+def fix(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str]:
     (folder / "train.py").write_text(script)
     done = unstarve(
         *["run", "--fix", "--trial-seconds", "3", "--no-live", "--out", "r", "--json", "d.json"],
@@ -66,7 +67,7 @@ def test_what_is_kept_ends_in_a_diff_that_applies(tmp_path: Path) -> None:
     assert (shown["outcome"], shown["diff"]) == ("kept", tried["diff"])
     assert (tmp_path / "r/fix.patch").read_text() == tried["diff"]
     if shutil.which("patch"):
-        with open(tmp_path / "r/fix.patch") as diff:
+        with (tmp_path / "r/fix.patch").open() as diff:
             subprocess.run(["patch", "-p0"], stdin=diff, cwd=tmp_path, check=True)
         line = (tmp_path / "train.py").read_text().splitlines()
         workers = [text for text in line if text.startswith("loader = DataLoader(Late(), ")]

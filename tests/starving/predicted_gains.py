@@ -16,6 +16,7 @@ import math
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from half_a import HALF_A
 from planted import Cure, Job
@@ -41,11 +42,11 @@ def at_twice_the_batch(cure: Cure) -> Cure:
     return tuple((old, new.replace("8 * ", "2 * ").replace("+= 8", "+= 2")) for old, new in cure)
 
 
-def predicted(told: dict, remedy: str) -> dict | None:
+def predicted(told: dict[str, Any], remedy: str) -> dict[str, float] | None:
     for finding in told["findings"]:
         for offered in finding["remedies"]:
             if offered["id"] == remedy and "speedup" in offered["predicted"]:
-                gain: dict = offered["predicted"]
+                gain: dict[str, float] = offered["predicted"]
                 return gain
     return None
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from .recorder import RECORDER
 from .remedies import persistent, streams
-from .remedies.refusal import RefusedError
+from .remedies.refusal import RefusedError as RefusedError
 
 _MAP_STYLE = 0
 #: What a batch of 224 x 224 float images takes in /dev/shm, for want of a better guess.

@@ -76,9 +76,9 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
   for (const diagnose::NamedWork& work : diagnose::named_work(signals)) known += work.ratio;
   const double gaps = std::max(*signals.long_launch_gap_ratio, std::min(known, 1.0));
   const double loader = loader_share(signals);
-  return predict::StepEdit{.removed = {kLeastRemoved * *signals.launch_ratio * gaps,
-                                       *signals.launch_ratio},
-                           .at_least = {loader, loader}};
+  return predict::StepEdit{
+      .removed = {kLeastRemoved * *signals.launch_ratio * gaps, *signals.launch_ratio},
+      .at_least = {loader, loader}};
 }
 
 }  // namespace
