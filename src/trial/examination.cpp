@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -176,8 +175,11 @@ void predict_loading(Examination& examined, const advise::Calibration& calibrati
   }
   advise::Predictions loading = advise::predict_gains(examined.diagnosis, examined.job, *basis);
   examined.predictions.gains.merge(loading.gains);
-  std::move(loading.notes.begin(), loading.notes.end(),
-            std::back_inserter(examined.predictions.notes));
+  std::vector<std::string>& notes = examined.predictions.notes;
+  for (std::string& note : loading.notes) {  // of a late rank both say the same
+    const bool said = std::find(notes.begin(), notes.end(), note) != notes.end();
+    if (!said) notes.push_back(std::move(note));
+  }
 }
 
 }  // namespace

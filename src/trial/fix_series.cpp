@@ -1,5 +1,7 @@
 #include "trial/fix_series.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -96,7 +98,13 @@ class FixSeries {
     if (tried_.count(entry.id) != 0) return;
     if (job.before.advice.find(entry.id) == nullptr) {
       // What is not tried by itself anyway is not worth a word.
-      if (entry.apply && entry.model) {
+      const auto gain = job.before.predictions.gains.find(entry.id);
+      if (gain != job.before.predictions.gains.end()) {
+        const predict::Speedup& sure = gain->second;
+        listener_.not_tried(
+            entry.id, fmt::format("it is not sure to gain: predicted {:.2f}x, {:.2f} to {:.2f}",
+                                  sure.speedup, sure.low, sure.high));
+      } else if (entry.apply && entry.model) {
         listener_.not_tried(entry.id, "the diagnosis does not advise it");
       }
     } else if (!entry.apply) {

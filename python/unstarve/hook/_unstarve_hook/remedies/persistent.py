@@ -14,10 +14,6 @@ from .refusal import RefusedError
 
 _STATE = "_unstarve_kept_state"
 
-#: sys.getrefcount() of an iterator that nobody but its loader holds: the attribute, a variable of
-#: ours and the argument.
-_HELD_BY_LOADER_ALONE = 3
-
 
 def check(loader: Any) -> None:
     """Raises RefusedError where workers cannot live on."""
@@ -44,7 +40,11 @@ def begin_epoch(loader: Any) -> None:
     iterator = loader.__dict__.get("_iterator")
     if iterator is None:
         return
-    held = sys.getrefcount(iterator) > _HELD_BY_LOADER_ALONE
+    # As many references as there are of what a dictionary and a variable of ours hold: how many
+    # that makes differs between versions of Python.
+    alone = {"_iterator": object()}
+    thing = alone["_iterator"]
+    held = sys.getrefcount(iterator) > sys.getrefcount(thing)
     state = _state_of(loader.dataset)
     if held or not _same(state, loader.__dict__[_STATE]):
         loader.__dict__[_STATE] = state
