@@ -19,8 +19,6 @@ constexpr double kMatters = 0.05;
 // A remedy that comes later takes more doing; it must gain more by this much to be named instead.
 constexpr double kClearlyMore = 1.05;
 
-constexpr std::int64_t kFewestSteps = 5;
-
 /// Nothing is advised that may do harm.
 bool is_doubtful(const Remedy& remedy) { return remedy.predicted && (*remedy.predicted).low <= 1; }
 
@@ -62,20 +60,24 @@ bool may_lead(const Remedy& remedy, const Situation& situation) {
   return remedy.predicted.has_value();
 }
 
+/// Whether `remedy` is named instead of one that takes less doing: it is predicted to gain clearly
+/// more. What changes that which is trained never is.
+bool displaces(const Remedy& remedy, const Remedy& best) {
+  if (!remedy.predicted || find_entry(remedy.id)->effort == Effort::kTrajectory) return false;
+  return !best.predicted || (*remedy.predicted).speedup > kClearlyMore * (*best.predicted).speedup;
+}
+
 /// The first, which takes the least doing, unless another is predicted to gain clearly more.
 std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situation& situation) {
   const auto first = std::find_if(remedies.begin(), remedies.end(), [](const Remedy& remedy) {
-    return remedy.id == "free_cpus";  // all the others were judged on a disturbed machine
+    // All the others were judged on a disturbed machine, or from too little.
+    return find_entry(remedy.id)->effort == Effort::kRecordAgain;
   });
   if (first != remedies.end()) return *first;
   const Remedy* best = nullptr;
   for (const Remedy& remedy : remedies) {
     if (!may_lead(remedy, situation)) continue;
-    if (best == nullptr ||
-        (remedy.predicted && (!best->predicted || (*remedy.predicted).speedup >
-                                                      kClearlyMore * (*best->predicted).speedup))) {
-      best = &remedy;
-    }
+    if (best == nullptr || displaces(remedy, *best)) best = &remedy;
   }
   return best == nullptr ? std::nullopt : std::optional<Remedy>(*best);
 }
@@ -87,7 +89,8 @@ void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Ad
   if (!advice.leading_finding) return;
   // Without records of a GPU there is nothing but the steps, and a few of them are a job's start.
   const bool run = diagnosis.input == trace::InputKind::kRun;
-  if (run && !diagnosis.partition && diagnosis.steps.count < kFewestSteps) return;
+  if (run && !diagnosis.partition && diagnosis.steps.count < std::int64_t{kFewestStepsToJudge})
+    return;
   advice.leading_remedy = leading(advice.for_findings[*advice.leading_finding], situation);
   advice.next_remedy = advice.leading_remedy;
   for (std::size_t i = 0; i < diagnosis.findings.size() && !advice.next_remedy; ++i) {

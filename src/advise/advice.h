@@ -52,6 +52,10 @@ struct Advice {
 /// Below this share of a step, waiting for a loader is not worth a remedy.
 inline constexpr double kWorthARemedy = 0.05;
 
+/// Of fewer steps nothing is judged that takes their mean: a job of two steps was once told 64
+/// times.
+inline constexpr std::size_t kFewestStepsToJudge = 5;
+
 /// Whether a finding's share is enough for faster loading to pay.
 bool is_worth_a_remedy(const diagnose::Finding& finding);
 

@@ -173,7 +173,7 @@ TEST(Advice, WorkersBeyondTheCpusAreForFetchesThatWaitForStorage) {
                        "more than the 2 CPUs of this job, since a worker is off the "
                        "CPU for 95 % of its time"))
       << workers.how;
-  EXPECT_TRUE(contains(find_entry("more_workers")->apply(workers)->environment[0].second,
+  EXPECT_TRUE(contains(find_entry("more_workers")->apply(workers)->environment()[0].second,
                        R"("beyond_cpus": true)"));
 
   signals.fetch_ns_median = 64e9;

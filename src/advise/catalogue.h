@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "advise/job_facts.h"
+#include "advise/parts/application.h"
 #include "advise/prediction_basis.h"
 #include "advise/remedy.h"
+#include "base/reading.h"
 #include "diagnose/signals/signals.h"
+#include "predict/step_edit.h"
 #include "predict/what_if.h"
 
 namespace unstarve::advise {
@@ -36,13 +39,6 @@ struct Situation {
   std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
 };
 
-/// How a remedy is applied to a run of the job without a change of its source.
-struct Application {
-  std::vector<std::pair<std::string, std::string>> environment;  // for the hook in the job
-  std::string change;          // in words: "num_workers=2, prefetch_factor=4 in the DataLoader"
-  bool needs_package = false;  // the job has to find unstarve's Python package
-};
-
 /// One remedy: one file in remedies/.
 struct CatalogueEntry {
   std::string id;
@@ -53,6 +49,9 @@ struct CatalogueEntry {
   /// The edit of the pipeline model that it is. Empty: its gain is not predicted. Nothing: what the
   /// edit needs to know is not known.
   std::function<std::optional<predict::Remedy>(const Remedy&, const PredictionBasis&)> model = {};
+  /// The edit of a step that it is, for remedies of the training itself. Empty: its gain is not
+  /// predicted so. Absent: a signal that it takes is.
+  std::function<Reading<predict::StepEdit>(const Situation&, std::string_view rule)> edit = {};
   /// Empty: it takes a change of the user's source or of the machine.
   std::function<std::optional<Application>(const Remedy&)> apply = {};
   bool gains_later = false;  // from the second pass over the data on

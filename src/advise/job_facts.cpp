@@ -36,12 +36,18 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   facts.data = loader->config->data;
   facts.iterated_at = loader->config->iterated_at;
   facts.evaluates = !loader->feeds_training;
-  for (const trace::LoaderConfig& config : job.timeline().loaders) {
-    const bool same = config.process == job.ranks()[rank].process && loader->id && config.id &&
-                      *config.id == *loader->id;
-    if (same && config.made_ns != 0) ++facts.passes;
-  }
+  facts.passes = passes_begun(job, rank, *loader);
   return facts;
+}
+
+std::int64_t passes_begun(const job::JobView& job, std::size_t rank, const job::LoaderUse& loader) {
+  std::int64_t passes = 0;
+  for (const trace::LoaderConfig& config : job.timeline().loaders) {
+    const bool same = config.process == job.ranks()[rank].process && loader.id && config.id &&
+                      *config.id == *loader.id;
+    if (same && config.made_ns != 0) ++passes;
+  }
+  return passes;
 }
 
 std::string which_loader(const JobFacts& job) {

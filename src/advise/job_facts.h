@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -24,6 +25,10 @@ std::string which_loader(const JobFacts& job);
 
 /// Of the loader that feeds the training of a rank (an index into job.ranks()).
 JobFacts job_facts(const job::JobView& job, std::size_t rank);
+
+/// Passes over the data that a loader of a rank (an index into job.ranks()) has begun; 0: not
+/// recorded.
+std::int64_t passes_begun(const job::JobView& job, std::size_t rank, const job::LoaderUse& loader);
 
 /// Whether unstarve's loader may read such data by itself. Nothing is known against data that
 /// nobody named; whether the loader takes the transforms only it can tell.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "advise/catalogue.h"
+#include "diagnose/lines/line_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -14,8 +15,6 @@ namespace {
 
 // Where the machine was measured, what the second core adds is known to within this.
 constexpr double kEfficiencyError = 0.07;
-// Resampling fewer gives an interval that says nothing: a job of two steps was once told 64 times.
-constexpr std::size_t kFewestSteps = 5;
 // Of fewer, a resampled interval says little: the first steps are not like those that follow.
 constexpr std::size_t kFewSteps = 10;
 // A single thread that is measured with its helpers.
@@ -55,17 +54,12 @@ Reading<double> training_cores(const diagnose::Signals& signals,
 double steps_per_pass(const diagnose::PartitionedJob& job) {
   const job::Rank& rank = job.rank();
   const job::LoaderUse* loader = rank.training_loader();
-  if (loader == nullptr || !loader->id || rank.steps.empty()) return 0;
-  double passes = 0;
-  for (const trace::LoaderConfig& config : job.job.timeline().loaders) {
-    const bool same = config.process == rank.process && config.id && *config.id == *loader->id;
-    if (same && config.persistent_workers.value_or(false)) return 0;
-    if (same && config.made_ns != 0) ++passes;
-  }
-  return passes < 2
-             ? 0
-             : (static_cast<double>(rank.steps.size()) + static_cast<double>(rank.thinned.rows)) /
-                   passes;
+  if (loader == nullptr || rank.steps.empty()) return 0;
+  const bool live_on = loader->config && loader->config->persistent_workers.value_or(false);
+  const std::int64_t passes = live_on ? 0 : passes_begun(job.job, job.rank_index(), *loader);
+  const double steps =
+      static_cast<double>(rank.steps.size()) + static_cast<double>(rank.thinned.rows);
+  return passes < 2 ? 0 : steps / static_cast<double>(passes);
 }
 
 /// The model gives the training one thread. Where it uses more cores, it is run on a machine
@@ -168,10 +162,10 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   }
   auto pipeline = predict::measure_pipeline(job.job, job.rank_index(), measure);
   if (!pipeline) return forward_error(pipeline);
-  if (pipeline->steps.size() < kFewestSteps) {
+  if (pipeline->steps.size() < kFewestStepsToJudge) {
     return fail(ErrorCode::kNotSupported,
                 "gains are predicted from at least {} training steps behind the warm-up; {} has {}",
-                kFewestSteps, job.job.timeline().file, pipeline->steps.size());
+                kFewestStepsToJudge, job.job.timeline().file, pipeline->steps.size());
   }
   PredictionBasis basis;
   basis.pipeline = *std::move(pipeline);
@@ -195,10 +189,10 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
 namespace {
 
 /// Where earlier predictions of this remedy missed too often, the interval is what would have held.
-void learn_from_past(const PredictionBasis& basis, const std::string& remedy,
-                     predict::Speedup& gain, Predictions& predictions) {
-  const auto record = basis.past.find(remedy);
-  if (record == basis.past.end() || !predict::was_too_sure(record->second)) return;
+void learn_from_past(const TrackRecords& past, const std::string& remedy, predict::Speedup& gain,
+                     Predictions& predictions) {
+  const auto record = past.find(remedy);
+  if (record == past.end() || !predict::was_too_sure(record->second)) return;
   gain = predict::widened(gain, record->second);
   predictions.notes.push_back(fmt::format(
       "{}: {} of {} earlier predictions here missed, so the interval is as wide as their errors "
@@ -226,7 +220,7 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
     if (gain) {
       widen_for_few_steps(basis.pipeline.steps.size(), *gain);
       widen_for_neighbours(diagnosis.signals, *gain);
-      learn_from_past(basis, remedy.id, *gain, predictions);
+      learn_from_past(basis.past, remedy.id, *gain, predictions);
       predictions.gains.emplace(remedy.id, *gain);
     }
     const std::string& lacks = gain ? edit->lacks : gain.error().message;
@@ -248,6 +242,31 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
                     "was recorded",
                     recorded, basis.pipeline.steps.size()));
   }
+  return predictions;
+}
+
+Predictions predict_edits(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
+                          const TrackRecords& past) {
+  Predictions predictions;
+  const auto steps = static_cast<std::size_t>(diagnosis.signals.step_count.value_or(0));
+  if (steps < kFewestStepsToJudge) return predictions;
+  for (const diagnose::Finding& finding : diagnosis.findings) {
+    if (!is_worth_a_remedy(finding)) continue;
+    const Situation situation{diagnosis.signals, job, diagnose::line_of(finding)};
+    for (const std::string& rule : finding.reasons) {
+      for (const Remedy& remedy : offers(situation, {rule})) {
+        const CatalogueEntry& entry = *find_entry(remedy.id);
+        if (!entry.edit || predictions.gains.count(remedy.id) != 0) continue;
+        const Reading<predict::StepEdit> edit = entry.edit(situation, rule);
+        if (!edit) continue;
+        predict::Speedup gain = predict::predict_step_edit(*edit);
+        widen_for_few_steps(steps, gain);
+        learn_from_past(past, remedy.id, gain, predictions);
+        predictions.gains.emplace(remedy.id, gain);
+      }
+    }
+  }
+  hold_to_the_other_ranks(diagnosis.ranks, predictions);
   return predictions;
 }
 

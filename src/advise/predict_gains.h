@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "advise/advice.h"
 #include "advise/prediction_basis.h"
 #include "base/reading.h"
@@ -18,8 +21,16 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const diagnose::Diagnosis& diagnosis,
                                          const Measured& measured);
 
-/// Predicts the gain of every remedy that is offered and can be predicted.
+/// Predicts the gain of every remedy of loading that is offered and can be predicted.
 Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
                           const PredictionBasis& basis);
+
+/// How earlier predictions did, by remedy.
+using TrackRecords = std::map<std::string, predict::TrackRecord>;
+
+/// Predicts the gain of every remedy of the training itself (CatalogueEntry::edit) that is offered,
+/// from the signals alone: none whose signals are absent, and none from too few steps.
+Predictions predict_edits(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
+                          const TrackRecords& past);
 
 }  // namespace unstarve::advise

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "advise/parts/step_bounds.h"
 #include "advise/verdict.h"
 #include "diagnose/rules/wording.h"
+#include "predict/step_edit.h"
 
 namespace unstarve::advise {
 
@@ -53,6 +55,17 @@ std::string who_waits(const Diagnosis& diagnosis) {
          (waiting == ranks.rows.end() ? "communication" : waiting->collective);
 }
 
+/// From half of what the others wait for it, since another rank may be the next to be late, to all
+/// of it.
+std::string gain_without(const Straggler& straggler, double most) {
+  const predict::Speedup gain = predict::predict_step_edit(
+      {.removed = part_of(straggler.late_ratio, 0.5, 1), .at_least = {1 / most, 1 / most}});
+  return fmt::format(
+      "Were it as fast as the others, a step would be {:.2f}x as fast, {:.2f} to "
+      "{:.2f}",
+      gain.speedup, gain.low, gain.high);
+}
+
 }  // namespace
 
 bool straggler_leads(const Diagnosis& diagnosis) {
@@ -82,9 +95,10 @@ std::string write_rank_verdict(const Diagnosis& diagnosis, const Advice& advice,
   const bool emulated =
       std::any_of(diagnosis.devices.begin(), diagnosis.devices.end(),
                   [](const diagnose::DeviceDiagnosis& device) { return device.info.emulated; });
-  return fmt::format("{}{} is late by {} of a step{}; {}", name,
+  return fmt::format("{}{} is late by {} of a step{}; {}. {}", name,
                      emulated ? " (on emulated GPUs)" : "", percent(straggler.late_ratio),
-                     reason(diagnosis, advice, job), who_waits(diagnosis));
+                     reason(diagnosis, advice, job), who_waits(diagnosis),
+                     gain_without(straggler, diagnose::most_that_helps(ranks)));
 }
 
 }  // namespace unstarve::advise

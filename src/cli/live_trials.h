@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "cli/live_status.h"
@@ -13,8 +14,11 @@ template <class Listener>
 class LiveTrials : public Listener {
  public:
   void watches(const trial::Trial& now, const observe::LiveView& view) override {
-    if (!status_)
-      status_ = std::make_unique<LiveStatus>(clock_, now.label, now.emulation != nullptr);
+    if (!status_) {
+      const bool again = now.label.find('.') != std::string::npos;  // "more_workers.again"
+      const std::string& label = again ? kWithoutIt : now.label;
+      status_ = std::make_unique<LiveStatus>(clock_, label, now.emulation != nullptr);
+    }
     status_->update(view);
   }
   void ended(const trial::Trial& /*trial*/) override {
@@ -23,6 +27,8 @@ class LiveTrials : public Listener {
   }
 
  private:
+  inline static const std::string kWithoutIt = "without it";
+
   SteadyClock clock_;
   std::unique_ptr<LiveStatus> status_;  // of the job that runs
 };

@@ -1,5 +1,7 @@
 #include "predict/verification.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -87,6 +89,14 @@ Speedup measured_speedup(const RunMeasurement& before, const RunMeasurement& aft
     ratios.push_back(resampled_mean(before.steps_s, draw) / resampled_mean(after.steps_s, draw));
   }
   return {before.mean_step_s / after.mean_step_s, quantile(ratios, 0.05), quantile(ratios, 0.95)};
+}
+
+Speedup measured_between(const RunMeasurement& before, const RunMeasurement& after,
+                         const RunMeasurement& again) {
+  const Speedup first = measured_speedup(before, after);
+  const Speedup second = measured_speedup(again, after);
+  return {std::sqrt(first.speedup * second.speedup), std::min(first.low, second.low),
+          std::max(first.high, second.high)};
 }
 
 bool prediction_held(const Speedup& predicted, const Speedup& measured) {

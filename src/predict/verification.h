@@ -27,6 +27,11 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank);
 Speedup measured_speedup(const RunMeasurement& before, const RunMeasurement& after,
                          std::uint64_t seed = 1);
 
+/// The same between two runs of the job as it is, one before and one after: of the mean of both (of
+/// logarithms), with an interval that holds what either of them says.
+Speedup measured_between(const RunMeasurement& before, const RunMeasurement& after,
+                         const RunMeasurement& again);
+
 /// Whether the measured value lies in the predicted interval.
 bool prediction_held(const Speedup& predicted, const Speedup& measured);
 

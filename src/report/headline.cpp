@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "report/tried/trial_words.h"
 #include "report/words.h"
+#include "trial/trial_folder.h"
 
 namespace unstarve::report {
 
@@ -59,10 +61,13 @@ std::string what_happened(const Report& report) {
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {
-  const auto best = std::max_element(verification.begin(), verification.end(),
-                                     [](const Verification& a, const Verification& b) {
-                                       return a.measured.speedup < b.measured.speedup;
-                                     });
+  const auto best =
+      std::max_element(verification.begin(), verification.end(),
+                       [&verification](const Verification& a, const Verification& b) {
+                         const bool kept = a.outcome == trial::Outcome::kKept;
+                         if (kept != (b.outcome == trial::Outcome::kKept)) return !kept;
+                         return total_speedup(verification, a) < total_speedup(verification, b);
+                       });
   return best == verification.end() ? nullptr : &*best;
 }
 
@@ -71,9 +76,12 @@ std::string proof_sentence(const Verification& tried) {
   std::string text = tried.measured.speedup < 1
                          ? fmt::format("{} did not make the job faster: {}", tried.remedy, measured)
                          : fmt::format("{} made the job {} faster", tried.remedy, measured);
-  if (!tried.predicted) return text + "; nothing had been predicted";
-  return text + fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
-                            tried.held ? "held" : "did not hold");
+  if (tried.base != trial::kBefore) text += " on top of " + tried.base;
+  text += tried.predicted ? fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
+                                        tried.held ? "held" : "did not hold")
+                          : std::string("; nothing had been predicted");
+  if (const std::string drift = drift_words(tried); !drift.empty()) text += "; " + drift;
+  return text;
 }
 
 const diagnose::Finding* leading_finding(const Report& report) {

@@ -17,10 +17,12 @@ bool job_failed(const RunFacts& facts);
 /// The finding that the verdict begins with; null where there is none.
 const diagnose::Finding* leading_finding(const Report& report);
 
-/// The verified remedy with the largest measured speed-up; null when nothing was tried.
+/// The verified remedy that, with what it was tried on top of, made the job fastest; null when
+/// nothing was tried.
 const Verification* best_verified(const std::vector<Verification>& verification);
 
-/// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held"
+/// "more_workers made the job 2.11x [2.04..2.18] faster; predicted ..., which held". Where it is
+/// not to be kept, that and why.
 std::string proof_sentence(const Verification& tried);
 
 /// The remedy that the verdict names, with its prediction; where its finding has none, that of the

@@ -50,9 +50,9 @@ LoaderWords words_of(const Json& json) {
           text_at(json, "iterated_at")};
 }
 
-/// Why the hook left a loader as it was, for the first that it did.
-std::string first_reason(const Json& text) {
-  const Json refused = member(text, "fix_refused");
+/// Why the hook left a loader as it was, or gave it less, for the first that it did.
+std::string first_reason(const Json& text, const char* key) {
+  const Json refused = member(text, key);
   return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
 }
 
@@ -113,7 +113,8 @@ HookText parse_hook_text(std::string_view process_text) {
   words.data_left_out = left_out.is_array() &&
                         std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
   words.fix_applied = text.contains("fix_applied");
-  words.fix_refused = first_reason(text);
+  words.fix_refused = first_reason(text, "fix_refused");
+  words.fix_limited = first_reason(text, "fix_limited");
   words.profile = profile_of(member(text, "profile"));
   const Json device = member(text, "trains_on");
   words.device.kind = text_at(device, "device");

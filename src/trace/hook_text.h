@@ -40,6 +40,7 @@ struct HookText {
   bool data_left_out = false;                   // its path is too long for a ring's text
   bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
   std::string fix_refused;                      // why it left one alone; empty when it did not
+  std::string fix_limited;  // why one got less than was asked for; empty when none did
   ProfileText profile;
   TrainingDevice device;                      // that it trains on; without the process
   std::int64_t rank = -1;                     // of a distributed job; -1: it is none of such

@@ -146,7 +146,7 @@ class Demo {
       return {};
     }
     const advise::Application application = *entry.apply(*remedy);
-    const auto after = measure(entry.id, {plain_script_, data_folder_, application.environment});
+    const auto after = measure(entry.id, {plain_script_, data_folder_, application.environment()});
     if (!after) return forward_error(after);
     keep(*after, entry.id, application.change, result);
     return {};
@@ -223,7 +223,8 @@ class Demo {
 
   void keep(const Examination& after, const std::string& remedy, const std::string& how,
             DemoResult& result) {
-    result.job.verification.push_back(verify(result.job.before, after, remedy, how));
+    result.job.verification.push_back(
+        verify({result.job.before, result.job.before, after}, remedy, how));
     listener_.measured(result.job.verification.back());
   }
 

@@ -91,6 +91,7 @@ void read_hook_text(Examination& examined, const trace::RunReader& run) {
   const trace::HookText text = trace::parse_hook_text(said);
   examined.fix_applied = text.fix_applied;
   examined.fix_refused = text.fix_refused;
+  examined.fix_limited = text.fix_limited;
   if (text.data_left_out) {
     examined.remarks.emplace_back(
         "the path of the job's data is too long to be recorded: unstarve's loader was not "
@@ -151,6 +152,32 @@ std::map<std::string, predict::TrackRecord> past_predictions(const Examination& 
   const auto tried = read_tried_predictions(folder_of_runs(examined.run_dir));
   if (!tried) return {};
   return predict::track_records(*tried);
+}
+
+/// Adds the gains of faster loading, where the job waits enough for its loader.
+void predict_loading(Examination& examined, const advise::Calibration& calibration,
+                     const advise::TrackRecords& past) {
+  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
+  const trace::Timeline& timeline = examined.recording->timeline;
+  const auto basis =
+      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
+                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
+                                examined.workers, calibration, past});
+  if (!basis) {
+    // Why a run has no steps was said already.
+    const bool own = timeline.input == trace::InputKind::kRun;
+    const bool log = timeline.input == trace::InputKind::kCsv;
+    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
+    if (!said) examined.remarks.push_back(basis.error().message);
+    return;
+  }
+  advise::Predictions loading = advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  examined.predictions.gains.merge(loading.gains);
+  std::vector<std::string>& notes = examined.predictions.notes;
+  for (std::string& note : loading.notes) {  // of a late rank both say the same
+    const bool said = std::find(notes.begin(), notes.end(), note) != notes.end();
+    if (!said) notes.push_back(std::move(note));
+  }
 }
 
 }  // namespace
@@ -215,21 +242,10 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 
 void predict(Examination& examined, const advise::Calibration& calibration) {
   for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
-  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
-  const trace::Timeline& timeline = examined.recording->timeline;
-  const auto basis =
-      advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
-                               {examined.measurement.gpu_utilization_mean, examined.job_cpu,
-                                examined.workers, calibration, past_predictions(examined)});
-  if (!basis) {
-    // Why a run has no steps was said already.
-    const bool own = timeline.input == trace::InputKind::kRun;
-    const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
-    if (!said) examined.remarks.push_back(basis.error().message);
-    return;
-  }
-  examined.predictions = advise::predict_gains(examined.diagnosis, examined.job, *basis);
+  if (examined.diagnosis.findings.empty()) return;
+  const advise::TrackRecords past = past_predictions(examined);
+  examined.predictions = advise::predict_edits(examined.diagnosis, examined.job, past);
+  predict_loading(examined, calibration, past);
   for (const std::string& note : examined.predictions.notes) examined.remarks.push_back(note);
   examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
 }

@@ -55,6 +55,7 @@ struct Examination {
   std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed
   bool fix_applied = false;                  // the hook changed a loader as it was asked to
   std::string fix_refused;                   // why it did not
+  std::string fix_limited;                   // why a loader got less than was asked for
 };
 
 /// Reads a run directory and diagnoses it. Predictions are those that its store keeps, made with

@@ -1,11 +1,16 @@
 #include "trial/fix_series.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "advise/catalogue.h"
 #include "trial/calibrate.h"
+#include "trial/history/trial_list.h"
 #include "trial/observed_job.h"
+#include "trial/permanent/source_diff.h"
 
 namespace unstarve::trial {
 
@@ -19,6 +24,24 @@ Result<std::string> python_path(const Installation& parts, const std::string& fo
   return ours;
 }
 
+/// A remedy that the hook can apply, as one run advises it.
+struct Candidate {
+  const advise::CatalogueEntry* entry = nullptr;
+  advise::Remedy remedy;
+  advise::Application application;
+};
+
+/// Which to try first: what is predicted to gain most, of two the surer one; then what nothing is
+/// predicted of, by effort.
+bool comes_before(const Candidate& a, const Candidate& b) {
+  const Reading<predict::Speedup>& gain = a.remedy.predicted;
+  const Reading<predict::Speedup>& other = b.remedy.predicted;
+  if (gain.has_value() != other.has_value()) return gain.has_value();
+  if (!gain) return false;
+  if ((*gain).speedup != (*other).speedup) return (*gain).speedup > (*other).speedup;
+  return (*gain).low > (*other).low;
+}
+
 class FixSeries {
  public:
   FixSeries(const Installation& parts, const FixOptions& options, TrialListener& listener,
@@ -30,17 +53,20 @@ class FixSeries {
     if (!before) return forward_error(before);
     predict_calibrated(*before);
     TriedJob job{*std::move(before), {}};
-    for (const advise::CatalogueEntry& entry : advise::catalogue()) {
-      if (!entry.model && !entry.apply) continue;
-      if (const Status tried = try_one(entry, job); !tried) return forward_error(tried);
+    for (std::optional<Candidate> next = choose(job); next; next = choose(job)) {
+      if (const Status tried = try_one(*next, job); !tried) return forward_error(tried);
     }
+    for (const advise::CatalogueEntry& entry : advise::catalogue()) say_not_tried(entry, job);
     return job;
   }
 
  private:
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
-  Result<Examination> run_one(const std::string& label, const Environment& environment) {
+  const Examination& base(const TriedJob& job) const { return kept_ ? *kept_ : job.before; }
+
+  Result<Examination> run_one(const std::string& label, const Environment& environment,
+                              bool until_known = false) {
     Trial trial;
     trial.label = label;
     trial.command = options_.command;
@@ -48,33 +74,67 @@ class FixSeries {
     trial.run_dir = trial_dir(options_.folder, label);
     trial.emulation = options_.emulation;
     trial.length.seconds = options_.trial_seconds;
+    trial.length.until_known = until_known;
     return run_trial(parts_, trial, listener_, told_);
   }
 
-  /// Says why a remedy is not tried, or tries it.
-  Status try_one(const advise::CatalogueEntry& entry, TriedJob& job) {
-    const advise::Remedy* remedy = job.before.advice.find(entry.id);
-    if (remedy == nullptr) {
-      if (entry.apply) listener_.not_tried(entry.id, "the diagnosis does not advise it");
-      return {};
+  /// The next remedy to try on what holds so far. On top of a remedy that was kept only what is
+  /// predicted to help further; a remedy whose prediction reaches down to none is not advised.
+  std::optional<Candidate> choose(const TriedJob& job) const {
+    std::optional<Candidate> best;
+    for (const advise::CatalogueEntry& entry : advise::catalogue()) {
+      if (!entry.apply || tried_.count(entry.id) != 0) continue;
+      const advise::Remedy* remedy = base(job).advice.find(entry.id);
+      if (remedy == nullptr || (kept_ && !remedy->predicted)) continue;
+      const auto application = entry.apply(*remedy);
+      if (!application) continue;
+      const Candidate candidate = {&entry, *remedy, *application};
+      if (!best || comes_before(candidate, *best)) best = candidate;
     }
-    const auto application = entry.apply ? entry.apply(*remedy) : std::nullopt;
-    if (!application) {
-      listener_.not_tried(entry.id, entry.why_not_tried);
-      return {};
-    }
-    return run_with(entry.id, *application, job);
+    return best;
   }
 
-  Status run_with(const std::string& id, const advise::Application& application, TriedJob& job) {
-    listener_.begins(id, application.change);
-    Environment environment = application.environment;
+  void say_not_tried(const advise::CatalogueEntry& entry, const TriedJob& job) {
+    if (tried_.count(entry.id) != 0) return;
+    if (job.before.advice.find(entry.id) == nullptr) {
+      // What is not tried by itself anyway is not worth a word.
+      const auto gain = job.before.predictions.gains.find(entry.id);
+      if (gain != job.before.predictions.gains.end()) {
+        const predict::Speedup& sure = gain->second;
+        listener_.not_tried(
+            entry.id, fmt::format("it is not sure to gain: predicted {:.2f}x, {:.2f} to {:.2f}",
+                                  sure.speedup, sure.low, sure.high));
+      } else if (entry.apply && entry.model) {
+        listener_.not_tried(entry.id, "the diagnosis does not advise it");
+      }
+    } else if (!entry.apply) {
+      if (!entry.why_not_tried.empty()) listener_.not_tried(entry.id, entry.why_not_tried);
+    } else if (kept_) {
+      listener_.not_tried(
+          entry.id, "beside " + kept_label_ + ", which was kept, it is not predicted to gain");
+    }
+  }
+
+  Result<Environment> environment_of(const advise::Application& application) const {
+    Environment environment = application.environment();
     if (application.needs_package) {
       const auto path = python_path(parts_, options_.folder);
       if (!path) return forward_error(path);
       environment.emplace_back("PYTHONPATH", *path);
     }
-    const auto after = run_one(id, environment);
+    return environment;
+  }
+
+  /// Runs the job with the remedy, and then once more without it: a machine that has become slower
+  /// or faster meanwhile would otherwise be taken for the remedy's doing.
+  Status try_one(const Candidate& candidate, TriedJob& job) {
+    const std::string id = candidate.entry->id;
+    tried_.insert(id);
+    const advise::Application applied = combined(applied_, candidate.application);
+    listener_.begins(id, applied.change);
+    const auto environment = environment_of(applied);
+    if (!environment) return forward_error(environment);
+    auto after = run_one(id, *environment);
     if (!after) return forward_error(after);
     if (!after->fix_applied) {
       listener_.not_tried(
@@ -82,15 +142,58 @@ class FixSeries {
                   (after->fix_refused.empty() ? "the hook saw none" : after->fix_refused));
       return {};
     }
-    job.verification.push_back(verify(job.before, *after, id, application.change));
-    listener_.measured(job.verification.back());
-    return {};
+    auto again = run_again(id);
+    if (!again && told_) return forward_error(again);
+    const Examination& opening = opening_ ? *opening_ : base(job);
+    Verification tried = verify({base(job), opening, *after, again ? &*again : nullptr}, id,
+                                candidate.application.change);
+    tried.base = kept_ ? kept_label_ : kBefore;
+    const LoaderChange change = loader_change(job.before, *after, applied);
+    tried.permanent = in_words(change, job.before.job.loader_place);
+    tried.diff = diff_at(job.before.job.loader_place, change);
+    list_.push_back({id, tried.how, tried.base, opening_label_, again ? again_label(id) : "",
+                     tried.permanent, tried.diff});
+    listener_.measured(tried);
+    const bool kept = tried.outcome == Outcome::kKept;
+    job.verification.push_back(std::move(tried));
+    if (kept) {
+      keep(id, applied, *std::move(after));
+    } else if (again) {
+      opening_ = *std::move(again);
+      opening_label_ = again_label(id);
+    }
+    return write_trial_list(options_.folder, list_);
+  }
+
+  static std::string again_label(const std::string& id) { return id + ".again"; }
+
+  /// What holds so far, until its mean step is known: a run as long as the first is not needed to
+  /// tell whether the machine is what it was.
+  Result<Examination> run_again(const std::string& id) {
+    const auto environment = environment_of(applied_);
+    if (!environment) return forward_error(environment);
+    return run_one(again_label(id), *environment, true);
+  }
+
+  void keep(const std::string& id, const advise::Application& applied, Examination after) {
+    applied_ = applied;
+    kept_ = std::move(after);
+    kept_label_ = opening_label_ = id;
+    opening_.reset();
+    predict_calibrated(*kept_);
   }
 
   const Installation& parts_;
   const FixOptions& options_;
   TrialListener& listener_;
   std::optional<int>& told_;
+  std::set<std::string> tried_;
+  advise::Application applied_;         // by all that was kept
+  std::optional<Examination> kept_;     // the run with that; none: nothing was
+  std::string kept_label_;              // the last of it
+  std::optional<Examination> opening_;  // the last run of that setting; none: the first
+  std::string opening_label_ = kBefore;
+  std::vector<ListedTrial> list_;
 };
 
 }  // namespace

@@ -18,8 +18,10 @@ struct FixOptions {
   Emulation* emulation = nullptr;  // the GPUs of all runs; none: the machine's
 };
 
-/// Runs the job as it is, then once with each remedy that is advised and that the hook can apply
-/// without a change of the job's source, and compares. Where a signal ended it, `told` is that one.
+/// Runs the job as it is, then with each remedy that is advised and that the hook can apply without
+/// a change of the job's source, in the order of their predicted gains; after each, the job without
+/// it once more. A remedy that is faster than both of these runs is kept, and what is predicted to
+/// help further is tried on top of it. Where a signal ended it, `told` is that one.
 /// Errors: as run_trial().
 Result<TriedJob> run_fix_series(const Installation& parts, const FixOptions& options,
                                 TrialListener& listener, std::optional<int>& told);

@@ -4,18 +4,29 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "advise/catalogue.h"
 #include "predict/verification.h"
 #include "trace/run_writer.h"
+#include "trial/history/trial_list.h"
 
 namespace unstarve::trial {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+// A gain below this is worth no change of a script.
+constexpr double kWorthKeeping = 1.02;
+
+Outcome outcome_of(const predict::Speedup& measured) {
+  if (measured.low > 1 && measured.speedup >= kWorthKeeping) return Outcome::kKept;
+  return measured.high < 1 ? Outcome::kSlower : Outcome::kNotKept;
+}
 
 bool holds_run(const fs::path& folder) {
   std::error_code unknown;
@@ -42,21 +53,78 @@ trace::FindingRow finding_row(std::size_t index, const diagnose::Finding& findin
   return row;
 }
 
-trace::PredictionRow prediction_row(const std::string& remedy, const predict::Speedup& gain,
+/// `base`: the run whose advice it is.
+trace::PredictionRow prediction_row(const std::string& base, const std::string& remedy,
+                                    const predict::Speedup& gain,
                                     const std::vector<Verification>& verification) {
   trace::PredictionRow row;
   row.remedy = remedy;
   row.predicted_speedup = gain.speedup;
   row.low = gain.low;
   row.high = gain.high;
-  const auto tried = std::find_if(verification.begin(), verification.end(),
-                                  [&remedy](const Verification& v) { return v.remedy == remedy; });
-  if (tried == verification.end()) return row;
+  const auto tried = std::find_if(
+      verification.begin(), verification.end(),
+      [&](const Verification& one) { return one.remedy == remedy && one.base == base; });
+  if (tried == verification.end() || !tried->predicted) return row;
   row.measured_speedup = tried->measured.speedup;
   row.measured_low = tried->measured.low;
   row.measured_high = tried->measured.high;
   row.held = tried->held ? 1 : 0;
   return row;
+}
+
+/// The prediction of a remedy that was tried on top of another, in the store of that one's run.
+Status store_on_top(const TriedJob& job, const Verification& tried) {
+  const fs::path folder = fs::path(job.before.run_dir).parent_path();
+  auto writer = trace::RunWriter::reopen((folder / tried.base).string());
+  if (!writer) return forward_error(writer);
+  (*writer)->add(prediction_row(tried.base, tried.remedy, *tried.predicted, job.verification));
+  return (*writer)->commit();
+}
+
+/// Runs of a folder, each examined once.
+class Runs {
+ public:
+  Runs(const std::string& folder, const Examination& before) : folder_(folder), before_(before) {}
+
+  /// Null where there is none that was measured.
+  const Examination* find(const std::string& label) {
+    if (label == kBefore) return before_.measured ? &before_ : nullptr;
+    const auto known = examined_.find(label);
+    if (known != examined_.end()) return known->second ? &*known->second : nullptr;
+    std::optional<Examination>& run = examined_[label];
+    if (holds_run(trial_dir(folder_, label))) {
+      auto examined = examine_run(trial_dir(folder_, label));
+      if (examined && examined->measured) run = *std::move(examined);
+    }
+    return run ? &*run : nullptr;
+  }
+
+ private:
+  const std::string& folder_;
+  const Examination& before_;
+  std::map<std::string, std::optional<Examination>> examined_;
+};
+
+/// What the list of a folder says was tried; a run that cannot be read any more is left out.
+void read_listed(const std::string& folder, const std::vector<ListedTrial>& trials, TriedJob& job) {
+  Runs runs(folder, job.before);
+  for (const ListedTrial& trial : trials) {
+    const Examination* const base = runs.find(trial.base);
+    const Examination* const opening = runs.find(trial.opening);
+    const Examination* const after = runs.find(trial.remedy);
+    if (base == nullptr || opening == nullptr || after == nullptr) {
+      job.before.remarks.push_back(fmt::format("{} was not measured: too few steps", trial.remedy));
+      continue;
+    }
+    Verification tried =
+        verify({*base, *opening, *after, trial.again.empty() ? nullptr : runs.find(trial.again)},
+               trial.remedy, trial.how);
+    tried.base = trial.base;
+    tried.permanent = trial.permanent;
+    tried.diff = trial.diff;
+    job.verification.push_back(std::move(tried));
+  }
 }
 
 }  // namespace
@@ -74,6 +142,10 @@ Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& prog
   if (!before) return forward_error(before);
   TriedJob job{*std::move(before), {}};
   if (!holds_trials(folder)) return job;
+  if (const std::vector<ListedTrial> trials = read_trial_list(folder); !trials.empty()) {
+    read_listed(folder, trials, job);
+    return job;
+  }
   for (const advise::CatalogueEntry& entry : advise::catalogue()) {
     const std::string run_dir = trial_dir(folder, entry.id);
     if (!holds_run(run_dir)) continue;
@@ -85,23 +157,31 @@ Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& prog
     }
     const advise::Remedy* advised = job.before.advice.find(entry.id);
     job.verification.push_back(
-        verify(job.before, *after, entry.id, advised != nullptr ? advised->how : ""));
+        verify({job.before, job.before, *after}, entry.id, advised != nullptr ? advised->how : ""));
   }
   return job;
 }
 
-Verification verify(const Examination& before, const Examination& after, const std::string& remedy,
-                    const std::string& how) {
+Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how) {
+  const Examination& after = runs.after;
   Verification verification;
   verification.remedy = remedy;
   verification.how = how;
-  const advise::Remedy* advised = before.advice.find(remedy);
-  verification.predicted =
-      advised == nullptr ? Reading<predict::Speedup>(WhyAbsent::kNotObserved) : advised->predicted;
-  verification.measured = predict::measured_speedup(*before.measured, *after.measured);
+  const advise::Remedy* advised = runs.base.advice.find(remedy);
+  // Of a loader that got less than was predicted nothing was.
+  verification.predicted = advised == nullptr || !after.fix_limited.empty()
+                               ? Reading<predict::Speedup>(WhyAbsent::kNotObserved)
+                               : advised->predicted;
+  const predict::RunMeasurement& opening = *runs.opening.measured;
+  verification.measured =
+      runs.again == nullptr
+          ? predict::measured_speedup(opening, *after.measured)
+          : predict::measured_between(opening, *after.measured, *runs.again->measured);
+  if (runs.again != nullptr) verification.again = runs.again->measurement;
+  verification.outcome = outcome_of(verification.measured);
   verification.held = verification.predicted &&
                       predict::prediction_held(*verification.predicted, verification.measured);
-  verification.before = before.measurement;
+  verification.before = runs.base.measurement;
   verification.after = after.measurement;
   verification.partition_after = after.diagnosis.partition;
   verification.run_dir = after.run_dir;
@@ -116,9 +196,14 @@ Status store_results(const TriedJob& job) {
     (*writer)->add(finding_row(i, findings[i], job.before.advice.for_findings[i]));
   }
   for (const auto& [remedy, gain] : job.before.predictions.gains) {
-    (*writer)->add(prediction_row(remedy, gain, job.verification));
+    (*writer)->add(prediction_row(kBefore, remedy, gain, job.verification));
   }
-  return (*writer)->commit();
+  if (Status kept = (*writer)->commit(); !kept) return kept;
+  for (const Verification& tried : job.verification) {
+    if (tried.base == kBefore || !tried.predicted) continue;
+    if (Status stored = store_on_top(job, tried); !stored) return stored;
+  }
+  return {};
 }
 
 }  // namespace unstarve::trial

@@ -27,10 +27,16 @@ struct TriedJob {
 /// Reads a folder of trials. Where `folder` is another run or a trace, nothing was tried.
 Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& progress);
 
-/// Compares a remedy's run with the run before, and says whether its prediction held. Both were
-/// measured.
-Verification verify(const Examination& before, const Examination& after, const std::string& remedy,
-                    const std::string& how);
+/// The runs that one trial is made of; `again` may be null. All were measured.
+struct TrialRuns {
+  const Examination& base;     // whose advice the remedy is
+  const Examination& opening;  // the same setting, run before the remedy
+  const Examination& after;
+  const Examination* again = nullptr;  // the same setting, run after it
+};
+
+/// Compares, and says whether the prediction held.
+Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how);
 
 /// Keeps findings and predictions, beside what was measured of them, in the store of the run, for
 /// whoever shows it again or queries it.

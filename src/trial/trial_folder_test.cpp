@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include "base/testing/test_folder.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
+#include "trial/history/trial_list.h"
 
 namespace unstarve::trial {
 namespace {
@@ -99,6 +101,36 @@ TEST_F(TrialFolder, ComparesEachRemedysRunWithTheRunBefore) {
   ASSERT_EQ(rows->size(), 1U);
   EXPECT_EQ(*rows->front().measured_speedup, tried.measured.speedup);
   EXPECT_EQ(*rows->front().held, tried.held ? 1 : 0);
+}
+
+TEST_F(TrialFolder, ARemedyIsKeptThatIsFasterThanBothRunsAroundIt) {
+  write_run(trial_dir(runs_, kBefore), 20, 60);
+  write_run(trial_dir(runs_, "more_workers"), 20, 10);        // 50 ms
+  write_run(trial_dir(runs_, "more_workers.again"), 20, 70);  // 110 ms
+  write_run(trial_dir(runs_, "pin_memory"), 20, 5);           // 45 ms, on top of it
+  write_run(trial_dir(runs_, "pin_memory.again"), 20, 0);     // 40 ms: the machine is faster now
+  ASSERT_TRUE(write_trial_list(
+      runs_,
+      {{"more_workers", "workers", "before", "before", "more_workers.again", "words", "diff"},
+       {"pin_memory", "pin", "more_workers", "more_workers", "pin_memory.again", "", ""},
+       {"../x", "", "before", "before", "", "", ""}}));
+  const auto job = read(runs_);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->verification.size(), 2U) << "a name is no path";
+  const Verification& kept = job->verification[0];
+  EXPECT_NEAR(kept.measured.speedup, std::sqrt(2.0 * 2.2), 1e-6);
+  EXPECT_NEAR(kept.measured.low, 2.0, 1e-6);
+  EXPECT_NEAR(kept.measured.high, 2.2, 1e-6);
+  EXPECT_EQ(kept.outcome, Outcome::kKept);
+  ASSERT_TRUE(kept.again);
+  EXPECT_NEAR(kept.again->step_us, 110'000, 1e-6);
+  EXPECT_EQ(kept.permanent, "words");
+  EXPECT_EQ(kept.diff, "diff");
+  const Verification& doubtful = job->verification[1];
+  EXPECT_EQ(doubtful.base, "more_workers");
+  EXPECT_NEAR(doubtful.before.step_us, 50'000, 1e-6);
+  EXPECT_EQ(doubtful.outcome, Outcome::kNotKept) << "faster than one of both runs alone";
+  EXPECT_FALSE(doubtful.predicted);
 }
 
 TEST_F(TrialFolder, FewStepsPredictNothingAndSayWhy) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/reading.h"
@@ -17,6 +18,13 @@ struct Measurement {
   Reading<double> gpu_utilization_mean;  // 0..1, as the driver reports it
 };
 
+/// What a trial says of a remedy.
+enum class Outcome {
+  kNotKept,  // its run is not clearly faster than both runs around it
+  kSlower,   // it is clearly slower than both
+  kKept,     // clearly faster than both
+};
+
 /// A remedy that was tried: what was promised, what came of it.
 struct Verification {
   std::string remedy;  // id, as in the catalogue
@@ -28,6 +36,14 @@ struct Verification {
   Measurement after;
   Reading<diagnose::Partition> partition_after;
   std::string run_dir = {};  // of the run with the remedy
+  /// What `before` is the measurement of: the job as it is, or with the remedy kept before this
+  /// one.
+  std::string base = "before";
+  /// The same once more, after the remedy: where it differs, so does the machine. None: not run.
+  std::optional<Measurement> again = {};
+  Outcome outcome = Outcome::kNotKept;
+  std::string permanent = {};  // in words, what keeps it
+  std::string diff = {};       // the same for `patch`; empty where the source could not be read
 };
 
 }  // namespace unstarve::trial

@@ -34,11 +34,7 @@ for epoch in range(2):
 
 REFUSALS = """
 import multiprocessing, sys, torch
-from torch.utils.data import DataLoader, IterableDataset
-
-class Stream(IterableDataset):
-    def __iter__(self):
-        return iter(range(3))
+from torch.utils.data import DataLoader
 
 class Numbers(list):
     pass
@@ -48,7 +44,6 @@ held.file = open(__file__)
 unpicklable = Numbers([1, 2, 3])
 unpicklable.transform = lambda number: number
 for data, options in [
-    (Stream(), {}),
     ([1, 2, 3], {"batch_size": None}),
     (held, {}),
 ]:
@@ -101,7 +96,7 @@ def test_what_would_not_be_safe_is_refused_with_its_reason(tmp_path: Path) -> No
     assert {r["num_workers"] for r in job.main.of("loader")} == {0}
     assert "fix_applied" not in job.main.text
     reasons = [refused["reason"] for refused in job.main.text["fix_refused"]]
-    expected = ["iterable", "batch_size is None", "holds an open", "not picklable", "__main__"]
+    expected = ["batch_size is None", "holds an open", "not picklable", "__main__"]
     assert len(reasons) == len(expected)
     assert all(word in reason for word, reason in zip(expected, reasons, strict=True))
 
@@ -144,3 +139,110 @@ def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
     refused = job.main.text["fix_refused"]
     assert [fix["loader"] for fix in refused] == [1] and "natively" in refused[0]["reason"]
     assert len(job.main.of("wait")) >= 3 + 3
+
+
+STREAM = """
+import random, sys
+import numpy
+import torch
+from torch.utils.data import DataLoader, IterableDataset
+
+class Numbers(IterableDataset):
+    passes = 0
+    def __iter__(self):
+        self.passes += 1
+        kept = list(range(20))
+        random.shuffle(kept)
+        for number in kept:
+            noise = float(torch.rand(())) if self.passes == 1 else 0.0
+            yield torch.tensor([float(number), noise, numpy.random.random()]), self.passes
+
+random.seed(3)
+numpy.random.seed(4)
+torch.manual_seed(5)
+loader = DataLoader(Numbers(), batch_size=int(sys.argv[1]), num_workers=int(sys.argv[2]))
+for _ in range(3):
+    for numbers, passes in loader:
+        print(numbers.dtype, numbers.tolist(), passes.tolist())
+"""
+
+
+def test_a_stream_gets_one_worker_that_goes_on_where_it_was(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(STREAM)
+    plain = run_python([script, "4", "0"], environment())
+    job = run_job(tmp_path, [script, "4", "0"], UNSTARVE_FIX='{"num_workers": 2}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout), job.process.stderr
+    assert (job.process.stderr, job.errors) == ("", [])
+    assert {record["num_workers"] for record in job.main.of("loader")} == {1}
+    assert "deliver all of it" in job.main.text["fix_limited"][0]["reason"]
+    assert job.main.text["fix_applied"][0]["after"]["persistent_workers"] is True
+    (only,) = job.workers
+    assert len(only.of("fetch")) >= 15, "one process for all passes"
+
+
+def test_a_stream_with_workers_keeps_their_number(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(STREAM.replace("for _ in range(3)", "for _ in range(1)"))
+    fix = json.dumps({"num_workers": 2, "prefetch_factor": 4})
+    job = run_job(tmp_path, [script, "4", "1"], UNSTARVE_FIX=fix)
+    assert job.process.returncode == 0
+    assert "another order" in job.main.text["fix_refused"][0]["reason"]
+
+
+def test_workers_that_live_on_give_the_same_batches(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    shuffled = ORDER.replace("shuffle=True", "shuffle=True, num_workers=1")
+    own = shuffled.replace("range(2)", "range(4)").replace(", generator=generator)", ")")
+    script.write_text(own)
+    seeded = own.replace("generator =", "torch.manual_seed(9)\ngenerator =")
+    script.write_text(seeded)
+    plain = run_python([script], environment())
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"persistent_workers": true}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout), job.process.stderr
+    assert (job.process.stderr, job.errors) == ("", [])
+    assert len(job.workers) == 1, "of four passes"
+    assert job.main.text["fix_applied"][0]["after"]["persistent_workers"] is True
+
+
+CHANGES = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    epoch = 0
+    def __len__(self):
+        return 6
+    def __getitem__(self, index):
+        return index + 100 * self.epoch
+
+data = Numbers()
+loader = DataLoader(data, batch_size=3, num_workers=1)
+for epoch in range(3):
+    data.epoch = epoch
+    print([batch.tolist() for batch in loader])
+first, second = iter(loader), iter(loader)
+print(next(first).tolist(), next(second).tolist(), next(first).tolist(), next(second).tolist())
+"""
+
+
+def test_a_job_that_would_notice_gets_new_workers(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(CHANGES)
+    plain = run_python([script], environment())
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"persistent_workers": true}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout), job.process.stderr
+    assert job.errors == []
+
+
+def test_fewer_workers_are_for_who_asks_for_them(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(ORDER.replace("shuffle=True", "shuffle=True, num_workers=3"))
+    plain = run_python([script], environment())
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"num_workers": 1, "fewer": true}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout)
+    assert job.main.text["fix_applied"][0]["after"]["num_workers"] == 1
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    job = run_job(kept, [script], UNSTARVE_FIX='{"num_workers": 1}')
+    assert "fix_applied" not in job.main.text

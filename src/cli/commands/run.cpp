@@ -10,10 +10,12 @@
 #include "cli/live_trials.h"
 #include "cli/live_verdict.h"
 #include "cli/terminal.h"
+#include "report/headline.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
+#include "report/tried/trial_words.h"
 #include "trial/calibrate.h"
 #include "trial/fix_series.h"
 #include "trial/observed_job.h"
@@ -43,6 +45,9 @@ void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text
 /// What shows each trial of `run --fix`.
 class FixTrials final : public LiveTrials<trial::TrialListener> {
  public:
+  void measured(const trial::Verification& tried) override {
+    say("tried " + report::tried_sentence(tried));
+  }
   void not_tried(const std::string& remedy, const std::string& why) override {
     say(fmt::format("{} is not tried: {}", remedy, why));
   }
@@ -135,12 +140,23 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
   if (!shown && context.exit_code == kSuccess) context.exit_code = kFailed;
 }
 
+/// The diff that makes permanent what was kept, for `patch`.
+void write_patch(const std::string& run_dir, const std::vector<trial::Verification>& tried) {
+  const trial::Verification* const best = report::best_verified(tried);
+  if (best == nullptr || best->outcome != trial::Outcome::kKept || best->diff.empty()) return;
+  const std::string path = run_dir + "/fix.patch";
+  const Status written = write_file(path, best->diff);
+  say(written ? "to keep it: patch -p0 < " + path : written.error().message);
+}
+
 /// Tries what the hook can apply. Of a series that a signal ended, the signal decides the exit
 /// code.
 void fix(const Options& options, const std::string& run_dir, trial::Emulation* emulation,
          CommandContext& context) {
-  say(fmt::format("trial runs of {:.0f} s each; the job's output goes to {}/*/output.log",
-                  options.trial_seconds, run_dir));
+  const std::string length = options.trial_seconds > 0
+                                 ? fmt::format("of {:.0f} s each", options.trial_seconds)
+                                 : std::string("to the job's end");
+  say(fmt::format("trial runs {}; the job's output goes to {}/*/output.log", length, run_dir));
   FixTrials trials;
   std::optional<int> told;
   const auto job = trial::run_fix_series(
@@ -150,6 +166,7 @@ void fix(const Options& options, const std::string& run_dir, trial::Emulation* e
     report_error(context, job.error());
   } else {
     context.exit_code = present(options, run_dir, *job) ? kSuccess : kFailed;
+    write_patch(run_dir, job->verification);
   }
   if (told) context.exit_code = kEndedBySignal + *told;
 }

@@ -80,7 +80,12 @@ std::string why_html(const Report& report) {
 
 std::string last_line_html(const Report& report) {
   if (const Verification* tried = best_verified(report.verification)) {
-    return fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
+    std::string text =
+        fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
+    if (tried->outcome == trial::Outcome::kKept && !tried->diff.empty()) {
+      text += fmt::format("<dt>Change</dt><dd><pre>{}</pre></dd>", escape(tried->diff));
+    }
+    return text;
   }
   const std::string next = next_sentence(report.advice);
   return next.empty() ? "" : fmt::format("<dt>Next</dt><dd><p>{}</p></dd>", escape(next));

@@ -73,6 +73,7 @@ inline Report report() {
                     {"unstarve_loader", "unstarve.ImageFolderLoader, 2 threads",
                      predict::Speedup{5.71, 5.3, 5.84}, predict::Speedup{5.75, 5.69, 5.8}, true,
                      before, measurement(35'400, 0.983, 904.0, 0.78), fed_partition()}};
+  for (Verification& tried : r.verification) tried.outcome = trial::Outcome::kKept;
   r.utilization = {utilization("before", 0.05, 0.4, 0.9),
                    utilization("more_workers", 0.18, 0.6, 0.9),
                    utilization("unstarve_loader", 0.97, 0.0, 1.0)};

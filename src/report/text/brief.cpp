@@ -6,6 +6,7 @@
 
 #include "report/headline.h"
 #include "report/text/sections.h"
+#include "report/tried/trial_words.h"
 #include "report/words.h"
 
 namespace unstarve::report {
@@ -66,21 +67,43 @@ Lines what_it_did(const Report& report, const TextOptions& options) {
   return lines;
 }
 
-/// An edit line by line, a flag, or what is to be done in a sentence.
-Lines change(const advise::Remedy& remedy, const TextOptions& options) {
+/// An edit line by line, or what is to be done in a sentence.
+Lines change(const std::string& edit, const std::string& how, const TextOptions& options) {
   Lines lines;
-  if (remedy.edit.empty()) {
-    add({"Change", remedy.how, 3}, options, lines);
+  if (edit.empty()) {
+    add({"Change", how, 3}, options, lines);
     return lines;
   }
-  for (std::size_t from = 0; from < remedy.edit.size();) {
-    const std::size_t end = std::min(remedy.edit.find('\n', from), remedy.edit.size());
-    const Tone tone = remedy.edit[from] == '+' ? Tone::kGood : Tone::kPlain;
-    add({lines.empty() ? "Change" : " ", remedy.edit.substr(from, end - from), 1, tone}, options,
-        lines);
+  for (std::size_t from = 0; from < edit.size();) {
+    const std::size_t end = std::min(edit.find('\n', from), edit.size());
+    const Tone tone = edit[from] == '+' ? Tone::kGood : Tone::kPlain;
+    add({lines.empty() ? "Change" : " ", edit.substr(from, end - from), 1, tone}, options, lines);
     from = end + 1;
   }
   return lines;
+}
+
+/// The lines of a diff that change: where they are, the first line says.
+std::string changed_lines(const std::string& diff) {
+  std::string text;
+  bool in_hunk = false;
+  for (std::size_t from = 0; from < diff.size();) {
+    const std::size_t end = std::min(diff.find('\n', from), diff.size());
+    const std::string_view line = std::string_view(diff).substr(from, end - from);
+    in_hunk = in_hunk || line.substr(0, 2) == "@@";
+    if (in_hunk && line.substr(0, 2) != "@@") text += fmt::format("{}\n", line);
+    from = end + 1;
+  }
+  return text;
+}
+
+/// What keeps a remedy that was kept.
+Lines permanent_change(const Report& report, const Verification& tried,
+                       const TextOptions& options) {
+  const advise::Remedy* const remedy = report.advice.find(tried.remedy);
+  if (!tried.diff.empty()) return change(changed_lines(tried.diff), "", options);
+  if (!tried.permanent.empty()) return change("", tried.permanent, options);
+  return remedy == nullptr ? Lines() : change(remedy->edit, remedy->how, options);
 }
 
 /// What to do, and what it would gain or was measured to.
@@ -89,7 +112,7 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
   const Verification* tried = best_verified(report.verification);
   if (tried == nullptr && report.advice.next_remedy) {
     const advise::Remedy& remedy = *report.advice.next_remedy;
-    lines = change(remedy, options);
+    lines = change(remedy.edit, remedy.how, options);
     const std::string gain =
         remedy.predicted
             ? fmt::format("predicted {:.2f}x faster, {:.2f} to {:.2f}", (*remedy.predicted).speedup,
@@ -98,10 +121,10 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
     add({"Gain", gain}, options, lines);
   }
   if (tried != nullptr) {
-    const advise::Remedy* const remedy = report.advice.find(tried->remedy);
-    if (remedy != nullptr && tried->measured.low > 1) lines = change(*remedy, options);
+    if (tried->outcome == trial::Outcome::kKept) lines = permanent_change(report, *tried, options);
     const bool good = tried->held || !tried->predicted;
     add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
+    add({"Tried", others_tried(report.verification, *tried), 2}, options, lines);
   }
   return lines;
 }

@@ -1,7 +1,5 @@
 #include "report/text/tried_predictions.h"
 
-#include <fmt/format.h>
-
 #include "report/text/sections.h"
 #include "report/text/table.h"
 #include "report/words.h"
@@ -13,8 +11,6 @@ namespace {
 Cell plain(const std::string& text, const TextOptions& options) {
   return {{printable(text, options)}};
 }
-
-std::string percent_text(double ratio) { return fmt::format("{:.0f} %", 100 * ratio); }
 
 }  // namespace
 
@@ -47,8 +43,8 @@ std::string render_tried_predictions(const std::vector<predict::TriedPrediction>
         {plain(remedy, options),
          {{std::to_string(record.tried)}},
          {{std::to_string(record.held)}, predict::was_too_sure(record) ? Tone::kBad : Tone::kPlain},
-         {{percent_text(record.median_error)}},
-         {{percent_text(record.wide_error)}}});
+         {{ratio_text(record.median_error)}},
+         {{ratio_text(record.wide_error)}}});
   }
   return heading("Predictions that were tried", options) + render_table(all, options) + "\n" +
          heading("By remedy", options) + render_table(sums, options);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "trace/run_reader.h"
+#include "trial/history/trial_list.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -16,10 +19,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRuns = 500;  // some 2 ms each
 
-void add_tried(const fs::path& run, std::vector<predict::TriedPrediction>& tried) {
-  const std::string folder = run.string();
-  const auto reader =
-      trace::RunReader::open(holds_trials(folder) ? trial_dir(folder, kBefore) : folder);
+/// The predictions that a run's store keeps. `shown`: the folder that they are known by.
+void add_stored(const std::string& dir, const fs::path& shown,
+                std::vector<predict::TriedPrediction>& tried) {
+  const auto reader = trace::RunReader::open(dir);
   if (!reader) return;
   const auto rows = reader->predictions();
   if (!rows) return;
@@ -31,9 +34,20 @@ void add_tried(const fs::path& run, std::vector<predict::TriedPrediction>& tried
     one.measured = {*row.measured_speedup, row.measured_low.value_or(*row.measured_speedup),
                     row.measured_high.value_or(*row.measured_speedup)};
     one.held = *row.held != 0;
-    one.run = run.filename().string();
+    one.run = shown.filename().string();
     tried.push_back(std::move(one));
   }
+}
+
+void add_tried(const fs::path& run, std::vector<predict::TriedPrediction>& tried) {
+  const std::string folder = run.string();
+  if (!holds_trials(folder)) return add_stored(folder, run, tried);
+  add_stored(trial_dir(folder, kBefore), run, tried);
+  std::set<std::string> bases;  // remedies that others were tried on top of
+  for (const ListedTrial& trial : read_trial_list(folder)) {
+    if (trial.base != kBefore) bases.insert(trial.base);
+  }
+  for (const std::string& base : bases) add_stored(trial_dir(folder, base), run, tried);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 """Gives the job's DataLoaders what `unstarve run --fix` wants to try: workers, prefetch, pinning,
 or unstarve's own loader in their place.
 
-UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor and pin_memory, or with
-{"loader": "unstarve"}, whose num_workers is the most threads. Workers are limited to the CPUs at
-hand unless "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A loader is
-changed when it is first iterated, and only upwards. The batches and their order stay as they are
-(with unstarve's loader: the order, and the transforms with other draws of chance); where that, or
-the job itself, would be at risk, the loader is left alone and the reason recorded.
+UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor, pin_memory and
+persistent_workers, or with {"loader": "unstarve"}, whose num_workers is the most threads. Workers
+are limited to the CPUs at hand unless "beyond_cpus" is true: fetches that wait for storage leave
+the CPUs alone. A loader is changed when it is first iterated, and only upwards, unless "fewer" is
+true: then it is to have fewer workers. The batches and their order stay as they are (in workers and
+with unstarve's loader, random transforms draw other numbers); where that, or the job itself, would
+be at risk, the loader is left alone and the reason recorded.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .recorder import RECORDER
+from .remedies import persistent, streams
+from .remedies.refusal import RefusedError as RefusedError
 
 _MAP_STYLE = 0
 #: What a batch of 224 x 224 float images takes in /dev/shm, for want of a better guess.
@@ -27,10 +30,6 @@ _SAMPLE_BYTES = 3 * 224 * 224 * 4
 _MOST_BEYOND_CPUS = 64
 #: Libraries whose open files or handles do not survive a fork, or share their position after it.
 _HANDLES = ("h5py", "lmdb", "netCDF4", "sqlite3", "tarfile", "tables", "zarr", "zipfile")
-
-
-class RefusedError(Exception):
-    """Why a loader stays as it is."""
 
 
 def _wanted() -> dict[str, Any]:
@@ -42,7 +41,10 @@ def _wanted() -> dict[str, Any]:
 def apply(loader: Any, loader_id: int) -> None:
     """Called before a DataLoader's iterator is made; raises nothing."""
     try:
-        if "UNSTARVE_FIX" not in os.environ or "_unstarve_fixed" in loader.__dict__:
+        if "UNSTARVE_FIX" not in os.environ:
+            return
+        if "_unstarve_fixed" in loader.__dict__:
+            persistent.begin_epoch(loader)
             return
         loader.__dict__["_unstarve_fixed"] = True
         before = _settings(loader)
@@ -50,11 +52,16 @@ def apply(loader: Any, loader_id: int) -> None:
         if wanted.get("loader") == "unstarve":
             threads = int(wanted.get("num_workers", 0))
             _put_ours_in_its_place(loader, min(threads, _MOST_BEYOND_CPUS))
+            if wanted.get("pin_memory") and _cuda_in_use():
+                loader.pin_memory = True
             _add("fix_applied", loader=loader_id, before=before, after={"loader": "unstarve"})
             return
         changes = _changes(loader, wanted)
         if changes:
             _set(loader, changes)
+        if wanted.get("persistent_workers") and persistent.keep_workers(loader):
+            changes["persistent_workers"] = True
+        if changes:
             _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
     except RefusedError as reason:
         _add("fix_refused", loader=loader_id, reason=str(reason))
@@ -103,6 +110,7 @@ def _settings(loader: Any) -> dict[str, Any]:
         "num_workers": loader.num_workers,
         "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
         "pin_memory": bool(loader.pin_memory),
+        **({"persistent_workers": True} if loader.persistent_workers else {}),
     }
 
 
@@ -110,13 +118,21 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     """Attributes to set, in this order; empty where the loader has all of it already."""
     changes: dict[str, Any] = {}
     workers = min(int(fix.get("num_workers", 0)), _most_workers(fix))
+    is_stream = loader._dataset_kind != _MAP_STYLE
+    if is_stream and workers > 0 and workers != loader.num_workers:
+        workers = _workers_of_a_stream(loader, workers)
+    if fix.get("fewer") and 0 < workers < loader.num_workers:
+        changes["num_workers"] = workers
     if workers > loader.num_workers:
         check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
         changes["num_workers"] = workers
         if fix.get("beyond_cpus"):  # torch warns of more workers than CPUs
             changes["check_worker_number_rationality"] = _say_nothing
         if loader.num_workers == 0:
-            changes.update(start_method(loader), prefetch_factor=2)
+            method = start_method(loader)
+            if is_stream:
+                _move_stream(loader, method)
+            changes.update(method, prefetch_factor=2)
     prefetch = int(fix.get("prefetch_factor") or 0)
     if changes.get("num_workers", loader.num_workers) and prefetch > (loader.prefetch_factor or 0):
         changes["prefetch_factor"] = prefetch
@@ -125,8 +141,26 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
+def _move_stream(loader: Any, method: dict[str, Any]) -> None:
+    if not method:
+        raise RefusedError("an iterable data set, and a start method other than fork")
+    streams.move_to_worker(loader)
+
+
 def _most_workers(fix: dict[str, Any]) -> int:
     return _MOST_BEYOND_CPUS if fix.get("beyond_cpus") else len(os.sched_getaffinity(0))
+
+
+def _workers_of_a_stream(loader: Any, workers: int) -> int:
+    """Of several workers each delivers all of an iterable data set, or, where that divides itself,
+    in another order."""
+    if loader.num_workers > 0:
+        raise RefusedError("an iterable data set: another number of workers has another order")
+    _add(
+        "fix_limited",
+        reason=f"an iterable data set: each of {workers} workers would deliver all of it",
+    )
+    return 1
 
 
 def _say_nothing() -> None:
@@ -134,8 +168,6 @@ def _say_nothing() -> None:
 
 
 def check_workers(loader: Any, batches: int) -> None:
-    if loader._dataset_kind != _MAP_STYLE:
-        raise RefusedError("an iterable data set: each worker would deliver all of it")
     if loader.batch_sampler is None:
         raise RefusedError("batch_size is None: samples would cross between processes one by one")
     process = sys.modules.get("multiprocessing.process")

@@ -28,10 +28,16 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+std::optional<Application> apply(const Remedy& remedy) {
+  const std::int64_t workers = remedy.values.at("num_workers");
+  return Application{.fix = {{"num_workers", std::to_string(workers)}, {"fewer", "true"}},
+                     .change = fmt::format("num_workers={} in the DataLoader", workers)};
+}
+
 }  // namespace
 
 CatalogueEntry fewer_workers_remedy() {
-  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer};
+  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer, .apply = apply};
 }
 
 }  // namespace unstarve::advise

@@ -100,10 +100,9 @@ std::optional<Application> apply(const Remedy& remedy) {
   const std::int64_t workers = remedy.values.at("num_workers");
   const std::int64_t prefetch = remedy.values.at("prefetch_factor");
   Application application;
-  const char* beyond = remedy.values.count(kBeyondCpus) != 0 ? R"(, "beyond_cpus": true)" : "";
-  application.environment = {
-      {"UNSTARVE_FIX", fmt::format(R"({{"num_workers": {}, "prefetch_factor": {}{}}})", workers,
-                                   prefetch, beyond)}};
+  application.fix = {{"num_workers", std::to_string(workers)},
+                     {"prefetch_factor", std::to_string(prefetch)}};
+  if (remedy.values.count(kBeyondCpus) != 0) application.fix.emplace("beyond_cpus", "true");
   application.change =
       fmt::format("num_workers={}, prefetch_factor={} in the DataLoader", workers, prefetch);
   return application;

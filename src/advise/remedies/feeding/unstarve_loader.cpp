@@ -65,13 +65,11 @@ std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis
 
 /// The hook puts our loader in torch's place.
 std::optional<Application> apply(const Remedy& remedy) {
-  const bool beyond = remedy.values.count(kBeyondCpus) != 0;
-  const std::string threads =
-      beyond ? fmt::format(R"(, "num_workers": {})", remedy.values.at(kThreads)) : "";
   Application application;
-  application.environment = {
-      {"UNSTARVE_FIX", fmt::format(R"({{"loader": "unstarve"{}}})", threads)},
-      {"UNSTARVE_CACHE_DIR", ""}};  // no first epoch of it
+  application.fix = {{"loader", "\"unstarve\""}};
+  if (remedy.values.count(kBeyondCpus) != 0) {
+    application.fix.emplace("num_workers", std::to_string(remedy.values.at(kThreads)));
+  }
   application.change = "from unstarve import DataLoader, in torch's place";
   application.needs_package = true;
   return application;

@@ -1,4 +1,5 @@
 #include "advise/catalogue.h"
+#include "advise/parts/step_bounds.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -19,10 +20,24 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+/// Half to all of the time between kernels goes, long gaps apart: those are the host's other work.
+/// At best the device computes all the time.
+Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+  constexpr double kLeastRemoved = 0.5;
+  const diagnose::Signals& signals = situation.signals;
+  const Reading<double>& gaps =
+      rule == "kernel_wait" ? signals.kernel_wait_ratio : signals.launch_ratio;
+  if (!gaps) return gaps.why_absent();
+  const double long_ones = rule == "launch" ? signals.long_launch_gap_ratio.value_or(0) : 0;
+  const double loader = loader_share(signals);
+  return predict::StepEdit{.removed = part_of(*gaps * (1 - long_ones), kLeastRemoved, 1),
+                           .at_least = {loader, loader}};
+}
+
 }  // namespace
 
 CatalogueEntry cuda_graphs_or_compile_remedy() {
-  return {.id = "cuda_graphs_or_compile", .effort = Effort::kRewrite, .offer = offer};
+  return {.id = "cuda_graphs_or_compile", .effort = Effort::kRewrite, .offer = offer, .edit = edit};
 }
 
 }  // namespace unstarve::advise

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "advise/catalogue.h"
+#include "advise/parts/step_bounds.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -34,10 +35,24 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+/// Twice the samples take as many launches and as much communication, and twice as long for loading
+/// and copies. Kernels take as long as now where they do not fill the device, at most twice that.
+Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+  const diagnose::Signals& signals = situation.signals;
+  if (rule != "launch" && rule != "exposed_communication") return WhyAbsent::kNotSupported;
+  if (!signals.gpu_compute_ratio) return signals.gpu_compute_ratio.why_absent();
+  const double grows =
+      signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0);
+  const double loader = 2 * loader_share(signals);
+  return predict::StepEdit{.added = {grows, grows + *signals.gpu_compute_ratio},
+                           .at_least = {loader, loader},
+                           .samples_ratio = 2};
+}
+
 }  // namespace
 
 CatalogueEntry larger_batch_remedy() {
-  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer};
+  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer, .edit = edit};
 }
 
 }  // namespace unstarve::advise

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/catalogue.h"
+#include "advise/parts/step_bounds.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -59,10 +62,29 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
+/// Of the gaps that the host spends with something else, most go; what is known by name goes with
+/// its gaps. At best all launches come in time then, for that work lies beside kernels as well as
+/// in gaps. Of a host that waits for the device once in a while it is not known what it
+/// does.
+Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+  constexpr double kLeastRemoved = 0.7;
+  const diagnose::Signals& signals = situation.signals;
+  if (rule == "sync") return WhyAbsent::kNotSupported;
+  if (!signals.launch_ratio) return signals.launch_ratio.why_absent();
+  if (!signals.long_launch_gap_ratio) return signals.long_launch_gap_ratio.why_absent();
+  double known = 0;
+  for (const diagnose::NamedWork& work : diagnose::named_work(signals)) known += work.ratio;
+  const double gaps = std::max(*signals.long_launch_gap_ratio, std::min(known, 1.0));
+  const double loader = loader_share(signals);
+  return predict::StepEdit{
+      .removed = {kLeastRemoved * *signals.launch_ratio * gaps, *signals.launch_ratio},
+      .at_least = {loader, loader}};
+}
+
 }  // namespace
 
 CatalogueEntry move_host_work_remedy() {
-  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer};
+  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer, .edit = edit};
 }
 
 }  // namespace unstarve::advise

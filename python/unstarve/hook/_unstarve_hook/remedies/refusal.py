@@ -1,0 +1,5 @@
+"""Why a loader stays as it is."""
+
+
+class RefusedError(Exception):
+    """With a reason for the report."""

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace unstarve::advise {
+
+/// How a remedy is applied to a run of the job without a change of its source: by the hook, which
+/// changes the job's loaders as it is told in UNSTARVE_FIX (docs/hook.md).
+struct Application {
+  std::map<std::string, std::string> fix = {};  // its members: names and values in JSON
+  std::string change = {};     // in words: "num_workers=2, prefetch_factor=4 in the DataLoader"
+  bool needs_package = false;  // unstarve's loader: the job has to find its Python package
+
+  /// Names and values for the job's environment.
+  std::vector<std::pair<std::string, std::string>> environment() const;
+};
+
+/// `more` on top of `kept`. unstarve's loader takes the place of torch's with its workers.
+Application combined(const Application& kept, const Application& more);
+
+}  // namespace unstarve::advise

@@ -1,0 +1,28 @@
+#include "advise/parts/step_bounds.h"
+
+#include <algorithm>
+
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+Reading<double> host_share(const diagnose::Signals& signals) {
+  if (!signals.blocked_ratio) return signals.blocked_ratio.why_absent();
+  return std::clamp(1 - *signals.blocked_ratio, 0.0, 1.0);
+}
+
+double loader_share(const diagnose::Signals& signals) {
+  if (diagnose::is_native(signals)) return 0;
+  const double workers = signals.num_workers.value_or(0);
+  if (workers < 1 || !signals.fetch_ns_median || signals.step_ns_median.value_or(0) <= 0) return 0;
+  const double fetch = *signals.fetch_ns_median / *signals.step_ns_median;
+  const double cpu = fetch * signals.fetch_cpu_ratio.value_or(1);
+  const double cores = std::max(1.0, std::min(workers, signals.effective_cpus.value_or(workers)));
+  return std::max(fetch / workers, cpu / cores);
+}
+
+predict::Range part_of(double share, double least, double most) {
+  return {least * share, most * share};
+}
+
+}  // namespace unstarve::advise

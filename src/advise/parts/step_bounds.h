@@ -1,0 +1,21 @@
+#pragma once
+
+#include "base/reading.h"
+#include "diagnose/signals/signals.h"
+#include "predict/resampling.h"
+
+namespace unstarve::advise {
+
+// What a step takes even where nothing of it idles the device any more, in shares of a step now.
+
+/// The training thread, without its waiting for the device.
+Reading<double> host_share(const diagnose::Signals& signals);
+
+/// The loader, with all of its workers at work all of the time. 0 where it has none: then the
+/// training thread loads, or where that is not known.
+double loader_share(const diagnose::Signals& signals);
+
+/// Between `least` and `most` of it goes away.
+predict::Range part_of(double share, double least, double most);
+
+}  // namespace unstarve::advise

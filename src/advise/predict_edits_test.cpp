@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advise/catalogue.h"
+#include "advise/predict_gains.h"
+
+namespace unstarve::advise {
+namespace {
+
+/// 20 steps of 100 ms with one finding that these rules spoke for.
+diagnose::Diagnosis job_with(const std::string& cause, std::vector<std::string> reasons) {
+  diagnose::Diagnosis job;
+  job.partition = diagnose::Partition();
+  job.signals.step_count = 20.0;
+  job.signals.step_ns_median = 100e6;
+  diagnose::Finding finding;
+  finding.cause = cause;
+  finding.share = 0.4;
+  finding.reasons = std::move(reasons);
+  job.findings = {finding};
+  return job;
+}
+
+/// Nothing where it is not predicted.
+std::optional<predict::Speedup> gain_of(const diagnose::Diagnosis& job, const std::string& remedy) {
+  const Predictions predictions = predict_edits(job, {}, {});
+  const auto found = predictions.gains.find(remedy);
+  if (found == predictions.gains.end()) return std::nullopt;
+  return found->second;
+}
+
+diagnose::Diagnosis waiting_job() {
+  diagnose::Diagnosis job = job_with("sync", {"sync"});
+  job.signals.sync_ratio = 0.4;
+  job.signals.syncs_per_step = 2.0;
+  job.signals.blocked_ratio = 0.5;
+  return job;
+}
+
+TEST(PredictedEdits, WaitsThatGoLeaveWhatTheDeviceAndTheHostTake) {
+  diagnose::Diagnosis job = waiting_job();
+  auto gain = gain_of(job, "remove_sync");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.7 * 0.4)) << "most of what the device idles for them";
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.6) << "all of it";
+  job.signals.blocked_ratio = 0.25;  // three quarters of a step are the host's own work
+  gain = gain_of(job, "remove_sync");
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.75);
+  job.signals.blocked_ratio = 0.6;
+  job.signals.launch_ratio = 0.1;  // behind a wait the host has to catch up
+  EXPECT_DOUBLE_EQ(gain_of(job, "remove_sync")->high, 1 / 0.5);
+  EXPECT_DOUBLE_EQ(gain_of(job, "remove_sync")->low, 1 / (1 - 0.7 * 0.4));
+  job.signals.num_workers = 2.0;
+  job.signals.fetch_ns_median = 190e6;  // two workers have a batch every 95 ms
+  EXPECT_DOUBLE_EQ(gain_of(job, "remove_sync")->high, 1 / 0.95);
+}
+
+TEST(PredictedEdits, NothingIsPredictedWithoutWhatItTakes) {
+  diagnose::Diagnosis job = waiting_job();
+  job.signals.blocked_ratio = WhyAbsent::kNotObserved;
+  EXPECT_FALSE(gain_of(job, "remove_sync")) << "how long the host works is not known";
+  job = waiting_job();
+  job.signals.step_count = 4.0;
+  EXPECT_FALSE(gain_of(job, "remove_sync")) << "of four steps";
+  job.signals.step_count = 5.0;
+  const auto few = gain_of(job, "remove_sync");
+  EXPECT_LT(few->low, 1 / (1 - 0.7 * 0.4));
+  EXPECT_GT(few->low, 1);
+  EXPECT_GT(few->high, 1 / 0.6);
+}
+
+diagnose::Diagnosis launching_job() {
+  diagnose::Diagnosis job = job_with("launch", {"launch"});
+  job.signals.launch_ratio = 0.6;
+  job.signals.long_launch_gap_ratio = 0.0;
+  job.signals.launches_per_step = 800.0;
+  job.signals.kernel_ns_median = 3e3;
+  job.signals.gpu_compute_ratio = 0.3;
+  job.signals.input_wait_ratio = 0.1;
+  return job;
+}
+
+TEST(PredictedEdits, GraphsTakeHalfToAllOfTheGaps) {
+  const auto gain = gain_of(launching_job(), "cuda_graphs_or_compile");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / 0.7);
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.4) << "the device computes all the time that it does not wait";
+}
+
+TEST(PredictedEdits, TwiceTheBatchTakesTheSameLaunches) {
+  const diagnose::Diagnosis job = launching_job();
+  const auto gain = gain_of(job, "larger_batch");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 2 / 1.4) << "kernels twice as long, batches twice as long in loading";
+  EXPECT_DOUBLE_EQ(gain->high, 2 / 1.1) << "kernels that do not fill the device";
+  // It gains most, and is not what is named first: it changes what is trained.
+  const Advice advice = advise(job, {}, predict_edits(job, {}, {}));
+  ASSERT_TRUE(advice.leading_remedy);
+  EXPECT_EQ(advice.leading_remedy->id, "cuda_graphs_or_compile");
+}
+
+TEST(PredictedEdits, HostWorkGoesWithItsGaps) {
+  diagnose::Diagnosis job = job_with("launch", {"launch", "host_work"});
+  job.signals.launch_ratio = 0.5;
+  job.signals.long_launch_gap_ratio = 0.8;
+  const auto gain = gain_of(job, "move_host_work");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.7 * 0.4));
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.5) << "with it the gaps that it makes for others";
+}
+
+TEST(PredictedEdits, PinnedCopiesAreFasterOrBesideKernels) {
+  diagnose::Diagnosis job = job_with("exposed_copy", {"exposed_copy", "pageable"});
+  job.signals.exposed_copy_ratio = 0.4;
+  job.signals.pageable_ratio = 1.0;
+  auto gain = gain_of(job, "pin_memory");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / 0.88);
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.6);
+  // Without workers, the training thread copies 60 MB a step to page-locked memory.
+  job.signals.num_workers = 0.0;
+  job.signals.h2d_bytes_median = 60e6;
+  job.signals.h2d_copies_per_step = 1.0;
+  gain = gain_of(job, "pin_memory");
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (0.88 + 0.2)) << "it is slower then";
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (0.6 + 0.05));
+  EXPECT_EQ(advise(job, {}, predict_edits(job, {}, {})).find("pin_memory"), nullptr);
+}
+
+TEST(PredictedEdits, WorkersThatLiveOnStartOnce) {
+  diagnose::Diagnosis job = job_with("input_wait", {"input_wait", "loader_startup"});
+  job.signals.wait_ns_mean = 50e6;  // of 100 ms
+  job.signals.wait_ratio = 0.5;
+  job.signals.loader_starts = 4.0;
+  job.signals.loader_start_ns = 150e6;  // of 2 s
+  job.signals.num_workers = 2.0;
+  const auto gain = gain_of(job, "persistent_workers");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.6 * 0.3));
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 1.5 * 0.3));
+  const Remedy remedy = advise(job, {}, {}).for_findings[0][0];
+  EXPECT_EQ(find_entry("persistent_workers")->apply(remedy)->environment()[0].second,
+            R"({"persistent_workers": true})");
+}
+
+TEST(Application, OnTopOfAnotherKeepsWhatThatChanged) {
+  const Application workers = {.fix = {{"num_workers", "4"}, {"prefetch_factor", "2"}}};
+  const Application pinned = {.fix = {{"pin_memory", "true"}}};
+  const Application ours = {.fix = {{"loader", "\"unstarve\""}}, .needs_package = true};
+  const Application both = combined(workers, pinned);
+  EXPECT_EQ(both.environment()[0].second,
+            R"({"num_workers": 4, "pin_memory": true, "prefetch_factor": 2})");
+  const Application all = combined(both, ours);
+  EXPECT_EQ(all.environment()[0].second, R"({"loader": "unstarve", "pin_memory": true})");
+  EXPECT_TRUE(all.needs_package);
+  EXPECT_TRUE(Application{}.environment().empty());
+}
+
+}  // namespace
+}  // namespace unstarve::advise

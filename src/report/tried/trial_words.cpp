@@ -1,0 +1,69 @@
+#include "report/tried/trial_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/words.h"
+#include "trial/trial_folder.h"
+
+namespace unstarve::report {
+
+namespace {
+
+// A job that takes so much more or less time when it is run again is not judged by one run.
+constexpr double kDrifts = 0.1;
+
+double drift_of(const Verification& tried) {
+  return tried.before.step_us > 0 ? tried.again->step_us / tried.before.step_us - 1 : 0;
+}
+
+}  // namespace
+
+double total_speedup(const std::vector<Verification>& verification, const Verification& tried) {
+  double total = tried.measured.speedup;
+  std::string base = tried.base;
+  // As many times as there are trials at most: what a file says may go round in a circle.
+  for (std::size_t i = 0; i < verification.size() && base != trial::kBefore; ++i) {
+    const auto below =
+        std::find_if(verification.begin(), verification.end(),
+                     [&base](const Verification& one) { return one.remedy == base; });
+    if (below == verification.end()) break;
+    total *= below->measured.speedup;
+    base = below->base;
+  }
+  return total;
+}
+
+std::string outcome_words(const Verification& tried) {
+  if (tried.outcome == trial::Outcome::kKept) return ", kept";
+  if (tried.outcome == trial::Outcome::kSlower) return ", slower, not kept";
+  if (tried.again && std::abs(drift_of(tried)) > kDrifts) {
+    return ", not kept: " + drift_words(tried);
+  }
+  return ", not kept: no clear gain";
+}
+
+std::string drift_words(const Verification& tried) {
+  if (!tried.again) return {};
+  const double drift = drift_of(tried);
+  return fmt::format("without it the job took {:.1f} % {} when it was run again",
+                     100 * std::abs(drift), drift < 0 ? "less" : "longer");
+}
+
+std::string tried_sentence(const Verification& tried) {
+  return fmt::format("{} {}{}", tried.remedy, speedup_text(tried.measured), outcome_words(tried));
+}
+
+std::string others_tried(const std::vector<Verification>& verification, const Verification& best) {
+  std::string text;
+  for (const Verification& tried : verification) {
+    if (&tried == &best) continue;
+    const bool faster = tried.outcome == trial::Outcome::kKept;  // and so is the best
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : "; ", tried.remedy,
+                        speedup_text(tried.measured), faster ? "" : outcome_words(tried));
+  }
+  return text;
+}
+
+}  // namespace unstarve::report

@@ -1,0 +1,64 @@
+#include "trial/permanent/loader_change.h"
+
+#include <fmt/format.h>
+
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::trial {
+
+namespace {
+
+const trace::LoaderConfig* training_loader(const Examination& examined) {
+  const diagnose::PartitionedJob& job = examined.recording->partitioned;
+  const job::LoaderUse* loader = job.rank().training_loader();
+  return loader == nullptr || !loader->config ? nullptr : &*loader->config;
+}
+
+}  // namespace
+
+LoaderChange loader_change(const Examination& before, const Examination& after,
+                           const advise::Application& applied) {
+  LoaderChange change;
+  change.drop_in = applied.needs_package;
+  const trace::LoaderConfig* was = training_loader(before);
+  const trace::LoaderConfig* is = training_loader(after);
+  if (was == nullptr || is == nullptr) return change;
+  const auto add = [&change](const char* name, std::string value) {
+    change.arguments.emplace_back(name, std::move(value));
+  };
+  if (change.drop_in) {  // what is recorded of it is how many threads it had
+    if (const auto threads = applied.fix.find("num_workers"); threads != applied.fix.end()) {
+      add("num_workers", threads->second);
+    }
+  } else {
+    if (is->num_workers != was->num_workers) add("num_workers", std::to_string(is->num_workers));
+    const std::int64_t prefetch = is->prefetch_factor.value_or(2);
+    if (is->num_workers > 0 && prefetch != was->prefetch_factor.value_or(2)) {
+      add("prefetch_factor", std::to_string(prefetch));
+    }
+    if (is->persistent_workers.value_or(false) && !was->persistent_workers.value_or(false)) {
+      add("persistent_workers", "True");
+    }
+  }
+  if (is->pin_memory.value_or(false) && !was->pin_memory.value_or(false)) {
+    add("pin_memory", "True");
+  }
+  return change;
+}
+
+std::string in_words(const LoaderChange& change, const std::string& place) {
+  std::vector<std::string> parts;
+  if (change.drop_in) {
+    parts.emplace_back("from unstarve import DataLoader, in the place of torch.utils.data's");
+  }
+  std::string arguments;
+  for (const auto& [name, value] : change.arguments) {
+    arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", name, value);
+  }
+  if (!arguments.empty()) {
+    parts.push_back(fmt::format("{} in the DataLoader{}", arguments, diagnose::at(place)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace unstarve::trial

@@ -1,0 +1,221 @@
+#include "trial/permanent/source_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "trial/permanent/python_call.h"
+
+namespace unstarve::trial {
+
+namespace {
+
+constexpr std::string_view kClass = "DataLoader";
+constexpr std::string_view kTorchImport = "from torch.utils.data import ";
+// Behind these, DataLoader takes num_workers by its place.
+constexpr std::size_t kMostByPlace = 5;
+constexpr std::size_t kMostSourceBytes = 4U << 20U;
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(std::string_view text) {
+  Lines lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
+}
+
+std::string indent_of(const std::string& line) {
+  return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+/// Texts that take the place of others, by where those begin.
+struct Replacement {
+  std::size_t length = 0;
+  std::string text;
+};
+using Replacements = std::map<std::size_t, Replacement>;
+
+/// New arguments behind the last one: on lines of their own where that has one.
+void append_arguments(std::string_view source, const PythonCall& call, const std::string& text,
+                      Replacements& replacements) {
+  const PythonArgument& last = call.arguments.back();
+  const std::size_t line_begin = source.rfind('\n', last.value_begin) + 1;
+  const std::string line(source.substr(line_begin, last.value_begin - line_begin));
+  const bool own_line = line_begin > call.open && call.trailing_comma;
+  if (own_line) {
+    const std::size_t comma = source.find(',', last.value_end);
+    replacements[comma + 1] = {0, fmt::format("\n{}{},", indent_of(line), text)};
+  } else if (call.trailing_comma) {
+    replacements[call.close] = {0, fmt::format(" {}", text)};
+  } else {
+    replacements[last.value_end] = {0, ", " + text};
+  }
+}
+
+/// False where an argument may be given already by something that is not read here.
+bool set_arguments(std::string_view source, const PythonCall& call, const LoaderChange& change,
+                   Replacements& replacements) {
+  if (change.arguments.empty()) return true;
+  std::size_t by_place = 0;
+  bool unpacks = false;
+  for (const PythonArgument& argument : call.arguments) {
+    by_place += argument.name.empty();
+    unpacks = unpacks || (!argument.name.empty() && argument.name.front() == '*');
+  }
+  if (call.arguments.empty() || by_place > kMostByPlace) return false;
+  std::string more;
+  for (const auto& [name, value] : change.arguments) {
+    const auto given = std::find_if(
+        call.arguments.begin(), call.arguments.end(),
+        [&name = name](const PythonArgument& argument) { return argument.name == name; });
+    if (given != call.arguments.end()) {
+      replacements[given->value_begin] = {given->value_end - given->value_begin, value};
+    } else {
+      more += fmt::format("{}{}={}", more.empty() ? "" : ", ", name, value);
+    }
+  }
+  if (more.empty()) return true;
+  if (unpacks) return false;
+  append_arguments(source, call, more, replacements);
+  return true;
+}
+
+/// The line of the import that names the class, without those names that stay with torch.
+std::optional<std::string> without_class(const std::string& line) {
+  const std::string indent = indent_of(line);
+  if (line.compare(indent.size(), kTorchImport.size(), kTorchImport) != 0) return std::nullopt;
+  const std::string names = line.substr(indent.size() + kTorchImport.size());
+  if (names.find_first_of("(\\#;") != std::string::npos) return std::nullopt;
+  std::string others;
+  bool found = false;
+  for (std::size_t from = 0; from <= names.size();) {
+    const std::size_t end = std::min(names.find(',', from), names.size());
+    std::string name = names.substr(from, end - from);
+    name.erase(0, std::min(name.find_first_not_of(" \t"), name.size()));
+    name.erase(name.find_last_not_of(" \t\r") + 1);
+    if (name == kClass) {
+      found = true;
+    } else if (!name.empty()) {
+      others += (others.empty() ? "" : ", ") + name;
+    }
+    from = end + 1;
+  }
+  if (!found) return std::nullopt;
+  const std::string ours = indent + "from unstarve import DataLoader";
+  return others.empty() ? ours : fmt::format("{}{}{}\n{}", indent, kTorchImport, others, ours);
+}
+
+/// Takes the class from unstarve: by its import, or by the name that is called. False: neither.
+bool swap_class(std::string_view source, const PythonCall& call, Replacements& replacements) {
+  std::size_t at = 0;
+  std::optional<std::size_t> first_import;
+  const std::string code = code_alone(source);
+  for (const std::string& line : lines_of(code)) {
+    if (const auto swapped = without_class(line); swapped && call.callee == kClass) {
+      const std::string original(source.substr(at, line.size()));
+      if (original != line) return false;  // a comment stands behind it
+      replacements[at] = {line.size(), *swapped};
+      return true;
+    }
+    const bool imports = line.compare(0, 7, "import ") == 0 || line.compare(0, 5, "from ") == 0;
+    if (imports && !first_import && line.find("__future__") == std::string::npos) first_import = at;
+    at += line.size() + 1;
+  }
+  const std::size_t dot = call.callee.rfind('.');
+  if (dot == std::string::npos || !first_import) return false;
+  replacements[*first_import] = {0, "import unstarve\n"};
+  replacements[call.callee_begin] = {call.callee.size(), "unstarve.DataLoader"};
+  return true;
+}
+
+std::size_t line_start(std::string_view source, std::size_t at) {
+  return at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
+}
+
+std::size_t line_end(std::string_view source, std::size_t at) {
+  return std::min(source.find('\n', at), source.size());
+}
+
+/// Whole lines, [begin, end) without the last one's end, and what they become.
+struct Hunk {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string fresh;
+  std::size_t copied = 0;  // so far
+};
+
+std::vector<Hunk> hunks_of(std::string_view source, const Replacements& replacements) {
+  std::vector<Hunk> hunks;
+  for (const auto& [at, replacement] : replacements) {
+    if (hunks.empty() || line_start(source, at) > hunks.back().end + 1) {
+      const std::size_t begin = line_start(source, at);
+      hunks.push_back({begin, begin, "", begin});
+    }
+    Hunk& hunk = hunks.back();
+    hunk.fresh += source.substr(hunk.copied, at - hunk.copied);
+    hunk.fresh += replacement.text;
+    hunk.copied = at + replacement.length;
+    hunk.end = line_end(source, hunk.copied);
+  }
+  for (Hunk& hunk : hunks) hunk.fresh += source.substr(hunk.copied, hunk.end - hunk.copied);
+  return hunks;
+}
+
+std::string diff_of(std::string_view source, const Replacements& replacements,
+                    const std::string& name) {
+  std::string text = fmt::format("--- {0}\n+++ {0}\n", name);
+  std::size_t line = 1;
+  std::size_t added = 0;
+  std::size_t counted = 0;
+  for (const Hunk& hunk : hunks_of(source, replacements)) {
+    const std::string_view before = source.substr(counted, hunk.begin - counted);
+    line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    counted = hunk.begin;
+    const Lines was = lines_of(source.substr(hunk.begin, hunk.end - hunk.begin));
+    const Lines is = lines_of(hunk.fresh);
+    text += fmt::format("@@ -{},{} +{},{} @@\n", line, was.size(), line + added, is.size());
+    for (const std::string& old : was) text += "-" + old + "\n";
+    for (const std::string& fresh : is) text += "+" + fresh + "\n";
+    added += is.size() - was.size();  // never fewer
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string source_diff(std::string_view source, std::size_t line, const LoaderChange& change,
+                        const std::string& name) {
+  if (!change.drop_in && change.arguments.empty()) return {};
+  const std::optional<PythonCall> call = find_call(source, line, kClass);
+  if (!call) return {};
+  Replacements replacements;
+  if (!set_arguments(source, *call, change, replacements)) return {};
+  if (change.drop_in && !swap_class(source, *call, replacements)) return {};
+  return diff_of(source, replacements, name);
+}
+
+std::string diff_at(const std::string& place, const LoaderChange& change) {
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return {};
+  std::size_t line = 0;
+  const char* const end = place.data() + place.size();
+  if (std::from_chars(place.data() + colon + 1, end, line).ptr != end) return {};
+  const std::string name = place.substr(0, colon);
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return {};
+  std::string source{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (source.size() > kMostSourceBytes) return {};
+  return source_diff(source, line, change, name);
+}
+
+}  // namespace unstarve::trial
