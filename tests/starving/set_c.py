@@ -140,7 +140,12 @@ SET_C = (
                 ("input_wait",),
                 ("evaluation", "evaluation_loader"),
                 says=("evaluation", "validation"),
-                cure=(("DataLoader(val_set, 20)", "list(DataLoader(val_set, 20))"),),
+                cure=(
+                    (
+                        "DataLoader(val_set, 20)",
+                        "DataLoader(list(DataLoader(val_set, 20)), batch_size=None)",
+                    ),
+                ),
             ),
         ),
     ),
@@ -459,7 +464,13 @@ SET_C = (
     ),
     Job(
         "lightning_steady",
-        cure=(("fit(WideNet(), loader)", "fit(WideNet(), [next(iter(loader))] * 100_000)"),),
+        cure=(
+            (
+                "    trainer.fit(",
+                "    loader = DataLoader([next(iter(loader))] * 10_000, batch_size=None)\n"
+                "    trainer.fit(",
+            ),
+        ),
     ),
     Job("tagged_photos", cure=one_batch("    for step, batch in enumerate(loader, 1):")),
     Job(
