@@ -10,7 +10,7 @@ from torch import nn
 TEXT = (
     "It is a truth universally acknowledged, that a single man in possession of a good fortune, "
     "must be in want of a wife. However little known the feelings or views of such a man may be. "
-) * 40
+) * 80
 
 
 def merge(ids, pair, new):
@@ -60,9 +60,9 @@ def main(args):
     start, step = time.time(), 0
     while time.time() - start < args.seconds:
         place = step * 97 % 3000
-        ids = tokenizer.encode(TEXT[place : place + 4000])
-        window = (ids * 20)[: 32 * 257]
-        tokens = torch.tensor(window).view(32, 257).pin_memory().cuda(non_blocking=True)
+        ids = tokenizer.encode(TEXT[place : place + 8000])
+        window = (ids * 20)[: 8 * 257]
+        tokens = torch.tensor(window).view(8, 257).pin_memory().cuda(non_blocking=True)
         logits = model(tokens[:, :-1])
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
         optimizer.zero_grad()

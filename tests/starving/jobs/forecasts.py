@@ -24,8 +24,8 @@ class Windows(Dataset):
 class Forecaster(nn.Module):
     def __init__(self):
         super().__init__()
-        self.lstm = nn.LSTM(1, 512, num_layers=3, batch_first=True)
-        self.linear = nn.Linear(512, 1)
+        self.lstm = nn.LSTM(1, 256, num_layers=2, batch_first=True)
+        self.linear = nn.Linear(256, 1)
 
     def forward(self, x):
         return self.linear(self.lstm(x)[0][:, -1]).squeeze(1)
@@ -54,7 +54,7 @@ def fit(seconds):
             optimizer.step()
             step += 1
             print(f"step {step}")
-        rank_of(series[:120])
+        rank_of(series[:200])
 
 
 if __name__ == "__main__":

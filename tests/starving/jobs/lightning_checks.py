@@ -41,6 +41,7 @@ if __name__ == "__main__":
     cli.add_argument("data")
     cli.add_argument("--seconds", type=float, default=8)
     options = cli.parse_args()
+    torch.set_num_threads(1)
     pixels = torch.randint(0, 256, (512, 3, 160, 160), dtype=torch.uint8)
     train_set = TensorDataset(pixels, torch.zeros(512, dtype=torch.long))
     val_set = torchvision.datasets.ImageFolder(
@@ -50,7 +51,7 @@ if __name__ == "__main__":
         accelerator="gpu",
         max_time=datetime.timedelta(seconds=options.seconds),
         max_epochs=-1,
-        val_check_interval=8,
+        val_check_interval=4,
         num_sanity_val_steps=0,
         callbacks=[PrintSteps()],
         logger=False,
@@ -59,6 +60,6 @@ if __name__ == "__main__":
     )
     trainer.fit(
         LitResNet(),
-        train_dataloaders=DataLoader(train_set, 32, shuffle=True, pin_memory=True),
+        train_dataloaders=DataLoader(train_set, 32, shuffle=True),
         val_dataloaders=DataLoader(val_set, 20),
     )

@@ -7,7 +7,7 @@ import time
 import torch
 import torch.nn as nn
 
-WINDOW, STRIDE = 128, 96
+WINDOW, STRIDE = 256, 192
 
 
 def block(inputs, outputs):
@@ -22,7 +22,7 @@ def block(inputs, outputs):
 
 
 class UNet(nn.Module):
-    def __init__(self, channels=(32, 64, 128, 256)):
+    def __init__(self, channels=(64, 128, 256, 512)):
         super().__init__()
         sizes = (1, *channels)
         self.encoders = nn.ModuleList(block(a, b) for a, b in itertools.pairwise(sizes))

@@ -24,7 +24,7 @@ class Reviews(Dataset):
 
     def __getitem__(self, index):
         rng = random.Random(index)
-        return {"text": " ".join(rng.choices(WORDS, k=120)), "label": index % 2}
+        return {"text": " ".join(rng.choices(WORDS, k=250)), "label": index % 2}
 
 
 class TrigramCollator:
@@ -56,7 +56,7 @@ class Clock(TrainerCallback):
 
 
 seconds = float(sys.argv[sys.argv.index("--seconds") + 1]) if "--seconds" in sys.argv else 8
-config = BertConfig(vocab_size=8192, hidden_size=256, num_hidden_layers=4, num_attention_heads=4)
+config = BertConfig(vocab_size=8192, hidden_size=128, num_hidden_layers=2, num_attention_heads=2)
 with tempfile.TemporaryDirectory() as folder:
     options = TrainingArguments(
         output_dir=folder,

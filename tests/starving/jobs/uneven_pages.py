@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
-LENGTHS = {0: 256, 1: 512}
+LENGTHS = {0: 128, 1: 640}
 
 
 def setup():
