@@ -129,7 +129,15 @@ SET_C = (
                 ("input_wait",),
                 ("loader_startup",),
                 "loader_for(examples, order, int(share * 2048))",
-                cure=(("num_workers=3, ", ""),),
+                cure=(
+                    ("num_workers=3, ", "num_workers=3, persistent_workers=True, "),
+                    ("share = time.time(), 0, 0.25", "share, kept = time.time(), 0, 0.25, None"),
+                    ("        loader = loader_for(", "        kept = kept or loader_for("),
+                    (
+                        "one_round(model, optimizer, loader, step)\n",
+                        "one_round(model, optimizer, kept, step)\n",
+                    ),
+                ),
             ),
         ),
     ),
@@ -288,13 +296,13 @@ SET_C = (
             Plant(
                 HOST,
                 ("host_work",),
-                "ids = tokenizer.encode(TEXT[place : place + 4000])",
+                "ids = tokenizer.encode(TEXT[place : place + 8000])",
                 ("encode", "merge"),
                 (
-                    ("        ids = tokenizer.encode(TEXT[place : place + 4000])\n", ""),
+                    ("        ids = tokenizer.encode(TEXT[place : place + 8000])\n", ""),
                     (
                         "    start, step = ",
-                        "    ids = tokenizer.encode(TEXT[:4000])\n    start, step = ",
+                        "    ids = tokenizer.encode(TEXT[:8000])\n    start, step = ",
                     ),
                 ),
             ),
@@ -388,7 +396,7 @@ SET_C = (
                 ("straggler", "exposed_communication"),
                 ("straggler",),
                 says=("rank 1", "GPU 1"),
-                cure=(("1: 512", "1: 256"),),
+                cure=(("0: 128, 1: 640", "0: 384, 1: 384"),),
             ),
         ),
         gpus=2,
@@ -422,7 +430,7 @@ SET_C = (
         (
             Plant(
                 ("input_wait",),
-                ("python_transform",),
+                ("python_transform", "too_few_workers"),
                 "self.transform(self.maps[index % 32])",
                 ("SurfaceNormals",),
                 (
@@ -454,7 +462,7 @@ SET_C = (
                 ("host_work",),
                 "above[i] += sum(",
                 ("rank_of",),
-                (("        rank_of(series[:120])\n", ""),),
+                (("        rank_of(series[:200])\n", ""),),
             ),
         ),
     ),
