@@ -36,9 +36,9 @@ def run(rank, seconds):
     model = Perceiver().to(rank)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     x = torch.randn(256, 2048, device=rank)
-    end = torch.zeros((), device=rank)
+    late = [False]
     start, step = time.time(), 0
-    while not end.item():
+    while not late[0]:
         for _ in range(20):
             optimizer.zero_grad()
             (model(x) - x).abs().mean().backward()
@@ -47,8 +47,8 @@ def run(rank, seconds):
             step += 1
             if rank == 0 and step % 5 == 0:
                 print(f"step {step}")
-        end.fill_(time.time() - start > seconds)
-        dist.broadcast(end, src=0)
+        late = [time.time() - start > seconds]
+        dist.broadcast_object_list(late, src=0)
 
 
 if __name__ == "__main__":

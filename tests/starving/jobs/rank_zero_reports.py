@@ -46,7 +46,7 @@ def main():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     generator = DistributedDataParallel(Generator().cuda())
     adam = torch.optim.Adam(generator.parameters(), lr=2e-4, betas=(0.5, 0.99))
-    reporter, over, start = Reporter(), torch.zeros(1, device="cuda"), time.time()
+    reporter, start = Reporter(), time.time()
     for step in range(1, 1_000_000):
         z = torch.randn(256, 128, 1, 1, device="cuda")
         loss = generator(z).square().mean()
@@ -57,9 +57,9 @@ def main():
             reporter.sheet(step)
             print(f"step {step}")
         if step % 10 == 0:
-            over.fill_(float(time.time() - start > args.seconds))
-            dist.broadcast(over, 0)
-            if over.item():
+            over = [time.time() - start > args.seconds]
+            dist.broadcast_object_list(over)
+            if over[0]:
                 break
     dist.destroy_process_group()
 

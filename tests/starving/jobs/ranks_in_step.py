@@ -28,7 +28,6 @@ def main():
     model = DDP(regnet_y_8gf(num_classes=10).to(device), gradient_as_bucket_view=True)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     start = time.time()
-    over = torch.zeros(1, device=device)
     for step, (x, y) in enumerate(loader, 1):
         x = x.to(device, non_blocking=True).float() / 255
         loss = torch.nn.functional.cross_entropy(model(x), y.to(device, non_blocking=True))
@@ -38,9 +37,9 @@ def main():
         if rank == 0:
             print(f"step {step}")
         if step % 10 == 0:
-            over.fill_(float(time.time() - start > args.seconds))
-            dist.broadcast(over, 0)
-            if over.item():
+            over = [time.time() - start > args.seconds]
+            dist.broadcast_object_list(over)
+            if over[0]:
                 break
     dist.destroy_process_group()
 
