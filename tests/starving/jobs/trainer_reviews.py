@@ -24,7 +24,7 @@ class Reviews(Dataset):
 
     def __getitem__(self, index):
         rng = random.Random(index)
-        return {"text": " ".join(rng.choices(WORDS, k=250)), "label": index % 2}
+        return {"text": " ".join(rng.choices(WORDS, k=700)), "label": index % 2}
 
 
 class TrigramCollator:
