@@ -462,7 +462,7 @@ SET_C = (
                 ("host_work",),
                 "above[i] += sum(",
                 ("rank_of",),
-                (("        rank_of(series[:200])\n", ""),),
+                (("        rank_of(series[:300])\n", ""),),
             ),
         ),
     ),

@@ -24,7 +24,7 @@ class Windows(Dataset):
 class Forecaster(nn.Module):
     def __init__(self):
         super().__init__()
-        self.lstm = nn.LSTM(1, 256, num_layers=2, batch_first=True)
+        self.lstm = nn.LSTM(1, 256, num_layers=1, batch_first=True)
         self.linear = nn.Linear(256, 1)
 
     def forward(self, x):
@@ -54,7 +54,7 @@ def fit(seconds):
             optimizer.step()
             step += 1
             print(f"step {step}")
-        rank_of(series[:200])
+        rank_of(series[:300])
 
 
 if __name__ == "__main__":
