@@ -455,14 +455,14 @@ SET_C = (
             Plant(
                 ("input_wait",),
                 ("loader_startup",),
-                cure=(("num_workers=2)", "num_workers=2, persistent_workers=True)"),),
+                cure=(("num_workers=3)", "num_workers=3, persistent_workers=True)"),),
             ),
             Plant(
                 HOST,
                 ("host_work",),
                 "above[i] += sum(",
                 ("rank_of",),
-                (("        rank_of(series[:300])\n", ""),),
+                (("        rank_of(series[:240])\n", ""),),
             ),
         ),
     ),

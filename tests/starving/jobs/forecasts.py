@@ -13,7 +13,7 @@ class Windows(Dataset):
         self.series, self.length = series, length
 
     def __len__(self):
-        return 1200
+        return 480
 
     def __getitem__(self, index):
         row, offset = divmod(index, 60)
@@ -43,7 +43,7 @@ def rank_of(series):
 
 def fit(seconds):
     series = torch.randn(400, 1000).cumsum(1)
-    loader = DataLoader(Windows(series, 168), batch_size=60, shuffle=True, num_workers=2)
+    loader = DataLoader(Windows(series, 168), batch_size=60, shuffle=True, num_workers=3)
     model = Forecaster().cuda()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     start, step = time.time(), 0
@@ -54,7 +54,7 @@ def fit(seconds):
             optimizer.step()
             step += 1
             print(f"step {step}")
-        rank_of(series[:300])
+        rank_of(series[:240])
 
 
 if __name__ == "__main__":
