@@ -56,7 +56,7 @@ gpu-test: packages python-test  ## the tests that need a GPU, where there is one
 	@scripts/link_build.sh
 	@scripts/gpu_test.sh
 
-zoo: packages python-test  ## verdicts on jobs with planted causes: which are right [ARGS="--half A --only NAME"]
+zoo: packages python-test  ## verdicts on jobs with planted causes: which are right [ARGS="--set A --only NAME"]
 	@scripts/build.sh release $(INSTALLED)
 	@scripts/link_build.sh
 	@PYTHONPATH=build/release/python $(VENV)/python tests/starving/run_zoo.py $(ARGS)

@@ -3,8 +3,8 @@
 The scripts themselves say nothing of it, so that whoever reads them, the tool included, learns
 nothing but what runs. A `cure` is the plant taken out of the script's text; what a step takes with
 it, against what it took, is what the plant costs. That is measured by the clock alone
-(`run_zoo.py --measure`). A cure may also make a batch larger and count it as so many steps: where a
-step takes no longer, the GPU was waiting.
+(`run_zoo.py --measure-only`). A cure may also make a batch larger and count it as so many steps:
+where a step takes no longer, the GPU was waiting.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 JOBS = FOLDER / "jobs"
 Cure = tuple[tuple[str, str], ...]
+# The partition calls time in which the host has launched nothing `launch`, whatever it did instead;
+# the detail tells work of the host from many launches.
+HOST = ("launch",)
 
 
 @dataclass(frozen=True)

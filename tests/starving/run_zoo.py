@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the zoo of starving jobs and says how many verdicts are right.
 
-    tests/starving/run_zoo.py                      # all; half B in counts alone
-    tests/starving/run_zoo.py --half A --only few_shot
+    tests/starving/run_zoo.py                      # all; set C, held out, in counts alone
+    tests/starving/run_zoo.py --set A --only few_shot
     tests/starving/run_zoo.py --measure            # also what the plants cost, into measured.json
+    tests/starving/run_zoo.py --set C --measure-only  # nothing but that, and nobody watches
 
 Exits 1 where the targets are missed or a job fails. See docs/starving.md.
 """
@@ -17,14 +18,16 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from half_a import HALF_A
-from half_b import HALF_B
 from judging import NOTICEABLE, Judgement, confusion, judge, totals_of
 from planted import FOLDER, Cure, Job
 from running import ROOT, Machine, make_images, time_unwatched, watch
+from set_a import SET_A
+from set_b import SET_B
+from set_c import SET_C
 
 MEASURED = FOLDER / "measured.json"
-HALVES = {"A": HALF_A, "B": HALF_B}
+SETS = {"A": SET_A, "B": SET_B, "C": SET_C}
+HELD_OUT = SET_C
 Costs = dict[str, list[float]]
 
 
@@ -39,9 +42,9 @@ def keep_costs(name: str, costs: list[float]) -> None:
     MEASURED.write_text(json.dumps(dict(sorted(every.items())), indent=1) + "\n")
 
 
-def measure(machine: Machine, job: Job, before_s: float, folder: Path) -> list[float]:
-    """What the plants of a job cost: it is run without each of them, unwatched. Empty where a run
-    failed or a plant is not what it is meant to be."""
+def measure(machine: Machine, job: Job, before_s: float, folder: Path) -> bool:
+    """What the plants of a job cost: it is run without each of them, unwatched. Says whether all
+    runs went well and the plants are what they are meant to be."""
     cures: list[Cure] = [plant.cure for plant in job.plants] or [job.cure]
     costs = []
     for cure in cures:
@@ -50,7 +53,7 @@ def measure(machine: Machine, job: Job, before_s: float, folder: Path) -> list[f
         after_s, printed = time_unwatched(machine, job, cure, folder, busy)
         if after_s is None:
             print(f"{job.name}: no steps without the plant\n{printed}", flush=True)
-            return []
+            return False
         costs.append(round(1 - after_s / before_s, 3))
         print(
             f"{job.name:22} {1e3 * before_s:8.1f} ms a step, {1e3 * after_s:8.1f} without: "
@@ -58,10 +61,19 @@ def measure(machine: Machine, job: Job, before_s: float, folder: Path) -> list[f
             flush=True,
         )
     keep_costs(job.name, costs)
-    if (max(costs) >= NOTICEABLE) == bool(job.plants):
-        return costs
-    print(f"{job.name}: NOT AS PLANTED", flush=True)
-    return []
+    as_planted = (max(costs) >= NOTICEABLE) == bool(job.plants)
+    if not as_planted:
+        print(f"{job.name}: NOT AS PLANTED", flush=True)
+    return as_planted
+
+
+def measure_unwatched(machine: Machine, job: Job, folder: Path) -> bool:
+    """The same, and the job as it is runs unwatched as well: nobody sees what is said of it."""
+    before_s, printed = time_unwatched(machine, job, (), folder, job.neighbours)
+    if before_s is None:
+        print(f"{job.name}: no steps\n{printed}", flush=True)
+        return False
+    return measure(machine, job, before_s, folder)
 
 
 def show(judged: Judgement, costs: list[float], step: float | None) -> None:
@@ -82,9 +94,9 @@ def show(judged: Judgement, costs: list[float], step: float | None) -> None:
     )
 
 
-def summarise(half: str, judgements: list[Judgement]) -> bool:
+def summarise(name: str, judgements: list[Judgement]) -> bool:
     totals = totals_of(judgements)
-    print(f"\nhalf {half}:")
+    print(f"\nset {name}:")
     print("\n".join(f"  {line}" for line in confusion(judgements)))
     print(f"  top cause right       {totals.causes_right} of {totals.planted}")
     print(f"  detail or line right  {totals.details_right} of {totals.planted}")
@@ -97,7 +109,7 @@ def summarise(half: str, judgements: list[Judgement]) -> bool:
     return totals.reached
 
 
-def run_half(
+def run_set(
     machine: Machine, jobs: list[Job], arguments: argparse.Namespace, folder: Path
 ) -> tuple[list[Judgement], int]:
     """What was said of each job, and how many jobs gave no verdict."""
@@ -113,7 +125,7 @@ def run_half(
             failed += step is None or not measure(machine, job, step, folder)
         costs = read_costs().get(job.name, [])
         judgements.append(judge(job, told, costs))
-        if job in HALF_A or arguments.tell:
+        if job not in HELD_OUT or arguments.tell:
             show(judgements[-1], costs, step)
     return judgements, failed
 
@@ -121,11 +133,14 @@ def run_half(
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these jobs alone")
-    parser.add_argument("--half", choices=["A", "B"], help="one half alone")
-    parser.add_argument("--tell", action="store_true", help="half B job by job, as it is not for")
+    parser.add_argument("--set", "--half", choices=list(SETS), help="one set alone")
+    parser.add_argument("--tell", action="store_true", help="set C job by job, as it is not for")
     parser.add_argument("--fix", action="store_true", help="also try the remedies")
     parser.add_argument(
         "--measure", action="store_true", help="also run without the plants, into measured.json"
+    )
+    parser.add_argument(
+        "--measure-only", action="store_true", help="the same without watching, for held-out jobs"
     )
     parser.add_argument("--seconds", type=float, default=8, help="of training, for each job")
     parser.add_argument("--gpu", default="a100", help="to emulate; '' for the one that is there")
@@ -137,15 +152,15 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def chosen(arguments: argparse.Namespace) -> dict[str, list[Job]]:
-    unknown = set(arguments.only) - {job.name for half in HALVES.values() for job in half}
+    unknown = set(arguments.only) - {job.name for jobs in SETS.values() for job in jobs}
     if unknown:
         sys.exit(f"no such job: {', '.join(sorted(unknown))}")
-    halves = {
-        half: [job for job in jobs if not arguments.only or job.name in arguments.only]
-        for half, jobs in HALVES.items()
-        if arguments.half in (None, half)
+    sets = {
+        name: [job for job in jobs if not arguments.only or job.name in arguments.only]
+        for name, jobs in SETS.items()
+        if arguments.set in (None, name)
     }
-    return {half: jobs for half, jobs in halves.items() if jobs}
+    return {name: jobs for name, jobs in sets.items() if jobs}
 
 
 def main() -> int:
@@ -159,10 +174,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="unstarve-zoo-") as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        for half, jobs in chosen(arguments).items():
-            judgements, without = run_half(machine, jobs, arguments, folder)
+        for name, jobs in chosen(arguments).items():
+            if arguments.measure_only:
+                failed += sum(not measure_unwatched(machine, job, folder) for job in jobs)
+                continue
+            judgements, without = run_set(machine, jobs, arguments, folder)
             failed += without
-            reached = summarise(half, judgements) and reached
+            reached = summarise(name, judgements) and reached
     return 0 if reached and not failed else 1
 
 

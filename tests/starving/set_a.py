@@ -1,14 +1,10 @@
-"""Half A of the zoo: rules may be tuned with it."""
+"""Set A of the zoo: rules may be tuned with it."""
 
 from __future__ import annotations
 
-from planted import Job, Plant, in_memory, one_batch
+from planted import HOST, Job, Plant, in_memory, one_batch
 
-# The partition calls time in which the host has launched nothing `launch`, whatever it did instead;
-# the detail tells work of the host from many launches.
-HOST = ("launch",)
-
-HALF_A = (
+SET_A = (
     Job(
         "fine_tune_photos",
         (Plant(("input_wait",), ("decode_cpu",), cure=in_memory("loader = DataLoader(dataset")),),
