@@ -220,8 +220,9 @@ SET_B = (
         "structured_rows",
         (
             Plant(
-                ("exposed_copy", "launch"),
-                ("small_copies",),
+                # The host waits for each copy, which the partition calls `sync`.
+                ("exposed_copy", "launch", "sync"),
+                ("small_copies", "blocking_copies"),
                 "values.cuda() for name, values",
                 cure=(
                     ("values.cuda() for name", "values for name"),
