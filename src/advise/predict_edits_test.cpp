@@ -139,6 +139,9 @@ TEST(PredictedEdits, WorkersThatLiveOnStartOnce) {
   ASSERT_TRUE(gain);
   EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.6 * 0.3));
   EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 1.5 * 0.3));
+  job.signals.fetch_ns_median = 120e6;
+  job.signals.step_ns_median = 50e6;  // of most steps; a batch takes both workers 60 of 100 ms
+  EXPECT_DOUBLE_EQ(gain_of(job, "persistent_workers")->high, 1 / 0.6);
   const Remedy remedy = advise(job, {}, {}).for_findings[0][0];
   EXPECT_EQ(find_entry("persistent_workers")->apply(remedy)->environment()[0].second,
             R"({"persistent_workers": true})");

@@ -46,7 +46,10 @@ def fix(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str]:
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads((folder / "d.json").read_text()), done.stderr
+    found = json.loads((folder / "d.json").read_text())
+    if any(finding["detail"] == "busy_neighbour" for finding in found["findings"]):
+        pytest.skip("other processes use the CPUs, so that nothing is tried")
+    return found, done.stderr
 
 
 def test_what_is_kept_ends_in_a_diff_that_applies(tmp_path: Path) -> None:

@@ -11,11 +11,22 @@ Reading<double> host_share(const diagnose::Signals& signals) {
   return std::clamp(1 - *signals.blocked_ratio, 0.0, 1.0);
 }
 
+namespace {
+
+/// Where passes over the data begin with a long wait, the median is of the other steps.
+double mean_step_ns(const diagnose::Signals& signals) {
+  const bool known = signals.wait_ns_mean && signals.wait_ratio.value_or(0) > 0;
+  return known ? *signals.wait_ns_mean / *signals.wait_ratio : signals.step_ns_median.value_or(0);
+}
+
+}  // namespace
+
 double loader_share(const diagnose::Signals& signals) {
   if (diagnose::is_native(signals)) return 0;
   const double workers = signals.num_workers.value_or(0);
-  if (workers < 1 || !signals.fetch_ns_median || signals.step_ns_median.value_or(0) <= 0) return 0;
-  const double fetch = *signals.fetch_ns_median / *signals.step_ns_median;
+  const double step_ns = mean_step_ns(signals);
+  if (workers < 1 || !signals.fetch_ns_median || !(step_ns > 0)) return 0;
+  const double fetch = *signals.fetch_ns_median / step_ns;
   const double cpu = fetch * signals.fetch_cpu_ratio.value_or(1);
   const double cores = std::max(1.0, std::min(workers, signals.effective_cpus.value_or(workers)));
   return std::max(fetch / workers, cpu / cores);
