@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "diagnose/signals/derive.h"
 
@@ -13,15 +14,21 @@ bool lies_in(std::int64_t t_ns, const Interval& window) {
   return t_ns >= window.start_ns && t_ns < window.end_ns;
 }
 
-/// Whether `use` has the purpose of the loader that is spoken of.
-bool is_meant(const job::Rank& rank, const job::LoaderUse& use) {
-  return use.feeds_training == rank.waited_loader()->feeds_training;
+/// The loaders that have the purpose of the one that is spoken of.
+std::vector<const job::LoaderUse*> meant_loaders(const job::Rank& rank) {
+  std::vector<const job::LoaderUse*> meant;
+  const job::LoaderUse* waited = rank.waited_loader();
+  for (const job::LoaderUse& use : rank.loaders) {
+    if (use.feeds_training == waited->feeds_training) meant.push_back(&use);
+  }
+  return meant;
 }
 
-/// The loader of that purpose that has this id; nullptr when none does.
-const job::LoaderUse* meant_use(const job::Rank& rank, const Reading<std::int64_t>& id) {
-  for (const job::LoaderUse& use : rank.loaders) {
-    if (is_meant(rank, use) && use.id && id && *use.id == *id) return &use;
+/// The one of them that has this id; nullptr when none does.
+const job::LoaderUse* use_of(const std::vector<const job::LoaderUse*>& loaders,
+                             const Reading<std::int64_t>& id) {
+  for (const job::LoaderUse* use : loaders) {
+    if (use->id && id && *use->id == *id) return use;
   }
   return nullptr;
 }
@@ -50,10 +57,11 @@ void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use,
 Starts find_starts(const SignalSources& sources, double fetch_ns) {
   const Interval window = signal_window(sources);
   Starts starts;
+  const std::vector<const job::LoaderUse*> meant = meant_loaders(sources.rank);
   std::set<std::int64_t> running;  // loaders whose workers live on
   for (const trace::LoaderConfig& config : sources.timeline().loaders) {  // by made_ns
     if (config.process != sources.rank.process || config.made_ns == 0) continue;
-    const job::LoaderUse* use = meant_use(sources.rank, config.id);
+    const job::LoaderUse* use = use_of(meant, config.id);
     if (use == nullptr) continue;
     starts.known = true;
     if (config.native || config.num_workers == 0) continue;
@@ -78,10 +86,9 @@ void derive_busy(const SignalSources& sources, Signals& out) {
   if (!out.num_workers || *out.num_workers < 1 || !sources.rank.span) return;
   const Interval window = signal_window(sources);
   double fetching_ns = 0;
-  for (const job::LoaderUse& use : sources.rank.loaders) {
-    if (!is_meant(sources.rank, use)) continue;
-    fetching_ns += static_cast<double>(use.thinned_fetches.ns);
-    for (const trace::Fetch& fetch : use.fetches) {
+  for (const job::LoaderUse* use : meant_loaders(sources.rank)) {
+    fetching_ns += static_cast<double>(use->thinned_fetches.ns);
+    for (const trace::Fetch& fetch : use->fetches) {
       const std::int64_t ns = std::min(fetch.when.end_ns, window.end_ns) -
                               std::max(fetch.when.start_ns, window.start_ns);
       fetching_ns += static_cast<double>(std::max<std::int64_t>(ns, 0));
