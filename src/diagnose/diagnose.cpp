@@ -88,8 +88,7 @@ StepSummary summarise_steps(const SignalSources& sources) {
   }
   StepSummary summary;
   const std::vector<trace::Step>& steps = sources.rank.steps;
-  summary.are_batches = std::any_of(steps.begin(), steps.end(),
-                                    [](const trace::Step& step) { return step.is_batch; });
+  if (!steps.empty()) summary.source = steps.front().source;
   summary.count = static_cast<std::int64_t>(durations.size());
   if (durations.empty()) return summary;
   summary.mean_us = std::accumulate(durations.begin(), durations.end(), 0.0) /

@@ -48,7 +48,7 @@ struct StepSummary {
   Reading<double> mean_us = {};
   Reading<double> median_us = {};
   Reading<double> samples_per_s = {};  // of the steps in which the job trains
-  bool are_batches = false;            // of a loader, where no optimizer stepped
+  trace::StepSource source = trace::StepSource::kOptimizer;  // by what they are told
 };
 
 /// What the training thread does in a step, as the host alone sees it: shares of the steps' time

@@ -10,13 +10,33 @@ namespace unstarve::report {
 
 namespace {
 
+bool by_repetition(const Report& report) {
+  return report.diagnosis.steps.source == trace::StepSource::kRepetition;
+}
+
+/// Of steps that are seen only where the GPU was recorded, how many and in how much of the run.
+std::string how_told(const Report& report) {
+  std::string text = fmt::format(
+      " (no optimizer of torch and no DataLoader seen: steps by repetition of its kernels, {} seen",
+      std::max(report.facts.steps, report.diagnosis.steps.count));
+  double recorded_us = 0;
+  for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {
+    if (device.recorded) recorded_us = std::max(recorded_us, device.recorded->recorded_us);
+  }
+  if (recorded_us > 0) text += " in the " + duration_text(recorded_us) + " recorded";
+  return text + ")";
+}
+
 /// "after 60 steps in 12.2 s", as far as it is known.
 std::string after_what(const Report& report) {
   const RunFacts& facts = report.facts;
   const std::int64_t steps = std::max(facts.steps, report.diagnosis.steps.count);
   std::string text;
-  const char* const what = report.diagnosis.steps.are_batches ? "batch" : "step";
-  const char* const plural = report.diagnosis.steps.are_batches ? "es" : "s";
+  const bool batches = report.diagnosis.steps.source == trace::StepSource::kLoaderBatch;
+  const char* const what = batches ? "batch" : "step";
+  const char* const plural = batches ? "es" : "s";
+  if (by_repetition(report))
+    return facts.duration_s ? " in " + seconds_text(*facts.duration_s) : "";
   if (steps > 0) text = fmt::format(" after {} {}{}", steps, what, steps == 1 ? "" : plural);
   if (steps == 0 && facts.exit_code) text = " without a training step";
   if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
@@ -24,12 +44,19 @@ std::string after_what(const Report& report) {
 }
 
 /// ": 202.9 ms a step, 157 samples/s".
-std::string at_what_rate(const diagnose::StepSummary& steps) {
+std::string at_what_rate(const Report& report) {
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  const diagnose::StepSummary& steps = report.diagnosis.steps;
   if (!steps.median_us) return {};
-  std::string text = fmt::format(": {} a {}", duration_text(*steps.median_us),
-                                 steps.are_batches ? "batch" : "step");
+  const bool batches = steps.source == trace::StepSource::kLoaderBatch;
+  std::string text =
+      fmt::format(": {} a {}", duration_text(*steps.median_us), batches ? "batch" : "step");
+  if (by_repetition(report) && steps.mean_us.value_or(0) > 0) {
+    text += fmt::format(", {} steps/s", number_text(kMicrosecondsPerSecond / *steps.mean_us));
+    return text + how_told(report);
+  }
   if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
-  if (steps.are_batches) text += " (no optimizer stepped: each batch of the loader is a step)";
+  if (batches) text += " (no optimizer stepped: each batch of the loader is a step)";
   return text;
 }
 
@@ -55,7 +82,7 @@ std::string what_happened(const Report& report) {
   } else {
     text = report.diagnosis.input == trace::InputKind::kRun ? "So far" : "Recorded";
   }
-  return text + after_what(report) + at_what_rate(report.diagnosis.steps) + ".";
+  return text + after_what(report) + at_what_rate(report) + ".";
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {

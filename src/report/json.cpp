@@ -196,7 +196,12 @@ Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
 /// What a step is of which a report counts so many.
 std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
-  return diagnosis.steps.are_batches ? "loader_batch" : "optimizer_step";
+  switch (diagnosis.steps.source) {
+    case trace::StepSource::kLoaderBatch: return "loader_batch";
+    case trace::StepSource::kRepetition: return "kernel_repetition";
+    case trace::StepSource::kOptimizer: break;
+  }
+  return "optimizer_step";
 }
 
 /// How a run's job ended; what it is not known of is left out.

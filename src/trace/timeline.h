@@ -87,15 +87,22 @@ struct HostWork {
   HostWorkKind kind = HostWorkKind::kCollection;
 };
 
+/// By what the steps of a process are told.
+enum class StepSource : std::uint8_t {
+  kOptimizer,    // an optimizer's step; a ProfilerStep of a trace
+  kLoaderBatch,  // a batch of a loader, where no optimizer steps
+  kRepetition,   // once through what the process launches over and over, where neither is seen
+};
+
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
-/// steps, from one batch of a loader to the next.
+/// steps, from one batch of a loader to the next, or what `job` finds to repeat.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
-  bool is_batch = false;
+  StepSource source = StepSource::kOptimizer;
 };
 
 /// A stretch of time in which the device activity of one process was recorded.

@@ -62,13 +62,18 @@ std::string why_no_steps(const trace::RunReader& run) {
          "-E or -S, which keep unstarve's hook out.";
 }
 
+bool saw_steps(const job::JobView& job) {
+  return std::any_of(job.ranks().begin(), job.ranks().end(),
+                     [](const job::Rank& rank) { return !rank.steps.empty(); });
+}
+
 /// `explained`: the remarks say already why there are no steps.
 void measure(Examination& examined, const trace::RunReader& run, bool explained) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   auto measured = predict::measure_run(job.job, job.rank_index());
   if (!measured) {
     examined.failed = run.number("exit_code") != 0;  // it will not run longer for our sake
-    if (!explained && examined.recording->timeline.steps.empty()) {
+    if (!explained && !saw_steps(job.job)) {
       examined.no_steps = why_no_steps(run);
       examined.remarks.push_back(examined.no_steps);
     } else if (!explained && !examined.failed) {
@@ -227,7 +232,7 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
     // Why a run has no steps was said already.
     const bool own = timeline.input == trace::InputKind::kRun;
     const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
+    const bool said = (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }
