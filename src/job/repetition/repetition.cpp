@@ -13,9 +13,10 @@ constexpr std::size_t kPieces = 4;
 constexpr std::size_t kPieceSize = 20'000;
 
 constexpr std::size_t kFewestRepeats = 6;
-constexpr double kLeastCovered = 0.5;
+constexpr double kLeastCovered = 0.3;
 constexpr double kShortestUnit = 3;     // operations, of a unit that does not touch the host
 constexpr double kMostOfARemark = 2.5;  // operations, in the mean
+constexpr double kOwnPart = 0.9;
 constexpr double kSameRatio = 1.25;
 constexpr double kLongestRatio = 4;
 constexpr double kClearlyMore = 1.1;
@@ -101,12 +102,24 @@ double beside(const Unit& outer, const Unit& inner) {
   return static_cast<double>(rest) / static_cast<double>(outer.repeats->size());
 }
 
+/// Of the units that touch the host those without another such in them, of these the longest: a
+/// batch that is trained on, not one that is evaluated. `units` are by size.
+std::optional<std::size_t> longest_with_host(const std::vector<Unit>& units) {
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!units[i].touches_host) continue;
+    const bool holds_another = std::any_of(
+        units.begin(), units.begin() + static_cast<std::ptrdiff_t>(i), [&](const Unit& inner) {
+          return inner.touches_host && beside(units[i], inner) < kOwnPart * units[i].size;
+        });
+    if (!holds_another) chosen = i;
+  }
+  return chosen;
+}
+
 std::optional<Unit> choose(const std::vector<Unit>& units) {
   if (units.empty()) return std::nullopt;
-  const auto with_host =
-      std::find_if(units.begin(), units.end(), [](const Unit& unit) { return unit.touches_host; });
-  std::size_t chosen = units.size() - 1;
-  if (with_host != units.end()) chosen = static_cast<std::size_t>(with_host - units.begin());
+  std::size_t chosen = longest_with_host(units).value_or(units.size() - 1);
   while (chosen > 0 && units[chosen - 1].size >= kShortestUnit &&
          beside(units[chosen], units[chosen - 1]) <= kMostOfARemark) {
     --chosen;
