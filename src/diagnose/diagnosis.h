@@ -47,7 +47,7 @@ struct StepSummary {
   std::int64_t count = 0;
   Reading<double> mean_us = {};
   Reading<double> median_us = {};
-  Reading<double> samples_per_s = {};  // of the steps in which the job trains
+  Reading<double> samples_per_s = {};                        // of the steps in which the job trains
   trace::StepSource source = trace::StepSource::kOptimizer;  // by what they are told
 };
 

@@ -37,7 +37,10 @@ std::string after_what(const Report& report) {
   const char* const plural = batches ? "es" : "s";
   if (by_repetition(report))
     return facts.duration_s ? " in " + seconds_text(*facts.duration_s) : "";
-  if (steps > 0) text = fmt::format(" after {} {}{}", steps, what, steps == 1 ? "" : plural);
+  if (steps > 0) {
+    text = fmt::format("{} {} {}{}", facts.attached ? "" : " after", steps, what,
+                       steps == 1 ? "" : plural);
+  }
   if (steps == 0 && facts.exit_code) text = " without a training step";
   if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
   return text;
@@ -77,6 +80,8 @@ std::string what_happened(const Report& report) {
     if (const std::int64_t number = *facts.exit_code - 128; number > 0 && number < 65) {
       text += fmt::format(" (128 + {})", signal_name(number));
     }
+  } else if (facts.attached) {
+    text = "Watched";
   } else if (report.diagnosis.steps.count == 0) {
     return {};
   } else {

@@ -40,6 +40,7 @@ struct RunFacts {
   /// How the job ended; absent: it runs, or what watched it was killed.
   Reading<std::int64_t> exit_code;
   std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
+  bool attached = false;    // a part of a process was watched, which had begun before
   std::int64_t steps = 0;   // that were seen of it, the warm-up's too
   /// Of a job without a single step, what was not seen of it and why; a sentence.
   std::string no_steps;

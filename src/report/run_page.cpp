@@ -81,7 +81,8 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   if (ended_ns > 0) {
     facts.duration_s = static_cast<double>(ended_ns - run.number("started_ns")) * kSecondsPerNs;
   }
-  if (ended_ns > 0) facts.exit_code = run.number("exit_code");
+  facts.attached = !run.info("attached_pid").empty();
+  if (ended_ns > 0 && !facts.attached) facts.exit_code = run.number("exit_code");
   if (const std::int64_t number = run.number("exit_signal"); number > 0) {
     facts.exit_signal = signal_name(number);
   }

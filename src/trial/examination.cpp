@@ -232,7 +232,8 @@ void predict(Examination& examined, const advise::Calibration& calibration) {
     // Why a run has no steps was said already.
     const bool own = timeline.input == trace::InputKind::kRun;
     const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said = (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
+    const bool said =
+        (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }

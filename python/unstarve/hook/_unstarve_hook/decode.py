@@ -7,7 +7,7 @@ import time
 from types import ModuleType
 from typing import Any, Callable
 
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put
 
 #: Of this thread; where Python cannot say it, the time that passes.
 cpu_ns: Callable[[], int] = getattr(time, "thread_time_ns", time.monotonic_ns)
@@ -40,7 +40,7 @@ def leave_fetch(outer: tuple[bool, int]) -> int:
 def watch_pil(module: ModuleType) -> None:
     """PIL.ImageFile: `load` reads and decodes the file; opening only parsed its header."""
     # An image whose pixels are there already is asked to load again by every operation on it.
-    module.ImageFile.load = _timed(module.ImageFile.load, lambda image: bool(image.tile))
+    put(module.ImageFile, "load", _timed(module.ImageFile.load, lambda image: bool(image.tile)))
 
 
 def watch_torchvision(module: ModuleType) -> None:
@@ -52,7 +52,7 @@ def watch_torchvision(module: ModuleType) -> None:
             # What torch.jit.script looks for to compile the function behind a wrapper.
             setattr(decoder, "__original_fn", original)
             setattr(decoder, "__script_if_tracing_wrapper", True)
-            setattr(module, name, decoder)
+            put(module, name, decoder)
 
 
 def _timed(original: Any, has_work: Callable[..., bool]) -> Any:

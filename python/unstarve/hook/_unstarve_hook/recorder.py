@@ -47,6 +47,18 @@ class Recorder:
         self._role = OTHER
         self._threads: set[int] = set()
 
+    def begin(self, run_dir: str) -> None:
+        """Records into another run from here on: what is watched is a part of the process."""
+        self.run_dir = run_dir
+        self.start_afresh()
+        self.paused = False
+
+    def leave(self) -> None:
+        """The end of that part. Nothing is recorded any more, whoever still calls us."""
+        self.end()
+        self.paused = True
+        self._clear()
+
     def start_afresh(self) -> None:
         self.started_ns = now_ns()
         self._clear()

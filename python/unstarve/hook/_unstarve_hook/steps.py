@@ -11,7 +11,7 @@ from . import blocking, cupti, describe, timeline
 from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
 #: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader.
 _OPTIMIZER = 0
@@ -82,6 +82,12 @@ class Steps:
             _describe_device_in_use()
         self._samples.clear()
         self._look_at_device(index - _BATCHES_OF_ONE_STEP)
+
+    def close_window(self) -> None:
+        """The profiler's, where it is open: nobody watches any longer."""
+        window, self._window = self._window, None
+        if window is not None:
+            window.finish("the watched block ended")
 
     def finish(self) -> None:
         """Records the batches that were held back for an optimizer, where none stepped."""
@@ -158,7 +164,7 @@ def watch_optimizer(module: ModuleType) -> None:
     """torch.optim.optimizer."""
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
-        register(_after_step)
+        when_taken_back(register(_after_step).remove)
     else:
         _watch_old_optimizer(module.Optimizer)
 
@@ -203,6 +209,6 @@ def _watch_old_optimizer(optimizer_class: Any) -> None:
 
         # torch looks for its own mark, `hooked`, on the function that the class has.
         watched.__dict__.update(getattr(step, "__dict__", {}), _unstarve_watched=True)
-        kind.step = in_the_place_of(step, watched)
+        put(kind, "step", in_the_place_of(step, watched))
 
-    optimizer_class._hook_for_profile = in_the_place_of(original, _hook_for_profile)
+    put(optimizer_class, "_hook_for_profile", in_the_place_of(original, _hook_for_profile))
