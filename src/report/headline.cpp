@@ -120,6 +120,27 @@ std::string next_sentence(const advise::Advice& advice) {
   return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
 }
 
+std::vector<std::string> stage_sentences(const Report& report) {
+  std::vector<std::string> sentences;
+  if (report.stages.empty()) return sentences;
+  const std::size_t longest = trial::longest_stage(report.stages);
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    const trial::Stage& stage = report.stages[i];
+    std::string text = stage.name;
+    text += stage.duration_s ? " " + seconds_text(*stage.duration_s) : " has not ended";
+    if (stage.exit_code) text += fmt::format(", exit {}", *stage.exit_code);
+    if (!stage.cause.empty()) {
+      diagnose::Finding found;
+      found.cause = stage.cause;
+      found.detail = stage.detail;
+      text += fmt::format(": {} {}", ratio_text(stage.share), finding_words(found));
+    }
+    if (i == longest && report.stages.size() > 1) text += " (the longest; below)";
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
+}
+
 std::vector<std::string> not_observed_sentences(const advise::Advice& advice) {
   std::vector<std::string> sentences;
   for (const advise::NotObserved& unseen : advice.not_observed) {

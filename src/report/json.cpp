@@ -257,6 +257,21 @@ Json durations_json(const std::string& from) {
   return json;
 }
 
+Json stages_json(const std::vector<trial::Stage>& stages) {
+  Json list = Json::array();
+  for (const trial::Stage& stage : stages) {
+    Json json = {{"stage", stage.name}, {"run", stage.run_dir}};
+    json["duration_s"] = number(stage.duration_s);
+    json["exit_code"] =
+        stage.exit_code ? Json(*stage.exit_code) : absent(stage.exit_code.why_absent());
+    json["cause"] = stage.cause;
+    json["detail"] = stage.detail;
+    json["share"] = number(stage.share);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -269,6 +284,7 @@ std::string to_json(const Report& report, bool with_verification) {
   if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
     json["emulated_durations"] = durations_json(from);
   }
+  if (!report.stages.empty()) json["stages"] = stages_json(report.stages);
   if (with_verification) json["verification"] = verification_json(report.verification);
   return dump(json);
 }

@@ -6,6 +6,7 @@
 #include "advise/advice.h"
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
+#include "trial/stages/stages.h"
 #include "trial/verification.h"
 
 namespace unstarve::report {
@@ -57,6 +58,9 @@ struct Report {
   std::vector<Series> utilization;  // of the GPU; the first is the run that was diagnosed
   std::vector<Fact> own_cost;       // what watching cost, in words and numbers
   RunFacts facts;
+  /// Where this is one run of several that belong together: all of them, as they began. The one
+  /// that is reported is the longest.
+  std::vector<trial::Stage> stages = {};
 };
 
 }  // namespace unstarve::report

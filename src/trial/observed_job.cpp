@@ -193,6 +193,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   if (options.emulation != nullptr) {
     (*writer)->put("emulated_durations", options.emulation->durations_from());
   }
+  if (!options.stage.empty()) (*writer)->put("stage", options.stage);
   auto monitor = open_monitor(parts, options, clock);
   if (!monitor) return forward_error(monitor);
 

@@ -19,7 +19,8 @@ namespace unstarve::trial {
 
 struct ObservedJobOptions {
   std::vector<std::string> command;
-  std::string run_dir;  // made by us; must not hold a run yet
+  std::string run_dir;     // made by us; must not hold a run yet
+  std::string stage = {};  // of several runs that belong together (trial/stages); empty: of none
   std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
   Emulation* emulation = nullptr;  // the job's GPUs, which are watched then; none: the machine's
   bool own_process_group = false;

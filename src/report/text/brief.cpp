@@ -52,6 +52,7 @@ void add(const Paragraph& paragraph, const TextOptions& options, Lines& lines) {
 /// What the job did, and on what GPU.
 Lines what_it_did(const Report& report, const TextOptions& options) {
   Lines lines;
+  for (const std::string& stage : stage_sentences(report)) add({"Stage", stage}, options, lines);
   const bool failed = job_failed(report.facts);
   add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
   std::string device = device_text(report);
