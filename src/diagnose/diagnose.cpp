@@ -10,6 +10,7 @@
 #include "diagnose/partition/whole_span.h"
 #include "diagnose/ranks/rank_rows.h"
 #include "diagnose/signals/derive.h"
+#include "diagnose/signals/named_events.h"
 
 namespace unstarve::diagnose {
 
@@ -142,6 +143,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.thread_time = time_of_thread(signals);
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
+  diagnosis.events = count_events(sources);
   conclude(signals, diagnosis);
   name_code(sources, diagnosis);
   add_ranks(partitioned.ranks, diagnosis);

@@ -16,9 +16,11 @@ bool by_repetition(const Report& report) {
 
 /// Of steps that are seen only where the GPU was recorded, how many and in how much of the run.
 std::string how_told(const Report& report) {
-  std::string text = fmt::format(
-      " (no optimizer of torch and no DataLoader seen: steps by repetition of its kernels, {} seen",
-      std::max(report.facts.steps, report.diagnosis.steps.count));
+  const std::string& other = report.facts.framework;
+  std::string text = fmt::format(" ({}: steps by repetition of its kernels, {} seen",
+                                 other.empty() ? "no optimizer of torch and no DataLoader seen"
+                                               : fmt::format("no PyTorch seen; {} is", other),
+                                 std::max(report.facts.steps, report.diagnosis.steps.count));
   double recorded_us = 0;
   for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {
     if (device.recorded) recorded_us = std::max(recorded_us, device.recorded->recorded_us);

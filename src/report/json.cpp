@@ -193,6 +193,18 @@ Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
   return list;
 }
 
+Json events_json(const std::vector<diagnose::NamedEvent>& events) {
+  Json list = Json::array();
+  for (const diagnose::NamedEvent& event : events) {
+    Json json = {{"event", std::string(event_name(event.kind))}, {"count", event.count}};
+    json["total_us"] = number(event.total_us);
+    json["share"] = number(event.share);
+    if (!event.place.empty()) json["place"] = event.place;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 /// What a step is of which a report counts so many.
 std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
@@ -239,6 +251,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));
   }
+  if (!diagnosis.events.empty()) json["events"] = events_json(diagnosis.events);
   json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
   json["not_observed"] = not_observed_json(advice.not_observed);

@@ -43,6 +43,7 @@ struct RunFacts {
   std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
   bool attached = false;    // a part of a process was watched, which had begun before
   std::int64_t steps = 0;   // that were seen of it, the warm-up's too
+  std::string framework;    // of a job without PyTorch: "JAX"; empty: it has that, or none known
   /// Of a job without a single step, what was not seen of it and why; a sentence.
   std::string no_steps;
   /// What of a run's GPU activity is missing, and what that means; a sentence.

@@ -150,6 +150,7 @@ Report make_report(const trial::Examination& examined) {
   report.facts = run_facts(*run, examined.diagnosis.signals);
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   report.facts.steps = static_cast<std::int64_t>(job.job.ranks()[job.rank_index()].steps.size());
+  report.facts.framework = examined.framework;
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, trial::kBefore, report);

@@ -76,15 +76,28 @@ struct HostCall {
 
 /// Work of a thread that the hook knows by name, other than training.
 enum class HostWorkKind : std::uint8_t {
-  kCollection = 0,  // Python's garbage collector
-  kSave = 1,        // torch.save
+  kCollection = 0,       // Python's garbage collector
+  kSave = 1,             // torch.save
+  kEmptyCache = 2,       // torch.cuda.empty_cache()
+  kAllocationRetry = 3,  // PyTorch's allocator gave its cache back and tried again; has no length
+  kOutOfMemory = 4,      // it raised OutOfMemoryError, and the job went on; has no length
+  kCompilation = 5,      // torch.compile, of a function that it had not seen
+  kRecompilation = 6,    // torch.compile, of one that it had compiled before
 };
+inline constexpr HostWorkKind kLastHostWorkKind = HostWorkKind::kRecompilation;
 
 struct HostWork {
   Interval when = {};
   std::int64_t thread = 0;
   std::int64_t process = 0;
   HostWorkKind kind = HostWorkKind::kCollection;
+};
+
+/// Where a process does work of one kind, as far as its hook can say it: "train.py:57".
+struct HostWorkPlace {
+  std::int64_t process = 0;
+  HostWorkKind kind = HostWorkKind::kCollection;
+  std::string place;
 };
 
 /// By what the steps of a process are told.
@@ -155,7 +168,8 @@ struct Timeline {
   std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<StackSample> stack_samples;
   std::vector<Stack> stacks;        // that they refer to
-  std::vector<HostWork> host_work;  // of a millisecond or more each
+  std::vector<HostWork> host_work;  // by name
+  std::vector<HostWorkPlace> host_work_places;
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;

@@ -45,9 +45,30 @@ std::string isolating_flag(const std::string& command) {
   return {};
 }
 
+/// Of a job without PyTorch, what its processes have imported in its place; empty: nothing known.
+std::string other_framework(const trace::RunReader& run) {
+  const auto processes = run.processes();
+  if (!processes) return {};
+  std::string found;
+  for (const trace::ProcessRecord& process : *processes) {
+    const nlohmann::json text = nlohmann::json::parse(process.text, nullptr, false);
+    if (!text.is_object()) continue;
+    if (text.contains("torch")) return {};
+    const auto named = text.find("framework");
+    if (named != text.end() && named->is_string()) found = named->get<std::string>();
+  }
+  return found;
+}
+
 /// Why a job was not seen to train.
 std::string why_no_steps(const trace::RunReader& run) {
   const auto processes = run.processes();
+  if (const std::string other = other_framework(run); !other.empty()) {
+    return fmt::format(
+        "No PyTorch seen in this job; {} is: its loops cannot be watched from inside, and no "
+        "kernels that repeat were recorded.",
+        other);
+  }
   if (!processes || !processes->empty()) {
     return "No training step was seen: in the job's PyTorch no optimizer stepped and no DataLoader "
            "gave batches.";
@@ -172,6 +193,7 @@ Result<Examination> examine_run(const std::string& path) {
   Examination examined(std::move(loaded->timeline));
   examined.run_dir = reader->dir();
   examined.remarks = std::move(loaded->remarks);
+  examined.framework = other_framework(*reader);
   measure(examined, *reader, loaded->rings_missing);
   examined.observed = examined.measured ? examined.measured->span
                                         : trace::Interval{reader->number("started_ns"),

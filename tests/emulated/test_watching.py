@@ -127,3 +127,53 @@ def test_steps_of_a_hand_written_loop_are_told_by_its_kernels(tmp_path: Path) ->
     assert diagnosis["steps"]["mean_us"] > 0
     assert "steps by repetition of its kernels" in " ".join(done.stderr.split())
     assert "No training step was seen" not in done.stderr
+
+
+EVENTS = """
+import torch
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def scaled(x):
+    return (x * 2 + x.shape[0]).sum()
+fast = torch.compile(scaled, backend="eager", dynamic=False)
+for step in range(40):
+    fast(model(torch.ones(8 + step // 10, 64, device="cuda"))).backward()
+    optimizer.step()
+    if step % 4 == 3:
+        torch.cuda.empty_cache()
+    if step == 20:
+        try:
+            torch.empty(200 << 30, dtype=torch.uint8, device="cuda")
+        except torch.cuda.OutOfMemoryError:
+            pass
+optimizer.step()
+torch.cuda.synchronize()
+"""
+
+
+def test_events_of_a_job_are_named(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(EVENTS)
+    told = tmp_path / "diagnosis.json"
+    options = ["--emulate", "a100", "--out", tmp_path / "run", "--json", told]
+    done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
+    assert done.returncode == 0, done.stderr
+    events = {event["event"]: event for event in json.loads(told.read_text())["events"]}
+    assert events["empty_cache"]["count"] == 10
+    assert events["empty_cache"]["place"].endswith("train.py:12")
+    assert events["recompilation"]["count"] == 3
+    assert events["recompilation"]["place"].endswith("train.py:5")
+    said = " ".join(done.stderr.split())
+    assert "torch.cuda.empty_cache() 10 times" in said
+    assert "torch.compile compiled again 3 times" in said
+
+
+def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
+    # A stand-in for a framework that is no PyTorch.
+    (tmp_path / "jax.py").write_text("")
+    (tmp_path / "train.py").write_text("import jax\n")
+    told = tmp_path / "diagnosis.json"
+    options = ["--out", tmp_path / "run", "--json", told]
+    done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "No PyTorch seen in this job; JAX is" in said

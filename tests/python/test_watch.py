@@ -36,7 +36,8 @@ def places():
         vars(data.DataLoader)["__init__"], vars(data.DataLoader)["__iter__"],
         vars(iterator)["__next__"], vars(fetch._MapDatasetFetcher)["fetch"],
         torch.save, torch.serialization.save, torch.Tensor.item, list(gc.callbacks),
-        list(sys.meta_path), dict(sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks),
+        list(sys.meta_path),
+        dict(sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks),
     ]
 
 import unstarve

@@ -109,7 +109,7 @@ class Watch:
             raise RuntimeError(
                 "this process is watched already, by `unstarve run` or another block"
             )
-        self.run_dir = os.path.abspath(os.fspath(out) if out is not None else _new_folder())
+        self.run_dir = str(Path(os.fspath(out) if out is not None else _new_folder()).absolute())
         command = [_program(), "attach", str(self._pid), "--until-stdin-closes"]
         self._process = subprocess.Popen(
             [*command, "--out", self.run_dir],
@@ -144,8 +144,8 @@ class Watch:
 def _program() -> str:
     """The program of this environment, which need not be on PATH."""
     named = os.environ.get("UNSTARVE_PROGRAM")
-    beside = os.path.join(os.path.dirname(sys.executable), "unstarve")
-    found = named or (beside if os.access(beside, os.X_OK) else shutil.which("unstarve"))
+    beside = Path(sys.executable).parent / "unstarve"
+    found = named or (str(beside) if os.access(beside, os.X_OK) else shutil.which("unstarve"))
     if not found:
         raise FileNotFoundError("there is no program `unstarve` beside this Python and on PATH")
     return found
@@ -153,11 +153,11 @@ def _program() -> str:
 
 def _new_folder() -> str:
     name = time.strftime("%Y-%m-%d_%H-%M-%S_watch")
-    folder, number = os.path.join("runs", name), 1
-    while os.path.exists(folder):
+    folder, number = Path("runs", name), 1
+    while folder.exists():
         number += 1
-        folder = os.path.join("runs", f"{name}-{number}")
-    return folder
+        folder = Path("runs", f"{name}-{number}")
+    return str(folder)
 
 
 def _load_hook() -> Any:

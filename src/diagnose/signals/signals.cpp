@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 77> kFields = {{
+constexpr std::array<SignalField, 79> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -60,6 +60,8 @@ constexpr std::array<SignalField, 77> kFields = {{
     {"long_launch_gaps_per_step", &Signals::long_launch_gaps_per_step},
     {"collection_ratio", &Signals::collection_ratio},
     {"save_ratio", &Signals::save_ratio},
+    {"empty_cache_ratio", &Signals::empty_cache_ratio},
+    {"compile_ratio", &Signals::compile_ratio},
     {"evaluation_ratio", &Signals::evaluation_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
     {"syncs_per_step", &Signals::syncs_per_step},

@@ -106,6 +106,12 @@ class Recorder:
         if self._ring is not None:
             self.record(event, start_ns, end_ns, *numbers)
 
+    def announce(self) -> None:
+        """Makes the ring, for what was described alone."""
+        if not self.paused and self._ring is None and not _is_child():
+            with self._lock:
+                self._open(PROCESS)
+
     def describe(self, **facts: object) -> None:
         """Adds to the ring's text; kept until there is a ring."""
         try:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from . import blocking, cupti, describe, timeline
+from .events import ALLOCATOR
 from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
@@ -75,6 +76,7 @@ class Steps:
         start, self._batch_end = self._batch_end, end_ns
         index, self._batches = self._batches, self._batches + 1
         self._held_back.append((start, end_ns, index, samples))
+        ALLOCATOR.after_step(end_ns)
         if self._batches < _BATCHES_OF_ONE_STEP:
             return
         self.finish()
@@ -117,6 +119,7 @@ class Steps:
         index, self._index = self._index, self._index + 1
         self._samples.clear()
         RECORDER.record(STEP, start, end_ns, index, samples, _OPTIMIZER)
+        ALLOCATOR.after_step(end_ns)
         self._look_at_device(index)
 
     def _look_at_device(self, index: int) -> None:
@@ -126,6 +129,8 @@ class Steps:
             self._window = timeline.window()
             if self._window is not None or cupti.is_in_use():
                 blocking.watch()
+            if cupti.is_in_use():
+                ALLOCATOR.watch()
         elif self._window is not None and not self._window.after_step(index):
             self._window = None
 
