@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unstarve.dataloader import DataLoader
     from unstarve.device.to_device import to_device
     from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
+    from unstarve.watching.watch import watch
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ _HOME = {
     "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
     "to_device": "unstarve.device.to_device",
+    "watch": "unstarve.watching.watch",
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "LoaderError",
     "__version__",
     "to_device",
+    "watch",
 ]
 
 

@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
   cli::CommandLine line(kDescription, "unstarve", UNSTARVE_VERSION);
   cli::add_demo_command(line, context);
   cli::add_run_command(line, context);
+  cli::add_attach_command(line, context);
   cli::add_emulate_command(line, context);
   cli::add_rehearse_command(line, context);
   cli::add_diagnose_command(line, context);

@@ -10,6 +10,7 @@
 #include "diagnose/partition/whole_span.h"
 #include "diagnose/ranks/rank_rows.h"
 #include "diagnose/signals/derive.h"
+#include "diagnose/signals/named_events.h"
 
 namespace unstarve::diagnose {
 
@@ -88,8 +89,7 @@ StepSummary summarise_steps(const SignalSources& sources) {
   }
   StepSummary summary;
   const std::vector<trace::Step>& steps = sources.rank.steps;
-  summary.are_batches = std::any_of(steps.begin(), steps.end(),
-                                    [](const trace::Step& step) { return step.is_batch; });
+  if (!steps.empty()) summary.source = steps.front().source;
   const trace::RowTotals& thinned = sources.rank.thinned;
   summary.count = static_cast<std::int64_t>(durations.size()) + thinned.rows;
   if (durations.empty()) return summary;
@@ -145,6 +145,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.thread_time = time_of_thread(signals);
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
+  diagnosis.events = count_events(sources);
   conclude(signals, diagnosis);
   name_code(sources, diagnosis);
   add_ranks(partitioned.ranks, diagnosis);

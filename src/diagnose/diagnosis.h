@@ -47,8 +47,8 @@ struct StepSummary {
   std::int64_t count = 0;
   Reading<double> mean_us = {};
   Reading<double> median_us = {};
-  Reading<double> samples_per_s = {};  // of the steps in which the job trains
-  bool are_batches = false;            // of a loader, where no optimizer stepped
+  Reading<double> samples_per_s = {};                        // of the steps in which the job trains
+  trace::StepSource source = trace::StepSource::kOptimizer;  // by what they are told
 };
 
 /// What the training thread does in a step, as the host alone sees it: shares of the steps' time
@@ -87,6 +87,15 @@ struct Hint {
   std::string cannot_tell;  // what this signal leaves open
 };
 
+/// What a job does now and then and is known by name, behind the warm-up.
+struct NamedEvent {
+  trace::HostWorkKind kind = trace::HostWorkKind::kCollection;
+  std::int64_t count = 0;
+  double total_us = 0;  // that the host spent in it; 0 for what has no length
+  double share = 0;     // of the span
+  std::string place;    // "train.py:57"; empty: not known
+};
+
 /// A rule that could not speak, and why.
 struct Abstention {
   std::string rule;
@@ -107,8 +116,9 @@ struct Diagnosis {
   CodeTime own_code = {};                // of the training thread, outside of the loader
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
-  RankComparison ranks;           // where one is late, all else here is about that one
-  std::vector<Finding> findings;  // by share, largest first
+  RankComparison ranks;            // where one is late, all else here is about that one
+  std::vector<Finding> findings;   // by share, largest first
+  std::vector<NamedEvent> events;  // by kind
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
   Signals signals;  // what all of it rests on

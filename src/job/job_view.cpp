@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "job/repetition/repeated_steps.h"
+
 namespace unstarve::job {
 namespace {
 
@@ -54,7 +56,12 @@ void JobView::gather_devices() {
 }
 
 std::size_t JobView::rank_launching(const std::vector<std::uint32_t>& ops) {
-  Rank rank = gather_rank(timeline_, main_launcher(timeline_, host_, ops));
+  const ThreadKey launcher = main_launcher(timeline_, host_, ops);
+  // Of a trace it is known what was recorded by whoever recorded it: steps are marked in it.
+  const bool nameless = timeline_.steps.empty() && timeline_.input == trace::InputKind::kRun;
+  Rank rank = gather_rank(
+      timeline_, launcher,
+      nameless ? steps_by_repetition(timeline_, host_, ops, launcher) : std::vector<trace::Step>());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (ranks_[i].process == rank.process && ranks_[i].training == rank.training) return i;
   }

@@ -31,14 +31,16 @@ std::int64_t process_with_most(const std::vector<trace::Step>& steps) {
   return best;
 }
 
-void add_steps(const trace::Timeline& timeline, Rank& rank) {
+void add_steps(const trace::Timeline& timeline, const std::vector<trace::Step>& repeated,
+               Rank& rank) {
+  if (timeline.steps.empty()) rank.steps = repeated;
   const bool own = any_of_process(timeline.steps, rank.process);
   const std::int64_t process = own ? rank.process : process_with_most(timeline.steps);
   for (const trace::Step& step : timeline.steps) {
     if (step.process != process) continue;
     rank.steps.push_back(step);
-    rank.training.push_back({step.process, step.thread});
   }
+  for (const trace::Step& step : rank.steps) rank.training.push_back({step.process, step.thread});
   std::sort(rank.training.begin(), rank.training.end());
   rank.training.erase(std::unique(rank.training.begin(), rank.training.end()), rank.training.end());
 }
@@ -170,11 +172,12 @@ std::vector<trace::Step> Rank::training_steps() const {
   return found;
 }
 
-Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher) {
+Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher,
+                 const std::vector<trace::Step>& repeated) {
   Rank rank;
   rank.process = launcher.process != 0 ? launcher.process : process_with_most(timeline.steps);
   add_number(timeline, rank);
-  add_steps(timeline, rank);
+  add_steps(timeline, repeated, rank);
   const std::vector<trace::LoaderWait> waits = waits_of(timeline, rank);
   rank.waits = merged(waits);
   rank.loaders = tell_loaders_apart(timeline, rank.process, waits, rank.steps);

@@ -12,26 +12,58 @@ namespace unstarve::report {
 
 namespace {
 
+bool by_repetition(const Report& report) {
+  return report.diagnosis.steps.source == trace::StepSource::kRepetition;
+}
+
+/// Of steps that are seen only where the GPU was recorded, how many and in how much of the run.
+std::string how_told(const Report& report) {
+  const std::string& other = report.facts.framework;
+  std::string text = fmt::format(" ({}: steps by repetition of its kernels, {} seen",
+                                 other.empty() ? "no optimizer of torch and no DataLoader seen"
+                                               : fmt::format("no PyTorch seen; {} is", other),
+                                 std::max(report.facts.steps, report.diagnosis.steps.count));
+  double recorded_us = 0;
+  for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {
+    if (device.recorded) recorded_us = std::max(recorded_us, device.recorded->recorded_us);
+  }
+  if (recorded_us > 0) text += " in the " + duration_text(recorded_us) + " recorded";
+  return text + ")";
+}
+
 /// "after 60 steps in 12.2 s", as far as it is known.
 std::string after_what(const Report& report) {
   const RunFacts& facts = report.facts;
   const std::int64_t steps = std::max(facts.steps, report.diagnosis.steps.count);
   std::string text;
-  const char* const what = report.diagnosis.steps.are_batches ? "batch" : "step";
-  const char* const plural = report.diagnosis.steps.are_batches ? "es" : "s";
-  if (steps > 0) text = fmt::format(" after {} {}{}", steps, what, steps == 1 ? "" : plural);
+  const bool batches = report.diagnosis.steps.source == trace::StepSource::kLoaderBatch;
+  const char* const what = batches ? "batch" : "step";
+  const char* const plural = batches ? "es" : "s";
+  if (by_repetition(report))
+    return facts.duration_s ? " in " + seconds_text(*facts.duration_s) : "";
+  if (steps > 0) {
+    text = fmt::format("{} {} {}{}", facts.attached ? "" : " after", steps, what,
+                       steps == 1 ? "" : plural);
+  }
   if (steps == 0 && facts.exit_code) text = " without a training step";
   if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
   return text;
 }
 
 /// ": 202.9 ms a step, 157 samples/s".
-std::string at_what_rate(const diagnose::StepSummary& steps) {
+std::string at_what_rate(const Report& report) {
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  const diagnose::StepSummary& steps = report.diagnosis.steps;
   if (!steps.median_us) return {};
-  std::string text = fmt::format(": {} a {}", duration_text(*steps.median_us),
-                                 steps.are_batches ? "batch" : "step");
+  const bool batches = steps.source == trace::StepSource::kLoaderBatch;
+  std::string text =
+      fmt::format(": {} a {}", duration_text(*steps.median_us), batches ? "batch" : "step");
+  if (by_repetition(report) && steps.mean_us.value_or(0) > 0) {
+    text += fmt::format(", {} steps/s", number_text(kMicrosecondsPerSecond / *steps.mean_us));
+    return text + how_told(report);
+  }
   if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
-  if (steps.are_batches) text += " (no optimizer stepped: each batch of the loader is a step)";
+  if (batches) text += " (no optimizer stepped: each batch of the loader is a step)";
   return text;
 }
 
@@ -52,12 +84,14 @@ std::string what_happened(const Report& report) {
     if (const std::int64_t number = *facts.exit_code - 128; number > 0 && number < 65) {
       text += fmt::format(" (128 + {})", signal_name(number));
     }
+  } else if (facts.attached) {
+    text = "Watched";
   } else if (report.diagnosis.steps.count == 0) {
     return {};
   } else {
     text = report.diagnosis.input == trace::InputKind::kRun ? "So far" : "Recorded";
   }
-  return text + after_what(report) + at_what_rate(report.diagnosis.steps) + ".";
+  return text + after_what(report) + at_what_rate(report) + ".";
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {
@@ -94,6 +128,27 @@ std::string next_sentence(const advise::Advice& advice) {
   const advise::Remedy& remedy = *advice.next_remedy;
   if (!remedy.predicted) return remedy.how;
   return fmt::format("{} (predicted {})", remedy.how, speedup_text(*remedy.predicted));
+}
+
+std::vector<std::string> stage_sentences(const Report& report) {
+  std::vector<std::string> sentences;
+  if (report.stages.empty()) return sentences;
+  const std::size_t longest = trial::longest_stage(report.stages);
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    const trial::Stage& stage = report.stages[i];
+    std::string text = stage.name;
+    text += stage.duration_s ? " " + seconds_text(*stage.duration_s) : " has not ended";
+    if (stage.exit_code) text += fmt::format(", exit {}", *stage.exit_code);
+    if (!stage.cause.empty()) {
+      diagnose::Finding found;
+      found.cause = stage.cause;
+      found.detail = stage.detail;
+      text += fmt::format(": {} {}", ratio_text(stage.share), finding_words(found));
+    }
+    if (i == longest && report.stages.size() > 1) text += " (the longest; below)";
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
 }
 
 std::vector<std::string> not_observed_sentences(const advise::Advice& advice) {

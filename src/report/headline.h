@@ -41,4 +41,7 @@ struct Unseen {
 };
 std::vector<Unseen> unseen_by_reason(const diagnose::Diagnosis& diagnosis);
 
+/// "train 45.0 s, exit 0: input_wait 62 %", each with what was found most; empty for a run alone.
+std::vector<std::string> stage_sentences(const Report& report);
+
 }  // namespace unstarve::report

@@ -207,10 +207,27 @@ Json not_observed_json(const std::vector<advise::NotObserved>& not_observed) {
   return list;
 }
 
+Json events_json(const std::vector<diagnose::NamedEvent>& events) {
+  Json list = Json::array();
+  for (const diagnose::NamedEvent& event : events) {
+    Json json = {{"event", std::string(event_name(event.kind))}, {"count", event.count}};
+    json["total_us"] = number(event.total_us);
+    json["share"] = number(event.share);
+    if (!event.place.empty()) json["place"] = event.place;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 /// What a step is of which a report counts so many.
 std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
-  return diagnosis.steps.are_batches ? "loader_batch" : "optimizer_step";
+  switch (diagnosis.steps.source) {
+    case trace::StepSource::kLoaderBatch: return "loader_batch";
+    case trace::StepSource::kRepetition: return "kernel_repetition";
+    case trace::StepSource::kOptimizer: break;
+  }
+  return "optimizer_step";
 }
 
 /// How a run's job ended; what it is not known of is left out.
@@ -254,6 +271,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));
   }
+  if (!diagnosis.events.empty()) json["events"] = events_json(diagnosis.events);
   json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
   json["not_observed"] = not_observed_json(advice.not_observed);
@@ -272,6 +290,21 @@ Json durations_json(const std::string& from) {
   return json;
 }
 
+Json stages_json(const std::vector<trial::Stage>& stages) {
+  Json list = Json::array();
+  for (const trial::Stage& stage : stages) {
+    Json json = {{"stage", stage.name}, {"run", stage.run_dir}};
+    json["duration_s"] = number(stage.duration_s);
+    json["exit_code"] =
+        stage.exit_code ? Json(*stage.exit_code) : absent(stage.exit_code.why_absent());
+    json["cause"] = stage.cause;
+    json["detail"] = stage.detail;
+    json["share"] = number(stage.share);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -284,6 +317,7 @@ std::string to_json(const Report& report, bool with_verification) {
   if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
     json["emulated_durations"] = durations_json(from);
   }
+  if (!report.stages.empty()) json["stages"] = stages_json(report.stages);
   if (with_verification) json["verification"] = verification_json(report.verification);
   return dump(json);
 }

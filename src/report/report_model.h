@@ -6,6 +6,7 @@
 #include "advise/advice.h"
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
+#include "trial/stages/stages.h"
 #include "trial/verification.h"
 
 namespace unstarve::report {
@@ -48,7 +49,9 @@ struct RunFacts {
   /// How the job ended; absent: it runs, or what watched it was killed.
   Reading<std::int64_t> exit_code;
   std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
+  bool attached = false;    // a part of a process was watched, which had begun before
   std::int64_t steps = 0;   // that were seen of it, the warm-up's too
+  std::string framework;    // of a job without PyTorch: "JAX"; empty: it has that, or none known
   /// Of a job without a single step, what was not seen of it and why; a sentence.
   std::string no_steps;
   /// What of a run's GPU activity is missing, and what that means; a sentence.
@@ -65,6 +68,9 @@ struct Report {
   std::vector<Series> utilization;  // of the GPU; the first is the run that was diagnosed
   std::vector<Fact> own_cost;       // what watching cost, in words and numbers
   RunFacts facts;
+  /// Where this is one run of several that belong together: all of them, as they began. The one
+  /// that is reported is the longest.
+  std::vector<trial::Stage> stages = {};
 };
 
 }  // namespace unstarve::report

@@ -81,7 +81,8 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   if (ended_ns > 0) {
     facts.duration_s = static_cast<double>(ended_ns - run.number("started_ns")) * kSecondsPerNs;
   }
-  if (ended_ns > 0) facts.exit_code = run.number("exit_code");
+  facts.attached = !run.info("attached_pid").empty();
+  if (ended_ns > 0 && !facts.attached) facts.exit_code = run.number("exit_code");
   if (const std::int64_t number = run.number("exit_signal"); number > 0) {
     facts.exit_signal = signal_name(number);
   }
@@ -154,6 +155,7 @@ Report make_report(const trial::Examination& examined) {
   report.facts.kept = {
       std::int64_t{1} << thinning.level, static_cast<double>(thinning.slot_ns) * kSecondsPerNs,
       static_cast<std::int64_t>(rank.steps.size()), examined.recording->timeline.windows_left_out};
+  report.facts.framework = examined.framework;
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, trial::kBefore, report);

@@ -129,6 +129,50 @@ std::string_view why_words(WhyAbsent why) {
   return "not observed";
 }
 
+std::string_view event_name(trace::HostWorkKind kind) {
+  switch (kind) {
+    case trace::HostWorkKind::kCollection: return "garbage_collection";
+    case trace::HostWorkKind::kSave: return "save";
+    case trace::HostWorkKind::kEmptyCache: return "empty_cache";
+    case trace::HostWorkKind::kAllocationRetry: return "allocation_retry";
+    case trace::HostWorkKind::kOutOfMemory: return "out_of_memory";
+    case trace::HostWorkKind::kCompilation: return "compilation";
+    case trace::HostWorkKind::kRecompilation: return "recompilation";
+  }
+  return "";
+}
+
+namespace {
+
+/// Nothing for what is no news: collections and saved files are named where they cost time, and a
+/// function is compiled once.
+std::string_view words_of_event(trace::HostWorkKind kind) {
+  switch (kind) {
+    case trace::HostWorkKind::kEmptyCache: return "torch.cuda.empty_cache()";
+    case trace::HostWorkKind::kAllocationRetry: return "GPU memory full, cache given back";
+    case trace::HostWorkKind::kOutOfMemory: return "out of GPU memory";
+    case trace::HostWorkKind::kRecompilation: return "torch.compile compiled again";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string events_text(const diagnose::Diagnosis& diagnosis) {
+  constexpr double kWorthAShare = 0.001;
+  std::string text;
+  for (const diagnose::NamedEvent& event : diagnosis.events) {
+    const std::string_view words = words_of_event(event.kind);
+    if (words.empty()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", words,
+                        event.count == 1 ? "once" : fmt::format("{} times", event.count));
+    if (!event.place.empty()) text += fmt::format(" ({})", event.place);
+    if (event.share >= kWorthAShare)
+      text += fmt::format(", {} of the time", ratio_text(event.share));
+  }
+  return text;
+}
+
 std::string signal_name(std::int64_t number) {
   constexpr std::array<std::pair<int, std::string_view>, 16> kNames = {{
       {SIGHUP, "SIGHUP"},

@@ -46,6 +46,11 @@ std::string_view why_words(WhyAbsent why);                          // "not supp
 
 /// "waiting for the data loader: decoding images": for people, without the names of the interfaces.
 std::string finding_words(const diagnose::Finding& finding);
+/// "torch.cuda.empty_cache() 120 times (train.py:57), 3.1 % of the time", ...: of a diagnosis'
+/// events those that a reader should know of, in one sentence; empty where there are none.
+std::string events_text(const diagnose::Diagnosis& diagnosis);
+/// "empty_cache": the name of a kind of event in JSON.
+std::string_view event_name(trace::HostWorkKind kind);
 /// "SIGSEGV"; of one without a name of its own "signal 40".
 std::string signal_name(std::int64_t number);
 /// "input_wait / decode_cpu", or the cause alone.

@@ -170,7 +170,7 @@ TEST(HookEvent, HostWorkHasAKindThatIsKnown) {
   ASSERT_EQ(rows.host_work.size(), 1U);
   EXPECT_EQ(rows.host_work[0].kind, HostWorkKind::kSave);
   EXPECT_EQ(rows.host_work[0].when.end_ns, 30);
-  words[3] = 2;
+  words[3] = 7;
   EXPECT_EQ(decode_hook_event(bytes, {1}, rows), HookRecord::kDamaged);
 }
 

@@ -136,7 +136,7 @@ bool add_stack(const RawHookEvent& raw, std::int64_t pid, RingNamesReader* stack
 /// False when the record names a kind of work that there is not.
 bool add_host_work(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   const std::int64_t kind = raw.numbers[0];
-  if (kind < 0 || kind > static_cast<std::int64_t>(HostWorkKind::kSave)) return false;
+  if (kind < 0 || kind > static_cast<std::int64_t>(kLastHostWorkKind)) return false;
   sink.add(
       HostWorkRow{pid, raw.thread_id, static_cast<HostWorkKind>(kind), {raw.start_ns, raw.end_ns}});
   return true;

@@ -122,6 +122,12 @@ HookText parse_hook_text(std::string_view process_text) {
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
   words.rank = rank_at(text, "rank");
   words.ranks = rank_at(text, "world_size");
+  const Json places = member(text, "host_work_places");
+  if (places.is_object()) {
+    for (const auto& [kind, place] : places.items()) {
+      if (place.is_string()) words.host_work_places[number_of(kind)] = place.get<std::string>();
+    }
+  }
   const Json gradients = member(text, "gradient_bytes");
   if (gradients.is_number_unsigned()) {
     words.gradient_bytes =
@@ -155,6 +161,16 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       loader.place = words.place;
       loader.data = words.data;
       loader.iterated_at = words.iterated_at;
+    }
+  }
+}
+
+void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    for (auto& [kind, place] : parse_hook_text(process.text).host_work_places) {
+      if (kind < 0 || kind > static_cast<std::int64_t>(kLastHostWorkKind)) continue;
+      timeline.host_work_places.push_back(
+          {process.row.id.pid, static_cast<HostWorkKind>(kind), place});
     }
   }
 }

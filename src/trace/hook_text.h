@@ -46,6 +46,7 @@ struct HookText {
   std::int64_t rank = -1;                     // of a distributed job; -1: it is none of such
   std::int64_t ranks = 0;                     // that job's number of them
   Reading<std::int64_t> gradient_bytes = {};  // of the parameters that are trained
+  std::map<std::int64_t, std::string> host_work_places;  // by kind: "train.py:57"
 };
 
 /// `text` may hold anything: what is not as expected counts as not said.
@@ -57,6 +58,9 @@ std::string text_of_training(const std::vector<ProcessRecord>& processes);
 
 /// Gives each loader of `timeline` its words.
 void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline);
+
+/// Gives `timeline` the places of host work.
+void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline& timeline);
 
 /// Gives `timeline` the devices that processes said they train on, and which ranks they are.
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline);

@@ -166,6 +166,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   if (stored) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);
+    add_host_work_places(stored->processes, out.timeline);
   }
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));

@@ -198,7 +198,7 @@ Status read_host_work(const Database& database, RunSink& sink) {
   if (!*known) return {};
   return for_each_row(database,
                       "SELECT pid, tid, kind, start_ns, end_ns FROM host_work "
-                      "WHERE kind BETWEEN 0 AND 1 ORDER BY rowid",
+                      "WHERE kind BETWEEN 0 AND 6 ORDER BY rowid",
                       {}, [&](const Statement& row) {
                         sink.add(HostWorkRow{row.integer(0),
                                              row.integer(1),

@@ -208,9 +208,9 @@ TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
   ASSERT_TRUE(timeline);
   ASSERT_EQ(timeline->steps.size(), 2U) << "the batch before an optimizer's step is part of it";
   EXPECT_EQ(timeline->steps[0].process, 7);
-  EXPECT_TRUE(timeline->steps[0].is_batch);
+  EXPECT_EQ(timeline->steps[0].source, StepSource::kLoaderBatch);
   EXPECT_EQ(timeline->steps[1].process, 8);
-  EXPECT_FALSE(timeline->steps[1].is_batch);
+  EXPECT_EQ(timeline->steps[1].source, StepSource::kOptimizer);
 }
 
 TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {

@@ -9,6 +9,7 @@
 #include "base/reading.h"
 #include "trace/interval.h"
 #include "trace/loader.h"
+#include "trace/stacks/host_work.h"
 #include "trace/stacks/stack_sample.h"
 #include "trace/thinning/row_totals.h"
 #include "trace/thinning/slot_plan.h"
@@ -76,28 +77,22 @@ struct HostCall {
   HostCallKind kind = HostCallKind::kOther;
 };
 
-/// Work of a thread that the hook knows by name, other than training.
-enum class HostWorkKind : std::uint8_t {
-  kCollection = 0,  // Python's garbage collector
-  kSave = 1,        // torch.save
-};
-
-struct HostWork {
-  Interval when = {};
-  std::int64_t thread = 0;
-  std::int64_t process = 0;
-  HostWorkKind kind = HostWorkKind::kCollection;
+/// By what the steps of a process are told.
+enum class StepSource : std::uint8_t {
+  kOptimizer,    // an optimizer's step; a ProfilerStep of a trace
+  kLoaderBatch,  // a batch of a loader, where no optimizer steps
+  kRepetition,   // once through what the process launches over and over, where neither is seen
 };
 
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
-/// steps, from one batch of a loader to the next.
+/// steps, from one batch of a loader to the next, or what `job` finds to repeat.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;
   std::int64_t thread = 0;
   std::int64_t process = 0;
   Reading<std::int64_t> samples = {};
-  bool is_batch = false;
+  StepSource source = StepSource::kOptimizer;
 };
 
 /// A stretch of time in which the device activity of one process was recorded.
@@ -150,7 +145,8 @@ struct Timeline {
   std::vector<StageTime> stages;  // of unstarve's own loaders
   std::vector<StackSample> stack_samples;
   std::vector<Stack> stacks;        // that they refer to
-  std::vector<HostWork> host_work;  // of a millisecond or more each
+  std::vector<HostWork> host_work;  // by name
+  std::vector<HostWorkPlace> host_work_places;
   // Where device activity was recorded; none: all the time.
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;

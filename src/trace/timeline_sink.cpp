@@ -12,7 +12,7 @@ void TimelineSink::add(const StepRow& row) {
   step.thread = row.thread;
   step.process = row.pid;
   step.samples = row.samples;
-  step.is_batch = row.source == StepRow::kLoaderBatch;
+  if (row.source == StepRow::kLoaderBatch) step.source = StepSource::kLoaderBatch;
   timeline_.steps.push_back(step);
 }
 
@@ -183,10 +183,10 @@ void TimelineSink::add_windows() {
 void TimelineSink::drop_batches_of_optimizers() {
   std::set<std::int64_t> with_optimizer;
   for (const Step& step : timeline_.steps) {
-    if (!step.is_batch) with_optimizer.insert(step.process);
+    if (step.source == StepSource::kOptimizer) with_optimizer.insert(step.process);
   }
   const auto stands_for_no_step = [&with_optimizer](const Step& step) {
-    return step.is_batch && with_optimizer.count(step.process) != 0;
+    return step.source == StepSource::kLoaderBatch && with_optimizer.count(step.process) != 0;
   };
   timeline_.steps.erase(
       std::remove_if(timeline_.steps.begin(), timeline_.steps.end(), stands_for_no_step),

@@ -45,9 +45,30 @@ std::string isolating_flag(const std::string& command) {
   return {};
 }
 
+/// Of a job without PyTorch, what its processes have imported in its place; empty: nothing known.
+std::string other_framework(const trace::RunReader& run) {
+  const auto processes = run.processes();
+  if (!processes) return {};
+  std::string found;
+  for (const trace::ProcessRecord& process : *processes) {
+    const nlohmann::json text = nlohmann::json::parse(process.text, nullptr, false);
+    if (!text.is_object()) continue;
+    if (text.contains("torch")) return {};
+    const auto named = text.find("framework");
+    if (named != text.end() && named->is_string()) found = named->get<std::string>();
+  }
+  return found;
+}
+
 /// Why a job was not seen to train.
 std::string why_no_steps(const trace::RunReader& run) {
   const auto processes = run.processes();
+  if (const std::string other = other_framework(run); !other.empty()) {
+    return fmt::format(
+        "No PyTorch seen in this job; {} is: its loops cannot be watched from inside, and no "
+        "kernels that repeat were recorded.",
+        other);
+  }
   if (!processes || !processes->empty()) {
     return "No training step was seen: in the job's PyTorch no optimizer stepped and no DataLoader "
            "gave batches.";
@@ -62,13 +83,18 @@ std::string why_no_steps(const trace::RunReader& run) {
          "-E or -S, which keep unstarve's hook out.";
 }
 
+bool saw_steps(const job::JobView& job) {
+  return std::any_of(job.ranks().begin(), job.ranks().end(),
+                     [](const job::Rank& rank) { return !rank.steps.empty(); });
+}
+
 /// `explained`: the remarks say already why there are no steps.
 void measure(Examination& examined, const trace::RunReader& run, bool explained) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   auto measured = predict::measure_run(job.job, job.rank_index());
   if (!measured) {
     examined.failed = run.number("exit_code") != 0;  // it will not run longer for our sake
-    if (!explained && examined.recording->timeline.steps.empty()) {
+    if (!explained && !saw_steps(job.job)) {
       examined.no_steps = why_no_steps(run);
       examined.remarks.push_back(examined.no_steps);
     } else if (!explained && !examined.failed) {
@@ -167,7 +193,8 @@ void predict_loading(Examination& examined, const advise::Calibration& calibrati
     // Why a run has no steps was said already.
     const bool own = timeline.input == trace::InputKind::kRun;
     const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said = (own && examined.failed) || ((own || log) && timeline.steps.empty());
+    const bool said =
+        (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
     if (!said) examined.remarks.push_back(basis.error().message);
     return;
   }
@@ -192,6 +219,7 @@ Result<Examination> examine_run(const std::string& path) {
   Examination examined(std::move(loaded->timeline));
   examined.run_dir = reader->dir();
   examined.remarks = std::move(loaded->remarks);
+  examined.framework = other_framework(*reader);
   measure(examined, *reader, loaded->rings_missing);
   examined.observed = examined.measured ? examined.measured->span
                                         : trace::Interval{reader->number("started_ns"),

@@ -49,6 +49,7 @@ struct Examination {
   Measurement measurement;
   std::vector<std::string> remarks;          // what could not be read or measured
   bool failed = false;                       // the job of a run, which ended otherwise than by 0
+  std::string framework;                     // without PyTorch: "JAX", "TensorFlow"; else empty
   std::string no_steps;                      // of a run without a step: why; one of the remarks
   std::string run_dir;                       // empty: a trace
   predict::CalibrationText workers;          // what the hook measured of worker processes

@@ -1,15 +1,23 @@
 #include "trial/observed_job.h"
 
+#include <poll.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/shell_word.h"
+#include "base/unique_handle.h"
 #include "device/gpu_monitor.h"
 #include "host/host_files.h"
 #include "observe/outside/observation.h"
@@ -47,10 +55,11 @@ std::string run_name(const std::string& run_dir) {
                                : folder.parent_path().filename().string();
 }
 
-trace::RunInfo describe_run(const ObservedJobOptions& options, const Clock& clock) {
+trace::RunInfo describe_run(const std::string& run_dir, const std::vector<std::string>& command,
+                            const Clock& clock) {
   trace::RunInfo info;
-  info.run_id = run_name(options.run_dir);
-  info.command = options.command;
+  info.run_id = run_name(run_dir);
+  info.command = command;
   info.started_wall_ns = wall_time_ns();
   info.started_ns = clock.now_ns();
   utsname system{};
@@ -109,16 +118,82 @@ Result<observe::JobExit> wait_for_job(observe::JobProcess& job, observe::Observa
   }
 }
 
+/// Until the process is gone, nobody holds the other end of `leave_fd`, or a signal asks us to.
+void wait_for_leave(const AttachOptions& options, int signals) {
+  // Nobody tells us of the end of a process that is no child of ours.
+  constexpr int kLookAgainMs = 250;
+  pollfd wanted[] = {{signals, POLLIN, 0}, {options.leave_fd, POLLIN, 0}};
+  while (::kill(options.pid, 0) == 0 || errno == EPERM) {
+    if (::poll(wanted, 2, kLookAgainMs) < 0 && errno != EINTR) return;
+    if (wanted[0].revents != 0) return;
+    if (wanted[1].revents == 0) continue;
+    char passed_over[64];
+    const ssize_t got = ::read(options.leave_fd, passed_over, sizeof(passed_over));
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return;
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> command_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\0', from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return words;
+}
+
+Result<observe::ObservationReport> watch_process(const Installation& parts,
+                                                 const AttachOptions& options) {
+  if (options.pid <= 0 || (::kill(options.pid, 0) != 0 && errno != EPERM)) {
+    return fail(ErrorCode::kNotFound, "there is no process {}", options.pid);
+  }
+  const SteadyClock clock;
+  const host::HostFiles files;
+  auto writer = trace::RunWriter::create(
+      options.run_dir, describe_run(options.run_dir, command_of(options.pid), clock), {});
+  if (!writer) return forward_error(writer);
+  (*writer)->put("attached_pid", std::to_string(options.pid));
+  ObservedJobOptions as_it_is;
+  auto monitor = open_monitor(parts, as_it_is, clock);
+  if (!monitor) return forward_error(monitor);
+
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  const FileDescriptor signals(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+
+  observe::SamplerWiring sampler;
+  sampler.clock = &clock;
+  sampler.files = &files;
+  sampler.gpus = monitor->get();
+  sampler.writer = writer->get();
+  auto watching = observe::Observation::start(sampler, {}, options.pid);
+  if (!watching) return forward_error(watching);
+  if (options.on_watching) options.on_watching();
+  wait_for_leave(options, signals.get());
+  observe::ObservationReport report = (*watching)->stop();
+  if (const Status finished = (*writer)->finish(clock.now_ns(), 0); !finished) {
+    report.remarks.push_back(finished.error().message);
+  }
+  return report;
+}
 
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options) {
   const SteadyClock clock;
   const host::HostFiles files;
-  auto writer = trace::RunWriter::create(options.run_dir, describe_run(options, clock), {});
+  auto writer = trace::RunWriter::create(options.run_dir,
+                                         describe_run(options.run_dir, options.command, clock), {});
   if (!writer) return forward_error(writer);
   if (options.emulation != nullptr) {
     (*writer)->put("emulated_durations", options.emulation->durations_from());
   }
+  if (!options.stage.empty()) (*writer)->put("stage", options.stage);
   auto monitor = open_monitor(parts, options, clock);
   if (!monitor) return forward_error(monitor);
 

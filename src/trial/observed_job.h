@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,7 +19,8 @@ namespace unstarve::trial {
 
 struct ObservedJobOptions {
   std::vector<std::string> command;
-  std::string run_dir;  // made by us; must not hold a run yet
+  std::string run_dir;     // made by us; must not hold a run yet
+  std::string stage = {};  // of several runs that belong together (trial/stages); empty: of none
   std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
   Emulation* emulation = nullptr;  // the job's GPUs, which are watched then; none: the machine's
   bool own_process_group = false;
@@ -40,5 +43,23 @@ struct ObservedJob {
 /// Errors: the folder cannot be made, and the job was not started; or it could not be watched.
 /// A job that fails, or cannot be started, is no error: see ObservedJob.
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
+
+struct AttachOptions {
+  pid_t pid = 0;
+  std::string run_dir;  // made by us; must not hold a run yet
+  int leave_fd = -1;    // watching ends when nothing more can be read from it; -1: none
+  /// Called once the folder is there and the process is watched.
+  std::function<void()> on_watching;
+};
+
+/// Watches a process that runs already and leaves a finished run in `run_dir`. It ends with the
+/// process, when `leave_fd` closes, or by SIGINT or SIGTERM to us; the process is left alone. What
+/// happens inside it is seen as far as its own hook writes rings into `run_dir`.
+/// Errors: kNotFound where there is no such process; the folder cannot be made.
+Result<observe::ObservationReport> watch_process(const Installation& parts,
+                                                 const AttachOptions& options);
+
+/// The words of a running process's command; empty where they cannot be read.
+std::vector<std::string> command_of(pid_t pid);
 
 }  // namespace unstarve::trial

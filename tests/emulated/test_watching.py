@@ -95,3 +95,84 @@ def test_two_processes_share_a_gpu(tmp_path: Path) -> None:
     # One copy to the device for each batch of both, from page-locked memory.
     assert diagnosis["copies"]["h2d_count"] >= 80
     assert diagnosis["copies"]["pageable_ratio"] < 0.5
+
+
+BY_HAND = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8)).cuda()
+data = torch.randn(4096, 64, device="cuda")
+labels = torch.zeros(4096, dtype=torch.long, device="cuda")
+for at in range(0, 3200, 64):
+    loss = torch.nn.functional.cross_entropy(model(data[at : at + 64]), labels[at : at + 64])
+    model.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(parameter.grad, alpha=-0.1)
+    if at % 640 == 0:
+        loss.item()
+"""
+
+
+def test_steps_of_a_hand_written_loop_are_told_by_its_kernels(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BY_HAND)
+    out, told = tmp_path / "run", tmp_path / "diagnosis.json"
+    options = ["--emulate", "a100", "--out", out, "--json", told]
+    done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
+    assert done.returncode == 0, done.stderr
+    diagnosis = json.loads(told.read_text())
+    assert diagnosis["steps"]["counted_by"] == "kernel_repetition"
+    # Of 50 the first is the warm-up's; at the ends one may be cut.
+    assert 46 <= diagnosis["steps"]["count"] <= 49
+    assert diagnosis["steps"]["mean_us"] > 0
+    assert "steps by repetition of its kernels" in " ".join(done.stderr.split())
+    assert "No training step was seen" not in done.stderr
+
+
+EVENTS = """
+import torch
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def scaled(x):
+    return (x * 2 + x.shape[0]).sum()
+fast = torch.compile(scaled, backend="eager", dynamic=False)
+for step in range(40):
+    fast(model(torch.ones(8 + step // 10, 64, device="cuda"))).backward()
+    optimizer.step()
+    if step % 4 == 3:
+        torch.cuda.empty_cache()
+    if step == 20:
+        try:
+            torch.empty(200 << 30, dtype=torch.uint8, device="cuda")
+        except torch.cuda.OutOfMemoryError:
+            pass
+optimizer.step()
+torch.cuda.synchronize()
+"""
+
+
+def test_events_of_a_job_are_named(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(EVENTS)
+    told = tmp_path / "diagnosis.json"
+    options = ["--emulate", "a100", "--out", tmp_path / "run", "--json", told]
+    done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
+    assert done.returncode == 0, done.stderr
+    events = {event["event"]: event for event in json.loads(told.read_text())["events"]}
+    assert events["empty_cache"]["count"] == 10
+    assert events["empty_cache"]["place"].endswith("train.py:12")
+    assert events["recompilation"]["count"] == 3
+    assert events["recompilation"]["place"].endswith("train.py:5")
+    said = " ".join(done.stderr.split())
+    assert "torch.cuda.empty_cache() 10 times" in said
+
+
+def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
+    # A stand-in for a framework that is no PyTorch.
+    (tmp_path / "jax.py").write_text("")
+    (tmp_path / "train.py").write_text("import jax\n")
+    told = tmp_path / "diagnosis.json"
+    options = ["--out", tmp_path / "run", "--json", told]
+    done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "No PyTorch seen in this job; JAX is" in said

@@ -312,3 +312,22 @@ def test_a_long_command_line_is_shown_by_its_beginning(tmp_path: Path) -> None:
     assert "'ééé" in shown
     assert "(120008 bytes in all)" in " ".join(shown.split())
     assert len((tmp_path / "r/report.html").read_text()) < 100_000
+
+
+def test_stages_of_one_id_are_reported_together(tmp_path: Path) -> None:
+    for stage, seconds in (("preprocess", "0.1"), ("infer", "1")):
+        options = ["--out", str(tmp_path), "--run-id", "night", "--stage", stage]
+        done = unstarve("run", *options, "--", "sleep", seconds)
+        assert done.returncode == 0, done.stderr
+    shown = unstarve("report", str(tmp_path / "night"))
+    assert shown.returncode == 0, shown.stderr
+    first, second = shown.stdout.splitlines()[:2]
+    assert first.startswith("Stage   preprocess ")
+    assert second.startswith("Stage   infer ") and second.endswith("(the longest; below)")
+    told = unstarve("report", "--json", "-", str(tmp_path / "night"))
+    stages = json.loads(told.stdout)["stages"]
+    assert [stage["stage"] for stage in stages] == ["preprocess", "infer"]
+    assert stages[1]["exit_code"] == 0 and stages[1]["duration_s"] > 0.9
+    for wrong in (["--stage", "train"], ["--run-id", "../x"], ["--run-id", "a", "--stage", "b"]):
+        done = unstarve("run", "--out", str(tmp_path), *wrong, "--", "true")
+        assert done.returncode != 0, wrong

@@ -10,6 +10,7 @@ namespace unstarve::cli {
 
 void add_demo_command(CommandLine& line, CommandContext& context);
 void add_run_command(CommandLine& line, CommandContext& context);
+void add_attach_command(CommandLine& line, CommandContext& context);
 void add_emulate_command(CommandLine& line, CommandContext& context);
 void add_rehearse_command(CommandLine& line, CommandContext& context);
 void add_diagnose_command(CommandLine& line, CommandContext& context);

@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands/commands.h"
 #include "cli/files.h"
@@ -10,6 +11,7 @@
 #include "report/text/text.h"
 #include "report/text/tried_predictions.h"
 #include "trial/history/tried_predictions.h"
+#include "trial/stages/stages.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::cli {
@@ -43,11 +45,15 @@ Status report_run(const Options& options) {
   if (options.run.empty()) {
     return fail(ErrorCode::kInvalidArgument, "which run? `unstarve report RUN`");
   }
-  ReadingLine line(options.run, true);
-  const auto job = trial::read_trials(options.run, line.progress());
+  const std::vector<trial::Stage> stages = trial::read_stages(options.run);
+  const std::string run =
+      stages.empty() ? options.run : stages[trial::longest_stage(stages)].run_dir;
+  ReadingLine line(run, true);
+  const auto job = trial::read_trials(run, line.progress());
   line.clear();
   if (!job) return forward_error(job);
-  const report::Report shown = report::make_report(*job);
+  report::Report shown = report::make_report(*job);
+  shown.stages = stages;
   if (!options.json.empty()) {
     if (Status written = write_file(options.json, as_json(shown)); !written) return written;
   }
@@ -69,7 +75,8 @@ Status report_run(const Options& options) {
 void add_report_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command("report", "show a run: in the terminal, as a page, as JSON");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
-  command.option("RUN", options->run, "run folder, also of `run --fix` (or a trace)");
+  command.option("RUN", options->run,
+                 "run folder, also of `run --fix` or of a --run-id (or a trace)");
   const Option html =
       command.option("--html", options->html, "write one self-contained page (- for stdout)");
   const Option json =

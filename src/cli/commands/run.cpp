@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -20,6 +25,7 @@
 #include "trial/fix_series.h"
 #include "trial/observed_job.h"
 #include "trial/run_folder.h"
+#include "trial/stages/stages.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::cli {
@@ -27,10 +33,13 @@ namespace unstarve::cli {
 namespace {
 
 constexpr double kLongestTrialS = 86'400;
+constexpr std::array<const char*, 3> kStages = {"preprocess", "train", "infer"};
 
 struct Options {
   std::vector<std::string> command;
   std::string out;
+  std::string run_id;
+  std::string stage;
   std::string json;
   std::string html;
   bool fix = false;
@@ -116,6 +125,7 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
   trial::ObservedJobOptions job;
   job.command = options.command;
   job.run_dir = run_dir;
+  job.stage = options.stage;
   job.emulation = emulation;
   std::optional<EmulationNotes> notes;
   if (emulation != nullptr) notes.emplace(*emulation);
@@ -188,6 +198,25 @@ Result<std::optional<trial::Emulation>> emulated_gpus(Options& options,
   return gpus;
 }
 
+/// Runs of one id lie beside each other, each in the folder of its stage.
+Result<std::string> make_folder(Options& options) {
+  if (options.run_id.empty() && options.stage.empty()) {
+    return options.out.empty() ? trial::make_run_folder("runs", options.command)
+                               : Result<std::string>(options.out);
+  }
+  if (options.run_id.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--stage {}: of which run? Give it a name of yours by --run-id ID", options.stage);
+  }
+  if (options.stage.empty()) options.stage = kStages[1];
+  if (std::find(kStages.begin(), kStages.end(), options.stage) == kStages.end()) {
+    return fail(ErrorCode::kInvalidArgument, "--stage {}: it is one of {}", options.stage,
+                fmt::join(kStages, ", "));
+  }
+  return trial::stage_folder(options.out.empty() ? "runs" : options.out, options.run_id,
+                             options.stage);
+}
+
 void run(Options& options, CommandContext& context) {
   // Not at the end of a job of hours: what cannot be written then cannot be written now.
   if (const Status writable = check_reports(options); !writable) {
@@ -197,8 +226,7 @@ void run(Options& options, CommandContext& context) {
   }
   auto emulated = emulated_gpus(options, context);
   if (!emulated) return report_error(context, emulated.error());
-  const auto run_dir = options.out.empty() ? trial::make_run_folder("runs", options.command)
-                                           : Result<std::string>(options.out);
+  const auto run_dir = make_folder(options);
   if (!run_dir) return report_error(context, run_dir.error());
   trial::Emulation* const gpus = *emulated ? &**emulated : nullptr;
   options.fix ? fix(options, *run_dir, gpus, context) : watch(options, *run_dir, gpus, context);
@@ -213,14 +241,22 @@ void add_run_command(CommandLine& line, CommandContext& context) {
                        "example: unstarve run -- python train.py --epochs 1");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
   command.option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
+  const Option run_id = command.option(
+      "--run-id", options->run_id,
+      "join this run with others of the same id, in runs/ID (with --out: below that folder); "
+      "`unstarve report runs/ID` shows them together");
+  command.option("--stage", options->stage,
+                 "with --run-id, what this command is of it: preprocess, train (default) or infer");
   command.option("--json", options->json, "also write the diagnosis as JSON to this file");
   command.option("--html", options->html, "page to write (default: report.html in the run)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command.flag("--no-live", options->no_live,
                "say nothing before the end: no verdict while the job runs");
-  command.flag("--fix", options->fix,
-               "run the job several times for --trial-seconds each: as it is, then with each "
-               "remedy that needs no change of its code, and compare");
+  Option fix =
+      command.flag("--fix", options->fix,
+                   "run the job several times for --trial-seconds each: as it is, then with each "
+                   "remedy that needs no change of its code, and compare");
+  fix.excludes(run_id);
   command
       .option("--trial-seconds", options->trial_seconds,
               "length of a trial after its first step (with --fix; 0: to the job's end)")

@@ -62,20 +62,25 @@ inline bool fetches_wait_for_storage(const Signals& signals) {
   return waits && *waits >= kMuch && *waits > signals.fetch_in_locks_ratio.value_or(0);
 }
 
+/// The part of the time in which the host launched too late that work known by name takes.
+inline double known_work_ratio(const Signals& signals) {
+  return signals.collection_ratio.value_or(0) + signals.save_ratio.value_or(0) +
+         signals.empty_cache_ratio.value_or(0) + signals.compile_ratio.value_or(0);
+}
+
 /// Whether one gap makes most of the time that the host launched too late: an event, no loop. Not
 /// where it is known what the host did in it.
 inline bool one_gap_dominates(const Signals& signals) {
   constexpr double kOneGap = 0.5;
-  const double known = signals.collection_ratio.value_or(0) + signals.save_ratio.value_or(0);
-  return known < kOneGap && signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
+  return known_work_ratio(signals) < kOneGap &&
+         signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
 }
 
 /// Whether much of the time in which the host launched too late lies in gaps so long that it did
 /// something else, and did not wait for a CPU that others use.
 inline bool host_works_between_launches(const Signals& signals) {
   constexpr double kMuch = 0.3;
-  const double known = signals.collection_ratio.value_or(0) + signals.save_ratio.value_or(0);
-  if (cpus_are_taken(signals) && known < kMuch) return false;
+  if (cpus_are_taken(signals) && known_work_ratio(signals) < kMuch) return false;
   return signals.long_launch_gap_ratio.value_or(0) >= kMuch;
 }
 
@@ -97,6 +102,8 @@ inline std::vector<NamedWork> named_work(const Signals& signals) {
   std::vector<NamedWork> work = {
       {"Python's garbage collector", signals.collection_ratio.value_or(0)},
       {"torch.save", signals.save_ratio.value_or(0)},
+      {"torch.cuda.empty_cache()", signals.empty_cache_ratio.value_or(0)},
+      {"torch.compile", signals.compile_ratio.value_or(0)},
       {"what lies beside an evaluation", signals.evaluation_ratio.value_or(0)},
   };
   work.erase(std::remove_if(work.begin(), work.end(),

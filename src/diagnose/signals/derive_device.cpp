@@ -90,20 +90,24 @@ double long_gap_ns(const SignalSources& sources) {
 /// What the host did in the gaps, as far as it is known by name.
 void derive_named_work(const job::Rank& rank, const std::vector<trace::Interval>& gaps,
                        double launch_ns, Signals& out) {
-  double collecting_ns = 0;
-  double saving_ns = 0;
+  using trace::HostWorkKind;
+  std::map<HostWorkKind, double> ns_of;
   for (const trace::HostWork& work : rank.host_work) {
-    const bool collects = work.kind == trace::HostWorkKind::kCollection;
-    double& ns = collects ? collecting_ns : saving_ns;
-    ns += static_cast<double>(job::covered_ns(gaps, work.when));
+    ns_of[work.kind] += static_cast<double>(job::covered_ns(gaps, work.when));
   }
+  const auto ratio_of = [&ns_of, launch_ns](HostWorkKind kind) {
+    return std::min(1.0, ns_of[kind] / launch_ns);
+  };
   double evaluating_ns = 0;
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     if (rank.phases[i] != job::StepPhase::kEvaluation) continue;
     evaluating_ns += static_cast<double>(job::covered_ns(gaps, rank.steps[i].when));
   }
-  out.collection_ratio = std::min(1.0, collecting_ns / launch_ns);
-  out.save_ratio = std::min(1.0, saving_ns / launch_ns);
+  out.collection_ratio = ratio_of(HostWorkKind::kCollection);
+  out.save_ratio = ratio_of(HostWorkKind::kSave);
+  out.empty_cache_ratio = ratio_of(HostWorkKind::kEmptyCache);
+  out.compile_ratio =
+      std::min(1.0, ratio_of(HostWorkKind::kCompilation) + ratio_of(HostWorkKind::kRecompilation));
   out.evaluation_ratio = std::min(1.0, evaluating_ns / launch_ns);
 }
 

@@ -60,6 +60,8 @@ constexpr std::array<SignalField, 79> kFields = {{
     {"long_launch_gaps_per_step", &Signals::long_launch_gaps_per_step},
     {"collection_ratio", &Signals::collection_ratio},
     {"save_ratio", &Signals::save_ratio},
+    {"empty_cache_ratio", &Signals::empty_cache_ratio},
+    {"compile_ratio", &Signals::compile_ratio},
     {"evaluation_ratio", &Signals::evaluation_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
     {"syncs_per_step", &Signals::syncs_per_step},

@@ -75,9 +75,11 @@ struct Signals {
                                               // launch takes that the host did something else
   Reading<double> long_launch_gap_ns_median;  // of those gaps
   Reading<double> long_launch_gaps_per_step;  // of those gaps
-  Reading<double> collection_ratio;  // of the launch time, inside Python's garbage collector
-  Reading<double> save_ratio;        // of the launch time, inside torch.save
-  Reading<double> evaluation_ratio;  // of the launch time, in steps that hold an evaluation
+  Reading<double> collection_ratio;   // of the launch time, inside Python's garbage collector
+  Reading<double> save_ratio;         // of the launch time, inside torch.save
+  Reading<double> empty_cache_ratio;  // of the launch time, inside torch.cuda.empty_cache()
+  Reading<double> compile_ratio;      // of the launch time, while torch.compile compiles
+  Reading<double> evaluation_ratio;   // of the launch time, in steps that hold an evaluation
   Reading<double> kernel_ns_median;
   Reading<double> syncs_per_step;       // blocking calls of the training thread
   Reading<double> upload_wait_ratio;    // of the sync time, after a copy to the device was awaited

@@ -53,6 +53,7 @@ void add(const Paragraph& paragraph, const TextOptions& options, Lines& lines) {
 /// What the job did, and on what GPU.
 Lines what_it_did(const Report& report, const TextOptions& options) {
   Lines lines;
+  for (const std::string& stage : stage_sentences(report)) add({"Stage", stage}, options, lines);
   const bool failed = job_failed(report.facts);
   add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
   std::string device = device_text(report);
@@ -165,6 +166,7 @@ std::string text_brief(const Report& report, const TextOptions& options) {
   add({"Cause", unexplained ? said : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
   Lines end = what_to_change(report, options);
   add({"Also", what_else(report)}, options, end);
+  add({"Seen", events_text(report.diagnosis), 2}, options, end);
   if (unexplained) add({"", what_is_missing(report), 1, Tone::kFaint}, options, end);
   // The evidence has what room the others leave.
   const Lines why = lines_of({"Why", first_evidence(report), 2}, options);

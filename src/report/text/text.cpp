@@ -48,6 +48,7 @@ void add_card_line(const CardLine& line, const TextOptions& options, std::string
 
 std::vector<CardLine> card_lines(const Report& report) {
   std::vector<CardLine> lines;
+  for (const std::string& stage : stage_sentences(report)) lines.push_back({"Stage", stage});
   if (const std::string happened = what_happened(report); !happened.empty()) {
     lines.push_back({"", happened});
   }

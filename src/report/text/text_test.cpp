@@ -109,7 +109,7 @@ TEST(Text, AJobThatCrashedIsSaidToHaveFirstOfAll) {
 TEST(Text, BatchesThatStandForStepsAreCalledSo) {
   Report report = sample::host_report();
   report.facts.steps = 0;
-  report.diagnosis.steps.are_batches = true;
+  report.diagnosis.steps.source = trace::StepSource::kLoaderBatch;
   const std::string text = render_text(report, {200, false, true});
   EXPECT_EQ(text.find("exit 0 after 60 batches in 12.2 s: 202.9 ms a batch"), 0U) << text;
   EXPECT_NE(text.find("no optimizer stepped"), std::string::npos);

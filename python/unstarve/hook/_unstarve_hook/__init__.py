@@ -19,6 +19,10 @@ _VIEWS = {
     "torch.optim.optimizer": ("steps", "watch_optimizer"),
     "torch.autograd.profiler": ("cupti", "watch_profiler"),
     "torch.serialization": ("host_work", "watch_torch"),
+    "jax": ("frameworks", "watch"),
+    "tensorflow": ("frameworks", "watch"),
+    "torch.cuda.memory": ("events", "watch_memory"),
+    "torch._dynamo.convert_frame": ("events", "watch_compiler"),
     "PIL.ImageFile": ("decode", "watch_pil"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
     "unstarve.loader": ("loaders", "watch_unstarve"),
@@ -46,8 +50,51 @@ def install() -> None:
     for watched in _VIEWS:
         imports.after_import(watched, _apply)
     sys.meta_path.insert(0, imports.Finder())
-    os.register_at_fork(after_in_child=_after_fork)
+    _watch_forks()
 
+
+def enter(run_dir: str) -> bool:
+    """Watches a part of a process that runs already, for `unstarve.watch()`: until leave(). False
+    where the process is watched as it is, by `unstarve run` or another part."""
+    global _entered
+    if _installed:
+        return False
+    install()
+    _entered = True
+    from . import recorder
+
+    recorder.RECORDER.begin(run_dir)
+    return True
+
+
+def is_watching() -> bool:
+    return _installed
+
+
+def leave() -> None:
+    """Nothing of ours stays in anybody's place; later imports are left alone."""
+    global _installed, _entered
+    if not _entered:
+        return
+    from . import imports, recorder, wrap
+
+    steps = sys.modules.get(__name__ + ".steps")
+    try:
+        if steps is not None:
+            steps.STEPS.close_window()
+    except Exception as error:
+        _note(error)
+    imports.forget()
+    sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, imports.Finder)]
+    try:
+        wrap.take_back()
+    except Exception as error:
+        _note(error)
+    recorder.RECORDER.leave()
+    _installed = _entered = False
+
+
+_entered = False
 
 #: When the hook started in this process, CLOCK_MONOTONIC.
 started_ns = 0
@@ -73,6 +120,17 @@ def _note(error: Exception) -> None:
         recorder.RECORDER.note_error(error)
     except Exception:
         pass
+
+
+_forks_watched = False
+
+
+def _watch_forks() -> None:
+    """Once, since nobody can take it back."""
+    global _forks_watched
+    if not _forks_watched:
+        _forks_watched = True
+        os.register_at_fork(after_in_child=_after_fork)
 
 
 def _after_fork() -> None:

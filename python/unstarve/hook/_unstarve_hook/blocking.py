@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from .recorder import RECORDER, SYNC, now_ns
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put
 
 
 def watch() -> None:
@@ -19,8 +19,8 @@ def watch() -> None:
     torch: Any = sys.modules["torch"]
     device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
     for name in ("item", "tolist", "cpu"):
-        setattr(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), device))
-    torch.cuda.synchronize = _timed(torch.cuda.synchronize)
+        put(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), device))
+    put(torch.cuda, "synchronize", _timed(torch.cuda.synchronize))
 
 
 def _timed_method(original: Any, device: str) -> Any:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .recorder import RECORDER
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put
 
 _VARIABLE = "CUDA_INJECTION64_PATH"
 _NAME = "libunstarve_cupti.so"
@@ -58,8 +58,8 @@ def watch_profiler(module: ModuleType) -> None:
         return
     for name in _BEGINNINGS:
         if name in vars(kind):
-            setattr(kind, name, _pausing(vars(kind)[name]))
-    kind.__exit__ = _resuming(vars(kind)["__exit__"])
+            put(kind, name, _pausing(vars(kind)[name]))
+    put(kind, "__exit__", _resuming(vars(kind)["__exit__"]))
 
 
 def _pause(profiler: Any) -> bool:

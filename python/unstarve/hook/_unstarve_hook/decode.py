@@ -7,7 +7,7 @@ import time
 from types import ModuleType
 from typing import Any, Callable
 
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put
 
 #: Of this thread; where Python cannot say it, the time that passes.
 cpu_ns: Callable[[], int] = getattr(time, "thread_time_ns", time.monotonic_ns)
@@ -45,7 +45,7 @@ def watch_pil(module: ModuleType) -> None:
     # An image whose pixels are there already is asked to load again by every operation on it.
     for name in ("load", "convert"):
         decoder = _timed(getattr(module.ImageFile, name), lambda image: bool(image.tile))
-        setattr(module.ImageFile, name, decoder)
+        put(module.ImageFile, name, decoder)
 
 
 def watch_torchvision(module: ModuleType) -> None:
@@ -57,7 +57,7 @@ def watch_torchvision(module: ModuleType) -> None:
             # What torch.jit.script looks for to compile the function behind a wrapper.
             setattr(decoder, "__original_fn", original)
             setattr(decoder, "__script_if_tracing_wrapper", True)
-            setattr(module, name, decoder)
+            put(module, name, decoder)
 
 
 def _timed(original: Any, has_work: Callable[..., bool]) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 from .recorder import HOST_WORK, RECORDER, now_ns
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
 COLLECTION, SAVE = 0, 1
 #: Shorter work is left out: it holds nobody up, and a young collection comes thousands of times.
@@ -15,8 +16,15 @@ _SHORTEST_NS = 1_000_000
 
 def watch_torch(module: Any) -> None:
     """torch.serialization, which every job that imports torch does."""
-    module.save = _timed(module.save)
-    gc.callbacks.append(_Collections())
+    original = module.save
+    ours = _timed(original)
+    put(module, "save", ours)
+    torch: Any = sys.modules.get("torch")
+    if vars(torch).get("save") is original:  # imported before we came
+        put(torch, "save", ours)
+    collections = _Collections()
+    gc.callbacks.append(collections)
+    when_taken_back(lambda: gc.callbacks.remove(collections))
 
 
 class _Collections:

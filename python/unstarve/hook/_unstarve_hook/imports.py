@@ -23,6 +23,11 @@ def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
         _callbacks[name] = callback
 
 
+def forget() -> None:
+    """Modules that are imported from now on are not ours to touch."""
+    _callbacks.clear()
+
+
 class Finder:
     """First in sys.meta_path; answers only for watched names, and only with others' answers."""
 

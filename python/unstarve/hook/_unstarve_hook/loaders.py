@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
@@ -13,7 +14,7 @@ from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
 from .stages import Stages, counters
 from .steps import STEPS
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
 try:
     from time import thread_time_ns
@@ -54,23 +55,25 @@ _here = _Here()
 
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
-    module.DataLoader.__init__ = _watched_init(module.DataLoader.__init__)
-    module.DataLoader.__iter__ = _watched_iter(
-        module.DataLoader.__iter__, _torch_settings, _native_of_torch_loader
-    )
+    loader = module.DataLoader
+    put(loader, "__init__", _watched_init(loader.__init__))
+    watched = _watched_iter(loader.__iter__, _torch_settings, _native_of_torch_loader)
+    put(loader, "__iter__", watched)
+    when_taken_back(_give_back_collate)
     iterator = module._BaseDataLoaderIter
-    iterator.__next__ = _watched_next(iterator.__next__, _ready_batches)
+    put(iterator, "__next__", _watched_next(iterator.__next__, _ready_batches))
     fetch = module._utils.fetch
     for fetcher in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
-        fetcher.fetch = _watched_fetch(fetcher.fetch)
+        put(fetcher, "fetch", _watched_fetch(fetcher.fetch))
 
 
 def watch_unstarve(module: ModuleType) -> None:
     """unstarve.loader, whose iterators may be of any class."""
     loader = module.ImageFolderLoader
-    loader.__iter__ = _watched_iter(
+    watched = _watched_iter(
         loader.__iter__, _unstarve_settings, _native_of_unstarve_loader, _WatchedIterator
     )
+    put(loader, "__iter__", watched)
 
 
 class Settings(NamedTuple):
@@ -346,6 +349,17 @@ def _watched_fetch(original: Any) -> Any:
     return in_the_place_of(original, fetch)
 
 
+#: Fetchers in which a _Collate stands, and what stood there.
+_collating: weakref.WeakKeyDictionary[Any, Callable[[Any], Any]] = weakref.WeakKeyDictionary()
+
+
+def _give_back_collate() -> None:
+    for fetcher, collate in list(_collating.items()):
+        if isinstance(fetcher.collate_fn, _Collate):
+            fetcher.collate_fn = collate
+    _collating.clear()
+
+
 class _Collate:
     """Stands in a fetcher for the loader's collate function and times its last call."""
 
@@ -370,7 +384,9 @@ def _time_collate(fetcher: Any) -> _Collate | None:
     try:
         collate = fetcher.collate_fn
         if not isinstance(collate, _Collate):
-            collate = fetcher.collate_fn = _Collate(collate)
+            original = collate
+            collate = fetcher.collate_fn = _Collate(original)
+            _collating[fetcher] = original
         return collate
     except Exception as error:
         RECORDER.note_error(error)

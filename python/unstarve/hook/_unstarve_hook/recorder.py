@@ -47,6 +47,18 @@ class Recorder:
         self._role = OTHER
         self._threads: set[int] = set()
 
+    def begin(self, run_dir: str) -> None:
+        """Records into another run from here on: what is watched is a part of the process."""
+        self.run_dir = run_dir
+        self.start_afresh()
+        self.paused = False
+
+    def leave(self) -> None:
+        """The end of that part. Nothing is recorded any more, whoever still calls us."""
+        self.end()
+        self.paused = True
+        self._clear()
+
     def start_afresh(self) -> None:
         self.started_ns = now_ns()
         self._clear()
@@ -93,6 +105,12 @@ class Recorder:
         """The same, of a process that has a ring already: no reason to make one."""
         if self._ring is not None:
             self.record(event, start_ns, end_ns, *numbers)
+
+    def announce(self) -> None:
+        """Makes the ring, for what was described alone."""
+        if not self.paused and self._ring is None and not _is_child():
+            with self._lock:
+                self._open(PROCESS)
 
     def describe(self, **facts: object) -> None:
         """Adds to the ring's text; kept until there is a ring."""

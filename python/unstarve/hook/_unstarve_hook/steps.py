@@ -8,10 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from . import blocking, cupti, describe, timeline
+from .events import ALLOCATOR
 from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
-from .wrap import hide_our_frame, in_the_place_of
+from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
 #: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader.
 _OPTIMIZER = 0
@@ -75,6 +76,7 @@ class Steps:
         start, self._batch_end = self._batch_end, end_ns
         index, self._batches = self._batches, self._batches + 1
         self._held_back.append((start, end_ns, index, samples))
+        ALLOCATOR.after_step(end_ns)
         if self._batches < _BATCHES_OF_ONE_STEP:
             return
         self.finish()
@@ -82,6 +84,12 @@ class Steps:
             _describe_device_in_use()
         self._samples.clear()
         self._look_at_device(index - _BATCHES_OF_ONE_STEP)
+
+    def close_window(self) -> None:
+        """The profiler's, where it is open: nobody watches any longer."""
+        window, self._window = self._window, None
+        if window is not None:
+            window.finish("the watched block ended")
 
     def finish(self) -> None:
         """Records the batches that were held back for an optimizer, where none stepped."""
@@ -111,6 +119,7 @@ class Steps:
         index, self._index = self._index, self._index + 1
         self._samples.clear()
         RECORDER.record(STEP, start, end_ns, index, samples, _OPTIMIZER)
+        ALLOCATOR.after_step(end_ns)
         self._look_at_device(index)
 
     def _look_at_device(self, index: int) -> None:
@@ -120,6 +129,8 @@ class Steps:
             self._window = timeline.window()
             if self._window is not None or cupti.is_in_use():
                 blocking.watch()
+            if cupti.is_in_use():
+                ALLOCATOR.watch()
         elif self._window is not None and not self._window.after_step(index):
             self._window = None
 
@@ -158,7 +169,7 @@ def watch_optimizer(module: ModuleType) -> None:
     """torch.optim.optimizer."""
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
-        register(_after_step)
+        when_taken_back(register(_after_step).remove)
     else:
         _watch_old_optimizer(module.Optimizer)
 
@@ -203,6 +214,6 @@ def _watch_old_optimizer(optimizer_class: Any) -> None:
 
         # torch looks for its own mark, `hooked`, on the function that the class has.
         watched.__dict__.update(getattr(step, "__dict__", {}), _unstarve_watched=True)
-        kind.step = in_the_place_of(step, watched)
+        put(kind, "step", in_the_place_of(step, watched))
 
-    optimizer_class._hook_for_profile = in_the_place_of(original, _hook_for_profile)
+    put(optimizer_class, "_hook_for_profile", in_the_place_of(original, _hook_for_profile))

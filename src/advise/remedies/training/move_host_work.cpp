@@ -34,6 +34,14 @@ std::string move_known_work(const diagnose::Signals& signals) {
     return "Save less often, or let another thread write: copy the state to host memory and save "
            "it there (torch.distributed.checkpoint.async_save does both).";
   }
+  if (signals.empty_cache_ratio.value_or(0) >= kMost) {
+    return "Take torch.cuda.empty_cache() out of the loop: memory that it gives back has to be "
+           "asked for again, and both wait for the GPU.";
+  }
+  if (signals.compile_ratio.value_or(0) >= kMost) {
+    return "Have torch.compile compile once: torch.compile(..., dynamic=True), or pad batches to a "
+           "few sizes (drop_last=True for the last); TORCH_LOGS=recompiles says what changed.";
+  }
   if (signals.evaluation_ratio.value_or(0) >= kMost) {
     return "The gaps lie beside evaluations: evaluate less often, gather metrics on the GPU and "
            "read them once at its end.";

@@ -1,0 +1,1 @@
+"""`with unstarve.watch():` watches a part of the process that it is in."""

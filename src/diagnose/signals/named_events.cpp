@@ -1,0 +1,37 @@
+#include "diagnose/signals/named_events.h"
+
+#include <map>
+
+namespace unstarve::diagnose {
+
+std::vector<NamedEvent> count_events(const SignalSources& sources) {
+  constexpr double kNsPerUs = 1e3;
+  const trace::Timeline& timeline = sources.timeline();
+  const trace::Interval window = signal_window(sources);
+  const std::int64_t process = sources.rank.process;
+  std::map<trace::HostWorkKind, NamedEvent> by_kind;
+  for (const trace::HostWork& work : timeline.host_work) {
+    if (process != 0 && work.process != process) continue;
+    if (work.when.start_ns < window.start_ns || work.when.start_ns >= window.end_ns) continue;
+    NamedEvent& event = by_kind[work.kind];
+    event.kind = work.kind;
+    ++event.count;
+    event.total_us += static_cast<double>(work.when.duration_ns()) / kNsPerUs;
+  }
+  for (const trace::HostWorkPlace& place : timeline.host_work_places) {
+    const auto event = by_kind.find(place.kind);
+    const bool own = process == 0 || place.process == process;
+    if (own && event != by_kind.end()) event->second.place = place.place;
+  }
+  const bool bounded = sources.rank.span || sources.worst != nullptr;
+  std::vector<NamedEvent> events;
+  for (auto& [kind, event] : by_kind) {
+    if (bounded) {
+      event.share = event.total_us * kNsPerUs / static_cast<double>(window.duration_ns());
+    }
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace unstarve::diagnose
