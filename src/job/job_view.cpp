@@ -27,6 +27,30 @@ ThreadKey main_launcher(const trace::Timeline& timeline, const HostIndex& host,
   return best;
 }
 
+/// Whether the launching process has no steps, or a few before most of its work began: an optimizer
+/// whose step went into a CUDA graph is not called again when that is replayed.
+bool steps_end_early(const trace::Timeline& timeline, ThreadKey launcher,
+                     const std::vector<std::uint32_t>& ops) {
+  constexpr std::int64_t kFew = 20;
+  constexpr double kEarly = 0.25;  // of the recorded work
+  if (timeline.steps.empty()) return true;
+  std::int64_t count = 0;
+  std::int64_t last_ns = 0;
+  for (const trace::Step& step : timeline.steps) {
+    if (launcher.process != 0 && step.process != launcher.process) return false;
+    ++count;
+    last_ns = std::max(last_ns, step.when.end_ns);
+  }
+  if (count >= kFew || ops.empty()) return false;
+  const auto by_start = [&timeline](std::uint32_t a, std::uint32_t b) {
+    return timeline.device_ops[a].start_ns < timeline.device_ops[b].start_ns;
+  };
+  const auto [first, last] = std::minmax_element(ops.begin(), ops.end(), by_start);
+  const std::int64_t from_ns = timeline.device_ops[*first].start_ns;
+  const std::int64_t to_ns = timeline.device_ops[*last].end_ns;
+  return static_cast<double>(last_ns - from_ns) < kEarly * static_cast<double>(to_ns - from_ns);
+}
+
 }  // namespace
 
 JobView::JobView(const trace::Timeline& timeline) : timeline_(timeline), host_(timeline) {
@@ -58,10 +82,13 @@ void JobView::gather_devices() {
 std::size_t JobView::rank_launching(const std::vector<std::uint32_t>& ops) {
   const ThreadKey launcher = main_launcher(timeline_, host_, ops);
   // Of a trace it is known what was recorded by whoever recorded it: steps are marked in it.
-  const bool nameless = timeline_.steps.empty() && timeline_.input == trace::InputKind::kRun;
-  Rank rank = gather_rank(
-      timeline_, launcher,
-      nameless ? steps_by_repetition(timeline_, host_, ops, launcher) : std::vector<trace::Step>());
+  const bool nameless =
+      timeline_.input == trace::InputKind::kRun && steps_end_early(timeline_, launcher, ops);
+  std::vector<trace::Step> repeated;
+  if (nameless) repeated = steps_by_repetition(timeline_, host_, ops, launcher);
+  constexpr std::size_t kMoreByFar = 10;
+  if (repeated.size() < kMoreByFar * timeline_.steps.size()) repeated.clear();
+  Rank rank = gather_rank(timeline_, launcher, repeated);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (ranks_[i].process == rank.process && ranks_[i].training == rank.training) return i;
   }

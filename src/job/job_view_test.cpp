@@ -192,5 +192,44 @@ TEST(DeviceTime, CountsEachInstantOnceByPriority) {
   EXPECT_EQ(time.busy_ns(), 100);
 }
 
+/// Calls from 1 s on, 10 ms apart, each of which launches `operations` kernels in a row.
+void launch(Timeline& timeline, int calls, int operations) {
+  for (int call = 0; call < calls; ++call) {
+    const std::int64_t at_ns = 1000 * kMs + call * 10 * kMs;
+    trace::HostCall host;
+    host.start_ns = at_ns;
+    host.end_ns = at_ns + 5'000;
+    host.correlation = call;
+    host.thread = host.process = 7;
+    host.kind = trace::HostCallKind::kLaunch;
+    timeline.host_calls.push_back(host);
+    for (int i = 0; i < operations; ++i) {
+      trace::DeviceOp op;
+      op.start_ns = at_ns + 10'000 + i * 50'000;
+      op.end_ns = op.start_ns + 40'000;
+      op.correlation = call;
+      op.kind = trace::DeviceOpKind::kCompute;
+      timeline.device_ops.push_back(op);
+    }
+  }
+}
+
+TEST(JobView, ReplaysOfAGraphAreStepsWhereItsCaptureWasAllThatStepped) {
+  Timeline timeline = Job().steps(3).timeline();
+  launch(timeline, 100, 40);
+  const JobView view(timeline);
+  const Rank& rank = view.ranks().at(0);
+  ASSERT_EQ(rank.steps.size(), 99U);
+  EXPECT_EQ(rank.steps[1].source, trace::StepSource::kRepetition);
+  EXPECT_EQ(rank.steps[1].when.duration_ns(), 10 * kMs);
+
+  // Neither single kernels nor few replays are.
+  for (const auto& [calls, operations] : {std::pair(400, 1), std::pair(20, 40)}) {
+    Timeline other = Job().steps(3).timeline();
+    launch(other, calls, operations);
+    EXPECT_EQ(JobView(other).ranks().at(0).steps.size(), 3U) << calls;
+  }
+}
+
 }  // namespace
 }  // namespace unstarve::job

@@ -33,12 +33,11 @@ std::int64_t process_with_most(const std::vector<trace::Step>& steps) {
 
 void add_steps(const trace::Timeline& timeline, const std::vector<trace::Step>& repeated,
                Rank& rank) {
-  if (timeline.steps.empty()) rank.steps = repeated;
+  rank.steps = repeated;
   const bool own = any_of_process(timeline.steps, rank.process);
   const std::int64_t process = own ? rank.process : process_with_most(timeline.steps);
   for (const trace::Step& step : timeline.steps) {
-    if (step.process != process) continue;
-    rank.steps.push_back(step);
+    if (repeated.empty() && step.process == process) rank.steps.push_back(step);
   }
   for (const trace::Step& step : rank.steps) rank.training.push_back({step.process, step.thread});
   std::sort(rank.training.begin(), rank.training.end());
@@ -126,7 +125,8 @@ bool trains(std::vector<LoaderUse>& loaders, std::string_view ids) {
 }
 
 void add_thinned(const trace::Timeline& timeline, Rank& rank) {
-  const bool of_batches = !rank.steps.empty() && rank.steps.front().is_batch;
+  const bool of_batches =
+      !rank.steps.empty() && rank.steps.front().source == trace::StepSource::kLoaderBatch;
   for (const auto& [key, totals] : timeline.thinned) {
     const bool own = rank.process == 0 || key.process == rank.process;
     const bool is_step = key.what == (of_batches ? "batch" : "step");

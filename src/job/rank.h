@@ -43,7 +43,8 @@ struct Rank {
 
 /// Gathers what belongs to the process of `launcher`, the thread that launches a device's work
 /// ({0, 0}: nobody knows). A recording whose steps carry another process id (seen in real traces)
-/// keeps those of the process that has most. `repeated` are its steps where the recording has none.
+/// keeps those of the process that has most. `repeated` are its steps where those of the recording
+/// are not meant, or there are none.
 Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher,
                  const std::vector<trace::Step>& repeated = {});
 

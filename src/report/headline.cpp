@@ -20,7 +20,7 @@ bool by_repetition(const Report& report) {
 std::string how_told(const Report& report) {
   const std::string& other = report.facts.framework;
   std::string text = fmt::format(" ({}: steps by repetition of its kernels, {} seen",
-                                 other.empty() ? "no optimizer of torch and no DataLoader seen"
+                                 other.empty() ? "neither an optimizer of torch nor a DataLoader tells of them"
                                                : fmt::format("no PyTorch seen; {} is", other),
                                  std::max(report.facts.steps, report.diagnosis.steps.count));
   double recorded_us = 0;
@@ -56,12 +56,13 @@ std::string at_what_rate(const Report& report) {
   const diagnose::StepSummary& steps = report.diagnosis.steps;
   if (!steps.median_us) return {};
   const bool batches = steps.source == trace::StepSource::kLoaderBatch;
+  // Steps by repetition are told by launches, of which a host that runs ahead makes many at once.
+  if (by_repetition(report) && steps.mean_us.value_or(0) > 0) {
+    return fmt::format(": {} a step in the mean, {} steps/s{}", duration_text(*steps.mean_us),
+                       number_text(kMicrosecondsPerSecond / *steps.mean_us), how_told(report));
+  }
   std::string text =
       fmt::format(": {} a {}", duration_text(*steps.median_us), batches ? "batch" : "step");
-  if (by_repetition(report) && steps.mean_us.value_or(0) > 0) {
-    text += fmt::format(", {} steps/s", number_text(kMicrosecondsPerSecond / *steps.mean_us));
-    return text + how_told(report);
-  }
   if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
   if (batches) text += " (no optimizer stepped: each batch of the loader is a step)";
   return text;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
 
 #include "job/recorded.h"
 #include "job/repetition/repetition.h"
@@ -17,6 +20,7 @@ constexpr std::uint32_t kMemset = kFirstCopy + 256;
 struct Operation {
   std::int64_t at_ns = 0;  // when it was launched
   std::int64_t correlation = trace::kNoCorrelation;
+  std::int64_t count = 1;  // that were launched by the same call
   Launched launched;
 };
 
@@ -51,12 +55,17 @@ std::vector<Operation> by_launch(const trace::Timeline& timeline, const HostInde
   }
   std::stable_sort(operations.begin(), operations.end(),
                    [](const Operation& a, const Operation& b) { return a.at_ns < b.at_ns; });
-  const auto of_one_call = [](const Operation& a, const Operation& b) {
-    return a.correlation == b.correlation && a.correlation != trace::kNoCorrelation;
-  };
-  operations.erase(std::unique(operations.begin(), operations.end(), of_one_call),
-                   operations.end());
-  return operations;
+  std::vector<Operation> calls;
+  for (const Operation& operation : operations) {
+    const bool same = !calls.empty() && operation.correlation != trace::kNoCorrelation &&
+                      operation.correlation == calls.back().correlation;
+    if (same) {
+      ++calls.back().count;
+    } else {
+      calls.push_back(operation);
+    }
+  }
+  return calls;
 }
 
 /// The host touches the device where it waits for it, after the last operation before that.
@@ -90,6 +99,40 @@ void cut_into_windows(const std::vector<trace::Interval>& windows,
   operations = std::move(kept);
 }
 
+/// What a replayed graph is known by: its first operation and how many there are.
+using Graph = std::pair<std::uint32_t, std::int64_t>;
+
+Graph graph_of(const Operation& call) { return {call.launched.what, call.count}; }
+
+/// From one replay to the next of the graph that launches most of the work, where a graph does; so
+/// large a one holds a whole step. Empty where none does.
+std::vector<Stretch> replays(const std::vector<Operation>& calls) {
+  constexpr std::int64_t kLargeGraph = 20;
+  constexpr std::size_t kFewest = 6;
+  constexpr double kMost = 0.5;
+  std::map<Graph, std::int64_t> launched;
+  std::int64_t all = 0;
+  for (const Operation& call : calls) {
+    all += call.count;
+    if (call.count >= kLargeGraph) launched[graph_of(call)] += call.count;
+  }
+  const auto most =
+      std::max_element(launched.begin(), launched.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == launched.end()) return {};
+  if (static_cast<double>(most->second) < kMost * static_cast<double>(all)) return {};
+  std::vector<Stretch> found;
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::size_t begun = kNone;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].launched.begins_window) begun = kNone;
+    if (graph_of(calls[i]) != most->first) continue;
+    if (begun != kNone) found.push_back({begun, i});
+    begun = i;
+  }
+  return found.size() < kFewest ? std::vector<Stretch>() : found;
+}
+
 }  // namespace
 
 std::vector<trace::Step> steps_by_repetition(const trace::Timeline& timeline, const HostIndex& host,
@@ -103,7 +146,9 @@ std::vector<trace::Step> steps_by_repetition(const trace::Timeline& timeline, co
   for (const Operation& operation : operations) sequence.push_back(operation.launched);
 
   std::vector<trace::Step> steps;
-  for (const Stretch& one : repeated_stretches(sequence)) {
+  std::vector<Stretch> stretches = replays(operations);
+  if (stretches.empty()) stretches = repeated_stretches(sequence);
+  for (const Stretch& one : stretches) {
     // How long the last one of a window takes nobody saw.
     if (one.end == operations.size() || sequence[one.end].begins_window) continue;
     trace::Step step;

@@ -13,7 +13,8 @@ namespace {
 
 bool concerns(const diagnose::Signals& signals, std::string_view rule) {
   return rule == "exposed_communication" || rule == "small_batch" || rule == "gpu_memory_room" ||
-         (rule == "launch" && is_launch_bound(signals));
+         (rule == "launch" && is_launch_bound(signals)) ||
+         (rule == "kernel_wait" && signals.kernel_ns_median && launches_small_work(signals));
 }
 
 /// More samples per step; nothing when the device's memory is known to be full.
@@ -39,7 +40,9 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 /// and copies. Kernels take as long as now where they do not fill the device, at most twice that.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
   const diagnose::Signals& signals = situation.signals;
-  if (rule != "launch" && rule != "exposed_communication") return WhyAbsent::kNotSupported;
+  if (rule != "launch" && rule != "exposed_communication" && rule != "kernel_wait") {
+    return WhyAbsent::kNotSupported;
+  }
   if (!signals.gpu_compute_ratio) return signals.gpu_compute_ratio.why_absent();
   const double grows =
       signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0);
