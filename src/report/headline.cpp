@@ -19,10 +19,11 @@ bool by_repetition(const Report& report) {
 /// Of steps that are seen only where the GPU was recorded, how many and in how much of the run.
 std::string how_told(const Report& report) {
   const std::string& other = report.facts.framework;
-  std::string text = fmt::format(" ({}: steps by repetition of its kernels, {} seen",
-                                 other.empty() ? "neither an optimizer of torch nor a DataLoader tells of them"
-                                               : fmt::format("no PyTorch seen; {} is", other),
-                                 std::max(report.facts.steps, report.diagnosis.steps.count));
+  std::string text =
+      fmt::format(" ({}: steps by repetition of its kernels, {} seen",
+                  other.empty() ? "neither an optimizer of torch nor a DataLoader tells of them"
+                                : fmt::format("no PyTorch seen; {} is", other),
+                  std::max(report.facts.steps, report.diagnosis.steps.count));
   double recorded_us = 0;
   for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {
     if (device.recorded) recorded_us = std::max(recorded_us, device.recorded->recorded_us);

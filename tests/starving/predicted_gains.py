@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds predicted gains of remedies of the training against what half A's plants cost.
+"""Holds predicted gains of remedies of the training against what set A's plants cost.
 
     tests/starving/predicted_gains.py
     tests/starving/predicted_gains.py --only few_shot many_metrics
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from half_a import HALF_A
+from set_a import SET_A
 from planted import Cure, Job
 from running import ROOT, Machine, make_images, time_unwatched, watch
 
@@ -73,7 +73,7 @@ def main() -> int:
     python = str(Path(sys.executable).absolute())
     data = arguments.data.absolute()
     machine = Machine(arguments.unstarve, python, arguments.gpu, data, arguments.seconds)
-    jobs = {job.name: job for job in HALF_A}
+    jobs = {job.name: job for job in SET_A}
     inside = shown = 0
     with tempfile.TemporaryDirectory(prefix="unstarve-gains-") as temporary:
         for name, plant, remedy in CURED_BY:

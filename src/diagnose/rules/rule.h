@@ -24,7 +24,7 @@ enum class RuleKind {
   kHint,    // a rule of thumb of the field
 };
 
-/// One rule: one file in cause/, detail/, native/ or thumb/, one folder of golden cases in
+/// One rule: one file in a folder beside this, one folder of golden cases in
 /// tests/golden.
 ///
 /// `evaluate` is asked only when every signal in `needs` is there, and returns nothing when its
