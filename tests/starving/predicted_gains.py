@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from set_a import SET_A
 from planted import Cure, Job
 from running import ROOT, Machine, make_images, time_unwatched, watch
+from set_a import SET_A
 
 #: A job, which of its plants, and the remedy that takes that one out.
 CURED_BY = (
