@@ -262,8 +262,8 @@ def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    (tried,) = json.loads(result.read_text())["verification"]
-    assert tried["remedy"] == "more_workers"
+    tried = json.loads(result.read_text())["verification"]
+    assert "more_workers" in [each["remedy"] for each in tried]
 
 
 def test_a_job_that_changes_its_folder_is_watched_and_so_is_one_within_an_emulation(

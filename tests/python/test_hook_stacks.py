@@ -92,7 +92,9 @@ def test_the_transform_of_a_sample_is_named(
     late = [r["late_ns"] for ring in rings for r in ring.of("stack")]
     assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
     own = [s for s in fetching if "transform" not in s and "collate" not in s["in"]]
-    assert set(count(own, "line")) <= {
+    lines = count(own, "line")
+    assert lines.pop("", 0) <= 2  # between two samples, in the loader's own code
+    assert set(lines) <= {
         line_of("        time.sleep(0.003)"),
         line_of("        return self.transform(torch.zeros(3) + index)"),
     }
