@@ -181,7 +181,8 @@ Status Dropping::drop_steps() {
       return when.start_ns < row.when.end_ns && row.when.start_ns < when.end_ns;
     });
     if (!recorded) {
-      steps_[row.process].push_back({std::move(row)});
+      std::vector<Step>& steps = steps_[row.process];
+      steps.push_back({std::move(row)});
       return true;
     }
     staying.emplace_back(row.process, row.when);
