@@ -86,12 +86,17 @@ class FixSeries {
       if (!entry.apply || tried_.count(entry.id) != 0) continue;
       const advise::Remedy* remedy = base(job).advice.find(entry.id);
       if (remedy == nullptr || (kept_ && !remedy->predicted)) continue;
+      if (gains_too_little(*remedy)) continue;
       const auto application = entry.apply(*remedy);
       if (!application) continue;
       const Candidate candidate = {&entry, *remedy, *application};
       if (!best || comes_before(candidate, *best)) best = candidate;
     }
     return best;
+  }
+
+  static bool gains_too_little(const advise::Remedy& remedy) {
+    return remedy.predicted && remedy.predicted->high < kWorthKeeping;
   }
 
   void say_not_tried(const advise::CatalogueEntry& entry, const TriedJob& job) {
@@ -107,6 +112,8 @@ class FixSeries {
       } else if (entry.apply && entry.model) {
         listener_.not_tried(entry.id, "the diagnosis does not advise it");
       }
+    } else if (entry.apply && gains_too_little(*job.before.advice.find(entry.id))) {
+      listener_.not_tried(entry.id, "it is predicted to gain less than is worth keeping");
     } else if (!entry.apply) {
       if (!entry.why_not_tried.empty()) listener_.not_tried(entry.id, entry.why_not_tried);
     } else if (kept_) {

@@ -20,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A gain below this is worth no change of a script.
-constexpr double kWorthKeeping = 1.02;
-
 Outcome outcome_of(const predict::Speedup& measured) {
   if (measured.low > 1 && measured.speedup >= kWorthKeeping) return Outcome::kKept;
   return measured.high < 1 ? Outcome::kSlower : Outcome::kNotKept;

@@ -18,6 +18,9 @@ struct Measurement {
   Reading<double> gpu_utilization_mean;  // 0..1, as the driver reports it
 };
 
+/// A speed-up below this is worth no change of a script.
+inline constexpr double kWorthKeeping = 1.02;
+
 /// What a trial says of a remedy.
 enum class Outcome {
   kNotKept,  // its run is not clearly faster than both runs around it
