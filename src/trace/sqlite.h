@@ -89,4 +89,19 @@ class Database {
   std::string path_;
 };
 
+/// Runs a query and calls `each` with the statement at every row.
+template <class Each>
+Status for_each_row(const Database& database, std::string_view sql,
+                    std::initializer_list<SqlValue> values, Each each) {
+  Result<Statement> query = database.prepare(sql);
+  if (!query) return forward_error(query);
+  if (const Status started = query->start(values); !started) return started;
+  while (true) {
+    const Result<bool> more = query->next();
+    if (!more) return forward_error(more);
+    if (!*more) return {};
+    each(*query);
+  }
+}
+
 }  // namespace unstarve::trace

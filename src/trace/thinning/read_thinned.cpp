@@ -17,20 +17,6 @@ std::int64_t integer_at(const nlohmann::json& json, const char* key, std::int64_
   return found->get<std::int64_t>();
 }
 
-template <class Each>
-Status for_each(const Database& database, std::string_view sql,
-                std::initializer_list<SqlValue> values, Each each) {
-  Result<Statement> query = database.prepare(sql);
-  if (!query) return forward_error(query);
-  if (const Status started = query->start(values); !started) return started;
-  while (true) {
-    const Result<bool> more = query->next();
-    if (!more) return forward_error(more);
-    if (!*more) return {};
-    each(*query);
-  }
-}
-
 /// "loader:stage".
 bool read_subject(std::string_view text, StageRow& row) {
   const auto split = text.find(':');
@@ -58,41 +44,42 @@ SlotPlan parse_plan(std::string_view text) {
 
 Result<TotalsBy> read_thinned(const Database& database) {
   TotalsBy totals;
-  const Status read =
-      for_each(database,
-               "SELECT what, pid, tid, subject, sum(rows), sum(ns), sum(wait_ns), sum(samples), "
-               "sum(sampled_ns), sum(sampled_rows), total(value) FROM thinned "
-               "WHERE what NOT IN ('sample', 'stage') GROUP BY what, pid, tid, subject",
-               {}, [&totals](const Statement& row) {
-                 const TotalsKey key = {std::string(row.text(0)), row.integer(1), row.integer(2),
-                                        std::string(row.text(3))};
-                 totals[key] = {row.integer(4), row.integer(5), row.integer(6), row.integer(7),
-                                row.integer(8), row.integer(9), row.real(10)};
-               });
+  const Status read = for_each_row(
+      database,
+      "SELECT what, pid, tid, subject, sum(rows), sum(ns), sum(wait_ns), sum(samples), "
+      "sum(sampled_ns), sum(sampled_rows), total(value) FROM thinned "
+      "WHERE what NOT IN ('sample', 'stage') GROUP BY what, pid, tid, subject",
+      {}, [&totals](const Statement& row) {
+        const TotalsKey key = {std::string(row.text(0)), row.integer(1), row.integer(2),
+                               std::string(row.text(3))};
+        totals[key] = {row.integer(4), row.integer(5), row.integer(6), row.integer(7),
+                       row.integer(8), row.integer(9), row.real(10)};
+      });
   if (!read) return forward_error(read);
   return totals;
 }
 
 Status read_thinned_stages(const Database& database, RunSink& sink) {
-  return for_each(database,
-                  "SELECT pid, subject, from_ns, to_ns, samples, sampled_rows, value FROM thinned "
-                  "WHERE what = 'stage'",
-                  {}, [&sink](const Statement& row) {
-                    StageRow stage;
-                    if (!read_subject(row.text(1), stage)) return;
-                    stage.pid = row.integer(0);
-                    stage.when = {row.integer(2), row.integer(3)};
-                    if (row.integer(5) > 0) stage.amount = row.integer(4);
-                    stage.spent_ns = std::llround(row.real(6));
-                    sink.add(stage);
-                  });
+  return for_each_row(
+      database,
+      "SELECT pid, subject, from_ns, to_ns, samples, sampled_rows, value FROM thinned "
+      "WHERE what = 'stage'",
+      {}, [&sink](const Statement& row) {
+        StageRow stage;
+        if (!read_subject(row.text(1), stage)) return;
+        stage.pid = row.integer(0);
+        stage.when = {row.integer(2), row.integer(3)};
+        if (row.integer(5) > 0) stage.amount = row.integer(4);
+        stage.spent_ns = std::llround(row.real(6));
+        sink.add(stage);
+      });
 }
 
 Result<RowTotals> read_thinned_samples(const Database& database, const MetricName& name,
                                        const Interval& when) {
   double samples = 0;
   double sum = 0;
-  const Status read = for_each(
+  const Status read = for_each_row(
       database,
       "SELECT from_ns, to_ns, samples, value FROM thinned WHERE what = 'sample' AND pid = 0 AND "
       "tid = 0 AND subject IN (SELECT CAST(id AS TEXT) FROM metric WHERE name = ? AND subject = ?)",
