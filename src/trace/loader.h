@@ -41,6 +41,7 @@ struct LoaderWait {
   Reading<std::int64_t> loader_id = {};      // absent where the source names no loaders
   Reading<std::int64_t> ready_batches = {};  // batches in the queue when it was entered
   Reading<std::int64_t> samples = {};        // in the batch it returned
+  bool ended = false;                        // there was none left; workers that do not live on end
 };
 
 /// One batch being fetched from the data set, in a worker or in the training process.

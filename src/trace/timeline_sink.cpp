@@ -40,6 +40,7 @@ void TimelineSink::add(const WaitRow& row) {
   wait.loader_id = row.loader_id;
   wait.ready_batches = row.ready_batches;
   wait.samples = row.samples;
+  wait.ended = row.ended;
   timeline_.loader_waits.push_back(wait);
 }
 

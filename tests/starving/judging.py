@@ -75,6 +75,12 @@ def names_reason(job: Job, plant: Plant, finding: dict[str, Any], words: str) ->
     return any(re.search(rf"\b{re.escape(word)}\b", words) for word in plant.says)
 
 
+def causes_said(told: dict[str, Any], finding: dict[str, Any]) -> set[str]:
+    """What leads: the finding's cause, and a late rank, with which the verdict begins then."""
+    late = (told.get("ranks") or {}).get("straggler")
+    return {finding.get("cause", "nothing")} | ({"straggler"} if late else set())
+
+
 def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
     finding = leading_finding(told)
     judged = Judgement(
@@ -97,7 +103,8 @@ def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
         judged.cause_right = all(f["share"] < NOTICEABLE for f in found)
         return judged
     words = all_words(finding, told)
-    said = [plant for plant in top_plants(job, costs) if judged.said in plant.causes]
+    causes = causes_said(told, finding)
+    said = [plant for plant in top_plants(job, costs) if causes & set(plant.causes)]
     judged.cause_right = bool(said)
     judged.detail_right = any(names_reason(job, plant, finding, words) for plant in said)
     return judged

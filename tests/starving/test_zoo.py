@@ -79,6 +79,16 @@ def test_a_right_cause_needs_its_reason() -> None:
     assert not judge(job, near, [0.6]).detail_right
 
 
+def test_a_late_rank_is_a_cause_that_leads() -> None:
+    job = BY_NAME["uneven_pages"]
+    alone = told("gpu_busy", says="Rank 1 of 2 is late")
+    assert not judge(job, alone, [0.4]).cause_right
+    late = {**alone, "verdict": "Rank 1 of 2 is late", "ranks": {"straggler": {"at": 1}}}
+    late["verdict"] = "rank 1"
+    judged = judge(job, late, [0.4])
+    assert (judged.cause_right, judged.detail_right) == (True, True)
+
+
 def test_a_healthy_job_that_is_accused_misses_the_targets() -> None:
     job = BY_NAME["on_the_gpu"]
     fine = judge(job, told("gpu_busy", share=0.97), [])

@@ -36,11 +36,21 @@ inline bool cpus_are_taken(const Signals& signals) {
          signals.throttled_ratio.value_or(0) < kThrottled;
 }
 
+/// Whether there are more workers than CPUs, so that all CPUs are busy or many workers wait for
+/// one.
+inline bool workers_crowd(const Signals& signals) {
+  constexpr double kQueue = 0.2;  // of the workers
+  if (!signals.num_workers || !signals.effective_cpus || !signals.cpu_use_ratio) return false;
+  if (*signals.num_workers <= *signals.effective_cpus) return false;
+  return *signals.cpu_use_ratio >= kCpusBusy ||
+         signals.cpu_waiting_threads.value_or(0) >= kQueue * *signals.num_workers;
+}
+
 /// A share of a fetch's time that is CPU time, as a share of the time in which it was given a CPU:
-/// where others take the CPUs, waiting for one says nothing of what the fetch does.
+/// where others take the CPUs, or its like, waiting for one says nothing of what the fetch does.
 inline double of_time_on_cpu(const Signals& signals, double ratio) {
-  const bool waits_for_cpu =
-      cpus_are_taken(signals) && !is_native(signals) && signals.fetch_cpu_ratio.value_or(0) > 0;
+  const bool waits_for_cpu = (cpus_are_taken(signals) || workers_crowd(signals)) &&
+                             !is_native(signals) && signals.fetch_cpu_ratio.value_or(0) > 0;
   return waits_for_cpu ? std::min(1.0, ratio / *signals.fetch_cpu_ratio) : ratio;
 }
 
@@ -76,18 +86,36 @@ inline bool one_gap_dominates(const Signals& signals) {
          signals.longest_launch_gap_ratio.value_or(0) >= kOneGap;
 }
 
+/// Of the time that the GPU idles because the host launched too late, what follows from nothing
+/// else that was seen.
+inline double own_launch_ratio(const Signals& signals) {
+  return signals.launch_ratio.value_or(0) - signals.launch_after_sync_ratio.value_or(0) -
+         signals.launch_beside_loading_ratio.value_or(0);
+}
+
+/// The part of that which lies in long gaps: to wait for a CPU takes long, to catch up after a wait
+/// for the device does not.
+inline double long_gap_ratio(const Signals& signals) {
+  const double own = own_launch_ratio(signals);
+  const double long_gaps = signals.long_launch_gap_ratio.value_or(0);
+  if (!signals.launch_ratio || own <= 0) return long_gaps;
+  const double left =
+      long_gaps * *signals.launch_ratio - signals.launch_beside_loading_ratio.value_or(0);
+  return std::clamp(left / own, 0.0, 1.0);
+}
+
 /// Whether much of the time in which the host launched too late lies in gaps so long that it did
 /// something else, and did not wait for a CPU that others use.
 inline bool host_works_between_launches(const Signals& signals) {
   constexpr double kMuch = 0.3;
   if (cpus_are_taken(signals) && known_work_ratio(signals) < kMuch) return false;
-  return signals.long_launch_gap_ratio.value_or(0) >= kMuch;
+  return long_gap_ratio(signals) >= kMuch;
 }
 
 /// Whether most of it lies in short gaps, each as long as a launch takes the host.
 inline bool launching_takes_long(const Signals& signals) {
   constexpr double kMost = 0.5;
-  return 1 - signals.long_launch_gap_ratio.value_or(0) > kMost;
+  return 1 - long_gap_ratio(signals) > kMost;
 }
 
 /// Work of the host that is known by name, and its share of the time in which it launched too late.

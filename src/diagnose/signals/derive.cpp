@@ -123,6 +123,7 @@ void derive_host_signals(const HostSignals& host, Signals& out) {
   out.job_cpu_cores = host.job_cpu_cores;
   out.cpu_use_ratio = ratio(host.job_cpu_cores, host.effective_cpus);
   out.cpu_waiting_threads = host.cpu_waiting_threads;
+  out.training_cpu_wait_ratio = host.training_cpu_wait_ratio;
   out.neighbour_cores = neighbour_cores(host);
   out.throttled_ratio = host.throttled_ratio;
   out.io_pressure_ratio = host.io_pressure_ratio;
@@ -151,6 +152,7 @@ Signals derive_signals(const SignalSources& sources) {
   derive_stage_signals(sources, out);
   derive_device_signals(sources, out);
   derive_host_signals(sources.host, out);
+  derive_consequences(out);
   return out;
 }
 

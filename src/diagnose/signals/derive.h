@@ -40,6 +40,8 @@ void derive_device_signals(const SignalSources& sources, Signals& out);
 /// What the training threads wait for the device for, over `steps` recorded ones.
 void derive_sync_signals(const SignalSources& sources, double steps, Signals& out);
 void derive_host_signals(const HostSignals& host, Signals& out);
+/// What of `launch` follows from something else. Goes last.
+void derive_consequences(Signals& out);
 
 /// Whether it lies, at least in part, in the time that the partition is of.
 bool lies_in_recording(const trace::Interval& when, const DevicePartition& partition);

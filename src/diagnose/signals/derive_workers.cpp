@@ -39,6 +39,8 @@ struct Starts {
   double count = 0;
   double ns = 0;         // from there to the first batch, less what a batch takes
   double waited_ns = 0;  // of that, inside `__next__`
+  double ends = 0;       // times that a loader's workers ended, behind its last batch
+  double end_ns = 0;     // which its `__next__` took
 };
 
 void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use,
@@ -52,6 +54,17 @@ void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use,
   ++starts.count;
   starts.ns += std::max(0.0, took_ns);
   starts.waited_ns += std::clamp(took_ns, 0.0, static_cast<double>(first->when.duration_ns()));
+}
+
+// The end of an iterator waits for its workers to end, unless they live on.
+void add_ends(const job::LoaderUse& use, const Interval& window, Starts& starts) {
+  if (!use.config || use.config->native || use.config->num_workers == 0) return;
+  if (use.config->persistent_workers.value_or(false)) return;
+  for (const trace::LoaderWait& wait : use.waits) {
+    if (!wait.ended || !lies_in(wait.when.start_ns, window)) continue;
+    ++starts.ends;
+    starts.end_ns += static_cast<double>(wait.when.duration_ns());
+  }
 }
 
 Starts find_starts(const SignalSources& sources, double fetch_ns) {
@@ -71,6 +84,7 @@ Starts find_starts(const SignalSources& sources, double fetch_ns) {
       add_start(config, *use, sources.timeline().thinning, fetch_ns, starts);
     }
   }
+  for (const job::LoaderUse* use : meant) add_ends(*use, window, starts);
   return starts;
 }
 
@@ -108,8 +122,11 @@ void derive_worker_signals(const SignalSources& sources, Signals& out) {
   if (!starts.known) return;
   out.loader_starts = starts.count;
   const double waited_ns = waited_in(sources.rank, signal_window(sources));
-  if (waited_ns > 0) out.startup_wait_ratio = starts.waited_ns / waited_ns;
+  if (waited_ns > 0) {
+    out.startup_wait_ratio = std::min(1.0, (starts.waited_ns + starts.end_ns) / waited_ns);
+  }
   if (starts.count > 0) out.loader_start_ns = starts.ns / starts.count;
+  if (starts.ends > 0) out.loader_end_ns = starts.end_ns / starts.ends;
 }
 
 }  // namespace unstarve::diagnose

@@ -60,6 +60,30 @@ TEST(WorkerSignals, TimeTheStartsThatWereSeenBehindTheWarmUp) {
   EXPECT_TRUE(blames_start(found));
 }
 
+/// The same; the wait before each start finds no batch left, and ends the workers.
+Timeline epochs_with_ends(bool persistent, std::int64_t ending_ms) {
+  Timeline timeline = epochs(persistent, 90);
+  for (const std::int64_t step : {9, 19}) {
+    trace::LoaderWait& last = timeline.loader_waits[static_cast<std::size_t>(step)];
+    last.ended = true;
+    last.when.end_ns = last.when.start_ns + ending_ms * kMs;
+  }
+  return timeline;
+}
+
+TEST(WorkerSignals, EndingTheWorkersCountsToo) {
+  const Signals found = diagnose(epochs_with_ends(false, 40), {}).signals;
+  EXPECT_NEAR(*found.loader_end_ns, 40 * kMs, 1);
+  const double waited_ms = 26 * 10 + 2 * 40 + 2 * 90;
+  EXPECT_NEAR(*found.startup_wait_ratio, 2 * (75 + 40) / waited_ms, 1e-9);
+}
+
+TEST(WorkerSignals, PersistentWorkersDoNotEnd) {
+  const Signals found = diagnose(epochs_with_ends(true, 40), {}).signals;
+  EXPECT_FALSE(found.loader_end_ns);
+  EXPECT_EQ(found.startup_wait_ratio.value_or(-1), 0);
+}
+
 TEST(WorkerSignals, PersistentWorkersStartOnce) {
   const Diagnosis found = diagnose(epochs(true, 90), {});
   EXPECT_EQ(found.signals.loader_starts.value_or(-1), 0);

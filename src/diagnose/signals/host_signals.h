@@ -9,9 +9,10 @@ namespace unstarve::diagnose {
 /// What the sampler saw beside the job. Filled by the caller, so that diagnose needs no run store;
 /// means are over the steps that are looked at. A trace from elsewhere has none of it.
 struct HostSignals {
-  Reading<double> effective_cpus;         // min(affinity, cpuset, ceil(quota / period))
-  Reading<double> job_cpu_cores;          // CPU seconds of the job's process tree per second
-  Reading<double> cpu_waiting_threads;    // main threads of its processes that wait for a CPU
+  Reading<double> effective_cpus;           // min(affinity, cpuset, ceil(quota / period))
+  Reading<double> job_cpu_cores;            // CPU seconds of the job's process tree per second
+  Reading<double> cpu_waiting_threads;      // main threads of its processes that wait for a CPU
+  Reading<double> training_cpu_wait_ratio;  // of the time, threads that train wait for a CPU
   Reading<double> host_cpu_cores;         // CPU seconds of all processes of the machine per second
   Reading<double> own_cpu_cores;          // of the process that watches
   Reading<double> throttled_ratio;        // cgroup throttled time / wall time

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 81> kFields = {{
+constexpr std::array<SignalField, 85> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -18,6 +18,8 @@ constexpr std::array<SignalField, 81> kFields = {{
     {"launch_ratio", &Signals::launch_ratio},
     {"kernel_wait_ratio", &Signals::kernel_wait_ratio},
     {"other_ratio", &Signals::other_ratio},
+    {"launch_after_sync_ratio", &Signals::launch_after_sync_ratio},
+    {"launch_beside_loading_ratio", &Signals::launch_beside_loading_ratio},
     {"edge_other_ratio", &Signals::edge_other_ratio},
     {"edge_busy_ratio", &Signals::edge_busy_ratio},
     {"step_count", &Signals::step_count},
@@ -32,6 +34,7 @@ constexpr std::array<SignalField, 81> kFields = {{
     {"blocked_ratio", &Signals::blocked_ratio},
     {"loader_starts", &Signals::loader_starts},
     {"loader_start_ns", &Signals::loader_start_ns},
+    {"loader_end_ns", &Signals::loader_end_ns},
     {"startup_wait_ratio", &Signals::startup_wait_ratio},
     {"empty_queue_ratio", &Signals::empty_queue_ratio},
     {"ready_wait_ratio", &Signals::ready_wait_ratio},
@@ -77,6 +80,7 @@ constexpr std::array<SignalField, 81> kFields = {{
     {"job_cpu_cores", &Signals::job_cpu_cores},
     {"cpu_use_ratio", &Signals::cpu_use_ratio},
     {"cpu_waiting_threads", &Signals::cpu_waiting_threads},
+    {"training_cpu_wait_ratio", &Signals::training_cpu_wait_ratio},
     {"neighbour_cores", &Signals::neighbour_cores},
     {"throttled_ratio", &Signals::throttled_ratio},
     {"io_pressure_ratio", &Signals::io_pressure_ratio},

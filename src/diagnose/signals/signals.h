@@ -21,6 +21,11 @@ struct Signals {
   Reading<double> launch_ratio;
   Reading<double> kernel_wait_ratio;
   Reading<double> other_ratio;
+  // Of launch_ratio, what follows from something else.
+  Reading<double> launch_after_sync_ratio;  // short gaps that the host would not have been late
+                                            // for, had it not been blocked on the device
+  Reading<double> launch_beside_loading_ratio;  // its thread was ready, but the job's own loading
+                                                // had the CPUs
   Reading<double> edge_other_ratio;  // of the span: `other` before the first recorded operation and
                                      // after the last
   Reading<double> edge_busy_ratio;   // of the recorded time, part of gpu_compute: at such edges
@@ -40,7 +45,8 @@ struct Signals {
   Reading<double> blocked_ratio;       // of step time, in calls that wait for the device
   Reading<double> loader_starts;       // times that a training loader started worker processes
   Reading<double> loader_start_ns;     // each, in the mean: to the first batch, less one fetch
-  Reading<double> startup_wait_ratio;  // of all waiting, what of that lies in `__next__`
+  Reading<double> loader_end_ns;       // in the mean, until its workers had ended, in `__next__`
+  Reading<double> startup_wait_ratio;  // of all waiting, what of both lies in `__next__`
   Reading<double> empty_queue_ratio;   // of the waits, entered with no batch ready
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
 
@@ -92,11 +98,12 @@ struct Signals {
       communication_overlap_ratio;  // of the time in which communication runs, beside compute
 
   // The host while the job ran.
-  Reading<double> trains_on_host;       // 1: the trained parameters lie in host memory; 0: not
-  Reading<double> effective_cpus;       // after affinity, cpuset and quota
-  Reading<double> job_cpu_cores;        // CPU seconds of the job's process tree per second
-  Reading<double> cpu_use_ratio;        // job_cpu_cores / effective_cpus
-  Reading<double> cpu_waiting_threads;  // main threads of the job that wait for a CPU
+  Reading<double> trains_on_host;           // 1: the trained parameters lie in host memory; 0: not
+  Reading<double> effective_cpus;           // after affinity, cpuset and quota
+  Reading<double> job_cpu_cores;            // CPU seconds of the job's process tree per second
+  Reading<double> cpu_use_ratio;            // job_cpu_cores / effective_cpus
+  Reading<double> cpu_waiting_threads;      // main threads of the job that wait for a CPU
+  Reading<double> training_cpu_wait_ratio;  // of the time, the training thread waits for a CPU
   Reading<double> neighbour_cores;    // CPU seconds per second of other processes on the job's CPUs
   Reading<double> throttled_ratio;    // of wall time, held down by the CPU quota
   Reading<double> io_pressure_ratio;  // of wall time, some task waits for storage (PSI)

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/reading.h"
-#include "observe/outside/fetch_source.h"
 #include "observe/outside/sample_book.h"
+#include "observe/outside/threads/fetch_source.h"
+#include "observe/outside/threads/training_source.h"
 #include "trace/run_rows.h"
 
 namespace unstarve::observe {
@@ -34,8 +35,9 @@ inline constexpr std::size_t kLiveTicks = 300;
 /// Passes rows on and counts what LiveView shows of them.
 class CountingSink final : public trace::RunSink {
  public:
-  /// `fetches` is told of every fetch.
-  CountingSink(trace::RunSink& next, FetchSource& fetches) : next_(next), fetches_(fetches) {}
+  /// `fetches` is told of every fetch, `training` of the threads that step or wait.
+  CountingSink(trace::RunSink& next, FetchSource& fetches, TrainingSource& training)
+      : next_(next), fetches_(fetches), training_threads_(training) {}
   const LiveView& counts() const { return counts_; }
 
   void add(const trace::ProcessRow& row) override { next_.add(row); }
@@ -47,6 +49,7 @@ class CountingSink final : public trace::RunSink {
     counts_.training_processes = static_cast<std::int64_t>(training_.size());
     counts_.last_step_ns = row.when.duration_ns();
     counts_.last_step_ended_ns = row.when.end_ns;
+    training_threads_.note(row.pid, row.thread);
     next_.add(row);
   }
   void add(const trace::LoaderRow& row) override {
@@ -56,6 +59,7 @@ class CountingSink final : public trace::RunSink {
   void add(const trace::WaitRow& row) override {
     ++counts_.waits;
     counts_.waited_ns += row.when.duration_ns();
+    training_threads_.note(row.pid, row.thread);
     next_.add(row);
   }
   void add(const trace::FetchRow& row) override {
@@ -82,6 +86,7 @@ class CountingSink final : public trace::RunSink {
  private:
   trace::RunSink& next_;
   FetchSource& fetches_;
+  TrainingSource& training_threads_;
   LiveView counts_;
   std::set<std::int64_t> training_;
 };

@@ -13,12 +13,11 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-/// First among the sources, so that its looks are as old as the tick says.
-FetchSource& add_fetch_source(const host::HostFiles& files,
-                              std::vector<std::unique_ptr<Source>>& sources) {
-  auto fetches = std::make_unique<FetchSource>(files);
-  FetchSource& added = *fetches;
-  sources.push_back(std::move(fetches));
+template <typename OneSource>
+OneSource& add_source(const host::HostFiles& files, std::vector<std::unique_ptr<Source>>& sources) {
+  auto source = std::make_unique<OneSource>(files);
+  OneSource& added = *source;
+  sources.push_back(std::move(source));
   return added;
 }
 
@@ -28,8 +27,10 @@ Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid
     : wiring_(wiring),
       options_(options),
       book_(*wiring.writer),
-      fetches_(add_fetch_source(*wiring.files, sources_)),
-      rows_(*wiring.writer, fetches_),
+      // First among the sources, so that its looks are as old as the tick says.
+      fetches_(add_source<FetchSource>(*wiring.files, sources_)),
+      training_(add_source<TrainingSource>(*wiring.files, sources_)),
+      rows_(*wiring.writer, fetches_, training_),
       rings_(wiring.writer->dir() + "/rings"),
       started_ns_(wiring.clock->now_ns()),
       next_deadline_ns_(started_ns_),

@@ -74,7 +74,8 @@ class Sampler {
   SamplerOptions options_;
   SampleBook book_;
   std::vector<std::unique_ptr<Source>> sources_;
-  FetchSource& fetches_;  // one of sources_
+  FetchSource& fetches_;      // one of sources_
+  TrainingSource& training_;  // another
   CountingSink rows_;
   RingDirectory rings_;
   OwnSource* own_ = nullptr;  // one of sources_

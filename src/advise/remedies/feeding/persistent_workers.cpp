@@ -24,10 +24,11 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 /// Starting the workers goes: what was seen from the asking for an iterator to its first batch,
-/// less one fetch. So does ending them, which is not told apart: up to half as much again.
+/// less one fetch. So does ending them: where nobody saw that, up to half as much again.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.6;
-  constexpr double kMostRemoved = 1.5;
+  constexpr double kMostRemoved = 1.2;
+  constexpr double kEndingTakes = 0.25;  // of what starting does
   const diagnose::Signals& signals = situation.signals;
   for (const Reading<double>* needed :
        {&signals.loader_starts, &signals.loader_start_ns, &signals.step_count,
@@ -36,7 +37,9 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*r
   }
   const double steps_ns = *signals.step_count * *signals.wait_ns_mean / *signals.wait_ratio;
   if (!(steps_ns > 0)) return WhyAbsent::kNotObserved;
-  const double starting = *signals.loader_starts * *signals.loader_start_ns / steps_ns;
+  const double ending_ns = signals.loader_end_ns.value_or(kEndingTakes * *signals.loader_start_ns);
+  const double starting =
+      *signals.loader_starts * (*signals.loader_start_ns + ending_ns) / steps_ns;
   const double loader = loader_share(signals);
   return predict::StepEdit{
       .removed = part_of(std::min(starting, kMostOfTheTime), kLeastRemoved, kMostRemoved),

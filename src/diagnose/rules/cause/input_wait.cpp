@@ -10,13 +10,20 @@ namespace {
 
 // Idle while the training thread waits for a batch; the details say what a batch's time goes to.
 std::optional<Claim> evaluate(const Signals& signals) {
-  if (*signals.input_wait_ratio < kSmallestShare) return std::nullopt;
+  const double beside = signals.launch_beside_loading_ratio.value_or(0);
+  if (*signals.input_wait_ratio + beside < kSmallestShare) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.input_wait_ratio;
+  claim.weight = *signals.input_wait_ratio + beside;
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time while the training thread is inside the data loader's "
       "__next__, which takes {} of step time in all",
-      percent(claim.weight), percent(*signals.wait_ratio)));
+      percent(*signals.input_wait_ratio), percent(*signals.wait_ratio)));
+  if (beside >= kSmallestShare) {
+    claim.evidence.push_back(fmt::format(
+        "and for {} because the training thread is ready to launch, but the loader's {:.0f} "
+        "processes have the CPUs: it waits for one for {} of the time",
+        percent(beside), *signals.num_workers, percent(*signals.training_cpu_wait_ratio)));
+  }
   if (signals.wait_ns_median && signals.step_ns_median) {
     claim.evidence.push_back(fmt::format("median wait {} of a median step of {}",
                                          duration(*signals.wait_ns_median),

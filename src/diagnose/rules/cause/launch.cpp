@@ -9,9 +9,9 @@ namespace {
 // The host came too late with the next launch: Python, the framework, or kernels so short that
 // no host keeps up.
 std::optional<Claim> evaluate(const Signals& signals) {
-  if (*signals.launch_ratio < kSmallestShare) return std::nullopt;
+  if (own_launch_ratio(signals) < kSmallestShare) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.launch_ratio;
+  claim.weight = own_launch_ratio(signals);
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time because the host launched the next work too late",
       percent(claim.weight)));
@@ -22,6 +22,12 @@ std::optional<Claim> evaluate(const Signals& signals) {
             : "";
     claim.evidence.push_back(
         fmt::format("{}the median kernel takes {}", count, duration(*signals.kernel_ns_median)));
+  }
+  const double elsewhere = signals.launch_ratio.value_or(0) - claim.weight;
+  if (elsewhere >= kSmallestShare) {
+    claim.evidence.push_back(
+        fmt::format("{} more follow from waits for the GPU or from loading, and count there",
+                    percent(elsewhere)));
   }
   if (cpus_are_taken(signals)) {
     claim.evidence.push_back(

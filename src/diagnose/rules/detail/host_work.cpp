@@ -15,7 +15,7 @@ std::string how_often(double per_step) {
 std::optional<Claim> evaluate(const Signals& signals) {
   if (!host_works_between_launches(signals)) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.long_launch_gap_ratio;
+  claim.weight = long_gap_ratio(signals);
   std::string sentence = fmt::format(
       "{} of that lies in long gaps, in which the host launched nothing", percent(claim.weight));
   if (signals.long_launch_gap_ns_median) {

@@ -10,7 +10,7 @@ namespace {
 std::optional<Claim> evaluate(const Signals& signals) {
   if (!is_launch_bound(signals)) return std::nullopt;
   Claim claim;
-  claim.weight = 1 - signals.long_launch_gap_ratio.value_or(0);
+  claim.weight = 1 - long_gap_ratio(signals);
   claim.evidence.push_back(fmt::format(
       "{} of that lies in short gaps: the device is done with its work, of {} in the median, "
       "before the host has launched more",

@@ -19,6 +19,9 @@ std::optional<Claim> evaluate(const Signals& signals) {
     sentence += fmt::format(", {} each from iter() to the first batch, without fetching it",
                             duration(*signals.loader_start_ns));
   }
+  if (signals.loader_end_ns) {
+    sentence += fmt::format(", and {} until they have ended", duration(*signals.loader_end_ns));
+  }
   claim.evidence.push_back(std::move(sentence));
   return claim;
 }

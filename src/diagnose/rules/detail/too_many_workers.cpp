@@ -8,9 +8,7 @@ namespace {
 
 std::optional<Claim> evaluate(const Signals& signals) {
   constexpr double kWeight = 0.3;
-  if (*signals.num_workers <= *signals.effective_cpus || *signals.cpu_use_ratio < kCpusBusy) {
-    return std::nullopt;
-  }
+  if (!workers_crowd(signals)) return std::nullopt;
   Claim claim;
   claim.weight = kWeight;
   claim.evidence.push_back(

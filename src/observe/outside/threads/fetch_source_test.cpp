@@ -1,4 +1,4 @@
-#include "observe/outside/fetch_source.h"
+#include "observe/outside/threads/fetch_source.h"
 
 #include <gtest/gtest.h>
 
