@@ -200,7 +200,7 @@ SET_C = (
     ),
     Job(
         "shared_box",
-        (Plant(("input_wait",), ("busy_neighbour",), says=("other processes",)),),
+        (Plant(("input_wait", *HOST), ("busy_neighbour",), says=("other processes",)),),
         neighbours=3,
     ),
     Job(

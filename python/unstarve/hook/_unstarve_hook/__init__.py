@@ -21,6 +21,7 @@ _VIEWS = {
     "torch.serialization": ("host_work", "watch_torch"),
     "jax": ("frameworks", "watch"),
     "tensorflow": ("frameworks", "watch"),
+    "torch.cuda": ("device_use", "watch_cuda"),
     "torch.cuda.memory": ("events", "watch_memory"),
     "torch._dynamo.convert_frame": ("events", "watch_compiler"),
     "PIL.ImageFile": ("decode", "watch_pil"),

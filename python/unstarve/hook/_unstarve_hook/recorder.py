@@ -86,6 +86,15 @@ class Recorder:
         if self.on_thread is not None:
             self.on_thread(thread_id)
 
+    def note_thread(self) -> None:
+        """This thread does the job's work, though it may never make a record."""
+        if self.paused:
+            return
+        with self._lock:
+            ring = self._ring or self._open(PROCESS)
+        if ring is not None and not self.is_worker() and self.on_thread is not None:
+            self.on_thread(_thread_id())
+
     def note_stack(
         self, thread_id: int, at_ns: int, number: int, period_ns: int, late_ns: int
     ) -> None:
@@ -165,9 +174,9 @@ class Recorder:
         for leave in self.before_end:
             leave()
         failed = getattr(sys, "last_type", None) is not None or hasattr(sys, "last_exc")
-        if self._ring is None:
-            if "torch" not in sys.modules or _is_child():
-                return
+        if self._ring is None and ("torch" not in sys.modules or _is_child()):
+            return
+        if not self._threads and "torch" in sys.modules:
             self.describe(saw_nothing="torch was imported; no DataLoader and no optimizer step")
         self.record(END, now_ns(), now_ns(), 1 if failed else 0)
 
