@@ -2,9 +2,11 @@
 
     bench/watching_overhead.py                                     # the hook by itself
     bench/watching_overhead.py --unstarve build/release/unstarve   # all of `unstarve run`
+    bench/watching_overhead.py --unstarve ... --step-ms 1 5 20 45  # steps of about that length
 
 With --unstarve the job steps an emulated A100 over images that lie in its memory, so that the
-device and not the loader sets the pace; both runs are emulated. Without, it loads an empty batch
+device and not the loader sets the pace (in the short ones the host does); both runs are emulated.
+Without, it loads an empty batch
 and steps a tiny optimizer as fast as it can, and the least CPU time of many short stretches tells
 what the hook adds to one wait, fetch and step. Run it on a machine that does nothing else.
 """
@@ -38,12 +40,17 @@ class Numbers(Dataset):
         return index % 1000
 
 torch.set_num_threads(1)
-model = models.resnet18().cuda()
+steps, kind, batch = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+if kind == "mlp":
+    layers = [layer for _ in range(8) for layer in (torch.nn.Linear(1000, 1000), torch.nn.ReLU())]
+    model, shape = torch.nn.Sequential(*layers).cuda(), (1000,)
+else:
+    model, shape = getattr(models, kind)().cuda(), (3, 224, 224)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 criterion = torch.nn.CrossEntropyLoss()
-steps, times, cpu = int(sys.argv[1]), [], time.thread_time_ns()
-images = torch.zeros(64, 3, 224, 224, device="cuda")
-for labels in DataLoader(Numbers(), batch_size=64):
+times, cpu = [], time.thread_time_ns()
+images = torch.zeros(batch, *shape, device="cuda")
+for labels in DataLoader(Numbers(), batch_size=batch):
     loss = criterion(model(images), labels.cuda())
     optimizer.zero_grad()
     loss.backward()
@@ -87,11 +94,15 @@ print("RESULT", json.dumps({"step_ms": min(costs) / 1e6, "cpu_us": min(costs) / 
 """
 
 
-def command_of(kind: str, unstarve: Path | None, steps: int, run_dir: Path) -> list[str]:
-    source = BARE_JOB if unstarve is None else GPU_JOB
-    job = [sys.executable, "-c", source, str(steps)]
+#: By about how long a step takes: the model and its batch.
+SIZES = {1: ("mlp", 8), 5: ("resnet34", 8), 20: ("resnet18", 64), 45: ("resnet18", 150)}
+
+
+def command_of(kind: str, unstarve: Path | None, steps: int, size: int, run_dir: Path) -> list[str]:
     if unstarve is None:
-        return job
+        return [sys.executable, "-c", BARE_JOB, str(steps)]
+    model, batch = SIZES[size]
+    job = [sys.executable, "-c", GPU_JOB, str(steps), model, str(batch)]
     if kind == "run":
         return [str(unstarve), "run", "--emulate", "a100", "--out", str(run_dir), "--", *job]
     return [str(unstarve), "emulate", "a100", "--", *job]
@@ -130,7 +141,14 @@ def main() -> None:
     parser.add_argument("--package", type=Path, default=package, help="folder of the package")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--step-ms", type=int, nargs="+", default=[20], choices=list(SIZES))
     args = parser.parse_args()
+    for size in args.step_ms:
+        compare(args, size)
+
+
+def compare(args: argparse.Namespace, size: int) -> None:
+    """Rounds of both kinds, and what is between them."""
     watched = "hook" if args.unstarve is None else "run"
     step_ratios, cpu_us = [], []
     for number in range(args.rounds):
@@ -139,15 +157,19 @@ def main() -> None:
         for kind in kinds if number % 2 else reversed(kinds):
             with tempfile.TemporaryDirectory() as folder:
                 run_dir = Path(folder) / "run"
-                command = command_of(kind, args.unstarve, args.steps, run_dir)
+                command = command_of(kind, args.unstarve, args.steps, size, run_dir)
                 results[kind] = measure(kind, command, args.package, run_dir)
-        step_ratios.append(results[watched]["step_ms"] / results["plain"]["step_ms"] - 1)
+        plain_ms = results["plain"]["step_ms"]
+        step_ratios.append(results[watched]["step_ms"] / plain_ms - 1)
         cpu_us.append(results[watched]["cpu_us"] - results["plain"]["cpu_us"])
         print(f"round {number + 1}: {json.dumps(results)}", flush=True)
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}")
     if args.unstarve is not None:
         middle, low, high = (100 * value for value in interval(step_ratios))
-        print(f"step time, run against plain: {middle:+.3f} % ({low:+.3f} to {high:+.3f})")
+        print(
+            f"step time, run against plain: {middle:+.3f} % ({low:+.3f} to {high:+.3f}) of "
+            f"{plain_ms:.1f} ms"
+        )
     middle, low, high = interval(cpu_us)
     print(f"CPU time of the training thread: {middle:+.1f} us a step ({low:+.1f} to {high:+.1f})")
 
