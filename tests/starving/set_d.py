@@ -79,15 +79,11 @@ SET_D = (
     waits(
         "translate",
         ("collate_ipc",),
-        "row.append(words[place]",
+        "rows.append([word == other and word != PAD",
         (
             (
-                "            for place in range(self.longest):\n"
-                "                row.append(words[place] if place < len(words) else PAD)\n"
-                "                mask.append(place >= len(words))\n",
-                "            gap = self.longest - len(words)\n"
-                "            row = words + [PAD] * gap\n"
-                "            mask = [False] * len(words) + [True] * gap\n",
+                "            rows.append([word == other and word != PAD for other in source])\n",
+                "            rows.append([False] * len(source))\n",
             ),
         ),
         "PairBatcher",
@@ -383,8 +379,8 @@ SET_D = (
     Job(
         "rows_at_night",
         cure=(
-            ("torch.randn(8, 4096", "torch.randn(8, 8192"),
-            ("torch.zeros(4096", "torch.zeros(8192"),
+            ("torch.randn(8, 512", "torch.randn(8, 1024"),
+            ("torch.zeros(512", "torch.zeros(1024"),
             ("step += 1", "step += 2"),
         ),
     ),

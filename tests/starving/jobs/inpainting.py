@@ -76,5 +76,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--batch", type=int, default=12)
+    parser.add_argument("--batch", type=int, default=16)
     main(parser.parse_args())

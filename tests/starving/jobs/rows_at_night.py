@@ -45,8 +45,8 @@ class Replayed:
 def main(seconds):
     model = nn.Sequential(*[Gated(2048) for _ in range(4)], nn.Linear(2048, 1)).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    table = torch.randn(8, 4096, 2048, device="cuda")
-    step_of = Replayed(model, optimizer, table[0].clone(), torch.zeros(4096, 1, device="cuda"))
+    table = torch.randn(8, 512, 2048, device="cuda")
+    step_of = Replayed(model, optimizer, table[0].clone(), torch.zeros(512, 1, device="cuda"))
     start, step = time.time(), 0
     while time.time() - start < seconds:
         step_of(table[step % 8])

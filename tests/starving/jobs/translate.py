@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-PAD, VOCABULARY = 0, 12_000
+PAD, VOCABULARY = 0, 4_000
 
 
 def corpus(size=20_000, seed=3):
@@ -20,24 +20,25 @@ def corpus(size=20_000, seed=3):
 
 
 class PairBatcher:
+    """Pads both sides and marks where a word of one occurs in the other."""
+
     def __init__(self, longest=60):
         self.longest = longest
 
-    def pad(self, sentences):
-        padded, hidden = [], []
-        for words in sentences:
-            row, mask = [], []
-            for place in range(self.longest):
-                row.append(words[place] if place < len(words) else PAD)
-                mask.append(place >= len(words))
-            padded.append(torch.tensor(row))
-            hidden.append(torch.tensor(mask))
-        return torch.stack(padded), torch.stack(hidden)
+    def pad(self, words):
+        return words + [PAD] * (self.longest - len(words))
+
+    def alignment(self, source, target):
+        rows = []
+        for word in target:
+            rows.append([word == other and word != PAD for other in source])
+        return torch.tensor(rows)
 
     def __call__(self, pairs):
-        source, source_hidden = self.pad([pair["source"] for pair in pairs])
-        target, target_hidden = self.pad([pair["source"][::-1] for pair in pairs])
-        return source, source_hidden, target, target_hidden
+        sources = [self.pad(pair["source"]) for pair in pairs]
+        targets = [self.pad(pair["source"][::-1]) for pair in pairs]
+        aligned = [self.alignment(s, t) for s, t in zip(sources, targets, strict=True)]
+        return torch.tensor(sources), torch.tensor(targets), torch.stack(aligned)
 
 
 class Translator(nn.Module):
@@ -47,12 +48,12 @@ class Translator(nn.Module):
         self.body = nn.Transformer(width, 8, 3, 3, 1024, batch_first=True)
         self.head = nn.Linear(width, VOCABULARY)
 
-    def forward(self, source, source_hidden, target, target_hidden):
+    def forward(self, source, target):
         out = self.body(
             self.words(source),
             self.words(target),
-            src_key_padding_mask=source_hidden,
-            tgt_key_padding_mask=target_hidden,
+            src_key_padding_mask=source == PAD,
+            tgt_key_padding_mask=target == PAD,
         )
         return self.head(out)
 
@@ -67,9 +68,10 @@ loader = DataLoader(corpus(), batch_size=96, shuffle=True, collate_fn=PairBatche
 deadline, step = time.monotonic() + options.seconds, 0
 while time.monotonic() < deadline:
     for batch in loader:
-        batch = [t.cuda(non_blocking=True) for t in batch]
-        logits = model(*batch)
-        loss = nn.functional.cross_entropy(logits.transpose(1, 2), batch[2], ignore_index=PAD)
+        source, target, aligned = (t.cuda(non_blocking=True) for t in batch)
+        logits = model(source, target).transpose(1, 2)
+        losses = nn.functional.cross_entropy(logits, target, reduction="none")
+        loss = (losses * (2 - aligned.any(2).float())).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
