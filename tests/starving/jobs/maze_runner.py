@@ -64,12 +64,13 @@ if __name__ == "__main__":
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
     args = parser.parse_args()
-    mazes, policy = Mazes(64), Policy().cuda()
+    mazes, policy = Mazes(24), Policy().cuda()
     adam = torch.optim.Adam(policy.parameters(), lr=2.5e-4)
-    seen, _ = mazes.step(np.zeros(64, np.int64))
+    seen, _ = mazes.step(np.zeros(24, np.int64))
     start, step = time.time(), 0
     while time.time() - start < args.seconds:
         seen, batch, _ = rollout(policy, mazes, seen, length=8)
-        improve(policy, adam, batch[:128])
+        improve(policy, adam, batch[:48])
         step += 1
-        print("step", step)
+        if step % 4 == 0:
+            print("step", step)

@@ -62,7 +62,7 @@ parser.add_argument("--seconds", type=float, default=8)
 args = parser.parse_args()
 model = Conformer().cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-mel = torch.randn(24, 80, 800, device="cuda")
+mel = torch.randn(8, 80, 800, device="cuda")
 phases = Phases("forward", "backward", "update")
 started, step = time.time(), 0
 while time.time() - started < args.seconds:

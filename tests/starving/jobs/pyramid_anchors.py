@@ -35,11 +35,12 @@ class OneStage(nn.Module):
 
 def level_loss(scores, boxes):
     wanted = torch.zeros_like(scores)
-    loss = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
-    positive = wanted.amax(dim=1) > 0.5
-    if positive.sum() > 0:
-        loss = loss + F.smooth_l1_loss(boxes, torch.zeros_like(boxes))
-    return loss / wanted.numel()
+    loss = F.binary_cross_entropy_with_logits(scores, wanted)
+    for image, image_boxes in zip(wanted, boxes, strict=True):
+        positive = image.amax(dim=0) > 0.5
+        if positive.sum() > 0:
+            loss = loss + F.smooth_l1_loss(image_boxes, torch.zeros_like(image_boxes))
+    return loss
 
 
 def detector_step(model, optimizer, images):
@@ -55,7 +56,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=12)
     args = parser.parse_args()
     model = OneStage().cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
