@@ -11,7 +11,7 @@ from torchvision import datasets, models, transforms
 parser = argparse.ArgumentParser()
 parser.add_argument("data")
 parser.add_argument("--seconds", type=float, default=8)
-parser.add_argument("--rounds-of", type=int, default=20)
+parser.add_argument("--rounds-of", type=int, default=40)
 args = parser.parse_args()
 
 device = torch.device("cuda")
@@ -53,7 +53,7 @@ def main():
             optimizer.step()
             step += 1
             if step % 5 == 0:
-                print(f"step {step}", flush=True)
+                print(f"step {step} loss {loss.item():.3f}", flush=True)
         score(model, photographs)
 
 
