@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
 from torchvision.io import ImageReadMode, decode_jpeg, read_file
-from torchvision.models import regnet_y_3_2gf
+from torchvision.models import resnet18
 from torchvision.transforms.functional import center_crop
 
 FOLDERS = ("val", "large")
@@ -33,7 +33,7 @@ class Rig:
         dist.init_process_group("nccl")
         self.rank, self.device = dist.get_rank(), int(os.environ["LOCAL_RANK"])
         torch.cuda.set_device(self.device)
-        self.model = DistributedDataParallel(regnet_y_3_2gf(num_classes=2).cuda())
+        self.model = DistributedDataParallel(resnet18(num_classes=2).cuda())
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02)
         camera = Camera(Path(args.data, FOLDERS[self.rank]))
         self.loader = DataLoader(camera, 8, shuffle=True, num_workers=1, pin_memory=True)
