@@ -80,12 +80,7 @@ SET_D = (
         "translate",
         ("collate_ipc",),
         "rows.append([word == other and word != PAD",
-        (
-            (
-                "            rows.append([word == other and word != PAD for other in source])\n",
-                "            rows.append([False] * len(source))\n",
-            ),
-        ),
+        one_batch("    for batch in loader:"),
         "PairBatcher",
     ),
     waits(
@@ -212,8 +207,8 @@ SET_D = (
             Plant(
                 ("sync",),
                 (),
-                "logits.argmax(1).cpu().numpy()",
-                cure=(("logits.argmax(1).cpu().numpy()", "np.zeros(len(seen), np.int64)"),),
+                "[row.argmax().item() for row in logits]",
+                cure=(("[row.argmax().item() for row in logits]", "[0] * len(seen)"),),
             ),
         ),
     ),

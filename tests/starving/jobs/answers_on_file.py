@@ -24,7 +24,7 @@ class Questions(Dataset):
         return [sum(map(ord, text[i : i + 4])) * 7919 % 20_000 for i in range(len(text) - 4)]
 
     def __getitem__(self, index):
-        text = (PASSAGE * 16)[index % 60 :].lower()
+        text = (PASSAGE * 12)[index % 60 :].lower()
         ids = self.shingles(text)[: self.length]
         return {"index": index, "ids": torch.tensor(ids), "text": text}
 
@@ -57,7 +57,7 @@ parser.add_argument("data")
 parser.add_argument("--seconds", type=float, default=8)
 args = parser.parse_args()
 scorer = Scorer().cuda().eval()
-questions = DataLoader(Questions(length=192), batch_size=32, num_workers=1, pin_memory=True)
+questions = DataLoader(Questions(length=192), batch_size=32, pin_memory=True)
 with tempfile.NamedTemporaryFile() as file, torch.inference_mode():
     reviewers, until = Reviewers(file.name), time.time() + args.seconds
     for step, batch in enumerate(questions, 1):

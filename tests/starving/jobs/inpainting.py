@@ -35,7 +35,7 @@ class Block(nn.Module):
 
 
 class Denoiser(nn.Module):
-    def __init__(self, c=512, depth=16):
+    def __init__(self, c=512, depth=8):
         super().__init__()
         self.stem, self.head = nn.Conv2d(7, c, 4, 4), nn.ConvTranspose2d(c, 3, 4, 4)
         self.blocks = nn.ModuleList(Block(c) for _ in range(depth))

@@ -43,7 +43,7 @@ def rollout(policy, mazes, seen, length):
         seen = seen.cuda(non_blocking=True)
         with torch.no_grad():
             logits, _ = policy(seen)
-        actions = logits.argmax(1).cpu().numpy()
+        actions = np.array([row.argmax().item() for row in logits])
         kept.append(seen)
         seen, rewards = mazes.step(actions)
     return seen, torch.cat(kept), torch.from_numpy(rewards)
@@ -64,9 +64,9 @@ if __name__ == "__main__":
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
     args = parser.parse_args()
-    mazes, policy = Mazes(24), Policy().cuda()
+    mazes, policy = Mazes(12), Policy().cuda()
     adam = torch.optim.Adam(policy.parameters(), lr=2.5e-4)
-    seen, _ = mazes.step(np.zeros(24, np.int64))
+    seen, _ = mazes.step(np.zeros(12, np.int64))
     start, step = time.time(), 0
     while time.time() - start < args.seconds:
         seen, batch, _ = rollout(policy, mazes, seen, length=8)
