@@ -1,7 +1,6 @@
 """Tells birds by their calls. Recordings are wave files of different rates."""
 
 import argparse
-import math
 import tempfile
 import time
 import wave
@@ -18,7 +17,7 @@ RATE = 16_000
 def record(folder, count=20):
     for bird in range(count):
         rate = (22_050, 32_000)[bird % 2]
-        tone = np.sin(np.arange(2 * rate) * math.tau * (400 + 90 * bird) / rate)
+        tone = np.sin(np.arange(2 * rate) * 2 * np.pi * (400 + 90 * bird) / rate)
         with wave.open(f"{folder}/{bird}.wav", "wb") as file:
             file.setparams((1, 2, rate, 0, "NONE", ""))
             file.writeframes((tone * 20_000).astype("<i2").tobytes())
@@ -75,8 +74,7 @@ def main(args):
                 break
 
 
-if __name__ == "__main__":
-    p = argparse.ArgumentParser()
-    p.add_argument("data")
-    p.add_argument("--seconds", type=float, default=8)
-    main(p.parse_args())
+p = argparse.ArgumentParser()
+p.add_argument("data")
+p.add_argument("--seconds", type=float, default=8)
+main(p.parse_args())

@@ -22,8 +22,7 @@ def corpus(size=20_000, seed=3):
 class PairBatcher:
     """Pads both sides and marks where a word of one occurs in the other."""
 
-    def __init__(self, longest=60):
-        self.longest = longest
+    longest = 60
 
     def pad(self, words):
         return words + [PAD] * (self.longest - len(words))
