@@ -174,7 +174,7 @@ SET_D = (
     ),
     waits(
         "inpainting",
-        ("decode_cpu",),
+        ("decode_cpu", "too_few_workers"),
         'Image.open(self.paths[index]).convert("RGB")',
         one_batch("    for step, photos in enumerate(loader, 1):"),
     ),
@@ -343,10 +343,7 @@ SET_D = (
     ),
     Job(
         "bert_trainer",
-        cure=(
-            ("per_device_train_batch_size=48", "per_device_train_batch_size=96"),
-            ("step {state.global_step}", "step {2 * state.global_step}"),
-        ),
+        cure=(("train_dataset=Tokens(),", "train_dataset=[Tokens()[0]] * 4096,"),),
     ),
     Job(
         "embed_documents",
@@ -373,11 +370,7 @@ SET_D = (
     ),
     Job(
         "rows_at_night",
-        cure=(
-            ("torch.randn(8, 512", "torch.randn(8, 1024"),
-            ("torch.zeros(512", "torch.zeros(1024"),
-            ("step += 1", "step += 2"),
-        ),
+        cure=(("        self.rows.copy_(rows, non_blocking=True)\n", ""),),
     ),
     Job("sentences_in_chunks", cure=one_batch("    for step, ids in enumerate(loader, 1):")),
 )

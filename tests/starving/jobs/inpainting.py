@@ -35,7 +35,7 @@ class Block(nn.Module):
 
 
 class Denoiser(nn.Module):
-    def __init__(self, c=512, depth=8):
+    def __init__(self, c=512, depth=12):
         super().__init__()
         self.stem, self.head = nn.Conv2d(7, c, 4, 4), nn.ConvTranspose2d(c, 3, 4, 4)
         self.blocks = nn.ModuleList(Block(c) for _ in range(depth))
@@ -59,7 +59,7 @@ def main(args):
     model = Denoiser().cuda()
     opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
     dataset = LargePhotos(args.data + "/large", 256)
-    loader = DataLoader(dataset, args.batch, shuffle=True, num_workers=2, pin_memory=True)
+    loader = DataLoader(dataset, args.batch, shuffle=True, num_workers=1, pin_memory=True)
     t0 = time.time()
     for step, photos in enumerate(loader, 1):
         loss = training_loss(model, photos.cuda(non_blocking=True))
