@@ -28,7 +28,7 @@ class Articles(Dataset):
 
 
 class Encoder(nn.Module):
-    def __init__(self, width=512, layers=6):
+    def __init__(self, width=512, layers=3):
         super().__init__()
         self.embed = nn.Embedding(30_000, width)
         block = nn.TransformerEncoderLayer(width, 8, 4 * width, batch_first=True, norm_first=True)
