@@ -179,11 +179,6 @@ SET_D = (
         one_batch("    for step, photos in enumerate(loader, 1):"),
     ),
     Job(
-        "night_shift",
-        (Plant(("input_wait",), ("busy_neighbour",), says=("other processes",)),),
-        neighbours=3,
-    ),
-    Job(
         "answers_on_file",
         (
             Plant(

@@ -1,6 +1,6 @@
 """Segments street scenes with a U-Net; photographs and their masks are warped alike."""
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -65,21 +65,23 @@ class UNet(nn.Module):
         return self.head(x)
 
 
-def main(data, seconds=8.0):
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data")
+    parser.add_argument("--seconds", type=float, default=8)
+    args = parser.parse_args()
     model = UNet().cuda()
-    opt = torch.optim.AdamW(model.parameters())
-    loader = DataLoader(Scenes(data + "/train"), 8, num_workers=2, pin_memory=True)
+    opt, scaler = torch.optim.AdamW(model.parameters()), torch.amp.GradScaler("cuda")
+    loader = DataLoader(Scenes(args.data + "/train"), 8, num_workers=2, pin_memory=True)
     begin = time.perf_counter()
     for step, (image, mask) in enumerate(loader, 1):
         image = image.cuda(non_blocking=True).permute(0, 3, 1, 2).float().div(255)
-        with torch.autocast("cuda", torch.bfloat16):
+        with torch.autocast("cuda", torch.float16):
             loss = nn.functional.cross_entropy(model(image), mask.cuda(non_blocking=True))
         opt.zero_grad()
-        loss.backward()
-        opt.step()
+        scaler.scale(loss).backward()
+        scaler.step(opt)
+        scaler.update()
         print(f"step {step}")
-        if time.perf_counter() - begin > float(seconds):
+        if time.perf_counter() - begin > args.seconds:
             break
-
-
-main(sys.argv[1], *sys.argv[3:])
