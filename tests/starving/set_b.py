@@ -1,4 +1,4 @@
-"""Set B of the zoo: once held out, rules may be tuned with it since set C is."""
+"""Set B of the zoo: once held out; rules may be tuned with it since set C was written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Set C of the zoo, which is held out: whoever wrote it had not seen the rules, no rule is tuned
-with it, and what fails in it is told in counts alone."""
+"""Set C of the zoo: held out until set D was written, by somebody who had not seen the rules; rules
+may be tuned with it since."""
 
 from __future__ import annotations
 
