@@ -98,11 +98,13 @@ print("RESULT", json.dumps({"step_ms": min(costs) / 1e6, "cpu_us": min(costs) / 
 SIZES = {1: ("mlp", 8), 5: ("resnet34", 8), 20: ("resnet18", 64), 45: ("resnet18", 150)}
 
 
-def command_of(kind: str, unstarve: Path | None, steps: int, size: int, run_dir: Path) -> list[str]:
+def command_of(kind: str, args: argparse.Namespace, size: int, run_dir: Path) -> list[str]:
+    unstarve = args.unstarve
     if unstarve is None:
-        return [sys.executable, "-c", BARE_JOB, str(steps)]
+        return [sys.executable, "-c", BARE_JOB, str(args.stretches)]
     model, batch = SIZES[size]
-    job = [sys.executable, "-c", GPU_JOB, str(steps), model, str(batch)]
+    steps = str(round(1e3 * args.seconds / size))
+    job = [sys.executable, "-c", GPU_JOB, steps, model, str(batch)]
     if kind == "run":
         return [str(unstarve), "run", "--emulate", "a100", "--out", str(run_dir), "--", *job]
     return [str(unstarve), "emulate", "a100", "--", *job]
@@ -111,6 +113,7 @@ def command_of(kind: str, unstarve: Path | None, steps: int, size: int, run_dir:
 def measure(kind: str, command: Sequence[str], package: Path, run_dir: Path) -> dict[str, float]:
     path = [str(package)]
     env = {k: v for k, v in os.environ.items() if not k.startswith("UNSTARVE_")}
+    env["UNSTARVE_CUPTI"] = "1000/10000"
     if kind == "hook":
         (run_dir / "rings").mkdir(parents=True)
         path.insert(0, str(HOOK))
@@ -140,7 +143,8 @@ def main() -> None:
     package = ROOT / "build" / "release" / "python"
     parser.add_argument("--package", type=Path, default=package, help="folder of the package")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=10, help="of each run with --unstarve")
+    parser.add_argument("--stretches", type=int, default=200, help="of the hook alone")
     parser.add_argument("--step-ms", type=int, nargs="+", default=[20], choices=list(SIZES))
     args = parser.parse_args()
     for size in args.step_ms:
@@ -157,7 +161,7 @@ def compare(args: argparse.Namespace, size: int) -> None:
         for kind in kinds if number % 2 else reversed(kinds):
             with tempfile.TemporaryDirectory() as folder:
                 run_dir = Path(folder) / "run"
-                command = command_of(kind, args.unstarve, args.steps, size, run_dir)
+                command = command_of(kind, args, size, run_dir)
                 results[kind] = measure(kind, command, args.package, run_dir)
         plain_ms = results["plain"]["step_ms"]
         step_ratios.append(results[watched]["step_ms"] / plain_ms - 1)
