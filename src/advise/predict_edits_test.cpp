@@ -142,6 +142,7 @@ TEST(PredictedEdits, WorkersThatLiveOnStartOnce) {
   job.signals.loader_end_ns = 15e6;
   gain = gain_of(job, "persistent_workers");
   EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.6 * 1.1 * 0.3));
+  job.signals.loader_end_ns = 75e6;
   job.signals.fetch_ns_median = 120e6;
   job.signals.step_ns_median = 50e6;  // of most steps; a batch takes both workers 60 of 100 ms
   EXPECT_DOUBLE_EQ(gain_of(job, "persistent_workers")->high, 1 / 0.6);

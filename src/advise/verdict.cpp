@@ -35,7 +35,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 24> kDetailWords = {{
+constexpr std::array<Words, 27> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -59,6 +59,9 @@ constexpr std::array<Words, 24> kDetailWords = {{
     {"small_copies", "many small copies"},
     {"no_overlap", "copies on the computing stream"},
     {"small_batch", "small batches"},
+    {"low_precision_unused", "products of 32-bit floats, beside idle tensor cores"},
+    {"memory_bound", "kernels that the memory's bandwidth limits"},
+    {"misaligned_shapes", "sizes that slow the tensor cores down"},
     {"throttled", "clocks that are held down"},
 }};
 

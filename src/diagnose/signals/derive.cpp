@@ -151,6 +151,7 @@ Signals derive_signals(const SignalSources& sources) {
   derive_worker_signals(sources, out);
   derive_stage_signals(sources, out);
   derive_device_signals(sources, out);
+  derive_kernel_signals(sources, out);
   derive_host_signals(sources.host, out);
   derive_consequences(out);
   return out;

@@ -39,6 +39,8 @@ void derive_stage_signals(const SignalSources& sources, Signals& out);
 void derive_device_signals(const SignalSources& sources, Signals& out);
 /// What the training threads wait for the device for, over `steps` recorded ones.
 void derive_sync_signals(const SignalSources& sources, double steps, Signals& out);
+/// What the names of kernels tell of the work and of its units.
+void derive_kernel_signals(const SignalSources& sources, Signals& out);
 void derive_host_signals(const HostSignals& host, Signals& out);
 /// What of `launch` follows from something else. Goes last.
 void derive_consequences(Signals& out);

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 85> kFields = {{
+constexpr std::array<SignalField, 89> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -67,6 +67,10 @@ constexpr std::array<SignalField, 85> kFields = {{
     {"compile_ratio", &Signals::compile_ratio},
     {"evaluation_ratio", &Signals::evaluation_ratio},
     {"kernel_ns_median", &Signals::kernel_ns_median},
+    {"product_ratio", &Signals::product_ratio},
+    {"float_product_ratio", &Signals::float_product_ratio},
+    {"misaligned_product_ratio", &Signals::misaligned_product_ratio},
+    {"memory_kernel_ratio", &Signals::memory_kernel_ratio},
     {"syncs_per_step", &Signals::syncs_per_step},
     {"upload_wait_ratio", &Signals::upload_wait_ratio},
     {"read_back_ratio", &Signals::read_back_ratio},

@@ -22,8 +22,8 @@ struct Signals {
   Reading<double> kernel_wait_ratio;
   Reading<double> other_ratio;
   // Of launch_ratio, what follows from something else.
-  Reading<double> launch_after_sync_ratio;  // short gaps that the host would not have been late
-                                            // for, had it not been blocked on the device
+  Reading<double> launch_after_sync_ratio;      // short gaps that the host would not have been late
+                                                // for, had it not been blocked on the device
   Reading<double> launch_beside_loading_ratio;  // its thread was ready, but the job's own loading
                                                 // had the CPUs
   Reading<double> edge_other_ratio;  // of the span: `other` before the first recorded operation and
@@ -87,7 +87,11 @@ struct Signals {
   Reading<double> compile_ratio;      // of the launch time, while torch.compile compiles
   Reading<double> evaluation_ratio;   // of the launch time, in steps that hold an evaluation
   Reading<double> kernel_ns_median;
-  Reading<double> syncs_per_step;       // blocking calls of the training thread
+  Reading<double> product_ratio;        // of the kernels' time, in products whose units are known
+  Reading<double> float_product_ratio;  // ... that leave the tensor cores idle
+  Reading<double> misaligned_product_ratio;  // ... whose sizes slow tensor cores down
+  Reading<double> memory_kernel_ratio;       // of the kernels' time, in those that move memory
+  Reading<double> syncs_per_step;            // blocking calls of the training thread
   Reading<double> upload_wait_ratio;    // of the sync time, after a copy to the device was awaited
   Reading<double> read_back_ratio;      // ... after one from the device was
   Reading<double> h2d_copies_per_step;  // host to device

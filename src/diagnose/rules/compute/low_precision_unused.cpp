@@ -1,0 +1,27 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMuch = 0.2;
+  if (*signals.float_product_ratio < kMuch) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.float_product_ratio;
+  claim.evidence.push_back(fmt::format(
+      "{} of the kernels' time goes to products of 32-bit floats, as their names tell, for which "
+      "the GPU's tensor cores are idle",
+      percent(claim.weight)));
+  return claim;
+}
+
+}  // namespace
+
+Rule low_precision_unused_rule() {
+  return {"low_precision_unused",          RuleKind::kDetail, "gpu_busy",
+          {&Signals::float_product_ratio}, evaluate,          ""};
+}
+
+}  // namespace unstarve::diagnose

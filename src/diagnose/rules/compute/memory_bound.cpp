@@ -1,0 +1,27 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMost = 0.5;
+  if (*signals.memory_kernel_ratio < kMost) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.memory_kernel_ratio;
+  claim.evidence.push_back(fmt::format(
+      "{} of the kernels' time goes to elementwise work, norms, reductions and copies, as their "
+      "names tell, which the memory's bandwidth limits and not its arithmetic",
+      percent(claim.weight)));
+  return claim;
+}
+
+}  // namespace
+
+Rule memory_bound_rule() {
+  return {
+      "memory_bound", RuleKind::kDetail, "gpu_busy", {&Signals::memory_kernel_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose
