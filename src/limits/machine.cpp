@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <set>
@@ -113,6 +114,9 @@ Result<Machine> look_at_machine(const host::HostFiles& files) {
   const auto cpuinfo = files.read("/proc/cpuinfo", kCpuinfoBytesMax);
   if (cpuinfo) {
     machine.cpu_model = cpuinfo_value(*cpuinfo, "model name");
+    machine.cpu_vendor = cpuinfo_value(*cpuinfo, "vendor_id");
+    const std::string family = cpuinfo_value(*cpuinfo, "cpu family");
+    std::from_chars(family.data(), family.data() + family.size(), machine.cpu_family);
     std::istringstream flags(cpuinfo_value(*cpuinfo, "flags"));
     for (std::string flag; flags >> flag;) machine.cpu_flags.push_back(flag);
   }

@@ -33,6 +33,8 @@ struct Machine {
   std::uint64_t free_memory_bytes = 0;
   std::uint64_t caches_bytes = 0;  // last-level caches, each counted once
   std::vector<std::string> cpu_flags;
+  std::string cpu_vendor;  // "AuthenticAMD"
+  int cpu_family = 0;
 };
 
 /// Errors: nothing at all can be learnt of CPUs or memory.

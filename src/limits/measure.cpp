@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "limits/decode/decode_rate.h"
+#include "limits/gemm/gemm_roofs.h"
 #include "limits/memory/bandwidth.h"
 
 namespace unstarve::limits {
@@ -20,10 +22,13 @@ bool is_wanted(const Part& part, const std::vector<std::string>& only) {
   return only.empty() || std::count(only.begin(), only.end(), part.name) > 0;
 }
 
-void measure_part(const Part& part, const Machine& machine, const MeasureOptions& options,
-                  std::int64_t duration_ns, Session& session) {
+void measure_part(const Part& part, const Machine& machine, const host::HostFiles& files,
+                  const MeasureOptions& options, std::int64_t duration_ns, Session& session) {
   if (part.name == "memory") measure_memory(machine, duration_ns, session);
   if (part.name == "disk") measure_disk(machine, options.disk, duration_ns, session);
+  if (part.name == "decode") measure_decode(machine, options.photo_folder, duration_ns, session);
+  if (part.name == "gemm") measure_cpu_gemm(machine, files, options.python, duration_ns, session);
+  if (part.name == "gpu") measure_gpus(machine, options.gpu, options.python, duration_ns, session);
 }
 
 /// What else the machine did, to the conditions of the roofs that were added meanwhile.
@@ -43,7 +48,10 @@ void say_others(const Part& part, const Machine& machine, OthersCpu& others, std
 
 const std::vector<Part>& all_parts() {
   static const std::vector<Part> kParts = {{"memory", {"memory"}, 0.15},
-                                           {"disk", {"page_cache", "disk"}, 0.3}};
+                                           {"disk", {"page_cache", "disk"}, 0.3},
+                                           {"decode", {"decode"}, 0.15},
+                                           {"gemm", {"gemm"}, 0.15},
+                                           {"gpu", {"gpu"}, 0.25}};
   return kParts;
 }
 
@@ -73,7 +81,8 @@ void measure(const Machine& machine, const host::HostFiles& files, const Measure
     const std::size_t first = session.result().roofs.size();
     OthersCpu others(files, session.clock());
     const double part_s = options.seconds * part.time_share / shares;
-    measure_part(part, machine, options, static_cast<std::int64_t>(part_s * kNsPerS), session);
+    measure_part(part, machine, files, options, static_cast<std::int64_t>(part_s * kNsPerS),
+                 session);
     say_others(part, machine, others, first, session);
     if (session.stopped()) return;
     part_done(part.groups);

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "host/host_files.h"
 #include "limits/disk/disk_reads.h"
+#include "limits/gpu/gpu_roofs.h"
 #include "limits/machine.h"
 #include "limits/session.h"
 
@@ -25,6 +26,9 @@ struct MeasureOptions {
   std::vector<std::string> only;  // names of parts; empty: all
   double seconds = 60;            // that all parts together take, about
   DiskOptions disk;
+  GpuOptions gpu;
+  std::string python;        // for products of matrices; empty: there is none
+  std::string photo_folder;  // for decoding; empty: there is none
 };
 
 /// kInvalidArgument where `only` names no part.

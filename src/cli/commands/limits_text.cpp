@@ -16,7 +16,7 @@ namespace unstarve::cli {
 namespace {
 
 constexpr double kSaidSpread = 0.05;
-constexpr int kStemColumns = 26;
+constexpr int kStemColumns = 28;
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
 /// The roofs that differ in the last word of their names, as one line shows them.
