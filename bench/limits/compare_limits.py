@@ -44,7 +44,7 @@ Rates = dict[str, list[float]]
 
 def ours(arguments: list[str], seconds: float) -> list[dict[str, object]]:
     """The roofs that one call of ours measures."""
-    command = [ROOT / "build/release/src/cli/unstarve", "limits", "--json"]
+    command = [str(ROOT / "build/release/src/cli/unstarve"), "limits", "--json"]
     command += ["--seconds", str(seconds), *arguments]
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(

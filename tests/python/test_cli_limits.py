@@ -126,7 +126,6 @@ def test_without_a_gpu_the_reason_is_there(home: dict[str, str]) -> None:
 
 
 def test_products_of_matrices_by_the_torch_that_is_named(home: dict[str, str]) -> None:
-    pytest.importorskip("torch")
     document = measured(home, "--only", "gemm", "--python", sys.executable)
     roof = next(roof for roof in document["roofs"] if roof["name"] == "gemm.cpu.float32")
     assert roof["unit"] == "flop/s"

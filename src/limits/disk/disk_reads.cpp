@@ -175,11 +175,11 @@ void measure_disk(const Machine& machine, const DiskOptions& options, std::int64
   };
   session.doing(fmt::format("writing a scratch file in {}", options.folder));
   const std::int64_t start_ns = session.clock().now_ns();
-  const auto scratch =
-      make_scratch_file({.folder = options.folder,
-                         .most_bytes = std::min(options.most_bytes, machine.free_memory_bytes / 4),
-                         .duration_ns = share_ns(kWritingShare)},
-                        session);
+  // It has to fit the page cache, where it is read first.
+  const std::uint64_t file_bytes = std::min(options.most_bytes, machine.free_memory_bytes / 4);
+  const auto scratch = make_scratch_file(
+      {.folder = options.folder, .most_bytes = file_bytes, .duration_ns = share_ns(kWritingShare)},
+      session);
   if (!scratch) {
     if (session.stopped()) return;
     session.lacks("page_cache", scratch.error().message);

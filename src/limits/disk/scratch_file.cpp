@@ -114,7 +114,8 @@ Result<ScratchFile> make_scratch_file(const ScratchOptions& options, Session& se
   scratch.file_system = file_system_of(descriptor);
   const auto space = files.space(descriptor);
   if (!space) return forward_error(space);
-  const std::uint64_t bytes = scratch_bytes(options.most_bytes, space->free, space->total);
+  const std::uint64_t bytes =
+      scratch_bytes(std::max(options.most_bytes, kScratchBlockBytes), space->free, space->total);
   if (bytes == 0) {
     return fail(ErrorCode::kNotSupported,
                 "only {} MiB are free on the disk of {}: a scratch file might fill it",

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
-#include "cli/commands/limits_text.h"
+#include "cli/commands/limits/limits_text.h"
 #include "cli/stop_signals.h"
 #include "cli/terminal.h"
 #include "host/host_files.h"

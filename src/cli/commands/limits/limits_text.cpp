@@ -1,4 +1,4 @@
-#include "cli/commands/limits_text.h"
+#include "cli/commands/limits/limits_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
