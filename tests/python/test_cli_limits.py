@@ -130,6 +130,7 @@ def test_products_of_matrices_by_the_torch_that_is_named(home: dict[str, str]) -
     roof = next(roof for roof in document["roofs"] if roof["name"] == "gemm.cpu.float32")
     assert roof["unit"] == "flop/s"
     assert roof["conditions"]["torch"]
+    assert roof["conditions"]["library"] in ("torch.mm", "oneDNN")
 
 
 def test_a_python_without_torch_is_said_by_name(home: dict[str, str], tmp_path: Path) -> None:

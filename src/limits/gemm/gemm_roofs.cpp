@@ -22,6 +22,7 @@ void add_roof(const Machine& machine, const host::HostFiles& files, const TorchG
                                                  {"m", gemm.m},
                                                  {"n", gemm.n},
                                                  {"k", gemm.k},
+                                                 {"library", gemm.library},
                                                  {"torch", gemm.torch_version}});
   const Reading<double> clock_hz = highest_clock_hz(files);
   const Reading<double> per_cycle = flops_per_cycle(machine, gemm.dtype);

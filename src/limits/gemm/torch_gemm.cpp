@@ -121,6 +121,7 @@ Result<TorchGemm> gemm_of(std::string_view line) {
     gemm.m = shape[0];
     gemm.n = shape[1];
     gemm.k = shape[2];
+    gemm.library = said.value("library", "torch.mm");
     gemm.torch_version = said.at("torch").get<std::string>();
     return gemm;
   } catch (const nlohmann::json::exception&) {

@@ -24,6 +24,7 @@ struct TorchGemm {
   std::string dtype;
   std::vector<double> flop_per_s;  // of the repeats
   std::int64_t m = 0, n = 0, k = 0;
+  std::string library;  // "torch.mm", or "oneDNN" where that was faster
   std::string torch_version;
   std::string why_not;  // not empty: it was not measured
 };
