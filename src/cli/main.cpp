@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   cli::add_diagnose_command(line, context);
   cli::add_report_command(line, context);
   cli::add_bench_command(line, context);
+  cli::add_limits_command(line, context);
   cli::add_pack_command(line, context);
   cli::add_unpack_command(line, context);
   cli::add_doctor_command(line, context);

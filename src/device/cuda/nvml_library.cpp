@@ -86,6 +86,7 @@ NvmlResult<std::vector<NvmlLibrary::Process>> to_processes(
 struct NvmlLibrary::Functions {
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
+  Return (*driver)(char*, std::uint32_t) = nullptr;
   Return (*count)(std::uint32_t*) = nullptr;
   Return (*handle)(std::uint32_t, DeviceHandle*) = nullptr;
   Return (*name)(DeviceHandle, char*, std::uint32_t) = nullptr;
@@ -94,6 +95,7 @@ struct NvmlLibrary::Functions {
   Return (*memory_v1)(DeviceHandle, nvml::MemoryV1*) = nullptr;
   Return (*utilization)(DeviceHandle, nvml::Utilization*) = nullptr;
   Return (*power)(DeviceHandle, std::uint32_t*) = nullptr;
+  Return (*power_limit)(DeviceHandle, std::uint32_t*) = nullptr;
   Return (*energy)(DeviceHandle, std::uint64_t*) = nullptr;
   Return (*temperature)(DeviceHandle, std::uint32_t, std::uint32_t*) = nullptr;
   Return (*temperature_v)(DeviceHandle, nvml::TemperatureV1*) = nullptr;
@@ -113,6 +115,7 @@ struct NvmlLibrary::Functions {
   explicit Functions(const Lookup& lookup) {
     find(lookup, {"nvmlInit_v2", "nvmlInit"}, init);
     find(lookup, {"nvmlShutdown"}, shutdown);
+    find(lookup, {"nvmlSystemGetDriverVersion"}, driver);
     find(lookup, {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     find(lookup, {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}, handle);
     find(lookup, {"nvmlDeviceGetName"}, name);
@@ -121,6 +124,7 @@ struct NvmlLibrary::Functions {
     find(lookup, {"nvmlDeviceGetMemoryInfo"}, memory_v1);
     find(lookup, {"nvmlDeviceGetUtilizationRates"}, utilization);
     find(lookup, {"nvmlDeviceGetPowerUsage"}, power);
+    find(lookup, {"nvmlDeviceGetEnforcedPowerLimit"}, power_limit);
     find(lookup, {"nvmlDeviceGetTotalEnergyConsumption"}, energy);
     find(lookup, {"nvmlDeviceGetTemperature"}, temperature);
     find(lookup, {"nvmlDeviceGetTemperatureV"}, temperature_v);
@@ -183,6 +187,14 @@ Result<NvmlLibrary> NvmlLibrary::load(const Lookup& lookup, std::string name) {
   return NvmlLibrary(std::move(functions), std::move(name));
 }
 
+NvmlResult<std::string> NvmlLibrary::driver_version() const {
+  if (functions_->driver == nullptr) return refuse(Return::kFunctionNotFound);
+  std::array<char, nvml::kNameBytes> buffer{};
+  const Return code = functions_->driver(buffer.data(), static_cast<std::uint32_t>(buffer.size()));
+  if (code != Return::kSuccess) return refuse(code);
+  return to_text(buffer);
+}
+
 NvmlResult<std::uint32_t> NvmlLibrary::device_count() const {
   std::uint32_t count = 0;
   const Return code = functions_->count(&count);
@@ -226,6 +238,10 @@ NvmlResult<nvml::Utilization> NvmlLibrary::utilization(DeviceHandle device) cons
 
 NvmlResult<std::uint32_t> NvmlLibrary::power_mw(DeviceHandle device) const {
   return read_one<std::uint32_t>(functions_->power, device);
+}
+
+NvmlResult<std::uint32_t> NvmlLibrary::power_limit_mw(DeviceHandle device) const {
+  return read_one<std::uint32_t>(functions_->power_limit, device);
 }
 
 NvmlResult<std::uint64_t> NvmlLibrary::energy_mj(DeviceHandle device) const {

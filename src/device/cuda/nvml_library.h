@@ -52,6 +52,8 @@ class NvmlLibrary {
 
   const std::string& name() const { return name_; }
 
+  /// "580.65.06".
+  NvmlResult<std::string> driver_version() const;
   NvmlResult<std::uint32_t> device_count() const;
   NvmlResult<nvml::DeviceHandle> device(std::uint32_t index) const;
   NvmlResult<std::string> device_name(nvml::DeviceHandle device) const;
@@ -59,6 +61,8 @@ class NvmlLibrary {
   NvmlResult<MemoryInfo> memory(nvml::DeviceHandle device) const;
   NvmlResult<nvml::Utilization> utilization(nvml::DeviceHandle device) const;
   NvmlResult<std::uint32_t> power_mw(nvml::DeviceHandle device) const;
+  /// What the board may draw, by all that limits it.
+  NvmlResult<std::uint32_t> power_limit_mw(nvml::DeviceHandle device) const;
   NvmlResult<std::uint64_t> energy_mj(nvml::DeviceHandle device) const;
   NvmlResult<std::int32_t> temperature_c(nvml::DeviceHandle device) const;
   NvmlResult<std::uint32_t> clock_mhz(nvml::DeviceHandle device, std::uint32_t which) const;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "limits/store/limits_document.h"
+#include "report/text/terminal.h"
+
+namespace unstarve::cli {
+
+/// What is known of a machine, for people: whose it is, a line for each kind of roof with its
+/// values, what is absent and why, and what disturbed.
+std::string limits_text(const limits::LimitsDocument& document, const report::TextOptions& options);
+
+/// "38.2 GB/s", "1,230 images/s", "2.1 TFLOP/s".
+std::string roof_value(double value, const std::string& unit);
+
+}  // namespace unstarve::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "limits/machine.h"
+#include "limits/session.h"
+
+namespace unstarve::limits {
+
+struct DiskOptions {
+  std::string folder = ".";               // on the disk that is measured
+  std::uint64_t most_bytes = 1ULL << 30;  // of the scratch file
+};
+
+/// The roofs `page_cache.read.N_threads`: reads of a file that is in memory.
+/// And of the disk, past the page cache: `disk.sequential.depth_N`, `disk.random_4k.depth_N` and
+/// `disk.random_128k.depth_N`, as bytes a second, where N threads have a read under way each.
+/// Where the file system has no O_DIRECT, what was read is taken out of the page cache again, which
+/// is among the conditions. A folder in memory has no disk: it is absent, with the reason.
+void measure_disk(const Machine& machine, const DiskOptions& options, std::int64_t duration_ns,
+                  Session& session);
+
+}  // namespace unstarve::limits

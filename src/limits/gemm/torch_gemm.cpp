@@ -1,0 +1,166 @@
+#include "limits/gemm/torch_gemm.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/unique_handle.h"
+#include "limits/gemm/torch_script.h"
+
+extern char** environ;
+
+namespace unstarve::limits {
+
+namespace {
+
+constexpr int kPollMs = 100;
+// Importing torch from a slow disk, and three products more than the time has room for.
+constexpr std::int64_t kPatienceNs = 120'000'000'000;
+constexpr double kNsPerS = 1e9;
+constexpr std::size_t kMostOutputBytes = 1U << 20;
+
+/// A process that prints; killed and waited for with the object.
+class PrintingProcess {
+ public:
+  static Result<PrintingProcess> start(std::vector<std::string> words) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "cannot make a pipe");
+    FileDescriptor reading(ends[0]);
+    const FileDescriptor writing(ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, writing.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // What holds signals back here is not for it.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t pid = 0;
+    const int failed =
+        ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failed != 0) return fail_errno(failed, fmt::format("cannot start {}", words.front()));
+    return PrintingProcess(pid, std::move(reading));
+  }
+  PrintingProcess(PrintingProcess&& other) noexcept
+      : pid_(std::exchange(other.pid_, 0)), output_(std::move(other.output_)) {}
+  PrintingProcess& operator=(PrintingProcess&&) = delete;
+  ~PrintingProcess() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    static_cast<void>(wait());
+  }
+
+  int output() const { return output_.get(); }
+  /// Its wait status.
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = 0;
+    return status;
+  }
+
+ private:
+  PrintingProcess(pid_t pid, FileDescriptor output) : pid_(pid), output_(std::move(output)) {}
+  pid_t pid_;
+  FileDescriptor output_;
+};
+
+/// All that it prints. Ends early where somebody asks to stop.
+Result<std::string> output_of(PrintingProcess& process, std::int64_t limit_ns, Session& session) {
+  std::string text;
+  const std::int64_t end_ns = session.clock().now_ns() + limit_ns;
+  while (!session.stopped()) {
+    if (session.clock().now_ns() > end_ns) {
+      return fail(ErrorCode::kTimeout, "torch did not end within {:.0f} s",
+                  static_cast<double>(limit_ns) / kNsPerS);
+    }
+    pollfd waited{process.output(), POLLIN, 0};
+    if (::poll(&waited, 1, kPollMs) <= 0) continue;
+    std::array<char, 4096> part{};
+    const ssize_t count = ::read(process.output(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMostOutputBytes) return fail(ErrorCode::kCorruptData, "torch prints on");
+  }
+  return text;
+}
+
+Result<TorchGemm> gemm_of(std::string_view line) {
+  try {
+    const auto said = nlohmann::json::parse(line);
+    if (said.contains("error")) {
+      return fail(ErrorCode::kNotFound, "{}", said.at("error").get<std::string>());
+    }
+    TorchGemm gemm;
+    gemm.dtype = said.at("dtype").get<std::string>();
+    gemm.why_not = said.value("why_not", "");
+    if (!gemm.why_not.empty()) return gemm;
+    gemm.flop_per_s = said.at("flop_per_s").get<std::vector<double>>();
+    const auto shape = said.at("shape").get<std::array<std::int64_t, 3>>();
+    gemm.m = shape[0];
+    gemm.n = shape[1];
+    gemm.k = shape[2];
+    gemm.library = said.value("library", "torch.mm");
+    gemm.torch_version = said.at("torch").get<std::string>();
+    return gemm;
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorCode::kCorruptData, "torch printed what nobody asked for");
+  }
+}
+
+}  // namespace
+
+Result<std::vector<TorchGemm>> run_torch_gemm(const TorchGemmOptions& options, Session& session) {
+  std::vector<std::string> words = {
+      options.python,
+      "-c",
+      kTorchGemmScript,
+      options.device,
+      std::to_string(options.threads),
+      fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS)};
+  words.insert(words.end(), options.dtypes.begin(), options.dtypes.end());
+  auto process = PrintingProcess::start(std::move(words));
+  if (!process) return forward_error(process);
+  const auto text = output_of(*process, options.duration_ns + kPatienceNs, session);
+  if (!text) return forward_error(text);
+  std::vector<TorchGemm> gemms;
+  std::size_t start = 0;
+  for (std::size_t end = text->find('\n'); end != std::string::npos;
+       start = end + 1, end = text->find('\n', start)) {
+    auto gemm = gemm_of(std::string_view(*text).substr(start, end - start));
+    if (!gemm) return forward_error(gemm);
+    gemms.push_back(std::move(*gemm));
+  }
+  if (session.stopped()) return gemms;
+  const int status = process->wait();
+  if (gemms.size() < options.dtypes.size()) {
+    const std::string how = WIFSIGNALED(status)
+                                ? fmt::format("was ended by signal {}", WTERMSIG(status))
+                                : fmt::format("ended with status {}", WEXITSTATUS(status));
+    return fail(ErrorCode::kJobFailed, "{} {}", options.python, how);
+  }
+  return gemms;
+}
+
+}  // namespace unstarve::limits

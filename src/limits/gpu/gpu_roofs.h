@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "limits/machine.h"
+#include "limits/session.h"
+
+namespace unstarve::limits {
+
+struct GpuOptions {
+  std::string driver = "libcuda.so.1";
+};
+
+/// The roofs of every GPU that CUDA's driver shows, `gpu.N.`:
+///   h2d, d2h . {pinned, pageable, write_combined} . SIZE   copies between host and GPU
+///   hbm . {copy, set}          its memory: read and written, written; l2.copy: what fits its cache
+///   launch . {kernels, graph_nodes}    empty kernels a second, one by one and as graphs of 100
+///   gemm . DTYPE               products of matrices, by torch in a process of its own
+/// Without a driver or a GPU they are absent, with the reason. Of an emulated GPU each has
+/// `modelled` among its conditions.
+/// `python`: whose torch multiplies matrices; empty: none.
+void measure_gpus(const Machine& machine, const GpuOptions& options, const std::string& python,
+                  std::int64_t duration_ns, Session& session);
+
+}  // namespace unstarve::limits

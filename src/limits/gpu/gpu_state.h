@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/nvml_library.h"
+#include "limits/machine.h"
+#include "limits/roof.h"
+
+namespace unstarve::limits {
+
+/// The GPUs that NVML names, in its order; none where it is not there.
+std::vector<MachineGpu> look_at_gpus();
+
+/// Whether it is one of ours, which computes nothing.
+bool is_emulated(const MachineGpu& gpu);
+
+/// What NVML says of one GPU while it is measured.
+///
+///   GpuState state("GPU-...");
+///   measure(); const Conditions conditions = state.conditions();
+///
+/// Thread rule: one thread.
+class GpuState {
+ public:
+  explicit GpuState(const std::string& uuid);
+  /// Driver, power cap, clock now, temperature when it was made and now. What NVML does not say is
+  /// not among them, and without NVML `nvml` is false.
+  Conditions conditions() const;
+
+ private:
+  std::optional<device::NvmlLibrary> nvml_;
+  device::nvml::DeviceHandle device_ = nullptr;
+  std::optional<std::int64_t> temperature_before_c_;
+};
+
+}  // namespace unstarve::limits

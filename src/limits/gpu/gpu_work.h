@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "limits/gpu/cuda_driver.h"
+#include "limits/session.h"
+
+namespace unstarve::limits {
+
+/// What is repeated on a GPU and timed as a whole: started `count` times, then waited for.
+struct GpuWork {
+  std::string name;
+  std::string unit;
+  double amount = 0;  // of each start, in the unit without its "/s"
+  std::function<Status()> start;
+};
+
+/// Rates of such work, by the host's clock: so many starts at once that a repeat takes
+/// milliseconds, three repeats or more in `duration_ns`. Adds no roof: the caller knows conditions.
+Result<std::vector<double>> time_gpu_work(const CudaGpu& gpu, const GpuWork& work,
+                                          std::int64_t duration_ns, Session& session);
+
+/// Copies between host and GPU.
+void measure_transfers(const CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
+                       std::int64_t duration_ns, Session& session);
+/// The GPU's own memory. `peak` by the vendor's data sheet; 0: the driver's own figure.
+void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak_bytes_per_s,
+                           std::int64_t duration_ns, Session& session);
+void measure_launches(CudaGpu& gpu, const std::string& prefix, std::int64_t duration_ns,
+                      Session& session);
+
+}  // namespace unstarve::limits

@@ -1,0 +1,69 @@
+#include "limits/store/limits_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "base/io/read.h"
+#include "base/io/write.h"
+
+namespace unstarve::limits {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 8U << 20;
+
+}  // namespace
+
+std::string LimitsStore::default_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/unstarve/limits";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return std::string(home) + "/.cache/unstarve/limits";
+  return {};
+}
+
+std::string LimitsStore::path_of(const std::string& key, bool modelled) const {
+  return fmt::format("{}/{}{}.json", folder_, key, modelled ? "-modelled" : "");
+}
+
+Result<LimitsDocument> LimitsStore::load(const std::string& key, bool modelled) const {
+  const std::string path = path_of(key, modelled);
+  if (folder_.empty() || !files_.exists(path)) {
+    return fail(ErrorCode::kNotFound, "nothing is kept of this machine ({})", path);
+  }
+  const auto opened = io::open_regular(files_, path, O_RDONLY);
+  if (!opened) return fail_again(opened.error(), fmt::format("cannot read {}", path));
+  const auto text = io::read_text(files_, path, kMostBytes);
+  if (!text) return fail_again(text.error(), fmt::format("cannot read {}", path));
+  auto document = parse_limits_document(*text);
+  if (!document) {
+    return fail(ErrorCode::kCorruptData, "{} is not what `unstarve limits` keeps: {}", path,
+                document.error().message);
+  }
+  return document;
+}
+
+Status LimitsStore::save(const LimitsDocument& document) const {
+  if (folder_.empty()) {
+    return fail(ErrorCode::kNotFound, "neither XDG_CACHE_HOME nor HOME is set");
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(folder_, failed);
+  if (failed) {
+    return fail_errno(failed.value(), fmt::format("cannot make the folder {}", folder_));
+  }
+  const std::string path = path_of(machine_key(document.machine), document.modelled);
+  const std::string text = write_limits_document(document);
+  const Status saved = io::replace_file(files_, path, std::as_bytes(std::span(text)));
+  if (!saved) return fail_again(saved.error(), fmt::format("cannot write {}", path));
+  return {};
+}
+
+}  // namespace unstarve::limits
