@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/reading.h"
 #include "trace/interval.h"
@@ -15,6 +16,7 @@ struct DataSet {
   std::string class_name = {};   // with its module
   std::string files_class = {};  // of the data set inside wrappers such as Subset, or the same
   std::string folder = {};       // the bytes of an absolute path, to be opened
+  std::vector<std::string> transforms = {};  // of a sample, in their order, as Python prints them
 };
 
 /// What the job asked one of its loaders for, each time that it was iterated.
