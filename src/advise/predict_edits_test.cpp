@@ -74,7 +74,7 @@ TEST(PredictedEdits, TheCallGoesWithItsWait) {
   EXPECT_DOUBLE_EQ(unknown->high, 1 / 0.9) << "the host's own 80 % may be anywhere else";
   look_at_line(job, 0.5);  // of which 20 % are waits: the host needs 50 % of a step without it
   const auto known = gain_of(job, "remove_sync");
-  EXPECT_DOUBLE_EQ(known->high, 1 / 0.6) << "as long as the device takes";
+  EXPECT_DOUBLE_EQ(known->high, 1 / (0.93 * 0.6)) << "as long as the device takes, give or take";
   EXPECT_GT(known->low, unknown->high) << "that call was what a step took longest for";
   EXPECT_GT(known->speedup, std::sqrt(known->low * known->high));
 }
@@ -88,13 +88,13 @@ TEST(PredictedEdits, WorkAtALineGoesBesideTheKernelsToo) {
   look_at_line(job, 0.6);
   const auto gain = gain_of(job, "move_host_work");
   ASSERT_TRUE(gain);
-  EXPECT_DOUBLE_EQ(gain->low, 1 / 0.5) << "all gaps are at that line";
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1.07 * 0.5)) << "all gaps are at that line";
   const double error = 2 * std::sqrt(0.6 * 0.4 / 100);
-  EXPECT_DOUBLE_EQ(gain->high, 1 / (0.4 - error)) << "what the host has left to do";
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (0.93 * (0.4 - error))) << "what the host has left to do";
   // Collections are timed, and so known better.
   job.signals.collection_ratio = 1.0;
   look_at_line(job, 0.45);
-  EXPECT_DOUBLE_EQ(gain_of(job, "move_host_work")->high, 1 / 0.5);
+  EXPECT_DOUBLE_EQ(gain_of(job, "move_host_work")->high, 1 / (0.93 * 0.5));
 }
 
 TEST(PredictedEdits, CopiesBesideKernelsTakeAsLongAsTheyDo) {

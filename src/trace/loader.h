@@ -49,6 +49,7 @@ struct LoaderWait {
 struct Fetch {
   Interval when = {};
   std::int64_t process = 0;
+  std::int64_t trainer = 0;  // the process that started the worker; 0: not known, or no worker
   std::int64_t thread = 0;
   Reading<std::int64_t> loader_id = {};  // of the training process
   Reading<std::int64_t> samples = {};

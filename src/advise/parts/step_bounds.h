@@ -25,6 +25,9 @@ double device_share(const diagnose::Signals& signals);
 /// training thread loads, or where that is not known.
 double loader_share(const diagnose::Signals& signals);
 
+/// A job is not the same twice: what remains of a step may be so much less or more of itself.
+inline constexpr double kOtherRun = 0.07;
+
 /// Between `least` and `most` of it goes away.
 predict::Range part_of(double share, double least, double most);
 

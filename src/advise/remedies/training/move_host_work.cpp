@@ -90,10 +90,11 @@ predict::StepEdit edit_of_lines(const diagnose::Signals& signals, const LineTime
   const double error = timed ? 0 : line.error;
   if (timed) host = std::max(0.0, host + line.total - line.blocked - known);
   const double others = std::max(device_share(signals), loader_share(signals));
-  const predict::Range least = {std::max(host - error, others), std::max(host + error, others)};
-  const double surely = std::min(std::max(of_gaps, known), 1 - least.low);
-  return {.removed = {surely, std::max(surely, 1 - least.low)},
-          .at_least = {least.low, least.low},
+  const double least = std::max(host - error, others);
+  const double surely = std::min(std::max(of_gaps, known), 1 - least);
+  const double at_best = (1 - kOtherRun) * least;
+  return {.removed = {std::max(0.0, 1 - (1 + kOtherRun) * (1 - surely)), 1 - at_best},
+          .at_least = {at_best, at_best},
           .likely = kLikely};
 }
 

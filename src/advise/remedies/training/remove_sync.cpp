@@ -42,14 +42,15 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*r
   if (!host) return host.why_absent();
   const double error = situation.line_time ? situation.line_time->error : 0;
   const double others = std::max(device_share(signals), loader_share(signals));
-  const predict::Range least = {std::max(*host - error, others), std::max(*host + error, others)};
+  predict::Range least = {std::max(*host - error, others), std::max(*host + error, others)};
   double surely = kLeastRemoved * *signals.sync_ratio;
   double at_most = *signals.sync_ratio + signals.launch_ratio.value_or(0) *
                                              (1 - signals.long_launch_gap_ratio.value_or(0));
   // Where it is known what the lines take besides waiting, half of the way to the best is sure.
   if (situation.line_time) {
-    at_most = std::max(at_most, 1 - least.low);
     surely = (surely + std::max(surely, 1 - least.high)) / 2;
+    least.low *= 1 - kOtherRun;
+    at_most = std::max(at_most, 1 - least.low);
   }
   return predict::StepEdit{.removed = {surely, at_most}, .at_least = least, .likely = kLikely};
 }
