@@ -32,27 +32,26 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 /// The device no longer idles behind the waits. At best the host then runs so far ahead that it
 /// does not idle between launches either, until a step takes what the host takes without these
 /// lines, or the device, or the loader; at worst a third of the time goes to the next reason there
-/// is. Most come near the best: what goes with a wait is the call, and the work around it.
+/// is. Most come between the two: what goes with a wait is the call, and the work around it.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.7;
-  constexpr double kLikely = 0.8;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double> host = host_share_without(signals, situation.line_time);
   if (!signals.sync_ratio) return signals.sync_ratio.why_absent();
   if (!host) return host.why_absent();
   const double error = situation.line_time ? situation.line_time->error : 0;
   const double others = std::max(device_share(signals), loader_share(signals));
-  predict::Range least = {std::max(*host - error, others), std::max(*host + error, others)};
+  const predict::Range least = {std::max(*host - error, others), std::max(*host + error, others)};
   double surely = kLeastRemoved * *signals.sync_ratio;
   double at_most = *signals.sync_ratio + signals.launch_ratio.value_or(0) *
                                              (1 - signals.long_launch_gap_ratio.value_or(0));
-  // Where it is known what the lines take besides waiting, half of the way to the best is sure.
+  // Where it is known what the lines take besides waiting, a third of the way to the best is sure:
+  // looks fall on calls that wait more often than on others.
   if (situation.line_time) {
-    surely = (surely + std::max(surely, 1 - least.high)) / 2;
-    least.low *= 1 - kOtherRun;
+    surely += std::max(0.0, 1 - least.high - surely) / 3;
     at_most = std::max(at_most, 1 - least.low);
   }
-  return predict::StepEdit{.removed = {surely, at_most}, .at_least = least, .likely = kLikely};
+  return predict::StepEdit{.removed = {surely, at_most}, .at_least = least};
 }
 
 }  // namespace
