@@ -88,7 +88,7 @@ TEST(PredictedEdits, WorkAtALineGoesBesideTheKernelsToo) {
   look_at_line(job, 0.6);
   const auto gain = gain_of(job, "move_host_work");
   ASSERT_TRUE(gain);
-  EXPECT_DOUBLE_EQ(gain->low, 1 / (1.07 * 0.5)) << "all gaps are at that line";
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1.07 * 0.5 + 0.005)) << "all gaps are at that line";
   const double error = 2 * std::sqrt(0.6 * 0.4 / 100);
   EXPECT_DOUBLE_EQ(gain->high, 1 / (0.93 * (0.4 - error))) << "what the host has left to do";
   // Collections are timed, and so known better.
@@ -146,7 +146,7 @@ TEST(PredictedEdits, TwiceTheBatchTakesTheSameLaunches) {
   const auto gain = gain_of(job, "larger_batch");
   ASSERT_TRUE(gain);
   EXPECT_DOUBLE_EQ(gain->low, 2 / 1.4) << "kernels twice as long, batches twice as long in loading";
-  EXPECT_DOUBLE_EQ(gain->high, 2 / 1.1) << "kernels that do not fill the device";
+  EXPECT_DOUBLE_EQ(gain->high, 2 / (1.1 - 0.04)) << "kernels that do not fill the device";
   // It gains most, and is not what is named first: it changes what is trained.
   const Advice advice = advise(job, {}, predict_edits(job, {}, {}));
   ASSERT_TRUE(advice.leading_remedy);

@@ -82,7 +82,8 @@ double known_work(const diagnose::Signals& signals) {
 /// the host takes without them, or the device, or the loader.
 predict::StepEdit edit_of_lines(const diagnose::Signals& signals, const LineTime& line,
                                 double host) {
-  constexpr double kLikely = 0.7;
+  constexpr double kLikely = 0.6;
+  constexpr double kNotSeen = 0.005;  // of a step: where little remains, that matters
   const double known = known_work(signals) * *signals.launch_ratio;
   const double of_gaps = std::min(1.0, line.of_finding) * *signals.launch_ratio;
   // Timed by the hook, it is known better than by looks.
@@ -93,7 +94,8 @@ predict::StepEdit edit_of_lines(const diagnose::Signals& signals, const LineTime
   const double least = std::max(host - error, others);
   const double surely = std::min(std::max(of_gaps, known), 1 - least);
   const double at_best = (1 - kOtherRun) * least;
-  return {.removed = {std::max(0.0, 1 - (1 + kOtherRun) * (1 - surely)), 1 - at_best},
+  const double at_worst = (1 + kOtherRun) * (1 - surely) + kNotSeen;
+  return {.removed = {std::max(0.0, 1 - at_worst), 1 - at_best},
           .at_least = {at_best, at_best},
           .likely = kLikely};
 }
