@@ -116,7 +116,7 @@ ROWS = (
 
 
 def at_twice_the_batch(cure: Cure) -> Cure:
-    """Cures of that kind say `8 * ` what was there, or name a number that is eight times as large."""
+    """Cures of that kind say `8 * ` what was there, or a number that is eight times as large."""
     numbers = re.compile(r"\d+")
 
     def twice(old: str, new: str) -> str:

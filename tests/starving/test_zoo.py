@@ -12,6 +12,7 @@ import pytest
 from gains import Predicted, Tried, score
 from judging import confusion, judge, totals_of
 from planted import FOLDER, JOBS, Job, Plant, cured
+from predicted_gains import ROWS, at_twice_the_batch, edit_of
 from run_zoo import read_costs
 from running import step_s
 from set_a import SET_A
@@ -146,6 +147,20 @@ def test_what_was_predicted_of_a_tried_remedy_is_counted() -> None:
     ]
     totals = totals_of([judge(BY_NAME["on_the_gpu"], answer, [])])
     assert (totals.tried, totals.predicted, totals.inside) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.job}-{row.remedy}")
+def test_edits_whose_gain_is_measured_fit_their_scripts(row: Any) -> None:
+    ast.parse(cured(BY_NAME[row.job].script.read_text(), edit_of(row)))
+
+
+def test_a_batch_eight_times_as_large_becomes_one_of_twice_the_size() -> None:
+    cure = (("zeros(64, 1", "zeros(512, 1"), ("rows[:64]", "rows[: 8 * 64]"), ("+= 1", "+= 8"))
+    assert at_twice_the_batch(cure) == (
+        ("zeros(64, 1", "zeros(128, 1"),
+        ("rows[:64]", "rows[: 2 * 64]"),
+        ("+= 1", "+= 2"),
+    )
 
 
 def test_a_step_is_timed_behind_the_warm_up() -> None:
