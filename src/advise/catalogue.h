@@ -10,6 +10,7 @@
 
 #include "advise/job_facts.h"
 #include "advise/parts/application.h"
+#include "advise/parts/line_time.h"
 #include "advise/prediction_basis.h"
 #include "advise/remedy.h"
 #include "base/reading.h"
@@ -37,6 +38,7 @@ struct Situation {
   const diagnose::Signals& signals;
   const JobFacts& job;
   std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
+  std::optional<LineTime> line_time = {};  // what is spent at such lines; for predictions
 };
 
 /// One remedy: one file in remedies/.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "job/device_time.h"
 
 namespace unstarve::job {
@@ -88,6 +90,26 @@ TEST(LoaderUse, IsToldByTheStepsAndNotByTheOrder) {
   // A sanity check of the validation data before the first step, as some trainers make it.
   expect_training_loader(
       Job().loader(kValidation, 8).evaluate().loader(kTraining, 0).steps(6).timeline(), 0);
+}
+
+TEST(LoaderUse, AnotherRanksFetchesAreNotIts) {
+  Timeline timeline = Job().loader(kTraining, 2).steps(4).timeline();
+  for (int i = 0; i < 4; ++i) {
+    trace::Fetch fetch = timeline.fetches[static_cast<std::size_t>(i)];
+    fetch.process = 90 + i;
+    fetch.trainer = i < 2 ? 7 : 8;  // workers of both ranks, of a loader with the same number
+    timeline.fetches.push_back(fetch);
+  }
+  trace::Step other = timeline.steps.front();
+  other.process = 8;
+  other.thread = 8;
+  timeline.steps.push_back(other);
+  const JobView job(timeline);
+  const auto rank = std::find_if(job.ranks().begin(), job.ranks().end(),
+                                 [](const Rank& one) { return one.process == 7; });
+  ASSERT_NE(rank, job.ranks().end());
+  ASSERT_NE(rank->training_loader(), nullptr);
+  EXPECT_EQ(rank->training_loader()->fetches.size(), 6U);
 }
 
 TEST(LoaderUse, TheLastConfigurationCounts) {

@@ -1,6 +1,7 @@
 #include "job/loader_use.h"
 
 #include <algorithm>
+#include <map>
 
 #include "job/step_phase.h"
 
@@ -50,8 +51,22 @@ void tell_purposes(std::vector<LoaderUse>& loaders) {
   for (LoaderUse& use : loaders) use.feeds_training = most == 0 || 2 * use.steps_fed > most;
 }
 
-void add_fetches(const trace::Timeline& timeline, std::vector<LoaderUse>& loaders) {
+/// Whether another process of the job trains with what was fetched: a rank beside this one.
+bool is_of_another(const trace::Timeline& timeline, const trace::Fetch& fetch,
+                   std::int64_t process) {
+  const std::int64_t trainer = fetch.trainer;
+  return trainer != 0 && process != 0 && trainer != process &&
+         std::any_of(timeline.steps.begin(), timeline.steps.end(),
+                     [trainer](const trace::Step& step) { return step.process == trainer; });
+}
+
+void add_fetches(const trace::Timeline& timeline, std::int64_t process,
+                 std::vector<LoaderUse>& loaders) {
+  std::map<std::int64_t, bool> of_another;  // by who trains with them
   for (const trace::Fetch& fetch : timeline.fetches) {
+    const auto [known, is_new] = of_another.try_emplace(fetch.trainer, false);
+    if (is_new) known->second = is_of_another(timeline, fetch, process);
+    if (known->second) continue;
     const auto named = std::find_if(loaders.begin(), loaders.end(), [&fetch](const LoaderUse& use) {
       return same(use.id, fetch.loader_id);
     });
@@ -80,7 +95,7 @@ std::vector<LoaderUse> tell_loaders_apart(const trace::Timeline& timeline, std::
     if (a.feeds_training != b.feeds_training) return a.feeds_training;
     return a.waited_ns > b.waited_ns;
   });
-  add_fetches(timeline, loaders);
+  add_fetches(timeline, process, loaders);
   return loaders;
 }
 

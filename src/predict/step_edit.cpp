@@ -21,7 +21,7 @@ Speedup predict_step_edit(const StepEdit& edit) {
   Speedup gain;
   gain.low = speedup(edit.removed.low, edit.added.high, edit.at_least.high, edit.samples_ratio);
   gain.high = speedup(edit.removed.high, edit.added.low, edit.at_least.low, edit.samples_ratio);
-  gain.speedup = std::sqrt(gain.low * gain.high);
+  gain.speedup = gain.low * std::pow(gain.high / gain.low, edit.likely);
   return gain;
 }
 

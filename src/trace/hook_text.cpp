@@ -45,9 +45,21 @@ DataSet data_set_of(const Json& json) {
   return data;
 }
 
+std::vector<std::string> texts_at(const Json& object, const char* key) {
+  const Json list = member(object, key);
+  std::vector<std::string> texts;
+  if (!list.is_array()) return texts;
+  for (const Json& text : list) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 LoaderWords words_of(const Json& json) {
-  return {text_at(json, "loader_place"), data_set_of(member(json, "dataset")),
-          text_at(json, "iterated_at")};
+  LoaderWords words = {text_at(json, "loader_place"), data_set_of(member(json, "dataset")),
+                       text_at(json, "iterated_at")};
+  words.data.transforms = texts_at(json, "transforms");
+  return words;
 }
 
 /// Why the hook left a loader as it was, or gave it less, for the first that it did.

@@ -25,13 +25,15 @@ TEST(HookText, GivesEachLoaderItsOwnWords) {
   add_loader_words({process(7, R"({"loader_place": "t.py:1", "loaders": {
           "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val"}},
           "5": {"loader_place": "t.py:2", "dataset": {"class": "torch.Subset",
-                "files_class": "c.D", "root": "/train", "root_hex": "2fff"}}}})")},
+                "files_class": "c.D", "root": "/train", "root_hex": "2fff"},
+                "transforms": ["A(3) ", 7, "B"]}}})")},
                    timeline);
   EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
   EXPECT_EQ(timeline.loaders[0].data.files_class, "a.B") << "the same where nothing wraps it";
   EXPECT_EQ(timeline.loaders[1].place, "t.py:2");
   EXPECT_EQ(timeline.loaders[1].data.class_name, "torch.Subset");
   EXPECT_EQ(timeline.loaders[1].data.files_class, "c.D");
+  EXPECT_EQ(timeline.loaders[1].data.transforms, (std::vector<std::string>{"A(3) ", "B"}));
   EXPECT_EQ(timeline.loaders[1].data.folder, "/\xff");
   EXPECT_EQ(timeline.loaders[2].place, "") << "of another process";
   EXPECT_EQ(timeline.loaders[3].place, "") << "nothing was said of it";

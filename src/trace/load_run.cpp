@@ -139,6 +139,19 @@ void end_recording_with_the_last_event(Timeline& timeline) {
   }
 }
 
+/// Ranks number their loaders alike, so whose worker made a batch is told by who started it.
+void add_trainers_of_workers(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  std::map<std::int64_t, std::int64_t> started_by;
+  for (const ProcessRecord& process : processes) {
+    if (process.row.role != ProcessRole::kLoaderWorker || !process.row.ppid) continue;
+    started_by[process.row.id.pid] = *process.row.ppid;
+  }
+  for (Fetch& fetch : timeline.fetches) {
+    const auto worker = started_by.find(fetch.process);
+    if (worker != started_by.end()) fetch.trainer = worker->second;
+  }
+}
+
 }  // namespace
 
 Result<LoadedRun> load_run_with_remarks(const std::string& path) {
@@ -167,6 +180,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);
     add_host_work_places(stored->processes, out.timeline);
+    add_trainers_of_workers(stored->processes, out.timeline);
   }
   for (std::string& words : missing_rings(dir + "/rings")) {
     out.remarks.push_back(std::move(words));

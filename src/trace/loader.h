@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/reading.h"
 #include "trace/interval.h"
@@ -15,6 +16,7 @@ struct DataSet {
   std::string class_name = {};   // with its module
   std::string files_class = {};  // of the data set inside wrappers such as Subset, or the same
   std::string folder = {};       // the bytes of an absolute path, to be opened
+  std::vector<std::string> transforms = {};  // of a sample, in their order, as Python prints them
 };
 
 /// What the job asked one of its loaders for, each time that it was iterated.
@@ -48,6 +50,7 @@ struct LoaderWait {
 struct Fetch {
   Interval when = {};
   std::int64_t process = 0;
+  std::int64_t trainer = 0;  // the process that started the worker; 0: not known, or no worker
   std::int64_t thread = 0;
   Reading<std::int64_t> loader_id = {};  // of the training process
   Reading<std::int64_t> samples = {};

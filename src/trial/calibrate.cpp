@@ -13,6 +13,7 @@
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/loader.h"
 #include "trial/image_sample.h"
+#include "trial/transforms/transform_words.h"
 
 namespace unstarve::trial {
 
@@ -53,7 +54,7 @@ feed::TransformPlan transform_for(NativeOutput output) {
 /// What is loaded.
 struct Loaded {
   std::string data;
-  NativeOutput output = NativeOutput::kUint8;
+  feed::TransformPlan transform;
   std::string cache = {};
 };
 
@@ -67,7 +68,7 @@ struct LoadRate {
 Result<LoadRate> measure_loading(const Loaded& what, int threads) {
   feed::LoaderOptions options;
   options.root = what.data;
-  options.transform = transform_for(what.output);
+  options.transform = what.transform;
   options.cache_dir = what.cache;
   options.batch_size = kCalibrationBatch;
   options.threads = threads;
@@ -106,18 +107,18 @@ Result<LoadRate> measure_loading(const Loaded& what, int threads) {
   }
 }
 
-LoaderCost cost_of(const LoadRate& rate, NativeOutput output) {
-  return {rate.cpu_s_per_sample, static_cast<double>(feed::image_bytes(transform_for(output)))};
+LoaderCost cost_of(const LoadRate& rate, const feed::TransformPlan& transform) {
+  return {rate.cpu_s_per_sample, static_cast<double>(feed::image_bytes(transform))};
 }
 
 /// One thread on the folder, then all, for what each core after the first adds.
-Status calibrate_folder(const std::string& image_folder, NativeOutput output,
+Status calibrate_folder(const std::string& image_folder, const feed::TransformPlan& transform,
                         Calibration& calibration) {
-  const auto one = measure_loading({image_folder, output}, 1);
+  const auto one = measure_loading({image_folder, transform}, 1);
   if (!one) return forward_error(one);
-  calibration.folder = cost_of(*one, output);
+  calibration.folder = cost_of(*one, transform);
   if (calibration.threads == 1) return {};
-  const auto all = measure_loading({image_folder, output}, calibration.threads);
+  const auto all = measure_loading({image_folder, transform}, calibration.threads);
   if (!all) return forward_error(all);
   calibration.parallel_efficiency =
       (all->samples_per_s / one->samples_per_s - 1) / static_cast<double>(calibration.threads - 1);
@@ -125,13 +126,13 @@ Status calibrate_folder(const std::string& image_folder, NativeOutput output,
 }
 
 /// One thread on `images` with a cache that holds them.
-Status calibrate_cache(const std::string& images, const std::string& cache, NativeOutput output,
-                       Calibration& calibration) {
+Status calibrate_cache(const std::string& images, const std::string& cache,
+                       const feed::TransformPlan& transform, Calibration& calibration) {
   const auto filled = fill_cache(images, cache);
   if (!filled) return forward_error(filled);
-  const auto one = measure_loading({images, output, cache}, 1);
+  const auto one = measure_loading({images, transform, cache}, 1);
   if (!one) return forward_error(one);
-  calibration.cache = cost_of(*one, output);
+  calibration.cache = cost_of(*one, transform);
   calibration.cache_fill_cpu_s = filled->cpu_s / static_cast<double>(filled->kept);
   return {};
 }
@@ -146,21 +147,22 @@ Status calibrate_shards(const std::string& images, const std::string& shards,
   if (!job) return forward_error(job);
   const auto packed = job->run([](const feed::PackProgress&) {});
   if (!packed) return forward_error(packed);
-  const auto one = measure_loading({options.target, NativeOutput::kUint8}, 1);
+  const feed::TransformPlan transform = transform_for(NativeOutput::kUint8);
+  const auto one = measure_loading({options.target, transform}, 1);
   if (!one) return forward_error(one);
-  calibration.shards = cost_of(*one, NativeOutput::kUint8);
+  calibration.shards = cost_of(*one, transform);
   return {};
 }
 
 /// What is read from copies: some of the images, in a folder that is taken away again.
-Status calibrate_copies(const std::string& image_folder, NativeOutput output,
+Status calibrate_copies(const std::string& image_folder, const feed::TransformPlan& transform,
                         Calibration& calibration) {
   const auto scratch = ScratchFolder::make();
   if (!scratch) return forward_error(scratch);
   const std::string images = scratch->path() + "/images";
   const auto sample = link_some_images(image_folder, images, kSampleOfCopies);
   if (!sample) return forward_error(sample);
-  const Status cache = calibrate_cache(images, scratch->path() + "/cache", output, calibration);
+  const Status cache = calibrate_cache(images, scratch->path() + "/cache", transform, calibration);
   if (!cache) calibration.remarks.push_back("unstarve_cache: " + cache.error().message);
   const Status shards = calibrate_shards(images, scratch->path() + "/shards", calibration);
   if (!shards) calibration.remarks.push_back("unstarve_shards: " + shards.error().message);
@@ -201,21 +203,31 @@ double largest_pageable_copy_bytes(const trace::Timeline& timeline) {
   return largest_bytes;
 }
 
-}  // namespace
+/// What is done to a sample: what the job does, where it said so.
+Result<feed::TransformPlan> transform_of(const trace::DataSet& data, NativeOutput output) {
+  if (output == NativeOutput::kUint8 || data.transforms.empty()) return transform_for(output);
+  return plan_of_transforms(data.transforms);
+}
 
-Calibration calibrate_images(const std::string& image_folder, NativeOutput output) {
+Calibration calibrate_with(const std::string& image_folder, const feed::TransformPlan& transform) {
   Calibration calibration;
   calibration.threads = feed::usable_cpu_count();
-  const Status folder = calibrate_folder(image_folder, output, calibration);
+  const Status folder = calibrate_folder(image_folder, transform, calibration);
   if (!folder) {
     calibration.remarks.push_back("unstarve_loader: " + folder.error().message);
     return calibration;  // what cannot be read cannot be copied
   }
-  const Status copies = calibrate_copies(image_folder, output, calibration);
+  const Status copies = calibrate_copies(image_folder, transform, calibration);
   if (!copies) {
     calibration.remarks.push_back("unstarve_cache, unstarve_shards: " + copies.error().message);
   }
   return calibration;
+}
+
+}  // namespace
+
+Calibration calibrate_images(const std::string& image_folder, NativeOutput output) {
+  return calibrate_with(image_folder, transform_for(output));
 }
 
 void predict_calibrated(Examination& examined) {
@@ -242,7 +254,13 @@ bool calibration_helps(const Examination& examined) {
 
 Calibration calibrate_for(const Examination& examined, NativeOutput output) {
   if (!calibration_helps(examined)) return {};
-  Calibration calibration = calibrate_images(advise::image_folder(examined.job.data), output);
+  const auto transform = transform_of(examined.job.data, output);
+  if (!transform) {
+    Calibration unknown;
+    unknown.remarks.push_back("unstarve_loader is not predicted: " + transform.error().message);
+    return unknown;
+  }
+  Calibration calibration = calibrate_with(advise::image_folder(examined.job.data), *transform);
   const double freed_bytes = largest_pageable_copy_bytes(examined.recording->timeline);
   if (calibration.folder && freed_bytes > 0) calibration.freeing_s = measure_freeing(freed_bytes);
   return calibration;

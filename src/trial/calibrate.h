@@ -15,7 +15,8 @@ enum class NativeOutput {
 };
 
 /// Where the examined job is advised to take unstarve's loader and its images are known: loads some
-/// of them for about two seconds, with one thread and with all usable cores; then fills a cache
+/// of them for about two seconds, transformed as the job does it, with one thread and with all
+/// usable cores; then fills a cache
 /// with some, and packs them, both in a temporary folder, and loads them from there for a second
 /// each. Elsewhere an empty calibration, at once.
 advise::Calibration calibrate_for(const Examination& examined, NativeOutput output);

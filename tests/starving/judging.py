@@ -6,9 +6,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gains import Tried, predicted_in, score
 from planted import Job, Plant
 
 # Of a step: what a plant has to cost to count, and what may be said of a healthy job.
@@ -29,8 +30,7 @@ class Judgement:
     share: float = 0.0
     cause_right: bool = False
     detail_right: bool | None = None
-    # Remedies that were tried: name, measured speed-up, whether it slowed the job, held.
-    tried: list[tuple[str, float, bool, bool]] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
     # Of the leading finding, remedies with a prediction that does not exclude a loss.
     doubtful: list[str] = field(default_factory=list)
 
@@ -91,8 +91,9 @@ def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
     )
     for tried in told.get("verification", []):
         measured = tried["measured"]
+        predicted = predicted_in(tried.get("predicted", {}))
         slowed = measured["high"] < 1
-        judged.tried.append((tried["remedy"], measured["speedup"], slowed, tried["held"]))
+        judged.tried.append(Tried(tried["remedy"], measured["speedup"], predicted, slowed))
     judged.doubtful = [
         remedy["id"]
         for remedy in finding.get("remedies", [])
@@ -120,8 +121,12 @@ class Totals:
     healthy: int
     accused: int
     tried: int
-    held: int
     slowed: int
+    # Of what was tried, what had a prediction, and how good it was (gains.py).
+    predicted: int
+    inside: int
+    median_error: float
+    median_width: float
 
     @property
     def reached(self) -> bool:
@@ -137,6 +142,7 @@ def totals_of(judgements: Sequence[Judgement]) -> Totals:
     planted = [each for each in judgements if not each.healthy]
     healthy = [each for each in judgements if each.healthy]
     tried = [remedy for each in judgements for remedy in each.tried]
+    predictions = score(tried)
     return Totals(
         planted=len(planted),
         causes_right=sum(each.cause_right for each in planted),
@@ -144,8 +150,8 @@ def totals_of(judgements: Sequence[Judgement]) -> Totals:
         healthy=len(healthy),
         accused=sum(not each.cause_right for each in healthy),
         tried=len(tried),
-        held=sum(held for *_, held in tried),
-        slowed=sum(slowed for _, _, slowed, _ in tried),
+        slowed=sum(remedy.slowed for remedy in tried),
+        **asdict(predictions),
     )
 
 

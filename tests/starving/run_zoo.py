@@ -18,6 +18,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from gains import score
 from judging import NOTICEABLE, Judgement, confusion, judge, totals_of
 from planted import FOLDER, Cure, Job
 from running import ROOT, Machine, make_images, time_unwatched, watch
@@ -87,9 +88,7 @@ def show(judged: Judgement, costs: list[float], step: float | None) -> None:
         f"{judged.job.name:22} planted {causes + ' ' + measured:28} "
         f"said {f'{said} {judged.share:.0%}':34} cause {right} {detail and 'detail ' + detail:13}"
         f"{'' if step is None else f' {1e3 * step:.0f} ms a step'}"
-        + "".join(
-            f"; {name} {gain:.2f}x" + " SLOWER" * slow for name, gain, slow, _ in judged.tried
-        )
+        + "".join(f"; {tried}" for tried in judged.tried)
         + (f"; doubtful: {', '.join(judged.doubtful)}" if judged.doubtful else ""),
         flush=True,
     )
@@ -103,9 +102,8 @@ def summarise(name: str, judgements: list[Judgement]) -> bool:
     print(f"  detail or line right  {totals.details_right} of {totals.planted}")
     print(f"  healthy jobs accused  {totals.accused} of {totals.healthy}")
     if totals.tried:
-        print(
-            f"  remedies tried {totals.tried}: {totals.held} as predicted, {totals.slowed} slower"
-        )
+        print(f"  remedies tried {totals.tried}, {totals.slowed} of them slower")
+        print(f"  {score([tried for judged in judgements for tried in judged.tried])}")
     print(f"  {json.dumps(asdict(totals))}", flush=True)
     return totals.reached
 

@@ -142,15 +142,17 @@ def watch(
     machine: Machine, job: Job, folder: Path, options: list[str]
 ) -> tuple[dict[str, Any] | None, float | None, str]:
     """The diagnosis of a job as it is, its step, and what was printed."""
-    out = folder / job.name
-    shutil.rmtree(out, ignore_errors=True)
-    command = [str(machine.unstarve), "run", "--out", str(out), "--json", f"{out}.json", *options]
+    # Alone in its folder: predictions of other jobs, which missed, would widen those of this one.
+    out, answer = folder / job.name / "run", folder / f"{job.name}.json"
+    shutil.rmtree(out.parent, ignore_errors=True)
+    answer.unlink(missing_ok=True)
+    out.parent.mkdir()
+    command = [str(machine.unstarve), "run", "--out", str(out), "--json", str(answer), *options]
     if machine.gpu:
         command += ["--emulate", machine.gpu, *emulated(machine, job)]
     command += ["--", *job_command(machine, job, job.script)]
     with neighbours(job.neighbours):
         code, steps, printed = run_timed(command, 8 * machine.seconds + PATIENCE_S)
-    answer = Path(f"{out}.json")
     if code not in ENDED or not answer.exists():
         return None, None, printed
     return json.loads(answer.read_text()), step_s(steps), printed

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gains import Predicted, Tried, score
 from judging import confusion, judge, totals_of
 from planted import FOLDER, JOBS, Job, Plant, cured
+from predicted_gains import ROWS, at_twice_the_batch, edit_of
 from run_zoo import read_costs
 from running import step_s
 from set_a import SET_A
@@ -124,6 +126,52 @@ def test_a_remedy_that_slows_its_job_misses_the_targets() -> None:
     ]
     assert totals_of([judge(job, answer, [])]).slowed == 1
     assert not totals_of([judge(job, answer, [])]).reached
+
+
+def test_gains_are_held_against_their_predictions() -> None:
+    right = Tried("more_workers", 2.0, Predicted(2.2, 1.9, 2.5))
+    wrong = Tried("pin_memory", 1.5, Predicted(1.2, 1.1, 1.3))
+    silent = Tried("fewer_workers", 1.1)
+    assert (right.inside, wrong.inside, silent.inside) == (True, False, False)
+    assert "OUTSIDE" in str(wrong)
+    both = score([right, wrong, silent])
+    assert (both.predicted, both.inside, both.reached) == (2, 1, False)
+    assert abs(both.median_error - (0.1 + 0.2) / 2) < 1e-3
+    assert score([right]).reached
+    assert not score([Tried("a", 2.0, Predicted(2.3, 1.9, 2.5))]).reached, "off by 15 %"
+    assert score([silent]).predicted == 0
+
+
+def test_what_was_predicted_of_a_tried_remedy_is_counted() -> None:
+    answer = told("gpu_busy", share=0.97)
+    answer["verification"] = [
+        {
+            "remedy": "more_workers",
+            "predicted": {"speedup": 2.0, "low": 1.8, "high": 2.2},
+            "measured": {"speedup": 2.1, "low": 2.0, "high": 2.2},
+        },
+        {
+            "remedy": "fewer_workers",
+            "predicted": {"absent": "not observed"},
+            "measured": {"speedup": 1.1, "low": 1.0, "high": 1.2},
+        },
+    ]
+    totals = totals_of([judge(BY_NAME["on_the_gpu"], answer, [])])
+    assert (totals.tried, totals.predicted, totals.inside) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.job}-{row.remedy}")
+def test_edits_whose_gain_is_measured_fit_their_scripts(row: Any) -> None:
+    ast.parse(cured(BY_NAME[row.job].script.read_text(), edit_of(row)))
+
+
+def test_a_batch_eight_times_as_large_becomes_one_of_twice_the_size() -> None:
+    cure = (("zeros(64, 1", "zeros(512, 1"), ("rows[:64]", "rows[: 8 * 64]"), ("+= 1", "+= 8"))
+    assert at_twice_the_batch(cure) == (
+        ("zeros(64, 1", "zeros(128, 1"),
+        ("rows[:64]", "rows[: 2 * 64]"),
+        ("+= 1", "+= 2"),
+    )
 
 
 def test_a_step_is_timed_behind_the_warm_up() -> None:

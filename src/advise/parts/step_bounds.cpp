@@ -11,6 +11,18 @@ Reading<double> host_share(const diagnose::Signals& signals) {
   return std::clamp(1 - *signals.blocked_ratio, 0.0, 1.0);
 }
 
+Reading<double> host_share_without(const diagnose::Signals& signals,
+                                   const std::optional<LineTime>& line) {
+  const Reading<double> host = host_share(signals);
+  if (!host || !line) return host;
+  return std::max(0.0, *host - (line->total - line->blocked));
+}
+
+double device_share(const diagnose::Signals& signals) {
+  return signals.gpu_compute_ratio.value_or(0) + signals.exposed_communication_ratio.value_or(0) +
+         signals.exposed_copy_ratio.value_or(0);
+}
+
 namespace {
 
 /// Where passes over the data begin with a long wait, the median is of the other steps.

@@ -10,8 +10,8 @@ namespace unstarve::advise {
 
 namespace {
 
-// Starting workers takes no more of a job, whatever overlaps is counted twice.
-constexpr double kMostOfTheTime = 0.6;
+// Starting and ending workers takes no more of a job, whatever overlaps is counted twice.
+constexpr double kMostOfTheTime = 0.8;
 
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule != "loader_startup") return std::nullopt;
@@ -24,11 +24,12 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 /// Starting the workers goes: what was seen from the asking for an iterator to its first batch,
-/// less one fetch. So does ending them: where nobody saw that, up to half as much again.
+/// less one fetch. So does ending them, where that was not seen apart a few milliseconds each: the
+/// training thread waits for them.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
-  constexpr double kLeastRemoved = 0.6;
-  constexpr double kMostRemoved = 1.2;
-  constexpr double kEndingTakes = 0.25;  // of what starting does
+  constexpr double kMostRemoved = 1.1;
+  constexpr predict::Range kEndingNs = {2e6, 8e6};  // a worker
+  constexpr double kLikely = 0.6;
   const diagnose::Signals& signals = situation.signals;
   for (const Reading<double>* needed :
        {&signals.loader_starts, &signals.loader_start_ns, &signals.step_count,
@@ -37,13 +38,19 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*r
   }
   const double steps_ns = *signals.step_count * *signals.wait_ns_mean / *signals.wait_ratio;
   if (!(steps_ns > 0)) return WhyAbsent::kNotObserved;
-  const double ending_ns = signals.loader_end_ns.value_or(kEndingTakes * *signals.loader_start_ns);
-  const double starting =
-      *signals.loader_starts * (*signals.loader_start_ns + ending_ns) / steps_ns;
+  const double workers = signals.num_workers.value_or(1);
+  const predict::Range ending_ns =
+      signals.loader_end_ns
+          ? predict::Range{*signals.loader_end_ns, kMostRemoved * *signals.loader_end_ns}
+          : predict::Range{workers * kEndingNs.low, workers * kEndingNs.high};
+  const double starts = *signals.loader_starts / steps_ns;
   const double loader = loader_share(signals);
+  const auto at_most = [](double share) { return std::min(share, kMostOfTheTime); };
   return predict::StepEdit{
-      .removed = part_of(std::min(starting, kMostOfTheTime), kLeastRemoved, kMostRemoved),
-      .at_least = {loader, loader}};
+      .removed = {at_most(starts * (*signals.loader_start_ns + ending_ns.low)),
+                  at_most(starts * (kMostRemoved * *signals.loader_start_ns + ending_ns.high))},
+      .at_least = {loader, loader},
+      .likely = kLikely};
 }
 
 std::optional<Application> apply(const Remedy&) {

@@ -70,19 +70,49 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-/// Of the gaps that the host spends with something else, most go; what is known by name goes with
-/// its gaps. At best all launches come in time then, for that work lies beside kernels as well as
-/// in gaps. Of a host that waits for the device once in a while it is not known what it
-/// does.
+/// The part of the launch time that is work known by name, which is timed and not looked at.
+double known_work(const diagnose::Signals& signals) {
+  double known = 0;
+  for (const diagnose::NamedWork& work : diagnose::named_work(signals)) known += work.ratio;
+  return std::min(known, 1.0);
+}
+
+/// Where the lines are known: the gaps in which the host is at them go. At best all of the lines'
+/// time does, since the host is at them beside kernels as well as in gaps, and a step takes what
+/// the host takes without them, or the device, or the loader.
+predict::StepEdit edit_of_lines(const diagnose::Signals& signals, const LineTime& line,
+                                double host) {
+  constexpr double kLikely = 0.6;
+  constexpr double kNotSeen = 0.005;  // of a step: where little remains, that matters
+  const double known = known_work(signals) * *signals.launch_ratio;
+  const double of_gaps = std::min(1.0, line.of_finding) * *signals.launch_ratio;
+  // Timed by the hook, it is known better than by looks.
+  const bool timed = known >= line.total;
+  const double error = timed ? 0 : line.error;
+  if (timed) host = std::max(0.0, host + line.total - line.blocked - known);
+  const double others = std::max(device_share(signals), loader_share(signals));
+  const double least = std::max(host - error, others);
+  const double surely = std::min(std::max(of_gaps, known), 1 - least);
+  const double at_best = (1 - kOtherRun) * least;
+  const double at_worst = (1 + kOtherRun) * (1 - surely) + kNotSeen;
+  return {.removed = {std::max(0.0, 1 - at_worst), 1 - at_best},
+          .at_least = {at_best, at_best},
+          .likely = kLikely};
+}
+
+/// Else of the gaps that the host spends with something else, most go; what is known by name goes
+/// with its gaps. Of a host that waits for the device once in a while it is not known what it does.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
   constexpr double kLeastRemoved = 0.7;
   const diagnose::Signals& signals = situation.signals;
   if (rule == "sync") return WhyAbsent::kNotSupported;
   if (!signals.launch_ratio) return signals.launch_ratio.why_absent();
   if (!signals.long_launch_gap_ratio) return signals.long_launch_gap_ratio.why_absent();
-  double known = 0;
-  for (const diagnose::NamedWork& work : diagnose::named_work(signals)) known += work.ratio;
-  const double gaps = std::max(*signals.long_launch_gap_ratio, std::min(known, 1.0));
+  const Reading<double> host = host_share_without(signals, situation.line_time);
+  if (host && situation.line_time) {
+    return edit_of_lines(signals, *situation.line_time, *host);
+  }
+  const double gaps = std::max(*signals.long_launch_gap_ratio, known_work(signals));
   const double loader = loader_share(signals);
   return predict::StepEdit{
       .removed = {kLeastRemoved * *signals.launch_ratio * gaps, *signals.launch_ratio},

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
 
@@ -5,14 +7,16 @@ namespace unstarve::advise {
 
 namespace {
 
-/// Half to all of the time in which nothing but copies runs goes beside the kernels.
+/// Half to all of the time in which nothing but copies runs goes beside the kernels, as far as
+/// these last: a step takes as long as its copies do.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.5;
   const Reading<double>& copies = situation.signals.exposed_copy_ratio;
   if (!copies) return copies.why_absent();
-  const double loader = loader_share(situation.signals);
+  const double beside = std::clamp(situation.signals.copy_overlap_ratio.value_or(0), 0.0, 0.9);
+  const double least = std::max(loader_share(situation.signals), *copies / (1 - beside));
   return predict::StepEdit{.removed = part_of(*copies, kLeastRemoved, 1),
-                           .at_least = {loader, loader}};
+                           .at_least = {least, least}};
 }
 
 }  // namespace

@@ -30,20 +30,28 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }
 
 /// The device no longer idles behind the waits. At best the host then runs so far ahead that it
-/// does not idle between launches either, until a step takes what the host takes without its waits,
-/// or the loader; at worst a third of the time goes to the next reason there is.
+/// does not idle between launches either, until a step takes what the host takes without these
+/// lines, or the device, or the loader; at worst a third of the time goes to the next reason there
+/// is. Most come between the two: what goes with a wait is the call, and the work around it.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.7;
   const diagnose::Signals& signals = situation.signals;
-  const Reading<double> host = host_share(signals);
+  const Reading<double> host = host_share_without(signals, situation.line_time);
   if (!signals.sync_ratio) return signals.sync_ratio.why_absent();
   if (!host) return host.why_absent();
-  const double least = std::max(*host, loader_share(signals));
-  const double between =
-      signals.launch_ratio.value_or(0) * (1 - signals.long_launch_gap_ratio.value_or(0));
-  return predict::StepEdit{
-      .removed = {kLeastRemoved * *signals.sync_ratio, *signals.sync_ratio + between},
-      .at_least = {least, least}};
+  const double error = situation.line_time ? situation.line_time->error : 0;
+  const double others = std::max(device_share(signals), loader_share(signals));
+  const predict::Range least = {std::max(*host - error, others), std::max(*host + error, others)};
+  double surely = kLeastRemoved * *signals.sync_ratio;
+  double at_most = *signals.sync_ratio + signals.launch_ratio.value_or(0) *
+                                             (1 - signals.long_launch_gap_ratio.value_or(0));
+  // Where it is known what the lines take besides waiting, a third of the way to the best is sure:
+  // looks fall on calls that wait more often than on others.
+  if (situation.line_time) {
+    surely += std::max(0.0, 1 - least.high - surely) / 3;
+    at_most = std::max(at_most, 1 - least.low);
+  }
+  return predict::StepEdit{.removed = {surely, at_most}, .at_least = least};
 }
 
 }  // namespace
