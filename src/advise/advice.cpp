@@ -61,9 +61,10 @@ bool may_lead(const Remedy& remedy, const Situation& situation) {
 }
 
 /// Whether `remedy` is named instead of one that takes less doing: it is predicted to gain clearly
-/// more. What changes that which is trained never is.
+/// more. What changes that which is trained never is, nor what has to be found first.
 bool displaces(const Remedy& remedy, const Remedy& best) {
-  if (!remedy.predicted || find_entry(remedy.id)->effort == Effort::kTrajectory) return false;
+  if (!remedy.predicted || remedy.place_unknown) return false;
+  if (find_entry(remedy.id)->effort == Effort::kTrajectory) return false;
   return !best.predicted || (*remedy.predicted).speedup > kClearlyMore * (*best.predicted).speedup;
 }
 

@@ -76,6 +76,40 @@ TEST(Verdict, SaysTheLineAndWhatToDoThere) {
   EXPECT_FALSE(contains(advise_on(diagnosis).verdict, "train.py"));
 }
 
+TEST(Verdict, WhatSomebodyHasToFindFirstIsNotNamedInsteadOfWhatIsKnown) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.launch = 0.5};
+  diagnosis.signals.launch_ratio = 0.5;
+  diagnosis.signals.long_launch_gap_ratio = 0.4;
+  diagnosis.signals.kernel_ns_median = 8e3;
+  diagnosis.signals.launches_per_step = 600;
+  diagnosis.findings = {finding_of("launch", 0.5)};
+  diagnosis.findings[0].detail = "launch_bound";
+  diagnosis.findings[0].reasons = {"launch", "launch_bound", "host_work"};
+  const std::map<std::string, predict::Speedup> gains = {
+      {"cuda_graphs_or_compile", {1.3, 1.2, 1.4}}, {"move_host_work", {2.0, 1.5, 2.5}}};
+  EXPECT_EQ(advise_on(diagnosis, {}, gains).leading_remedy->id, "cuda_graphs_or_compile");
+  diagnosis.findings[0].code = {{{"train.py:57", "own.get()", "", 0.7, 70}}, 100};
+  EXPECT_EQ(advise_on(diagnosis, {}, gains).leading_remedy->id, "move_host_work");
+}
+
+TEST(Verdict, ALateRankThatDoesNotLeadHasNoReasonOfAnotherCause) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.launch = 0.5};
+  diagnosis.findings = {finding_of("launch", 0.5), finding_of("input_wait", 0.1)};
+  diagnosis.findings[0].detail = "launch_bound";
+  diagnosis.ranks.rows.resize(2);
+  diagnose::Straggler late;
+  late.row = 1;
+  late.late_ratio = 0.07;
+  late.because = "input_wait";
+  diagnosis.ranks.straggler = late;
+  const std::string verdict = advise_on(diagnosis).verdict;
+  EXPECT_TRUE(contains(verdict, "because it waits for its data loader;")) << verdict;
+}
+
 // A finding that has a detail says it in the sentence that most people read alone.
 TEST(Verdict, HasWordsForEveryDetail) {
   for (const diagnose::Rule& rule : diagnose::all_rules()) {

@@ -36,6 +36,7 @@ std::string reason(const Diagnosis& diagnosis, const Advice& advice, const JobFa
   std::string text = " because it waits for its data loader" + diagnose::at(job.loader_place);
   if (!advice.leading_finding) return text;
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
+  if (finding.cause != because) return text;  // another cause leads, and this is said after it
   const std::string_view detail = detail_words(finding.detail);
   return detail.empty() ? text : text + fmt::format(", mostly because of {}", detail);
 }

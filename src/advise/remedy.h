@@ -16,6 +16,7 @@ struct Remedy {
   std::map<std::string, std::int64_t> values = {};  // those in `how`: {"num_workers", 2}
   std::string edit = {};  // of the job's source, where it is that simple: lines with "-" and "+"
   Reading<predict::Speedup> predicted = {};
+  bool place_unknown = false;  // somebody has to find first where in the job it is to be done
 };
 
 }  // namespace unstarve::advise

@@ -55,10 +55,12 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (rule == "host_work") {
     remedy.how = move_known_work(signals);
     if (remedy.how.empty()) remedy.how = find_work(situation.line);
+    remedy.place_unknown = remedy.how == kFind;
   } else if (rule == "launch" && !host_works_between_launches(signals) &&
              !cpus_are_taken(signals) &&
              !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
     remedy.how = find_work(situation.line);
+    remedy.place_unknown = remedy.how == kFind;
   } else if (rule == "sync" && !waits_in_each_step(signals)) {
     remedy.how = fmt::format(
         "Look at what the host does where it waits for the GPU, once in {:.0f} steps: do that less "
