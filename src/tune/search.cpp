@@ -146,7 +146,13 @@ class Search {
   Status screen_one(std::size_t index) {
     LeverResult& entry = result_.levers[index];
     const std::string& id = entry.lever.id;
-    auto with = make(id, {id}, false);
+    TrialRequest request;
+    request.label = id;
+    request.levers = {id};
+    // A step of a larger batch takes longer, and is not slower for it.
+    const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+    request.baseline_step_s = changes ? 0 : result_.baseline.mean_step_s;
+    auto with = make(std::move(request));
     if (!with) return forward_error(with);
     entry.tried = true;
     entry.cold_s = with->cold_s;
@@ -368,7 +374,7 @@ class Search {
 
   void say_untried() {
     for (LeverResult& entry : result_.levers) {
-      if (entry.why.empty()) entry.why = "not tried: " + result_.unfinished;
+      if (entry.why.empty()) entry.why = result_.unfinished;
     }
     // What was not compared with the others cannot be kept beside them, but the best one can.
     if (kept_.empty() && !winners_.empty()) {

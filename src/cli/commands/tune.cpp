@@ -41,7 +41,7 @@ class ShownSearch final : public tune::SearchListener {
 
   void begins(const tune::TrialRequest& request, std::int64_t number) override {
     end_line();
-    label_ = fmt::format("trial {} ({})", number, request.label);
+    label_ = fmt::format("trial {} ({}) ", number, request.label);
   }
   void noise(double noise_ratio) override {
     end_line();
@@ -106,7 +106,7 @@ void tune_job(Options& options, CommandContext& context) {
     gpus.emplace(*std::move(made));
     options.tune.emulation = &*gpus;
   }
-  say(fmt::format("at most {:.0f} min; the job's output goes to {}/trials/*/output.log",
+  say(fmt::format("at most {:.1f} min; the job's output goes to {}/trials/*/output.log",
                   options.budget_minutes, options.tune.folder));
   ShownSearch shown(gpus.has_value());
   options.tune.on_tick = [&shown](const tune::TrialRequest&, const observe::LiveView& view) {

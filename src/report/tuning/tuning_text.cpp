@@ -8,6 +8,7 @@ namespace unstarve::report {
 
 namespace {
 
+constexpr double kNoisy = 0.1;
 constexpr int kGainWidth = 22;
 constexpr int kMemoryWidth = 9;
 constexpr int kParityWidth = 12;
@@ -69,6 +70,9 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     if (lever.tried) continue;
     text +=
         hanging("  not tried: ", printable(lever.lever.id + ": " + lever.why, options), options);
+  }
+  if (result.noise_ratio > kNoisy) {
+    text += "Two runs of the job as it is differ that much: repeat this on a quiet machine.\n";
   }
   if (!result.unfinished.empty()) {
     text += hanging("", "The search is not finished: " + printable(result.unfinished, options),

@@ -159,7 +159,7 @@ Result<TrialResult> JobTrials::run(const TrialRequest& request) {
   }
   const double spent_s = static_cast<double>(clock_.now_ns() - started_ns_) * 1e-9;
   if (spent_s + longest_wall_s_ > options_.budget_s) {
-    return fail(ErrorCode::kTimeout, "the budget of {:.0f} min ended", options_.budget_s / 60);
+    return fail(ErrorCode::kTimeout, "the budget of {:.1f} min ended", options_.budget_s / 60);
   }
   auto result = run_job(request);
   if (!result) return result;
