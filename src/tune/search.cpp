@@ -68,7 +68,7 @@ class Search {
     request.label = label;
     request.levers = levers;
     request.until_known = until_known;
-    if (!until_known) request.baseline_step_s = result_.baseline.mean_step_s;
+    if (!until_known && !levers.empty()) request.baseline_step_s = result_.baseline.mean_step_s;
     return make(std::move(request));
   }
 

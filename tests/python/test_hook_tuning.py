@@ -1,4 +1,4 @@
-"""UNSTARVE_TUNE: levers applied in the job, losses recorded, and nothing of it where nobody asks."""
+"""UNSTARVE_TUNE: levers applied in the job, losses recorded; nothing of it where nobody asks."""
 
 import json
 from pathlib import Path

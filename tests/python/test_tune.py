@@ -1,4 +1,4 @@
-"""`unstarve tune`: what is kept, what is refused by name, and a search that goes on after a kill."""
+"""`unstarve tune`: what is kept, what is refused by name, a search that goes on after a kill."""
 
 import json
 import signal
@@ -80,7 +80,8 @@ def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) 
     lever = of(found, "workers=4")
     assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
     assert lever["speedup"]["low"] > 1.5
-    assert found["best"]["changes"] == [{"id": "workers=4", "how": "--workers 4 on the command line"}]
+    how = "--workers 4 on the command line"
+    assert found["best"]["changes"] == [{"id": "workers=4", "how": how}]
     assert found["trials"] == len(labels) and found["noise_ratio"] < 1
     assert "kept: faster, same results" in done.stdout
     assert "--workers 4 on the command line" in done.stdout

@@ -77,6 +77,16 @@ bool kept_compiling(const Json& json, std::int64_t steps) {
   return 2 * last[0].get<std::int64_t>() > steps;
 }
 
+void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
+  const auto found = json.find("windows");
+  if (found == json.end() || !found->is_array()) return;
+  for (const Json& one : *found) {
+    const bool pair = one.is_array() && one.size() == 2 && one[0].is_number() && one[1].is_number();
+    if (!pair || !(one[0].get<double>() >= 1) || !(one[1].get<double>() > 0)) continue;
+    windows.push_back({one[0].get<double>(), one[1].get<double>() / one[0].get<double>()});
+  }
+}
+
 void read_job(const Json& json, TrialResult& facts) {
   const auto job = json.find("job");
   if (job == json.end() || !job->is_object()) return;
@@ -120,6 +130,7 @@ Diary parse_diary(std::string_view text) {
   }
   facts.peak_memory_bytes = std::max<std::int64_t>(0, integer_of(json, "peak_memory_bytes"));
   read_job(json, facts);
+  read_windows(json, diary.windows);
   read_texts(json, "why_not", facts.why_not);
   const auto survey = json.find("why_not");
   facts.surveyed = survey != json.end() && survey->is_object() && !survey->empty();

@@ -20,6 +20,12 @@ struct Diary {
   std::string error;             // the exception that ended the process; empty: none
   bool loss_not_finite = false;  // of those recorded, or the last one
   bool never_stopped_compiling = false;
+  /// Between two waits for the GPU: steps, and seconds for each of them. None on a CPU.
+  struct Window {
+    double steps = 0;
+    double step_s = 0;
+  };
+  std::vector<Window> windows;
   /// Device, threads, survey, losses, memory.
   TrialResult facts;
 };

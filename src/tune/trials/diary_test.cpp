@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kWhole =
     R"({"applied": ["threads"], "refused": {"compile": "no compiler"}, "steps": 40, "backwards": 80,
-        "why_not": {"threads": null, "compile": "no compiler"}, "job": {"device": "cpu", "threads": 2},
+        "why_not": {"threads": null, "compile": "no compiler"}, 
+        "job": {"device": "cpu", "threads": 2},
         "peak_memory_bytes": 1000, "losses": [2.5, null], "gradients": [1.0], "rows": [4],
         "graphs": [[1, 1]], "error": null, "last_loss": 2.1})";
 
@@ -85,6 +86,14 @@ TEST(Diary, ALeverThatWasNotAppliedIsNotMeasured) {
   EXPECT_EQ(ending(exited(0), kWhole, {"compile"}), Ending::kNotApplied);
   EXPECT_EQ(classify(exited(0), parse_diary(kWhole), {"compile"}).why, "no compiler");
   EXPECT_EQ(ending(exited(0), "", {"threads"}), Ending::kNotApplied);
+}
+
+TEST(Diary, WindowsAreSecondsForAStep) {
+  const Diary diary =
+      parse_diary(R"({"windows": [[10, 0.5], [0, 1], [4], "x", [5, -1], [2, 1]], "steps": 12})");
+  ASSERT_EQ(diary.windows.size(), 2U);
+  EXPECT_DOUBLE_EQ(diary.windows[0].step_s, 0.05);
+  EXPECT_EQ(diary.windows[1].steps, 2);
 }
 
 TEST(Diary, ManyStepsBecomeMeansOfNeighbours) {

@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kFewestWindows = 4;
 constexpr std::size_t kMostGroups = 200;
 constexpr std::size_t kShownOutput = 4000;
 constexpr double kGivenUpAt = 1.5;          // times the step of the job as it is
@@ -121,6 +122,21 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   }
 }
 
+/// On a GPU: what a step takes between two waits for it, without the first window, in which
+/// libraries may still choose their algorithms.
+void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result) {
+  if (windows.size() < kFewestWindows) return;
+  double steps = 0;
+  double seconds = 0;
+  result.steps_s.clear();
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    result.steps_s.push_back(windows[i].step_s);
+    steps += windows[i].steps;
+    seconds += windows[i].steps * windows[i].step_s;
+  }
+  result.mean_step_s = seconds / steps;
+}
+
 }  // namespace
 
 std::vector<double> in_groups(const std::vector<double>& steps) {
@@ -216,7 +232,10 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   const Classified classified = classify(end, diary, hook_names);
   result.ending = classified.ending;
   result.why = classified.why;
-  if (result.ending == Ending::kMeasured && request.parity_seed < 0) add_steps(run_dir, result);
+  if (result.ending == Ending::kMeasured && request.parity_seed < 0) {
+    add_steps(run_dir, result);
+    take_windows(diary.windows, result);
+  }
   return result;
 }
 

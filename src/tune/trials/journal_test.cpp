@@ -117,7 +117,8 @@ TEST_F(JournalTest, EveryChangedByteIsReadOrRefused) {
       std::string changed = whole;
       changed[at] = byte;
       write(changed);
-      static_cast<void>(Journal::open(folder()));
+      const auto journal = Journal::open(folder());
+      EXPECT_LE(journal ? journal->trials() : 0, 2U) << at;
     }
   }
 }

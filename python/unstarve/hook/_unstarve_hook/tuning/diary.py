@@ -15,6 +15,8 @@ from .parity import Parity, number
 _FIRST_AT_STEP = 3
 _PERIOD_S = 1.0
 _MOST_GRAPHS = 32
+_WINDOW_S = 0.25
+_MOST_WINDOWS = 4000
 
 
 class Diary:
@@ -28,6 +30,9 @@ class Diary:
         self._facts: dict[str, Any] = {"applied": [], "refused": {}, "why_not": {}, "job": {}}
         self._steps = 0
         self._backwards = 0
+        self._backwards_of_steps = 0  # without those whose step has not come yet
+        self._windows: list[list[float]] = []
+        self._window_began: tuple[int, float] | None = None
         self._graphs: list[list[int]] = []
         self._last_loss: Any = None
         self._written_at = 0.0
@@ -55,13 +60,31 @@ class Diary:
 
     def stepped(self) -> None:
         self._steps += 1
+        self._backwards_of_steps = self._backwards
         self._count_graphs()
         now = time.monotonic()
+        if self._parity is None and self._steps >= _FIRST_AT_STEP:
+            self._measure_window(now)
         due = now - self._written_at > _PERIOD_S
         of_parity = self._parity is not None and self._steps <= self._parity.steps
         if self._steps == _FIRST_AT_STEP or of_parity or (self._steps > _FIRST_AT_STEP and due):
             self._written_at = now
             self.write()
+
+    def _measure_window(self, now: float) -> None:
+        """On a GPU the job's thread runs ahead by as many steps as fit into the queue, so that what
+        it takes between two steps tells little. Between two waits for the GPU all is done."""
+        cuda = self._torch.cuda
+        began = self._window_began
+        if began is not None and now - began[1] < _WINDOW_S:
+            return
+        if not cuda.is_available() or not cuda.is_initialized():
+            return
+        cuda.synchronize()
+        ended = time.monotonic()
+        if began is not None and len(self._windows) < _MOST_WINDOWS:
+            self._windows.append([self._steps - began[0], ended - began[1]])
+        self._window_began = (self._steps, ended)
 
     def _count_graphs(self) -> None:
         """How many graphs torch.compile has made, at the steps at which there were more."""
@@ -79,7 +102,8 @@ class Diary:
         facts = {
             **self._facts,
             "steps": self._steps,
-            "backwards": self._backwards,
+            "backwards": self._backwards_of_steps,
+            "windows": self._windows,
             "graphs": self._graphs,
             "peak_memory_bytes": self._peak_memory(),
             **(self._parity.facts() if self._parity is not None else {}),

@@ -46,7 +46,7 @@ class Parity:
         numpy: Any = sys.modules.get("numpy")
         if numpy is not None:
             numpy.random.seed(_SEED + offset)
-        optimizers: Any = sys.modules["torch.optim.optimizer"]  # not always an attribute of torch.optim
+        optimizers: Any = sys.modules["torch.optim.optimizer"]
         optimizers.register_optimizer_step_pre_hook(self._before_step)
 
     def backward(self, loss: Any) -> None:
