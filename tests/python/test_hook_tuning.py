@@ -42,7 +42,8 @@ def tuned(folder: Path, asked: dict[str, Any], *words: str) -> tuple[dict[str, A
     (folder / "train.py").write_text(JOB)
     job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked))
     assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
-    return json.loads((folder / "tune.json").read_text()), job.process.stdout
+    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    return said, job.process.stdout
 
 
 def test_a_job_that_is_not_tuned_has_nothing_of_it(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 def of(found: dict[str, Any], lever: str) -> dict[str, Any]:
-    (entry,) = [one for one in found["levers"] if one["id"] == lever]
+    entries: list[dict[str, Any]] = [one for one in found["levers"] if one["id"] == lever]
+    (entry,) = entries
     return entry
 
 

@@ -32,6 +32,7 @@ class Diary:
         self._backwards = 0
         self._backwards_of_steps = 0  # without those whose step has not come yet
         self._windows: list[list[float]] = []
+        self._window_steps = 2  # by the last window: as many as take about _WINDOW_S
         self._window_began: tuple[int, float] | None = None
         self._graphs: list[list[int]] = []
         self._last_loss: Any = None
@@ -64,26 +65,28 @@ class Diary:
         self._count_graphs()
         now = time.monotonic()
         if self._parity is None and self._steps >= _FIRST_AT_STEP:
-            self._measure_window(now)
+            self._measure_window()
         due = now - self._written_at > _PERIOD_S
         of_parity = self._parity is not None and self._steps <= self._parity.steps
         if self._steps == _FIRST_AT_STEP or of_parity or (self._steps > _FIRST_AT_STEP and due):
             self._written_at = now
             self.write()
 
-    def _measure_window(self, now: float) -> None:
+    def _measure_window(self) -> None:
         """On a GPU the job's thread runs ahead by as many steps as fit into the queue, so that what
         it takes between two steps tells little. Between two waits for the GPU all is done."""
         cuda = self._torch.cuda
         began = self._window_began
-        if began is not None and now - began[1] < _WINDOW_S:
+        if began is not None and self._steps - began[0] < self._window_steps:
             return
         if not cuda.is_available() or not cuda.is_initialized():
             return
         cuda.synchronize()
         ended = time.monotonic()
         if began is not None and len(self._windows) < _MOST_WINDOWS:
-            self._windows.append([self._steps - began[0], ended - began[1]])
+            took = [self._steps - began[0], ended - began[1]]
+            self._windows.append(took)
+            self._window_steps = max(1, round(_WINDOW_S * took[0] / max(took[1], 1e-6)))
         self._window_began = (self._steps, ended)
 
     def _count_graphs(self) -> None:

@@ -122,7 +122,7 @@ class Job:
         trained = self.parameters()
         own = {id(parameter) for parameter in module.parameters()}
         owned = sum(parameter.numel() for parameter in trained if id(parameter) in own)
-        return 2 * owned > sum(parameter.numel() for parameter in trained)
+        return bool(2 * owned > sum(parameter.numel() for parameter in trained))
 
     def _apply_all(self) -> None:
         self._done = True
