@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   cli::add_attach_command(line, context);
   cli::add_emulate_command(line, context);
   cli::add_rehearse_command(line, context);
+  cli::add_tune_command(line, context);
   cli::add_diagnose_command(line, context);
   cli::add_report_command(line, context);
   cli::add_bench_command(line, context);

@@ -1,0 +1,34 @@
+"""What `unstarve tune` has the hook do in one of its trials: apply levers, record losses.
+
+UNSTARVE_TUNE is a JSON object: "levers" maps the names of levers to their settings, "survey" asks
+which levers would not apply and why, "parity" has {"steps", "seed"} of a run that records losses.
+Without the variable nothing of this folder is imported. What was done is in RUN/tune.json
+(docs/formats/tune.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from types import ModuleType
+from typing import Any
+
+
+def begin(torch: ModuleType) -> None:
+    """Right after torch was imported: no model and no optimizer is there yet."""
+    from ..recorder import RECORDER, _is_child
+
+    if _is_child():
+        return
+    wanted: dict[str, Any] = json.loads(os.environ["UNSTARVE_TUNE"])
+    from .diary import Diary
+    from .job import Job
+    from .parity import Parity
+
+    parity = wanted.get("parity")
+    recorded = Parity(torch, int(parity["steps"]), int(parity["seed"])) if parity else None
+    diary = Diary(torch, RECORDER.run_dir, recorded)
+    job = Job(torch, wanted.get("levers") or {}, bool(wanted.get("survey")), diary)
+    job.watch()
+    if recorded is not None:
+        recorded.watch()

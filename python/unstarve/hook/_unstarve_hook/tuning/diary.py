@@ -1,0 +1,152 @@
+"""What a trial has to say for itself: RUN/tune.json, written anew about once a second."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from ..recorder import RECORDER
+from .parity import Parity, number
+
+_FIRST_AT_STEP = 3
+_PERIOD_S = 1.0
+_MOST_GRAPHS = 32
+_WINDOW_S = 0.25
+_MOST_WINDOWS = 4000
+
+
+class Diary:
+    """Of the process that trains; other processes of the job, which make no step, write none."""
+
+    def __init__(self, torch: Any, run_dir: str, parity: Parity | None) -> None:
+        self._torch = torch
+        self._path = os.path.join(run_dir, "tune.json")
+        self._parity = parity
+        self._pid = os.getpid()
+        self._facts: dict[str, Any] = {"applied": [], "refused": {}, "why_not": {}, "job": {}}
+        self._steps = 0
+        self._backwards = 0
+        self._backwards_of_steps = 0  # without those whose step has not come yet
+        self._windows: list[list[float]] = []
+        self._window_steps = 2  # by the last window: as many as take about _WINDOW_S
+        self._window_began: tuple[int, float] | None = None
+        self._graphs: list[list[int]] = []
+        self._last_loss: Any = None
+        self._written_at = 0.0
+        self._ours = os.environ.get("RANK", "0") == "0"  # of several ranks one speaks
+        atexit.register(self._end)
+
+    def applied(self, lever: str) -> None:
+        self._facts["applied"].append(lever)
+
+    def refused(self, lever: str, reason: str) -> None:
+        self._facts["refused"][lever] = reason
+
+    def surveyed(self, why_not: dict[str, str | None]) -> None:
+        self._facts["why_not"] = why_not
+
+    def describe(self, **facts: Any) -> None:
+        self._facts["job"].update(facts)
+
+    def backward(self, loss: Any) -> None:
+        """The loss is kept, and looked at when nobody waits for it."""
+        self._backwards += 1
+        self._last_loss = loss.detach()
+        if self._parity is not None:
+            self._parity.backward(loss)
+
+    def stepped(self) -> None:
+        self._steps += 1
+        self._backwards_of_steps = self._backwards
+        self._count_graphs()
+        now = time.monotonic()
+        if self._parity is None and self._steps >= _FIRST_AT_STEP:
+            self._measure_window()
+        due = now - self._written_at > _PERIOD_S
+        of_parity = self._parity is not None and self._steps <= self._parity.steps
+        if self._steps == _FIRST_AT_STEP or of_parity or (self._steps > _FIRST_AT_STEP and due):
+            self._written_at = now
+            self.write()
+
+    def _measure_window(self) -> None:
+        """On a GPU the job's thread runs ahead by as many steps as fit into the queue, so that what
+        it takes between two steps tells little. Between two waits for the GPU all is done."""
+        cuda = self._torch.cuda
+        began = self._window_began
+        if began is not None and self._steps - began[0] < self._window_steps:
+            return
+        if not cuda.is_available() or not cuda.is_initialized():
+            return
+        cuda.synchronize()
+        ended = time.monotonic()
+        if began is not None and len(self._windows) < _MOST_WINDOWS:
+            took = [self._steps - began[0], ended - began[1]]
+            self._windows.append(took)
+            self._window_steps = max(1, round(_WINDOW_S * took[0] / max(took[1], 1e-6)))
+        self._window_began = (self._steps, ended)
+
+    def _count_graphs(self) -> None:
+        """How many graphs torch.compile has made, at the steps at which there were more."""
+        dynamo = sys.modules.get("torch._dynamo.utils")
+        if dynamo is None:
+            return
+        made = int(dynamo.counters["stats"].get("unique_graphs", 0))
+        if made and (not self._graphs or self._graphs[-1][1] != made):
+            self._graphs.append([self._steps, made])
+            del self._graphs[:-_MOST_GRAPHS]
+
+    def write(self, **more: Any) -> None:
+        if not self._ours or os.getpid() != self._pid:
+            return
+        facts = {
+            **self._facts,
+            "steps": self._steps,
+            "backwards": self._backwards_of_steps,
+            "windows": self._windows,
+            "graphs": self._graphs,
+            "peak_memory_bytes": self._peak_memory(),
+            **(self._parity.facts() if self._parity is not None else {}),
+            **more,
+        }
+        beside = f"{self._path}.{self._pid}"
+        with open(beside, "w", encoding="utf-8", errors="replace") as file:
+            json.dump(facts, file, allow_nan=False)
+        os.replace(beside, self._path)
+
+    def _peak_memory(self) -> int:
+        """Of the GPU's allocator where there is one in use, else of the process."""
+        torch = self._torch
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            return int(torch.cuda.max_memory_reserved())
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def _end(self) -> None:
+        try:
+            error = _uncaught()
+            if self._steps == 0 and error is None:
+                return
+            self.write(error=error, last_loss=self._ending_loss(error))
+        except Exception as problem:
+            RECORDER.note_error(problem)
+
+    def _ending_loss(self, error: str | None) -> Any:
+        """A number, "nan" or "inf"; nothing where there is none or the device may be gone."""
+        loss, self._last_loss = self._last_loss, None
+        if error is not None or loss is None or loss.numel() != 1:
+            return None
+        return number(float(loss))
+
+
+def _uncaught() -> str | None:
+    """The exception that ends the process, as its class and its first words."""
+    value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if value is None or isinstance(value, (KeyboardInterrupt, SystemExit)):
+        return None
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}: {value}"[:500]

@@ -1,0 +1,202 @@
+"""Finds a job's model and optimizer without a word from the job, and applies levers to them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from typing import Any
+
+from ..recorder import RECORDER
+from ..wrap import in_the_place_of, put
+from . import levers
+from .diary import Diary
+from .refusal import LeverRefusedError
+
+#: So many outermost calls are looked at before the model is given up.
+_MOST_CALLS = 200
+
+
+class Job:
+    """The root is the outermost module that is called, with gradients on, and owns most of what the
+    optimizer trains. Levers are applied right before that call."""
+
+    def __init__(self, torch: Any, wanted: dict[str, Any], survey: bool, diary: Diary) -> None:
+        self.torch = torch
+        self.root: Any = None
+        self.device = "cpu"
+        self.inputs: list[Any] = []  # tensors of the root's first call
+        self._wanted = wanted
+        self._survey = survey
+        self._diary = diary
+        self._optimizers: list[weakref.ref[Any]] = []
+        self._thread = threading.get_ident()
+        self._calls = 0
+        self._inside = False
+        self._done = False
+
+    @property
+    def optimizers(self) -> list[Any]:
+        return [optimizer for one in self._optimizers if (optimizer := one()) is not None]
+
+    def parameters(self) -> list[Any]:
+        """What optimizers train."""
+        groups = [group for one in self.optimizers for group in one.param_groups]
+        return [parameter for group in groups for parameter in group["params"]]
+
+    def watch(self) -> None:
+        self._watch_optimizers()
+        self._watch_calls()
+        self._watch_backward()
+
+    def _watch_optimizers(self) -> None:
+        module: Any = sys.modules["torch.optim.optimizer"]  # not always an attribute
+        original = module.Optimizer.__init__
+
+        def __init__(optimizer: Any, *arguments: Any, **named: Any) -> None:
+            original(optimizer, *arguments, **named)
+            self._optimizers.append(weakref.ref(optimizer))
+
+        put(module.Optimizer, "__init__", in_the_place_of(original, __init__))
+        module.register_optimizer_step_pre_hook(self._before_step)
+        module.register_optimizer_step_post_hook(self._after_step)
+
+    def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        """At the latest: no module was seen to be the root, and the first step comes."""
+        if not self._done:
+            self._apply_all()
+
+    def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        try:
+            self._diary.stepped()
+        except Exception as error:
+            RECORDER.note_error(error)
+
+    def _watch_backward(self) -> None:
+        tensor = self.torch.Tensor
+        original = tensor.backward
+        note = self._diary.backward
+
+        def backward(loss: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                note(loss)
+            except Exception as error:
+                RECORDER.note_error(error)
+            return original(loss, *arguments, **named)
+
+        put(tensor, "backward", in_the_place_of(original, backward))
+
+    def _watch_calls(self) -> None:
+        module_class = self.torch.nn.Module
+        original = module_class.__call__
+
+        def __call__(module: Any, *arguments: Any, **named: Any) -> Any:
+            if self._done or self._inside or threading.get_ident() != self._thread:
+                return original(module, *arguments, **named)
+            self._inside = True
+            try:
+                self._consider(module, arguments, named)
+                return original(module, *arguments, **named)
+            finally:
+                self._inside = False
+                if self._done and vars(module_class).get("__call__") is __call__:
+                    module_class.__call__ = original
+
+        put(module_class, "__call__", in_the_place_of(original, __call__))
+
+    def _consider(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Raises nothing: the job's call follows."""
+        try:
+            if not self.torch.is_grad_enabled() or not self._optimizers:
+                return
+            self._calls += 1
+            if self._calls > _MOST_CALLS or self._owns_most(module):
+                self.root = module if self._calls <= _MOST_CALLS else None
+                self.inputs = tensors_of([*arguments, *named.values()])
+                self._apply_all()
+        except Exception as error:
+            self._done = True
+            RECORDER.note_error(error)
+
+    def _owns_most(self, module: Any) -> bool:
+        trained = self.parameters()
+        own = {id(parameter) for parameter in module.parameters()}
+        owned = sum(parameter.numel() for parameter in trained if id(parameter) in own)
+        return bool(2 * owned > sum(parameter.numel() for parameter in trained))
+
+    def _apply_all(self) -> None:
+        self._done = True
+        trained = self.parameters()
+        self.device = trained[0].device.type if trained else "cpu"
+        self._describe()
+        if self._survey:
+            self._diary.surveyed({name: self._why_not(name, {}) for name in levers.NAMES})
+        for name in (name for name in levers.NAMES if name in self._wanted):
+            settings = self._wanted[name]
+            reason = self._why_not(name, settings)
+            if reason is None:
+                try:
+                    levers.get(name).apply(self, settings)
+                    self._diary.applied(name)
+                    continue
+                except Exception as error:
+                    reason = f"{type(error).__name__}: {error}"[:200]
+            self._diary.refused(name, reason)
+        for name in self._wanted:
+            if name not in levers.NAMES:
+                self._diary.refused(name, "no such lever in the hook")
+        parity = self._diary._parity
+        if parity is not None and self.root is not None:
+            self.around_forward(lambda call, given, named: _counted(parity, call, given, named))
+
+    def _why_not(self, name: str, settings: dict[str, Any]) -> str | None:
+        """None where the lever applies."""
+        try:
+            lever = levers.get(name)
+            if self.root is None and lever.NEEDS_ROOT:
+                return "no module that is called as a whole owns most of what is trained"
+            lever.check(self, settings)
+        except LeverRefusedError as refused:
+            return str(refused)
+        except Exception as error:
+            RECORDER.note_error(error)
+            return f"{type(error).__name__}: {error}"[:200]
+        return None
+
+    def _describe(self) -> None:
+        kinds = [type(optimizer).__name__ for optimizer in self.optimizers]
+        self._diary.describe(
+            device=self.device,
+            model=type(self.root).__name__ if self.root is not None else "",
+            optimizer=kinds[0] if kinds else "",
+            parameters=sum(parameter.numel() for parameter in self.parameters()),
+            threads=self.torch.get_num_threads(),
+            torch=str(self.torch.__version__),
+        )
+
+    def around_forward(self, around: Any) -> None:
+        """`around(forward, arguments, named)` is called in the place of the root's forward."""
+        import functools
+
+        inner = self.root.forward
+
+        @functools.wraps(inner)
+        def forward(*arguments: Any, **named: Any) -> Any:
+            return around(inner, arguments, named)
+
+        self.root.forward = forward
+
+
+def _counted(parity: Any, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    parity.called(tensors_of([*arguments, *named.values()]))
+    return call(*arguments, **named)
+
+
+def tensors_of(things: Any) -> list[Any]:
+    """Tensors among these, and one level into lists, tuples and dicts."""
+    found = []
+    for thing in things:
+        inner = thing if isinstance(thing, (list, tuple)) else [thing]
+        inner = list(thing.values()) if isinstance(thing, dict) else inner
+        found += [one for one in inner if hasattr(one, "is_floating_point")]
+    return found

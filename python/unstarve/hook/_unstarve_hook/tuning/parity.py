@@ -1,0 +1,77 @@
+"""Records, in a run made for that, what the training computes: losses and norms of gradients."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from typing import Any
+
+from ..recorder import RECORDER
+from ..wrap import in_the_place_of, put
+
+#: What generators begin with where the job does not seed them.
+_SEED = 20260
+
+
+def number(value: float) -> Any:
+    """JSON has no word for what is not finite."""
+    return value if math.isfinite(value) else "nan" if math.isnan(value) else "inf"
+
+
+class Parity:
+    """The seed of a run is an offset: 0 is the job's own. So runs of several seeds differ also
+    where the job seeds torch itself."""
+
+    def __init__(self, torch: Any, steps: int, seed: int) -> None:
+        self.steps = steps
+        self._torch = torch
+        self._seed = seed
+        self._losses: list[Any] = []
+        self._norms: list[Any] = []
+        self._samples: list[int] = []
+
+    def watch(self) -> None:
+        torch, offset = self._torch, self._seed
+        original = torch.manual_seed
+
+        def manual_seed(seed: Any) -> Any:
+            return original(int(seed) + offset)
+
+        ours = in_the_place_of(original, manual_seed)
+        put(torch, "manual_seed", ours)
+        put(torch.random, "manual_seed", ours)
+        original(_SEED + offset)
+        random.seed(_SEED + offset)
+        numpy: Any = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.random.seed(_SEED + offset)
+        optimizers: Any = sys.modules["torch.optim.optimizer"]
+        optimizers.register_optimizer_step_pre_hook(self._before_step)
+
+    def backward(self, loss: Any) -> None:
+        if len(self._losses) < self.steps:
+            self._losses.append(number(float(loss.detach())) if loss.numel() == 1 else None)
+
+    def called(self, tensors: list[Any]) -> None:
+        """The root model was called: how many rows its first input has."""
+        if len(self._samples) < self.steps and tensors and tensors[0].dim() > 0:
+            self._samples.append(int(tensors[0].shape[0]))
+
+    def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        if len(self._norms) >= self.steps:
+            return
+        try:
+            squares = 0.0
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    gradient = parameter.grad
+                    if gradient is not None and not gradient.is_sparse:
+                        squares += float(gradient.detach().float().norm()) ** 2
+            self._norms.append(number(math.sqrt(squares) if squares >= 0 else math.nan))
+        except Exception as error:
+            self._norms.append(None)
+            RECORDER.note_error(error)
+
+    def facts(self) -> dict[str, Any]:
+        return {"losses": self._losses, "gradients": self._norms, "rows": self._samples}

@@ -1,0 +1,59 @@
+#include "report/tuning/tuning_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace unstarve::report {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json absent(const char* why) { return {{"absent", why}}; }
+
+Json speed_json(const std::optional<predict::Speedup>& speed) {
+  if (!speed) return absent("not_observed");
+  return {{"speedup", speed->speedup}, {"low", speed->low}, {"high", speed->high}};
+}
+
+Json bytes_json(std::int64_t bytes) { return bytes > 0 ? Json(bytes) : absent("not_observed"); }
+
+Json lever_json(const tune::LeverResult& lever) {
+  return {{"id", lever.lever.id},
+          {"what", lever.lever.what},
+          {"tried", lever.tried},
+          {"kept", lever.kept},
+          {"proposed", lever.proposed},
+          {"speedup", speed_json(lever.speedup)},
+          {"parity", tune::to_string(lever.parity)},
+          {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
+          {"cold_s", lever.tried && lever.cold_s > 0 ? Json(lever.cold_s) : absent("not_observed")},
+          {"why", lever.why}};
+}
+
+}  // namespace
+
+std::string tuning_json(const tune::TuneResult& result) {
+  Json levers = Json::array();
+  Json changes = Json::array();
+  for (const tune::LeverResult& lever : result.levers) {
+    levers.push_back(lever_json(lever));
+    if (lever.kept) changes.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
+  }
+  const tune::TrialResult& job = result.baseline;
+  const Json json = {{"schema", "unstarve.tune/1"},
+                     {"levers", levers},
+                     {"trials", result.trials},
+                     {"noise_ratio", result.noise_ratio},
+                     {"baseline",
+                      {{"step_us", job.mean_step_s * 1e6},
+                       {"samples_per_step", job.samples_per_step > 0 ? Json(job.samples_per_step)
+                                                                     : absent("not_observed")},
+                       {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
+                       {"device", job.device}}},
+                     {"unfinished", result.unfinished},
+                     {"losses", result.losses_remark},
+                     {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace unstarve::report

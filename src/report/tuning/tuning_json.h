@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "tune/search.h"
+
+namespace unstarve::report {
+
+/// One object, as docs/formats/tune.md has it.
+std::string tuning_json(const tune::TuneResult& result);
+
+}  // namespace unstarve::report

@@ -1,0 +1,93 @@
+#include "report/tuning/tuning_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace unstarve::report {
+
+namespace {
+
+constexpr double kNoisy = 0.1;
+constexpr int kGainWidth = 22;
+constexpr int kMemoryWidth = 9;
+constexpr int kParityWidth = 12;
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+std::string speed_text(const std::optional<predict::Speedup>& speed) {
+  if (!speed) return "-";
+  return fmt::format("{:.2f}x [{:.2f}..{:.2f}]", speed->speedup, speed->low, speed->high);
+}
+
+std::string memory_text(std::int64_t bytes) {
+  return bytes > 0 ? fmt::format("{:.2f} GiB", static_cast<double>(bytes) / kGiB) : "-";
+}
+
+std::string parity_text(const tune::LeverResult& lever) {
+  if (!lever.speedup && lever.parity == tune::Parity::kNotNeeded) return "-";
+  std::string text(tune::to_string(lever.parity));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  const bool judged = lever.kept || lever.parity != tune::Parity::kNotNeeded;
+  return judged ? text : "-";
+}
+
+std::string outcome(const tune::LeverResult& lever) {
+  if (lever.kept) return "kept: " + lever.why;
+  return lever.tried ? lever.why : "not tried: " + lever.why;
+}
+
+std::string row(const std::string& id, int id_width, const std::string& gain,
+                const std::string& memory, const std::string& parity) {
+  return "  " + pad_right(id, id_width) + "  " + pad_right(gain, kGainWidth) +
+         pad_left(memory, kMemoryWidth) + "  " + pad_right(parity, kParityWidth) + "  ";
+}
+
+}  // namespace
+
+std::string lever_sentence(const tune::LeverResult& lever) {
+  const std::string gain = lever.speedup ? speed_text(lever.speedup) + ", " : "";
+  return fmt::format("{}: {}{}", lever.lever.id, gain, outcome(lever));
+}
+
+std::string render_tuning(const tune::TuneResult& result, const TextOptions& options) {
+  int id_width = 8;
+  for (const tune::LeverResult& lever : result.levers) {
+    if (lever.tried) id_width = std::max(id_width, display_width(lever.lever.id));
+  }
+  std::string text = row("lever", id_width, "gain", "memory", "parity") + "kept or not, why\n";
+  text += row("as it is", id_width, fmt::format("noise {:.1f} %", 100 * result.noise_ratio),
+              memory_text(result.baseline.peak_memory_bytes), "-");
+  text += fmt::format("{:.2f} ms a step on {}\n", 1e3 * result.baseline.mean_step_s,
+                      printable(result.baseline.device, options));
+  for (const tune::LeverResult& lever : result.levers) {
+    if (!lever.tried) continue;
+    const std::string first =
+        row(printable(lever.lever.id, options), id_width, speed_text(lever.speedup),
+            memory_text(lever.peak_memory_bytes), parity_text(lever));
+    text += hanging(first, printable(outcome(lever), options), options);
+  }
+  for (const tune::LeverResult& lever : result.levers) {
+    if (lever.tried) continue;
+    text +=
+        hanging("  not tried: ", printable(lever.lever.id + ": " + lever.why, options), options);
+  }
+  if (result.noise_ratio > kNoisy) {
+    text += "Two runs of the job as it is differ that much: repeat this on a quiet machine.\n";
+  }
+  if (!result.unfinished.empty()) {
+    text += hanging("", "The search is not finished: " + printable(result.unfinished, options),
+                    options);
+  }
+  if (result.kept.empty()) return text + "Nothing is kept: the job is best as it is.\n";
+  text += result.best
+              ? fmt::format("Kept, together {} faster. To make it permanent:\n",
+                            speed_text(result.best))
+              : "Kept. Together they were not measured against the job. To make it permanent:\n";
+  for (const tune::LeverResult& lever : result.levers) {
+    if (!lever.kept) continue;
+    text += hanging("  - ", printable(lever.lever.permanent, options), options);
+  }
+  return text;
+}
+
+}  // namespace unstarve::report

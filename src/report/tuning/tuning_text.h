@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "report/text/terminal.h"
+#include "tune/search.h"
+
+namespace unstarve::report {
+
+/// The table of levers, what was kept, and what makes it permanent.
+std::string render_tuning(const tune::TuneResult& result, const TextOptions& options);
+
+/// "bf16_autocast: 1.31x [1.28..1.34], kept: faster, same results", for progress.
+std::string lever_sentence(const tune::LeverResult& lever);
+
+}  // namespace unstarve::report

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tune/levers/lever.h"
+#include "tune/trials/trial_result.h"
+
+namespace unstarve::tune {
+
+/// Whether a job computes with a lever what it computes without.
+enum class Parity : std::uint8_t { kOk, kFailed, kNotObserved, kNotNeeded };
+/// "ok", "failed", "not_observed", "not_needed".
+std::string_view to_string(Parity parity);
+
+/// The job as it is: twice with its own seed, and with others.
+struct ParityBaseline {
+  TrialResult same;
+  TrialResult same_again;
+  std::vector<TrialResult> other_seeds;
+};
+
+struct ParityVerdict {
+  Parity parity = Parity::kNotObserved;
+  std::string why;
+};
+
+/// `candidate`: the job with the lever and its own seed. The first losses and norms of gradients
+/// are compared one by one, within what rounding explains and what two runs of the same seed differ
+/// by; all of them as means of five, which stay in the band of the seeds.
+ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& candidate,
+                           Numerics numerics);
+
+/// Why the baseline tells nothing; empty where it does.
+std::string why_not_observed(const ParityBaseline& baseline);
+
+}  // namespace unstarve::tune

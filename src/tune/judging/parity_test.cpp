@@ -1,0 +1,77 @@
+#include "tune/judging/parity.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace unstarve::tune {
+namespace {
+
+TrialResult recorded(double shift, double noise = 0) {
+  TrialResult result;
+  for (int i = 0; i < 20; ++i) {
+    result.losses.push_back(2.0 - 0.03 * i + shift + (i % 2 == 0 ? noise : -noise));
+    result.gradient_norms.push_back(1.0 + shift);
+    result.rows.push_back(8);
+  }
+  return result;
+}
+
+ParityBaseline seeds() { return {recorded(0), recorded(0), {recorded(0.05), recorded(-0.05)}}; }
+
+TEST(Parity, SmallRoundingHoldsForWhatMayRound) {
+  EXPECT_EQ(judge_parity(seeds(), recorded(0.005), Numerics::kRounding).parity, Parity::kOk);
+  EXPECT_EQ(judge_parity(seeds(), recorded(0.005), Numerics::kExact).parity, Parity::kFailed);
+  EXPECT_EQ(judge_parity(seeds(), recorded(1e-5), Numerics::kExact).parity, Parity::kOk);
+}
+
+TEST(Parity, WhatDriftsOutOfTheSeedsBandFails) {
+  TrialResult drifting = recorded(0);
+  for (std::size_t i = 5; i < drifting.losses.size(); ++i) drifting.losses[i] += 0.3;
+  const ParityVerdict verdict = judge_parity(seeds(), drifting, Numerics::kRounding);
+  EXPECT_EQ(verdict.parity, Parity::kFailed);
+  EXPECT_NE(verdict.why.find("steps 6 to 10"), std::string::npos);
+}
+
+TEST(Parity, OtherGradientsFailWhereTheLossIsTheSame) {
+  TrialResult frozen = recorded(0);
+  for (double& norm : frozen.gradient_norms) norm = 0.4;  // half of the model is not trained
+  EXPECT_EQ(judge_parity(seeds(), frozen, Numerics::kRounding).parity, Parity::kFailed);
+  frozen.gradient_norms.clear();
+  EXPECT_EQ(judge_parity(seeds(), frozen, Numerics::kRounding).parity, Parity::kFailed);
+}
+
+TEST(Parity, NotFiniteAndMissingLossesFail) {
+  TrialResult bad = recorded(0);
+  bad.losses[19] = std::nan("");
+  EXPECT_EQ(judge_parity(seeds(), bad, Numerics::kRounding).parity, Parity::kFailed);
+  bad = recorded(0);
+  bad.losses.pop_back();
+  EXPECT_EQ(judge_parity(seeds(), bad, Numerics::kRounding).parity, Parity::kFailed);
+  bad = recorded(0);
+  bad.rows[3] = 4;
+  EXPECT_EQ(judge_parity(seeds(), bad, Numerics::kRounding).parity, Parity::kFailed);
+}
+
+TEST(Parity, AJobThatDiffersFromItselfAllowsThatMuch) {
+  ParityBaseline unsteady = seeds();
+  unsteady.same_again = recorded(0, 0.1);
+  EXPECT_EQ(judge_parity(unsteady, recorded(0, 0.15), Numerics::kRounding).parity, Parity::kOk);
+  EXPECT_EQ(judge_parity(seeds(), recorded(0, 0.15), Numerics::kRounding).parity, Parity::kFailed);
+}
+
+TEST(Parity, ZeroAndUnseenLossesAreNotObserved) {
+  ParityBaseline none = seeds();
+  for (double& loss : none.same.losses) loss = 0;
+  EXPECT_EQ(judge_parity(none, recorded(0), Numerics::kRounding).parity, Parity::kNotObserved);
+  none.same.losses.clear();
+  EXPECT_EQ(judge_parity(none, recorded(0), Numerics::kRounding).parity, Parity::kNotObserved);
+}
+
+TEST(Parity, OtherDrawsStayInTheBand) {
+  EXPECT_EQ(judge_parity(seeds(), recorded(0.06), Numerics::kRedrawn).parity, Parity::kOk);
+  EXPECT_EQ(judge_parity(seeds(), recorded(0.3), Numerics::kRedrawn).parity, Parity::kFailed);
+}
+
+}  // namespace
+}  // namespace unstarve::tune

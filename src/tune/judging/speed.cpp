@@ -1,0 +1,55 @@
+#include "tune/judging/speed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "predict/verification.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr double kSameWork = 0.01;
+
+predict::RunMeasurement measurement_of(const TrialResult& result, bool per_sample) {
+  predict::RunMeasurement run;
+  const double samples = per_sample && result.samples_per_step > 0 ? result.samples_per_step : 1;
+  for (const double step : result.steps_s) run.steps_s.push_back(step / samples);
+  run.mean_step_s = result.mean_step_s / samples;
+  return run;
+}
+
+bool differs(double before, double after) {
+  return before > 0 && after > 0 && std::abs(after / before - 1) > kSameWork;
+}
+
+}  // namespace
+
+predict::Speedup speedup_between(const TrialResult& before, const TrialResult& after,
+                                 const TrialResult& again, bool per_sample) {
+  return predict::measured_between(measurement_of(before, per_sample),
+                                   measurement_of(after, per_sample),
+                                   measurement_of(again, per_sample));
+}
+
+double noise_between(const TrialResult& one, const TrialResult& other) {
+  return std::abs(std::exp(std::abs(std::log(one.mean_step_s / other.mean_step_s))) - 1);
+}
+
+double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
+
+std::string less_work(const TrialResult& before, const TrialResult& after) {
+  if (differs(before.samples_per_step, after.samples_per_step)) {
+    return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work",
+                       after.samples_per_step, before.samples_per_step);
+  }
+  if (differs(before.backwards_per_step, after.backwards_per_step)) {
+    return fmt::format("a step has {:.2f} backward passes, not {:.2f}: it is other work",
+                       after.backwards_per_step, before.backwards_per_step);
+  }
+  return {};
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tune/levers/lever.h"
+
+namespace unstarve::tune {
+
+/// An argument of the script that the tuner was told of: "batch=--batch-size".
+struct Argument {
+  std::string name;        // "batch"; "workers" and "batch" are understood
+  std::string option;      // "--batch-size"
+  std::int64_t value = 0;  // as the command says it
+};
+
+/// Reads NAME=--OPTION and finds the option's value in the command. Errors: kInvalidArgument where
+/// the form is another, or the command does not say the option with a number.
+Result<Argument> read_argument(const std::string& text, const std::vector<std::string>& command);
+
+/// What the catalogue is made for.
+struct TunedJob {
+  std::string device;        // "cpu", "cuda"; as the hook saw it
+  std::int64_t threads = 0;  // of torch, in the job as it is
+  std::int64_t cpus = 1;     // that it may use
+};
+
+/// Every lever that could be tried, in the order in which they are.
+std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& arguments);
+
+/// The command with the levers' arguments in it.
+std::vector<std::string> with_arguments(std::vector<std::string> command,
+                                        const std::vector<const Lever*>& levers);
+
+/// UNSTARVE_TUNE's "levers" for these, as JSON.
+std::string hook_levers(const std::vector<const Lever*>& levers);
+
+}  // namespace unstarve::tune

@@ -1,0 +1,64 @@
+#include "tune/levers/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace unstarve::tune {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has(const std::vector<Lever>& levers, const std::string& id) {
+  return std::any_of(levers.begin(), levers.end(), [&](const Lever& one) { return one.id == id; });
+}
+
+TEST(Catalogue, AnArgumentIsReadFromTheCommand) {
+  const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
+  const auto workers = read_argument("workers=--workers", command);
+  ASSERT_TRUE(workers.has_value());
+  EXPECT_EQ(workers->value, 2);
+  EXPECT_EQ(read_argument("batch=--batch-size", command)->value, 32);
+  for (const char* wrong : {"", "=", "batch", "batch=", "=--b", "batch=--other", "Batch=--workers",
+                            "../x=--workers", "batch=train.py"}) {
+    EXPECT_FALSE(read_argument(wrong, command).has_value()) << wrong;
+  }
+}
+
+TEST(Catalogue, ArgumentsArePutIntoTheCommand) {
+  const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
+  const std::vector<Argument> arguments = {{"workers", "--workers", 2},
+                                           {"batch", "--batch-size", 32}};
+  const std::vector<Lever> levers = levers_for({"cpu", 2, 2}, arguments);
+  std::vector<const Lever*> chosen;
+  for (const Lever& lever : levers) {
+    if (lever.id == "workers=4" || lever.id == "batch=64") chosen.push_back(&lever);
+  }
+  EXPECT_EQ(with_arguments(command, chosen),
+            (Words{"python", "train.py", "--workers", "4", "--batch-size=64"}));
+  EXPECT_TRUE(has(levers, "batch=16"));
+  EXPECT_FALSE(has(levers, "batch=32"));
+  EXPECT_FALSE(has(levers, "workers=2"));
+}
+
+TEST(Catalogue, EachDeviceHasItsLevers) {
+  const std::vector<Lever> cpu = levers_for({"cpu", 4, 4}, {});
+  EXPECT_TRUE(has(cpu, "threads=2") && has(cpu, "kept_memory"));
+  EXPECT_FALSE(has(cpu, "threads=4") || has(cpu, "cudnn_benchmark"));
+  const std::vector<Lever> gpu = levers_for({"cuda", 4, 4}, {});
+  EXPECT_TRUE(has(gpu, "cudnn_benchmark") && has(gpu, "expandable_segments"));
+  EXPECT_FALSE(has(gpu, "threads=2"));
+}
+
+TEST(Catalogue, TheHookIsToldOfItsOwnLeversAlone) {
+  const std::vector<Lever> levers = levers_for({"cpu", 4, 4}, {{"batch", "--b", 8}});
+  std::vector<const Lever*> chosen;
+  for (const Lever& lever : levers) {
+    if (lever.id == "threads=2" || lever.id == "batch=16") chosen.push_back(&lever);
+  }
+  EXPECT_EQ(hook_levers(chosen), R"({"threads":{"count":2}})");
+  EXPECT_EQ(hook_levers({}), "{}");
+}
+
+}  // namespace
+}  // namespace unstarve::tune

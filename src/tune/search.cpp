@@ -1,0 +1,410 @@
+#include "tune/search.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tune/judging/speed.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
+constexpr double kFirstStepAtLeastS = 60;
+constexpr int kSeeds = 3;
+
+/// A lever that was faster by itself.
+struct Winner {
+  std::size_t index = 0;  // of TuneResult::levers
+  double speedup = 1;
+  TrialResult run;
+};
+
+std::string in_words(const predict::Speedup& speed) {
+  return fmt::format("{:.3f}x [{:.3f}..{:.3f}]", speed.speedup, speed.low, speed.high);
+}
+
+class Search {
+ public:
+  Search(Trials& trials, const SearchOptions& options, SearchListener& listener)
+      : trials_(trials), options_(options), listener_(listener) {}
+
+  Result<TuneResult> run() {
+    if (const Status based = measure_baseline(); !based) return forward_error(based);
+    choose_levers();
+    Status done = screen();
+    if (done) done = combine();
+    if (done) done = leave_one_out();
+    if (done) done = confirm();
+    if (!done) {
+      if (done.error().code != ErrorCode::kTimeout) return forward_error(done);
+      result_.unfinished = done.error().message;
+      say_untried();
+    }
+    for (const std::size_t index : kept_) {
+      result_.levers[index].kept = true;
+      result_.kept.push_back(result_.levers[index].lever.id);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Result<TrialResult> make(TrialRequest request) {
+    ++result_.trials;
+    if (result_.baseline.cold_s > 0) {
+      request.first_step_within_s =
+          std::max(kFirstStepAtLeastS, kFirstStepTimes * result_.baseline.cold_s);
+    }
+    listener_.begins(request, result_.trials);
+    return trials_.run(request);
+  }
+
+  Result<TrialResult> make(const std::string& label, const std::vector<std::string>& levers,
+                           bool until_known) {
+    TrialRequest request;
+    request.label = label;
+    request.levers = levers;
+    request.until_known = until_known;
+    if (!until_known && !levers.empty()) request.baseline_step_s = result_.baseline.mean_step_s;
+    return make(std::move(request));
+  }
+
+  /// A run that has to be measured: the job without a lever, or with what is kept.
+  Result<TrialResult> make_measured(const std::string& label,
+                                    const std::vector<std::string>& levers, bool until_known) {
+    auto made = make(label, levers, until_known);
+    if (made && made->ending != Ending::kMeasured) {
+      return fail(ErrorCode::kJobFailed, "{}: {}{}{}", label, to_string(made->ending),
+                  made->why.empty() ? "" : ": ", made->why);
+    }
+    return made;
+  }
+
+  Status measure_baseline() {
+    TrialRequest first;
+    first.label = "baseline";
+    first.survey = true;
+    auto before = make(first);
+    if (!before) return forward_error(before);
+    if (before->ending != Ending::kMeasured) {
+      return fail(ErrorCode::kJobFailed, "the job as it is: {}: {}", to_string(before->ending),
+                  before->why);
+    }
+    if (!before->surveyed) {
+      return fail(ErrorCode::kNotSupported,
+                  "the hook saw no step of an optimizer of PyTorch in this job: there is nothing "
+                  "that it could change");
+    }
+    result_.baseline = *before;
+    auto again = make_measured("baseline.again", {}, false);
+    if (!again) return forward_error(again);
+    result_.noise_ratio = noise_between(*before, *again);
+    listener_.noise(result_.noise_ratio);
+    opening_ = *std::move(again);
+    return {};
+  }
+
+  bool is_asked_for(const Lever& lever) const {
+    const std::string name = lever.id.substr(0, lever.id.find('='));
+    return options_.only.empty() ||
+           std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& asked) {
+             return asked == lever.id || asked == name;
+           });
+  }
+
+  void choose_levers() {
+    const TrialResult& job = result_.baseline;
+    for (Lever& lever : levers_for({job.device, job.threads, options_.cpus}, options_.arguments)) {
+      if (!is_asked_for(lever)) continue;
+      LeverResult entry;
+      entry.lever = lever;
+      const auto why = job.why_not.find(lever.hook);
+      if (!lever.hook.empty() && why != job.why_not.end()) entry.why = why->second;
+      all_.push_back(lever);
+      result_.levers.push_back(std::move(entry));
+    }
+    listener_.has_levers(all_);
+    for (const LeverResult& entry : result_.levers) {
+      if (!entry.why.empty()) listener_.judged(entry);
+    }
+  }
+
+  Status screen() {
+    for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+      if (!result_.levers[i].why.empty()) continue;
+      if (const Status done = screen_one(i); !done) return done;
+      listener_.judged(result_.levers[i]);
+    }
+    std::stable_sort(winners_.begin(), winners_.end(),
+                     [](const Winner& a, const Winner& b) { return a.speedup > b.speedup; });
+    return {};
+  }
+
+  Status screen_one(std::size_t index) {
+    LeverResult& entry = result_.levers[index];
+    const std::string& id = entry.lever.id;
+    TrialRequest request;
+    request.label = id;
+    request.levers = {id};
+    // A step of a larger batch takes longer, and is not slower for it.
+    const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+    request.baseline_step_s = changes ? 0 : result_.baseline.mean_step_s;
+    auto with = make(std::move(request));
+    if (!with) return forward_error(with);
+    entry.tried = true;
+    entry.cold_s = with->cold_s;
+    entry.peak_memory_bytes = with->peak_memory_bytes;
+    if (with->ending != Ending::kMeasured) {
+      entry.why = fmt::format("{}: {}", to_string(with->ending), with->why);
+      entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;
+      return {};
+    }
+    auto again = make_measured(id + ".without", {}, true);
+    if (!again) return forward_error(again);
+    const Status judged = judge(entry, *with, opening_, *again);
+    opening_ = *std::move(again);
+    if (judged && entry.why.empty()) {
+      winners_.push_back({index, entry.speedup->speedup, *std::move(with)});
+      entry.why = "faster by itself";
+    }
+    return judged;
+  }
+
+  /// Leaves entry.why empty where the lever may be kept.
+  Status judge(LeverResult& entry, const TrialResult& with, const TrialResult& before,
+               const TrialResult& again) {
+    const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+    if (changes && (with.samples_per_step <= 0 || before.samples_per_step <= 0)) {
+      entry.why = "it changes the training, and the samples of a step are not known";
+      return {};
+    }
+    if (!changes) entry.why = less_work(before, with);
+    if (!entry.why.empty()) {
+      entry.parity = Parity::kFailed;
+      return {};
+    }
+    entry.speedup = speedup_between(before, with, again, changes);
+    const double needed = threshold(result_.noise_ratio);
+    if (entry.speedup->high < 1) {
+      entry.why = with.given_up ? "slower; it was ended early" : "slower";
+    } else if (entry.speedup->low <= needed) {
+      entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+    } else if (changes) {
+      entry.proposed = true;
+      entry.why = "changes the training: proposed, never accepted";
+    } else {
+      return judge_results(entry, {entry.lever.id}, entry.lever.id);
+    }
+    return {};
+  }
+
+  /// Whether the job computes with `levers` what it does as it is.
+  Status judge_results(LeverResult& entry, const std::vector<std::string>& levers,
+                       const std::string& label) {
+    if (const Status based = measure_parity(); !based) return based;
+    if (!why_not_observed(parity_).empty() && entry.lever.numerics == Numerics::kExact) {
+      entry.parity = Parity::kNotNeeded;
+      return {};
+    }
+    ParityVerdict verdict = {Parity::kNotObserved, why_not_observed(parity_)};
+    if (verdict.why.empty()) {
+      auto recorded = make_parity(label + ".losses", levers, 0);
+      if (!recorded) return forward_error(recorded);
+      verdict = judge_parity(parity_, *recorded, entry.lever.numerics);
+    }
+    entry.parity = verdict.parity;
+    if (verdict.parity == Parity::kNotObserved) {
+      entry.why = "faster, but its results were not observed: " + verdict.why;
+    } else if (verdict.parity != Parity::kOk) {
+      entry.why = "other results: " + verdict.why;
+    }
+    return {};
+  }
+
+  Result<TrialResult> make_parity(const std::string& label, const std::vector<std::string>& levers,
+                                  int seed) {
+    TrialRequest request;
+    request.label = label;
+    request.levers = levers;
+    request.parity_seed = seed;
+    return make(std::move(request));
+  }
+
+  /// Once, when it is first needed.
+  Status measure_parity() {
+    if (parity_known_) return {};
+    auto same = make_parity("losses", {}, 0);
+    if (!same) return forward_error(same);
+    parity_.same = *std::move(same);
+    parity_.same_again = parity_.same;
+    if (why_not_observed(parity_).empty()) {
+      auto again = make_parity("losses.again", {}, 0);
+      if (!again) return forward_error(again);
+      parity_.same_again = *std::move(again);
+      for (int seed = 1; seed < kSeeds; ++seed) {
+        auto other = make_parity(fmt::format("losses.seed{}", seed), {}, seed);
+        if (!other) return forward_error(other);
+        parity_.other_seeds.push_back(*std::move(other));
+      }
+    }
+    parity_known_ = true;
+    result_.losses_remark = parity_.same.losses == parity_.same_again.losses
+                                ? "two runs of one seed have the same losses"
+                                : "two runs of one seed differ in their losses";
+    if (const std::string why = why_not_observed(parity_); !why.empty())
+      result_.losses_remark = why;
+    return {};
+  }
+
+  std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const {
+    std::vector<std::string> names;
+    for (const std::size_t index : chosen) names.push_back(result_.levers[index].lever.id);
+    return names;
+  }
+
+  bool excluded_by(const Lever& lever, std::string& by) const {
+    for (const std::size_t index : kept_) {
+      const Lever& kept = result_.levers[index].lever;
+      if (lever.group.empty() || kept.group != lever.group) continue;
+      by = kept.id;
+      return true;
+    }
+    return false;
+  }
+
+  /// Puts together what was faster by itself, each on top of what is kept so far.
+  Status combine() {
+    for (const Winner& winner : winners_) {
+      LeverResult& entry = result_.levers[winner.index];
+      if (kept_.empty()) {
+        kept_ = {winner.index};
+        with_kept_ = winner.run;
+        result_.best = entry.speedup;
+        entry.why = "faster, same results";
+        continue;
+      }
+      std::string by;
+      if (excluded_by(entry.lever, by)) {
+        entry.why = "faster by itself; in its place is " + by;
+        continue;
+      }
+      if (const Status done = add_one(winner.index); !done) return done;
+    }
+    return {};
+  }
+
+  Status add_one(std::size_t index) {
+    LeverResult& entry = result_.levers[index];
+    std::vector<std::size_t> more = kept_;
+    more.push_back(index);
+    const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
+    auto with = make(label, ids(more), false);
+    if (!with) return forward_error(with);
+    if (with->ending != Ending::kMeasured) {
+      entry.why = fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
+                              to_string(with->ending), with->why);
+      return {};
+    }
+    auto again = make_measured(label + ".without", ids(kept_), true);
+    if (!again) return forward_error(again);
+    const predict::Speedup on_top = speedup_between(with_kept_, *with, *again, false);
+    if (on_top.low <= threshold(result_.noise_ratio)) {
+      entry.why = fmt::format("faster by itself; on top of {} it gains {}",
+                              fmt::join(ids(kept_), ", "), in_words(on_top));
+      with_kept_ = *std::move(again);
+      return {};
+    }
+    LeverResult together = entry;
+    if (const Status done = judge_results(together, ids(more), label); !done) return done;
+    if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
+      entry.why = "faster by itself; together: " + together.why;
+      return {};
+    }
+    kept_ = more;
+    with_kept_ = *std::move(with);
+    entry.why = fmt::format("faster, same results; on top of the others {}", in_words(on_top));
+    return {};
+  }
+
+  /// Whether each of what is kept is still worth it beside the others; the last was just seen to
+  /// be.
+  Status leave_one_out() {
+    for (std::size_t at = 0; kept_.size() > 1 && at + 1 < kept_.size();) {
+      const std::size_t index = kept_[at];
+      std::vector<std::size_t> fewer = kept_;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+      const std::string label = fmt::format("left_out.{}", result_.levers[index].lever.id);
+      auto without = make_measured(label, ids(fewer), false);
+      if (!without) return forward_error(without);
+      auto again = make_measured(label + ".with", ids(kept_), true);
+      if (!again) return forward_error(again);
+      const predict::Speedup gone = speedup_between(with_kept_, *without, *again, false);
+      if (1 / gone.high > 1) {
+        with_kept_ = *std::move(again);
+        ++at;
+        continue;
+      }
+      result_.levers[index].why =
+          fmt::format("faster by itself; beside {} it gains nothing that is certain",
+                      fmt::join(ids(fewer), ", "));
+      kept_ = fewer;
+      with_kept_ = *std::move(without);
+    }
+    return {};
+  }
+
+  /// Of several levers together, between two runs of the job as it is.
+  Status confirm() {
+    if (kept_.size() < 2) {
+      if (kept_.size() == 1) result_.best = result_.levers[kept_.front()].speedup;
+      return {};
+    }
+    auto before = make_measured("confirm.before", {}, true);
+    if (!before) return forward_error(before);
+    auto with = make_measured("confirm", ids(kept_), false);
+    if (!with) return forward_error(with);
+    auto after = make_measured("confirm.after", {}, true);
+    if (!after) return forward_error(after);
+    result_.best = speedup_between(*before, *with, *after, false);
+    return {};
+  }
+
+  void say_untried() {
+    for (LeverResult& entry : result_.levers) {
+      if (entry.why.empty()) entry.why = result_.unfinished;
+    }
+    // What was not compared with the others cannot be kept beside them, but the best one can.
+    if (kept_.empty() && !winners_.empty()) {
+      const auto best =
+          std::max_element(winners_.begin(), winners_.end(),
+                           [](const Winner& a, const Winner& b) { return a.speedup < b.speedup; });
+      kept_ = {best->index};
+      result_.levers[best->index].why = "faster, same results";
+    }
+    if (kept_.size() == 1) result_.best = result_.levers[kept_.front()].speedup;
+    if (kept_.size() > 1) result_.best.reset();  // together they were not measured against the job
+  }
+
+  Trials& trials_;
+  const SearchOptions& options_;
+  SearchListener& listener_;
+  TuneResult result_;
+  std::vector<Lever> all_;
+  std::vector<Winner> winners_;
+  std::vector<std::size_t> kept_;
+  TrialResult opening_;    // the last run of the job as it is
+  TrialResult with_kept_;  // the last run with what is kept
+  ParityBaseline parity_;
+  bool parity_known_ = false;
+};
+
+}  // namespace
+
+Result<TuneResult> search(Trials& trials, const SearchOptions& options, SearchListener& listener) {
+  return Search(trials, options, listener).run();
+}
+
+}  // namespace unstarve::tune

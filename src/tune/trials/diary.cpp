@@ -1,0 +1,172 @@
+#include "tune/trials/diary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace unstarve::tune {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// Compiling still in the second half of the steps, and so many times, is not a warm-up.
+constexpr std::size_t kFewestRecompiles = 4;
+constexpr std::size_t kLongestWhy = 200;
+
+constexpr std::array<std::string_view, 6> kOutOfMemory = {
+    "OutOfMemoryError",           "CUDA out of memory",   "CUBLAS_STATUS_ALLOC_FAILED",
+    "DefaultCPUAllocator: can't", "builtins.MemoryError", "CUDA error: out of memory",
+};
+constexpr std::array<std::string_view, 5> kCompileFailed = {
+    "torch._dynamo.exc", "torch._inductor.exc", "BackendCompilerFailed",
+    "CppCompileError",   "InductorError",
+};
+
+template <std::size_t N>
+bool mentions(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  const std::size_t from = text.rfind('\n');
+  return std::string(from == std::string_view::npos ? text : text.substr(from + 1));
+}
+
+std::int64_t integer_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+/// Numbers; "nan" and "inf" are written in words, null is not known.
+std::vector<double> numbers_of(const Json& json, const char* key, bool& not_finite) {
+  std::vector<double> values;
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array()) return values;
+  for (const Json& one : *found) {
+    not_finite = not_finite || one.is_string();
+    values.push_back(one.is_number() ? one.get<double>()
+                                     : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+void read_texts(const Json& json, const char* key, std::map<std::string, std::string>& texts) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_object()) return;
+  for (const auto& [name, text] : found->items()) {
+    if (text.is_string()) texts[name] = text.get<std::string>();
+  }
+}
+
+bool kept_compiling(const Json& json, std::int64_t steps) {
+  const auto graphs = json.find("graphs");
+  if (graphs == json.end() || !graphs->is_array() || graphs->size() < kFewestRecompiles) {
+    return false;
+  }
+  const Json& last = graphs->back();
+  if (!last.is_array() || last.empty() || !last[0].is_number_integer()) return false;
+  return 2 * last[0].get<std::int64_t>() > steps;
+}
+
+void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
+  const auto found = json.find("windows");
+  if (found == json.end() || !found->is_array()) return;
+  for (const Json& one : *found) {
+    const bool pair = one.is_array() && one.size() == 2 && one[0].is_number() && one[1].is_number();
+    if (!pair || !(one[0].get<double>() >= 1) || !(one[1].get<double>() > 0)) continue;
+    windows.push_back({one[0].get<double>(), one[1].get<double>() / one[0].get<double>()});
+  }
+}
+
+void read_job(const Json& json, TrialResult& facts) {
+  const auto job = json.find("job");
+  if (job == json.end() || !job->is_object()) return;
+  if (const auto device = job->find("device"); device != job->end() && device->is_string()) {
+    facts.device = device->get<std::string>();
+  }
+  facts.threads = integer_of(*job, "threads");
+}
+
+}  // namespace
+
+Diary parse_diary(std::string_view text) {
+  Diary diary;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return diary;
+  diary.found = true;
+  if (const auto applied = json.find("applied"); applied != json.end() && applied->is_array()) {
+    for (const Json& one : *applied) {
+      if (one.is_string()) diary.applied.insert(one.get<std::string>());
+    }
+  }
+  read_texts(json, "refused", diary.refused);
+  diary.steps = std::max<std::int64_t>(0, integer_of(json, "steps"));
+  if (const auto error = json.find("error"); error != json.end() && error->is_string()) {
+    diary.error = error->get<std::string>();
+  }
+  TrialResult& facts = diary.facts;
+  facts.losses = numbers_of(json, "losses", diary.loss_not_finite);
+  facts.gradient_norms = numbers_of(json, "gradients", diary.loss_not_finite);
+  const auto last = json.find("last_loss");
+  diary.loss_not_finite = diary.loss_not_finite || (last != json.end() && last->is_string());
+  diary.never_stopped_compiling = kept_compiling(json, diary.steps);
+  if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
+    for (const Json& one : *rows) {
+      if (one.is_number_integer()) facts.rows.push_back(one.get<std::int64_t>());
+    }
+  }
+  if (diary.steps > 0) {
+    facts.backwards_per_step =
+        static_cast<double>(integer_of(json, "backwards")) / static_cast<double>(diary.steps);
+  }
+  facts.peak_memory_bytes = std::max<std::int64_t>(0, integer_of(json, "peak_memory_bytes"));
+  read_job(json, facts);
+  read_windows(json, diary.windows);
+  read_texts(json, "why_not", facts.why_not);
+  const auto survey = json.find("why_not");
+  facts.surveyed = survey != json.end() && survey->is_object() && !survey->empty();
+  return diary;
+}
+
+Classified classify(const ProcessEnd& end, const Diary& diary,
+                    const std::vector<std::string>& wanted) {
+  const bool failed = !end.ended_by_us && (end.exit_code != 0 || end.signal);
+  if (failed) {
+    const std::string& said = diary.error.empty() ? end.last_output : diary.error;
+    const std::string line =
+        diary.error.empty() ? last_line(said) : diary.error.substr(0, diary.error.find('\n'));
+    const std::string why = line.substr(0, kLongestWhy);
+    if (mentions(said, kOutOfMemory)) return {Ending::kOutOfMemory, why};
+    if (mentions(said, kCompileFailed)) return {Ending::kCompileFailed, why};
+    if (end.signal) {
+      const bool out = *end.signal == SIGKILL;
+      return {Ending::kKilled, fmt::format("by signal {}{}", *end.signal,
+                                           out ? ", as the system does where memory ends" : "")};
+    }
+    return {Ending::kCrashed, fmt::format("exit {}: {}", end.exit_code, why)};
+  }
+  if (end.timed_out) return {Ending::kTimeout, "no first step in the time that it was given"};
+  for (const std::string& lever : wanted) {
+    if (diary.applied.count(lever) != 0) continue;
+    const auto refused = diary.refused.find(lever);
+    return {Ending::kNotApplied, refused != diary.refused.end()
+                                     ? refused->second
+                                     : "the hook saw no training to apply it to"};
+  }
+  if (diary.loss_not_finite) return {Ending::kNotFinite, "the loss became NaN or infinite"};
+  if (diary.never_stopped_compiling) {
+    return {Ending::kRecompiled, "torch.compile still compiled in the second half of the trial"};
+  }
+  return {};
+}
+
+}  // namespace unstarve::tune

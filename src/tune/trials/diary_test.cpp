@@ -1,0 +1,107 @@
+#include "tune/trials/diary.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tune/trials/job_trials.h"
+
+namespace unstarve::tune {
+namespace {
+
+constexpr const char* kWhole =
+    R"({"applied": ["threads"], "refused": {"compile": "no compiler"}, "steps": 40, "backwards": 80,
+        "why_not": {"threads": null, "compile": "no compiler"}, 
+        "job": {"device": "cpu", "threads": 2},
+        "peak_memory_bytes": 1000, "losses": [2.5, null], "gradients": [1.0], "rows": [4],
+        "graphs": [[1, 1]], "error": null, "last_loss": 2.1})";
+
+Ending ending(const ProcessEnd& end, const std::string& diary,
+              const std::vector<std::string>& wanted = {}) {
+  return classify(end, parse_diary(diary), wanted).ending;
+}
+
+ProcessEnd exited(int code, const std::string& said = "") {
+  ProcessEnd end;
+  end.exit_code = code;
+  end.last_output = said;
+  return end;
+}
+
+TEST(Diary, IsReadWhole) {
+  const Diary diary = parse_diary(kWhole);
+  EXPECT_TRUE(diary.found);
+  EXPECT_EQ(diary.applied.count("threads"), 1U);
+  EXPECT_EQ(diary.steps, 40);
+  EXPECT_EQ(diary.facts.backwards_per_step, 2);
+  EXPECT_EQ(diary.facts.device, "cpu");
+  EXPECT_TRUE(diary.facts.surveyed);
+  EXPECT_EQ(diary.facts.why_not.count("threads"), 0U);
+  EXPECT_EQ(diary.facts.why_not.at("compile"), "no compiler");
+  EXPECT_EQ(diary.facts.losses.size(), 2U);
+  EXPECT_FALSE(diary.loss_not_finite);
+}
+
+TEST(Diary, HostileBytesLeaveItAbsent) {
+  for (const char* text :
+       {"", "{", "[]", "null", "{\"applied\": 3, \"refused\": [], \"steps\": -5}",
+        "{\"graphs\": [1,2,3,[]], \"losses\": {}, \"job\": []}"}) {
+    const Diary diary = parse_diary(text);
+    EXPECT_TRUE(diary.applied.empty()) << text;
+    EXPECT_EQ(diary.steps, 0) << text;
+  }
+  const std::string whole = kWhole;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(parse_diary(whole.substr(0, size)).found) << size;
+  }
+}
+
+TEST(Diary, EndingsAreToldApart) {
+  EXPECT_EQ(ending(exited(0), kWhole), Ending::kMeasured);
+  EXPECT_EQ(ending(exited(1), R"({"error": "torch.OutOfMemoryError: CUDA out of memory. Tried"})"),
+            Ending::kOutOfMemory);
+  EXPECT_EQ(ending(exited(1, "RuntimeError: DefaultCPUAllocator: can't allocate memory"), ""),
+            Ending::kOutOfMemory);
+  EXPECT_EQ(ending(exited(1), R"({"error": "torch._inductor.exc.InductorError: g++ failed"})"),
+            Ending::kCompileFailed);
+  EXPECT_EQ(ending(exited(1, "first\nValueError: wrong\n"), ""), Ending::kCrashed);
+  EXPECT_EQ(classify(exited(1, "first\nValueError: wrong\n"), {}, {}).why,
+            "exit 1: ValueError: wrong");
+  ProcessEnd killed = exited(137);
+  killed.signal = SIGKILL;
+  EXPECT_EQ(ending(killed, kWhole), Ending::kKilled);
+  ProcessEnd late;
+  late.ended_by_us = late.timed_out = true;
+  EXPECT_EQ(ending(late, ""), Ending::kTimeout);
+  EXPECT_EQ(ending(exited(0), R"({"steps": 9, "last_loss": "nan"})"), Ending::kNotFinite);
+  EXPECT_EQ(ending(exited(0), R"({"steps": 9, "losses": [1.0, "inf"]})"), Ending::kNotFinite);
+  EXPECT_EQ(ending(exited(0), R"({"steps": 9, "graphs": [[1,1],[3,2],[5,3],[8,4]]})"),
+            Ending::kRecompiled);
+  EXPECT_EQ(ending(exited(0), R"({"steps": 99, "graphs": [[1,1],[3,2],[5,3],[8,4]]})"),
+            Ending::kMeasured);
+}
+
+TEST(Diary, ALeverThatWasNotAppliedIsNotMeasured) {
+  EXPECT_EQ(ending(exited(0), kWhole, {"threads"}), Ending::kMeasured);
+  EXPECT_EQ(ending(exited(0), kWhole, {"compile"}), Ending::kNotApplied);
+  EXPECT_EQ(classify(exited(0), parse_diary(kWhole), {"compile"}).why, "no compiler");
+  EXPECT_EQ(ending(exited(0), "", {"threads"}), Ending::kNotApplied);
+}
+
+TEST(Diary, WindowsAreSecondsForAStep) {
+  const Diary diary =
+      parse_diary(R"({"windows": [[10, 0.5], [0, 1], [4], "x", [5, -1], [2, 1]], "steps": 12})");
+  ASSERT_EQ(diary.windows.size(), 2U);
+  EXPECT_DOUBLE_EQ(diary.windows[0].step_s, 0.05);
+  EXPECT_EQ(diary.windows[1].steps, 2);
+}
+
+TEST(Diary, ManyStepsBecomeMeansOfNeighbours) {
+  EXPECT_EQ(in_groups({1, 2, 3}), (std::vector<double>{1, 2, 3}));
+  const std::vector<double> groups = in_groups(std::vector<double>(1000, 0.5));
+  EXPECT_EQ(groups.size(), 200U);
+  EXPECT_DOUBLE_EQ(groups.front(), 0.5);
+}
+
+}  // namespace
+}  // namespace unstarve::tune

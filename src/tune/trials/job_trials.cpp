@@ -1,0 +1,242 @@
+#include "tune/trials/job_trials.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <system_error>
+
+#include "trial/examination.h"
+#include "trial/observed_job.h"
+#include "trial/trial.h"
+#include "tune/levers/catalogue.h"
+#include "tune/trials/diary.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFewestWindows = 4;
+constexpr std::size_t kMostGroups = 200;
+constexpr std::size_t kShownOutput = 4000;
+constexpr double kGivenUpAt = 1.5;          // times the step of the job as it is
+constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
+constexpr std::int64_t kFewestStepsSlow = 10;
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string end_of(const std::string& path) {
+  std::error_code none;
+  const auto size = fs::file_size(path, none);
+  std::ifstream file(path, std::ios::binary);
+  if (!none && size > kShownOutput) file.seekg(static_cast<std::streamoff>(size - kShownOutput));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string folder_name(const std::string& label) {
+  std::string name = label;
+  for (char& c : name) {
+    if (c == '/') c = '_';
+  }
+  return name;
+}
+
+/// Watches one trial while it runs, and says when it is to end.
+class Watch {
+ public:
+  Watch(const Clock& clock, const TrialRequest& request, const JournalHead& head)
+      : clock_(clock), request_(request), stop_(clock, length(request, head)) {}
+
+  bool go_on(const observe::LiveView& now) {
+    if (now.steps > 0 && first_steps_ == 0) {
+      cold_s_ = static_cast<double>(now.elapsed_ns) * 1e-9;
+      first_steps_ = now.steps;
+      first_ended_ns_ = now.last_step_ended_ns ? *now.last_step_ended_ns : clock_.now_ns();
+    }
+    if (is_hopeless(now)) {
+      given_up_ = true;
+      return false;
+    }
+    const bool on = stop_.go_on(now);
+    timed_out_ = timed_out_ || (!on && now.steps == 0);
+    return on;
+  }
+  double cold_s() const { return cold_s_; }
+  bool given_up() const { return given_up_; }
+  bool timed_out() const { return timed_out_; }
+
+ private:
+  static trial::TrialLength length(const TrialRequest& request, const JournalHead& head) {
+    trial::TrialLength length;
+    length.first_step_within_s = request.first_step_within_s;
+    length.seconds = head.trial_seconds;
+    length.until_known = request.until_known;
+    if (request.parity_seed >= 0) {
+      length.steps = head.parity_steps + 1;
+      length.seconds = 10 * head.trial_seconds;
+    }
+    return length;
+  }
+
+  bool is_hopeless(const observe::LiveView& now) const {
+    if (request_.baseline_step_s <= 0 || request_.parity_seed >= 0) return false;
+    const std::int64_t steps = now.steps - first_steps_;
+    if (first_steps_ == 0 || steps < kFewestStepsSlow || !now.last_step_ended_ns) return false;
+    const double seconds = static_cast<double>(*now.last_step_ended_ns - first_ended_ns_) * 1e-9;
+    return seconds > kFewestSecondsSlow &&
+           seconds / static_cast<double>(steps) > kGivenUpAt * request_.baseline_step_s;
+  }
+
+  const Clock& clock_;
+  const TrialRequest& request_;
+  trial::StopWatch stop_;
+  std::int64_t first_steps_ = 0;
+  std::int64_t first_ended_ns_ = 0;
+  double cold_s_ = 0;
+  bool given_up_ = false;
+  bool timed_out_ = false;
+};
+
+/// The steps that the run's store has, behind the warm-up.
+void add_steps(const std::string& run_dir, TrialResult& result) {
+  const auto examined = trial::examine_run(run_dir);
+  if (!examined || !examined->measured) {
+    result.ending = Ending::kTooFewSteps;
+    result.why = !examined                   ? examined.error().message
+                 : examined->remarks.empty() ? "too few steps"
+                                             : examined->remarks.front();
+    return;
+  }
+  const predict::RunMeasurement& measured = *examined->measured;
+  result.steps_s = in_groups(measured.steps_s);
+  result.mean_step_s = measured.mean_step_s;
+  if (measured.samples_per_s) {
+    result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
+  }
+}
+
+/// On a GPU: what a step takes between two waits for it, without the first window, in which
+/// libraries may still choose their algorithms.
+void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result) {
+  if (windows.size() < kFewestWindows) return;
+  double steps = 0;
+  double seconds = 0;
+  result.steps_s.clear();
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    result.steps_s.push_back(windows[i].step_s);
+    steps += windows[i].steps;
+    seconds += windows[i].steps * windows[i].step_s;
+  }
+  result.mean_step_s = seconds / steps;
+}
+
+}  // namespace
+
+std::vector<double> in_groups(const std::vector<double>& steps) {
+  const std::size_t size = (steps.size() + kMostGroups - 1) / kMostGroups;
+  if (size <= 1) return steps;
+  std::vector<double> means;
+  for (std::size_t from = 0; from + size <= steps.size(); from += size) {
+    const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = begin + static_cast<std::ptrdiff_t>(size);
+    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(size));
+  }
+  return means;
+}
+
+JobTrials::JobTrials(const trial::Installation& parts, JobTrialsOptions options, Journal& journal)
+    : parts_(parts),
+      options_(std::move(options)),
+      journal_(journal),
+      started_ns_(clock_.now_ns()) {}
+
+std::vector<const Lever*> JobTrials::levers_of(const TrialRequest& request) const {
+  std::vector<const Lever*> found;
+  if (levers_ == nullptr) return found;
+  for (const Lever& lever : *levers_) {
+    for (const std::string& id : request.levers) {
+      if (lever.id == id) found.push_back(&lever);
+    }
+  }
+  return found;
+}
+
+Result<TrialResult> JobTrials::run(const TrialRequest& request) {
+  if (const TrialResult* const known = journal_.find(request.label)) {
+    longest_wall_s_ = std::max(longest_wall_s_, known->wall_s);
+    return *known;
+  }
+  const double spent_s = static_cast<double>(clock_.now_ns() - started_ns_) * 1e-9;
+  if (spent_s + longest_wall_s_ > options_.budget_s) {
+    return fail(ErrorCode::kTimeout, "the budget of {:.1f} min ended", options_.budget_s / 60);
+  }
+  auto result = run_job(request);
+  if (!result) return result;
+  longest_wall_s_ = std::max(longest_wall_s_, result->wall_s);
+  if (const Status kept = journal_.add(request.label, *result); !kept) return forward_error(kept);
+  return result;
+}
+
+Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
+  const std::vector<const Lever*> levers = levers_of(request);
+  const std::string run_dir = options_.folder + "/trials/" + folder_name(request.label);
+  std::error_code none;
+  fs::remove_all(run_dir, none);  // what a kill left of the same trial
+  trial::ObservedJobOptions job;
+  job.command = with_arguments(journal_.head().command, levers);
+  job.run_dir = run_dir;
+  job.emulation = options_.emulation;
+  job.own_process_group = true;
+  job.output_file = run_dir + "/output.log";
+  nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(levers))}};
+  if (request.survey) asked["survey"] = true;
+  if (request.parity_seed >= 0) {
+    asked["parity"] = {{"steps", journal_.head().parity_steps}, {"seed", request.parity_seed}};
+  }
+  job.environment.emplace_back("UNSTARVE_TUNE", asked.dump());
+  std::vector<std::string> hook_names;
+  for (const Lever* const lever : levers) {
+    job.environment.insert(job.environment.end(), lever->environment.begin(),
+                           lever->environment.end());
+    if (!lever->hook.empty()) hook_names.push_back(lever->hook);
+  }
+  Watch watch(clock_, request, journal_.head());
+  job.on_tick = [&](const observe::LiveView& view) {
+    if (options_.on_tick) options_.on_tick(request, view);
+    return watch.go_on(view);
+  };
+  const std::int64_t began_ns = clock_.now_ns();
+  const auto observed = trial::run_observed(parts_, job);
+  if (!observed) return forward_error(observed);
+  if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
+  told_ = observed->exit.told;
+  if (told_) {
+    return fail(ErrorCode::kCancelled,
+                "ended by a signal ({}); `unstarve tune --resume {}` goes on", ::strsignal(*told_),
+                options_.folder);
+  }
+  const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));
+  TrialResult result = diary.facts;
+  result.wall_s = static_cast<double>(clock_.now_ns() - began_ns) * 1e-9;
+  result.cold_s = watch.cold_s();
+  result.given_up = watch.given_up();
+  const ProcessEnd end = {observed->exit.exit_code, observed->exit.signal, observed->stopped_by_us,
+                          watch.timed_out(), end_of(job.output_file)};
+  const Classified classified = classify(end, diary, hook_names);
+  result.ending = classified.ending;
+  result.why = classified.why;
+  if (result.ending == Ending::kMeasured && request.parity_seed < 0) {
+    add_steps(run_dir, result);
+    take_windows(diary.windows, result);
+  }
+  return result;
+}
+
+}  // namespace unstarve::tune

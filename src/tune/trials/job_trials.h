@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "observe/outside/live_view.h"
+#include "trial/emulation/emulation.h"
+#include "trial/installation.h"
+#include "tune/levers/lever.h"
+#include "tune/trials/journal.h"
+#include "tune/trials/trials.h"
+
+namespace unstarve::tune {
+
+/// What all trials of a search have in common.
+struct JobTrialsOptions {
+  std::string folder;  // a folder each is made in it
+  double budget_s = 0;
+  trial::Emulation* emulation = nullptr;  // the GPUs; none: the machine's
+  std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
+};
+
+/// Runs the job in a fresh process for each trial; what the journal has already is not run again.
+/// Thread rule: one thread.
+class JobTrials final : public Trials {
+ public:
+  JobTrials(const trial::Installation& parts, JobTrialsOptions options, Journal& journal);
+
+  /// The levers that requests name; they outlive this.
+  void know(const std::vector<Lever>& levers) { levers_ = &levers; }
+  Result<TrialResult> run(const TrialRequest& request) override;
+  std::optional<int> told() const { return told_; }
+
+ private:
+  Result<TrialResult> run_job(const TrialRequest& request);
+  std::vector<const Lever*> levers_of(const TrialRequest& request) const;
+
+  const trial::Installation& parts_;
+  JobTrialsOptions options_;
+  Journal& journal_;
+  const std::vector<Lever>* levers_ = nullptr;
+  SteadyClock clock_;
+  std::int64_t started_ns_;
+  double longest_wall_s_ = 0;
+  std::optional<int> told_;
+};
+
+/// `steps` as at most 200 means of neighbours: steps that follow each other are alike.
+std::vector<double> in_groups(const std::vector<double>& steps);
+
+}  // namespace unstarve::tune

@@ -1,0 +1,127 @@
+#include "tune/trials/trial_result.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace unstarve::tune {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::string_view, 10> kEndings = {
+    "measured",       "out_of_memory", "killed",      "timeout",       "not_finite",
+    "compile_failed", "recompiled",    "not_applied", "too_few_steps", "crashed",
+};
+
+/// JSON has no NaN: null stands for it.
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(std::isfinite(value) ? Json(value) : Json());
+  return list;
+}
+
+double number_at(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::int64_t integer_at(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::string text_at(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool flag_at(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::vector<double> numbers_at(const Json& json, const char* key) {
+  std::vector<double> values;
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array()) return values;
+  for (const Json& one : *found) {
+    values.push_back(one.is_number() ? one.get<double>()
+                                     : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string_view to_string(Ending ending) { return kEndings[static_cast<std::size_t>(ending)]; }
+
+Json to_json(const TrialResult& result) {
+  return {{"ending", to_string(result.ending)},
+          {"why", result.why},
+          {"steps_s", numbers(result.steps_s)},
+          {"mean_step_s", result.mean_step_s},
+          {"samples_per_step", result.samples_per_step},
+          {"cold_s", result.cold_s},
+          {"wall_s", result.wall_s},
+          {"given_up", result.given_up},
+          {"backwards_per_step", result.backwards_per_step},
+          {"peak_memory_bytes", result.peak_memory_bytes},
+          {"losses", numbers(result.losses)},
+          {"gradient_norms", numbers(result.gradient_norms)},
+          {"rows", result.rows},
+          {"device", result.device},
+          {"threads", result.threads},
+          {"surveyed", result.surveyed},
+          {"why_not", result.why_not}};
+}
+
+Result<TrialResult> result_from(const Json& json) {
+  const std::string ending = json.is_object() ? text_at(json, "ending") : std::string();
+  TrialResult result;
+  bool known = false;
+  for (std::size_t i = 0; i < kEndings.size(); ++i) {
+    if (kEndings[i] != ending) continue;
+    result.ending = static_cast<Ending>(i);
+    known = true;
+  }
+  if (!known) return fail(ErrorCode::kCorruptData, "it is no result of a trial");
+  result.why = text_at(json, "why");
+  result.steps_s = numbers_at(json, "steps_s");
+  result.mean_step_s = number_at(json, "mean_step_s");
+  if (result.ending == Ending::kMeasured) {
+    const bool timed = !result.steps_s.empty();
+    for (const double step : result.steps_s) {
+      if (!(step > 0)) return fail(ErrorCode::kCorruptData, "a step of it took no time");
+    }
+    if (timed && !(result.mean_step_s > 0)) {
+      return fail(ErrorCode::kCorruptData, "its mean step took no time");
+    }
+  }
+  result.samples_per_step = number_at(json, "samples_per_step");
+  result.cold_s = number_at(json, "cold_s");
+  result.wall_s = number_at(json, "wall_s");
+  result.given_up = flag_at(json, "given_up");
+  result.backwards_per_step = number_at(json, "backwards_per_step");
+  result.peak_memory_bytes = integer_at(json, "peak_memory_bytes");
+  result.losses = numbers_at(json, "losses");
+  result.gradient_norms = numbers_at(json, "gradient_norms");
+  if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
+    for (const Json& one : *rows) {
+      if (one.is_number_integer()) result.rows.push_back(one.get<std::int64_t>());
+    }
+  }
+  result.device = text_at(json, "device");
+  result.threads = integer_at(json, "threads");
+  result.surveyed = flag_at(json, "surveyed");
+  if (const auto why = json.find("why_not"); why != json.end() && why->is_object()) {
+    for (const auto& [lever, reason] : why->items()) {
+      if (reason.is_string()) result.why_not[lever] = reason.get<std::string>();
+    }
+  }
+  return result;
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::tune {
+
+/// How a trial ended.
+enum class Ending : std::uint8_t {
+  kMeasured,
+  kOutOfMemory,
+  kKilled,         // by a signal that was not ours
+  kTimeout,        // no first step within the time that it was given
+  kNotFinite,      // the loss is NaN or infinite
+  kCompileFailed,  // torch.compile raised
+  kRecompiled,     // torch.compile never stopped compiling
+  kNotApplied,     // the hook did not apply the lever
+  kTooFewSteps,
+  kCrashed,  // it exited otherwise than by 0
+};
+/// "measured", "out_of_memory" and so on.
+std::string_view to_string(Ending ending);
+
+/// One run of the job that is to be made.
+struct TrialRequest {
+  std::string label;                // unique in a search
+  std::vector<std::string> levers;  // their ids
+  bool survey = false;              // also ask the hook which levers do not apply
+  bool until_known = false;         // it may end when its mean step is known
+  int parity_seed = -1;             // at least 0: records losses instead of being timed
+  double baseline_step_s = 0;       // it is given up where it is far slower; 0: never
+  double first_step_within_s = 0;   // 0: any time
+};
+
+/// What came of it.
+struct TrialResult {
+  Ending ending = Ending::kMeasured;
+  std::string why;              // where it was not measured, in words
+  std::vector<double> steps_s;  // of steps behind the warm-up; means of neighbours where many
+  double mean_step_s = 0;
+  double samples_per_step = 0;  // 0: not known
+  double cold_s = 0;            // from the start to the first step
+  double wall_s = 0;
+  bool given_up = false;  // it was so slow that it was ended early
+  double backwards_per_step = 0;
+  std::int64_t peak_memory_bytes = 0;  // 0: not known
+  std::vector<double> losses;          // NaN where none is known
+  std::vector<double> gradient_norms;
+  std::vector<std::int64_t> rows;  // of the model's first input, call by call
+  std::string device;
+  std::int64_t threads = 0;
+  std::map<std::string, std::string> why_not;  // by the hook's levers; those that apply are absent
+  bool surveyed = false;
+};
+
+/// For the journal: a result as it was.
+nlohmann::json to_json(const TrialResult& result);
+/// Errors: kCorruptData where it is no result.
+Result<TrialResult> result_from(const nlohmann::json& json);
+
+}  // namespace unstarve::tune

@@ -1,0 +1,72 @@
+#include "tune/tune.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "host/effective_cpus.h"
+#include "tune/trials/job_trials.h"
+#include "tune/trials/journal.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+Result<Journal> open_journal(const TuneOptions& options) {
+  if (options.resume) return Journal::open(options.folder);
+  std::error_code failed;
+  std::filesystem::create_directories(options.folder, failed);
+  if (failed) return fail_errno(failed.value(), "cannot make the folder " + options.folder);
+  return Journal::create(options.folder, {options.command, options.arguments, options.only,
+                                          options.trial_seconds, options.parity_steps});
+}
+
+/// Passes on what a search says, and tells the trials which levers there are.
+class Introduced final : public SearchListener {
+ public:
+  Introduced(SearchListener& next, JobTrials& trials) : next_(next), trials_(trials) {}
+  void has_levers(const std::vector<Lever>& levers) override {
+    trials_.know(levers);
+    next_.has_levers(levers);
+  }
+  void begins(const TrialRequest& request, std::int64_t number) override {
+    next_.begins(request, number);
+  }
+  void noise(double noise_ratio) override { next_.noise(noise_ratio); }
+  void judged(const LeverResult& result) override { next_.judged(result); }
+
+ private:
+  SearchListener& next_;
+  JobTrials& trials_;
+};
+
+}  // namespace
+
+Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
+                        SearchListener& listener, std::optional<int>& told) {
+  // Wrong arguments leave no folder.
+  if (!options.resume) {
+    for (const std::string& text : options.arguments) {
+      const auto read = read_argument(text, options.command);
+      if (!read) return forward_error(read);
+    }
+  }
+  auto journal = open_journal(options);
+  if (!journal) return forward_error(journal);
+  SearchOptions asked;
+  for (const std::string& text : journal->head().arguments) {
+    auto read = read_argument(text, journal->head().command);
+    if (!read) return forward_error(read);
+    asked.arguments.push_back(*std::move(read));
+  }
+  asked.only = journal->head().only;
+  const host::HostFiles files;
+  if (const auto cpus = host::effective_cpus(files)) asked.cpus = cpus->count;
+  JobTrials trials(parts, {options.folder, options.budget_s, options.emulation, options.on_tick},
+                   *journal);
+  Introduced introduced(listener, trials);
+  auto found = search(trials, asked, introduced);
+  told = trials.told();
+  return found;
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "observe/outside/live_view.h"
+#include "trial/emulation/emulation.h"
+#include "trial/installation.h"
+#include "tune/search.h"
+
+namespace unstarve::tune {
+
+struct TuneOptions {
+  std::vector<std::string> command;    // with `resume`: what the journal says
+  std::vector<std::string> arguments;  // NAME=--OPTION
+  std::vector<std::string> only;       // levers by name; empty: all
+  std::string folder;                  // for the trials and their journal
+  bool resume = false;                 // the folder has a journal: go on with that search
+  double budget_s = 600;
+  double trial_seconds = 8;  // of each after its first step
+  int parity_steps = 20;     // whose losses are recorded
+  trial::Emulation* emulation = nullptr;
+  std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
+};
+
+/// Runs the job again and again with levers and without, and says which are worth it. Where a
+/// signal ended it, `told` is that one. Errors: kInvalidArgument, those of search(), those of the
+/// journal.
+Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
+                        SearchListener& listener, std::optional<int>& told);
+
+}  // namespace unstarve::tune

@@ -1,0 +1,97 @@
+"""UNSTARVE_TUNE: levers applied in the job, losses recorded; nothing of it where nobody asks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_jobs import environment, run_job, run_python
+
+JOB = """
+import sys, torch
+torch.manual_seed(4)
+torch.set_num_threads(1)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(2))
+        self.head = torch.nn.Linear(32, 10)
+    def forward(self, images):
+        seen.append((images.is_contiguous(memory_format=torch.channels_last),
+                     torch.is_autocast_enabled("cpu")))
+        return {"logits": self.head(self.body(images).flatten(1))}
+seen = []
+model = Net()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(12):
+    images = torch.randn(4, 3, 12, 12)
+    logits = model(images)["logits"]
+    loss = torch.nn.functional.cross_entropy(logits, torch.arange(4))
+    if "overflow" in sys.argv and step > 5:
+        loss = loss * 1e38 * 1e38
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print(seen[-1], logits.dtype, optimizer.param_groups[0].get("fused"), torch.get_num_threads(),
+      any("tuning" in name for name in sys.modules))
+"""
+
+
+def tuned(folder: Path, asked: dict[str, Any], *words: str) -> tuple[dict[str, Any], str]:
+    (folder / "train.py").write_text(JOB)
+    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked))
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    return said, job.process.stdout
+
+
+def test_a_job_that_is_not_tuned_has_nothing_of_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(JOB)
+    plain = run_python([tmp_path / "train.py"], environment())
+    watched = run_job(tmp_path, [tmp_path / "train.py"])
+    assert watched.process.stdout == plain.stdout
+    assert plain.stdout.endswith("False\n") and not (tmp_path / "tune.json").exists()
+
+
+def test_levers_are_applied_to_a_model_that_is_found(tmp_path: Path) -> None:
+    levers = {"threads": {"count": 2}, "bf16_autocast": {}, "channels_last": {}}
+    said, printed = tuned(tmp_path, {"levers": levers})
+    assert set(said["applied"]) == set(levers) and said["refused"] == {}
+    assert (said["steps"], said["backwards"], said["job"]["model"]) == (12, 12, "Net")
+    # The forward is in BF16 and the script's loss in float32.
+    assert printed.startswith("(True, True) torch.float32") and " 2 True" in printed
+    assert said["peak_memory_bytes"] > 1 << 20
+    assert "losses" not in said, "a run that is timed records none"
+
+
+def test_a_survey_says_what_does_not_apply(tmp_path: Path) -> None:
+    said, printed = tuned(tmp_path, {"survey": True})
+    assert said["why_not"]["channels_last"] is None and said["applied"] == []
+    assert "CUDA" in said["why_not"]["cudnn_benchmark"]
+    assert printed.startswith("(False, False)"), "asking changes nothing"
+
+
+def test_losses_are_those_of_the_job_and_follow_the_seed(tmp_path: Path) -> None:
+    runs = []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        (tmp_path / name).mkdir()
+        runs.append(tuned(tmp_path / name, {"parity": {"steps": 8, "seed": seed}})[0])
+    assert len(runs[0]["losses"]) == len(runs[0]["gradients"]) == 8
+    assert runs[0]["losses"] == pytest.approx(runs[1]["losses"], rel=1e-5)
+    assert runs[0]["losses"] != pytest.approx(runs[2]["losses"], rel=1e-3)
+    assert runs[0]["rows"] == [4] * 8
+
+
+def test_what_is_not_finite_is_said(tmp_path: Path) -> None:
+    said, _ = tuned(tmp_path, {"parity": {"steps": 12, "seed": 0}}, "overflow")
+    assert said["losses"][6] in ("inf", "nan") and said["last_loss"] in ("inf", "nan")
+    assert isinstance(said["losses"][5], float)
+
+
+def test_a_lever_that_the_job_has_no_use_for_is_refused_with_a_reason(tmp_path: Path) -> None:
+    asked = {"fp16_autocast": {}, "threads": {"count": 1}, "no_such": {}}
+    said, printed = tuned(tmp_path, {"levers": asked})
+    assert said["applied"] == [] and set(said["refused"]) == set(asked)
+    assert "1 threads already" in said["refused"]["threads"]
+    assert printed.startswith("(False, False)")

@@ -1,0 +1,112 @@
+"""`unstarve tune`: what is kept, what is refused by name, a search that goes on after a kill."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import UNSTARVE, environment, unstarve
+
+# Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
+JOB = """
+import argparse, time, torch
+from torch.utils.data import DataLoader, Dataset
+options = argparse.ArgumentParser()
+options.add_argument("--workers", type=int)
+options.add_argument("--traps", action="store_true")
+options = options.parse_args()
+if options.traps and options.workers == 1:
+    raise MemoryError("planted")
+
+class Late(Dataset):
+    def __len__(self):
+        return 3200
+    def __getitem__(self, index):
+        time.sleep(0.005)
+        return torch.randn(8, generator=torch.Generator().manual_seed(index)), index % 4
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+batch = 4 if options.traps and options.workers == 2 else 8
+for inputs, labels in DataLoader(Late(), batch, shuffle=True, num_workers=options.workers):
+    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+    if options.traps and options.workers == 4:
+        loss = loss * float("inf")
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    (folder / "train.py").write_text(JOB)
+    asked = ["tune", "--trial-seconds", "1.5", "--out", "r", "--json", "t.json"]
+    job = [sys.executable, "train.py", "--workers", "0"]
+    return [*asked, "--arg", "workers=--workers", *options, "--", *job]
+
+
+def of(found: dict[str, Any], lever: str) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = [one for one in found["levers"] if one["id"] == lever]
+    (entry,) = entries
+    return entry
+
+
+def wait_for_lines(journal: Path, lines: int, process: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + 120
+    while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) -> None:
+    words = command(tmp_path, "--only", "workers=4")
+    with subprocess.Popen([UNSTARVE, *words], cwd=tmp_path, env=environment()) as killed:
+        wait_for_lines(tmp_path / "r/journal.jsonl", 3, killed)
+        killed.send_signal(signal.SIGKILL)
+    before = (tmp_path / "r/journal.jsonl").read_text()
+    done = unstarve("tune", "--resume", "r", "--json", "t.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    journal = (tmp_path / "r/journal.jsonl").read_text()
+    assert journal.startswith(before), "what was measured is not measured again"
+    labels = [json.loads(line)["label"] for line in journal.splitlines()[1:]]
+    assert len(labels) == len(set(labels))
+    found = json.loads((tmp_path / "t.json").read_text())
+    lever = of(found, "workers=4")
+    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+    assert lever["speedup"]["low"] > 1.5
+    how = "--workers 4 on the command line"
+    assert found["best"]["changes"] == [{"id": "workers=4", "how": how}]
+    assert found["trials"] == len(labels) and found["noise_ratio"] < 1
+    assert "kept: faster, same results" in done.stdout
+    assert "--workers 4 on the command line" in done.stdout
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_is_told_apart_and_never_kept(tmp_path: Path) -> None:
+    done = unstarve(*command(tmp_path, "--only", "workers"), "--traps", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    assert of(found, "workers=1")["why"].startswith("out_of_memory: builtins.MemoryError")
+    assert "4.0 samples, not 8.0" in of(found, "workers=2")["why"]
+    assert of(found, "workers=4")["why"].startswith("not_finite")
+    assert [of(found, f"workers={n}")["kept"] for n in (1, 2, 4)] == [False] * 3
+    assert found["best"] == {"speedup": {"absent": "not_observed"}, "changes": []}
+    assert "Nothing is kept" in done.stdout
+
+
+def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
+    for words in (
+        ["tune"],
+        ["tune", "--out", "r", "--arg", "batch=--batch", "--", "python", "train.py"],
+        ["tune", "--resume", "none"],
+    ):
+        done = unstarve(*words, cwd=tmp_path)
+        assert done.returncode == 2 and done.stderr.startswith("unstarve: "), done.stderr
+    assert list(tmp_path.iterdir()) == []
