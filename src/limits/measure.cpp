@@ -22,8 +22,15 @@ bool is_wanted(const Part& part, const std::vector<std::string>& only) {
   return only.empty() || std::count(only.begin(), only.end(), part.name) > 0;
 }
 
-void measure_part(const Part& part, const Machine& machine, const host::HostFiles& files,
-                  const MeasureOptions& options, std::int64_t duration_ns, Session& session) {
+/// What is measured, and as somebody asked for it.
+struct Task {
+  const Machine& machine;
+  const host::HostFiles& files;
+  const MeasureOptions& options;
+};
+
+void measure_part(const Part& part, const Task& task, std::int64_t duration_ns, Session& session) {
+  const auto& [machine, files, options] = task;
   if (part.name == "memory") measure_memory(machine, duration_ns, session);
   if (part.name == "disk") measure_disk(machine, options.disk, duration_ns, session);
   if (part.name == "decode") measure_decode(machine, options.photo_folder, duration_ns, session);
@@ -81,7 +88,7 @@ void measure(const Machine& machine, const host::HostFiles& files, const Measure
     const std::size_t first = session.result().roofs.size();
     OthersCpu others(files, session.clock());
     const double part_s = options.seconds * part.time_share / shares;
-    measure_part(part, machine, files, options, static_cast<std::int64_t>(part_s * kNsPerS),
+    measure_part(part, {machine, files, options}, static_cast<std::int64_t>(part_s * kNsPerS),
                  session);
     say_others(part, machine, others, first, session);
     if (session.stopped()) return;

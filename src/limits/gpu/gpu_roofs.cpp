@@ -44,21 +44,33 @@ double gemm_peak(const emulated::PeakRates& peak, const std::string& dtype) {
   return peak.f16_tensor_flops;
 }
 
-void measure_gpu_gemm(const std::string& python, int ordinal, const std::string& prefix,
-                      const std::optional<emulated::PeakRates>& peak, std::int64_t duration_ns,
+/// One of the machine's GPUs, and how long it may take; `python` has the torch that multiplies.
+struct GpuTask {
+  const Machine& machine;
+  const std::string& python;
+  int ordinal;
+  std::int64_t duration_ns;
+
+  std::string prefix() const { return fmt::format("gpu.{}", ordinal); }
+  std::int64_t part_ns(double share) const {
+    return static_cast<std::int64_t>(share * static_cast<double>(duration_ns));
+  }
+};
+
+void measure_gpu_gemm(const GpuTask& task, const std::optional<emulated::PeakRates>& peak,
                       Session& session) {
-  const std::string group = prefix + ".gemm";
+  const std::string group = task.prefix() + ".gemm";
   if (session.stopped()) return;
-  if (python.empty()) {
+  if (task.python.empty()) {
     return session.lacks(group, "no python3 on PATH: name the job's one by --python");
   }
   session.doing(group);
   TorchGemmOptions wanted;
-  wanted.python = python;
-  wanted.device = fmt::format("cuda:{}", ordinal);
+  wanted.python = task.python;
+  wanted.device = fmt::format("cuda:{}", task.ordinal);
   wanted.dtypes = {"float32", "tf32", "float16", "bfloat16"};
   if (!peak || peak->f8_tensor_flops > 0) wanted.dtypes.emplace_back("float8");
-  wanted.duration_ns = duration_ns;
+  wanted.duration_ns = task.part_ns(kGemmShare);
   const auto gemms = run_torch_gemm(wanted, session);
   if (!gemms) return session.lacks(group, gemms.error().message);
   for (const TorchGemm& gemm : *gemms) {
@@ -80,31 +92,27 @@ void measure_gpu_gemm(const std::string& python, int ordinal, const std::string&
   }
 }
 
-void measure_gpu(const CudaDriver& driver, int ordinal, const Machine& machine,
-                 const std::string& python, std::int64_t duration_ns, Session& session) {
-  const std::string prefix = fmt::format("gpu.{}", ordinal);
-  const auto part_ns = [duration_ns](double share) {
-    return static_cast<std::int64_t>(share * static_cast<double>(duration_ns));
-  };
+void measure_gpu(const CudaDriver& driver, const GpuTask& task, Session& session) {
+  const std::string prefix = task.prefix();
   std::string name;
   std::string uuid;
   std::optional<emulated::PeakRates> peak;
   const std::size_t first = session.result().roofs.size();
   std::optional<GpuState> state;
   {
-    const auto gpu = CudaGpu::open(driver, ordinal);
+    const auto gpu = CudaGpu::open(driver, task.ordinal);
     if (!gpu) return session.lacks(prefix, gpu.error().message);
     name = (*gpu)->name();
     uuid = (*gpu)->uuid();
     peak = data_sheet(name);
     state.emplace(uuid);
-    measure_transfers(**gpu, prefix, machine.free_memory_bytes / 8, part_ns(kTransferShare),
-                      session);
-    measure_device_memory(**gpu, prefix, peak ? peak->memory_bytes_per_s : 0, part_ns(kMemoryShare),
-                          session);
-    measure_launches(**gpu, prefix, part_ns(kLaunchShare), session);
+    measure_transfers(**gpu, prefix, task.machine.free_memory_bytes / 8,
+                      task.part_ns(kTransferShare), session);
+    measure_device_memory(**gpu, prefix, peak ? peak->memory_bytes_per_s : 0,
+                          task.part_ns(kMemoryShare), session);
+    measure_launches(**gpu, prefix, task.part_ns(kLaunchShare), session);
   }
-  measure_gpu_gemm(python, ordinal, prefix, peak, part_ns(kGemmShare), session);
+  measure_gpu_gemm(task, peak, session);
   Conditions conditions = state->conditions();
   conditions.emplace_back("gpu", name);
   conditions.emplace_back("uuid", uuid);
@@ -122,7 +130,7 @@ void measure_gpus(const Machine& machine, const GpuOptions& options, const std::
   const int count = (*driver)->gpu_count();
   if (count == 0) return session.lacks("gpu", "CUDA's driver shows no GPU");
   for (int i = 0; i < count && !session.stopped(); ++i) {
-    measure_gpu(**driver, i, machine, python, duration_ns / count, session);
+    measure_gpu(**driver, {machine, python, i, duration_ns / count}, session);
   }
 }
 

@@ -39,11 +39,19 @@ Result<std::int64_t> time_starts(const CudaGpu& gpu, const GpuWork& work, int co
   return session.clock().now_ns() - start_ns;
 }
 
-void add_timed(const CudaGpu& gpu, const GpuWork& work, Conditions conditions, double spec,
-               std::int64_t duration_ns, Session& session) {
+/// Who times, for how long, and who hears of it.
+struct Timing {
+  const CudaGpu& gpu;
+  std::int64_t duration_ns;
+  Session& session;
+};
+
+void add_timed(const Timing& timing, const GpuWork& work, const Conditions& conditions,
+               double spec = 0) {
+  Session& session = timing.session;
   if (session.stopped()) return;
   session.doing(work.name);
-  const auto rates = time_gpu_work(gpu, work, duration_ns, session);
+  const auto rates = time_gpu_work(timing.gpu, work, timing.duration_ns, session);
   if (!rates) return session.lacks(work.name, rates.error().message);
   if (session.stopped() && rates->empty()) return;
   Roof roof = make_roof(work.name, work.unit, *rates);
@@ -64,9 +72,10 @@ constexpr std::array<HostKind, 3> kHostKinds = {
      {"write_combined", CudaMemory::Kind::kWriteCombined, false}}};
 
 /// Both ways, each size, by one kind of memory.
-void measure_host_kind(const CudaGpu& gpu, const CudaMemory& device, const HostKind& kind,
-                       const std::string& prefix, std::uint64_t most_bytes,
-                       std::int64_t duration_ns, Session& session) {
+void measure_host_kind(const Timing& timing, const CudaMemory& device, const HostKind& kind,
+                       const std::string& prefix, std::uint64_t most_bytes) {
+  const CudaGpu& gpu = timing.gpu;
+  Session& session = timing.session;
   std::vector<std::byte> pageable(kind.pageable ? most_bytes : 0, std::byte{1});
   std::optional<CudaMemory> pinned;
   if (!kind.pageable) {
@@ -88,7 +97,7 @@ void measure_host_kind(const CudaGpu& gpu, const CudaMemory& device, const HostK
             return to_device ? gpu.to_device(device.device(), host, size)
                              : gpu.to_host(host, device.device(), size);
           }};
-      add_timed(gpu, work, {{"bytes", static_cast<std::int64_t>(bytes)}}, 0, duration_ns, session);
+      add_timed(timing, work, {{"bytes", static_cast<std::int64_t>(bytes)}});
     }
   }
 }
@@ -125,7 +134,7 @@ void measure_transfers(const CudaGpu& gpu, const std::string& prefix, std::uint6
   }
   constexpr std::int64_t kRoofs = 2 * kSizes.size() * kHostKinds.size();
   for (const HostKind& kind : kHostKinds) {
-    measure_host_kind(gpu, *device, kind, prefix, largest, duration_ns / kRoofs, session);
+    measure_host_kind({gpu, duration_ns / kRoofs, session}, *device, kind, prefix, largest);
   }
 }
 
@@ -138,20 +147,20 @@ void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double
   if (!source || !target) {
     return session.lacks(prefix + ".hbm", (source ? target : source).error().message);
   }
+  const Timing timing = {gpu, duration_ns / 3, session};
   const auto copy = [&](const std::string& name, std::uint64_t size, double spec) {
     const GpuWork work{prefix + name, "bytes/s", 2 * static_cast<double>(size), [&, size] {
                          return gpu.within_device(target->device(), source->device(), size);
                        }};
     add_timed(
-        gpu, work,
+        timing, work,
         {{"bytes", static_cast<std::int64_t>(size)}, {"counted", std::string("read and written")}},
-        spec, duration_ns / 3, session);
+        spec);
   };
   copy(".hbm.copy", bytes, peak);
   const GpuWork set{prefix + ".hbm.set", "bytes/s", static_cast<double>(bytes),
                     [&, size = std::size_t{bytes}] { return gpu.fill(target->device(), size); }};
-  add_timed(gpu, set, {{"bytes", static_cast<std::int64_t>(bytes)}}, peak, duration_ns / 3,
-            session);
+  add_timed(timing, set, {{"bytes", static_cast<std::int64_t>(bytes)}}, peak);
   if (gpu.l2_bytes() == 0) {
     return session.lacks(prefix + ".l2", "the driver does not say how large its cache is");
   }
@@ -166,13 +175,14 @@ void measure_launches(CudaGpu& gpu, const std::string& prefix, std::int64_t dura
   }
   const GpuWork one{prefix + ".launch.kernels", "1/s", 1,
                     [&gpu] { return gpu.launch_empty_kernel(); }};
-  add_timed(gpu, one, {}, 0, duration_ns / 2, session);
+  const Timing timing = {gpu, duration_ns / 2, session};
+  add_timed(timing, one, {});
   if (Status made = gpu.make_empty_graph(kGraphNodes); !made) {
     return session.lacks(prefix + ".launch.graph_nodes", made.error().message);
   }
   const GpuWork graph{prefix + ".launch.graph_nodes", "1/s", kGraphNodes,
                       [&gpu] { return gpu.launch_graph(); }};
-  add_timed(gpu, graph, {{"nodes", std::int64_t{kGraphNodes}}}, 0, duration_ns / 2, session);
+  add_timed(timing, graph, {{"nodes", std::int64_t{kGraphNodes}}});
 }
 
 }  // namespace unstarve::limits

@@ -150,10 +150,10 @@ std::vector<double> rates_of(const std::vector<double>& seconds, double bytes) {
 }
 
 void add_roofs(const Timings& timings, const StreamSize& size, int threads, Session& session) {
-  const double elements = static_cast<double>(size.array_bytes / sizeof(double));
+  const std::size_t elements = size.array_bytes / sizeof(double);
   for (std::size_t i = 0; i < kStreamKernels; ++i) {
     const auto kernel = static_cast<StreamKernel>(i);
-    const double bytes = elements * bytes_per_element(kernel);
+    const double bytes = static_cast<double>(elements) * bytes_per_element(kernel);
     const std::vector<double> plain = rates_of(timings[i][0], bytes);
     const std::vector<double> past_caches = rates_of(timings[i][1], bytes);
     if (plain.empty()) return;  // somebody asked to stop
