@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <type_traits>
 #include <utility>
 
 #include "base/mutex.h"
+#include "device/cuda/symbol_lookup.h"
 
 namespace unstarve::device {
 namespace {
@@ -39,12 +39,7 @@ struct CudaPinnedHost::Driver {
 
   /// The name of a function that `library` lacks, or nullptr.
   const char* look_up(void* library) {
-    const char* missing = nullptr;
-    const auto find = [&](const char* name, auto& function) {
-      void* symbol = ::dlsym(library, name);
-      if (symbol == nullptr && missing == nullptr) missing = name;
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-    };
+    SymbolLookup find(library);
     find("cuInit", init);
     find("cuDeviceGet", device_get);
     find("cuDevicePrimaryCtxRetain", retain);
@@ -54,7 +49,7 @@ struct CudaPinnedHost::Driver {
     find("cuMemHostAlloc", host_alloc);
     find("cuMemFreeHost", host_free);
     find("cuGetErrorString", error_string);
-    return missing;
+    return find.missing();
   }
 
   tl::unexpected<Error> failed(const char* call, CudaResult code) const {

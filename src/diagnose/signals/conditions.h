@@ -46,11 +46,16 @@ inline bool workers_crowd(const Signals& signals) {
          signals.cpu_waiting_threads.value_or(0) >= kQueue * *signals.num_workers;
 }
 
+/// Whether who fetches waits for a CPU that others, or its like, have.
+inline bool fetches_wait_for_cpu(const Signals& signals) {
+  return cpus_are_taken(signals) || workers_crowd(signals);
+}
+
 /// A share of a fetch's time that is CPU time, as a share of the time in which it was given a CPU:
 /// where others take the CPUs, or its like, waiting for one says nothing of what the fetch does.
 inline double of_time_on_cpu(const Signals& signals, double ratio) {
-  const bool waits_for_cpu = (cpus_are_taken(signals) || workers_crowd(signals)) &&
-                             !is_native(signals) && signals.fetch_cpu_ratio.value_or(0) > 0;
+  const bool waits_for_cpu = fetches_wait_for_cpu(signals) && !is_native(signals) &&
+                             signals.fetch_cpu_ratio.value_or(0) > 0;
   return waits_for_cpu ? std::min(1.0, ratio / *signals.fetch_cpu_ratio) : ratio;
 }
 

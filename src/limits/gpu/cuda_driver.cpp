@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <type_traits>
 #include <utility>
+
+#include "device/cuda/symbol_lookup.h"
 
 namespace unstarve::limits {
 
@@ -70,12 +71,7 @@ struct CudaDriver::Functions {
 
   /// The name of a function that `library` lacks, or nullptr.
   const char* look_up(void* library) {
-    const char* missing = nullptr;
-    const auto find = [&](const char* name, auto& function) {
-      void* symbol = ::dlsym(library, name);
-      if (symbol == nullptr && missing == nullptr) missing = name;
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-    };
+    device::SymbolLookup find(library);
     find("cuInit", init);
     find("cuDriverGetVersion", driver_version);
     find("cuDeviceGetCount", device_count);
@@ -109,7 +105,7 @@ struct CudaDriver::Functions {
     find("cuGraphDestroy", graph_destroy);
     find("cuGraphExecDestroy", exec_destroy);
     find("cuGetErrorString", error_string);
-    return missing;
+    return find.missing();
   }
 
   Status check(const char* call, CudaResult code) const {

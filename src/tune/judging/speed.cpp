@@ -35,7 +35,8 @@ predict::Speedup speedup_between(const TrialResult& before, const TrialResult& a
 }
 
 double noise_between(const TrialResult& one, const TrialResult& other) {
-  return std::abs(std::exp(std::abs(std::log(one.mean_step_s / other.mean_step_s))) - 1);
+  const double ratio = one.mean_step_s / other.mean_step_s;
+  return std::max(ratio, 1 / ratio) - 1;
 }
 
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }

@@ -21,9 +21,9 @@ std::optional<Claim> evaluate(const Signals& signals) {
   }
   Claim claim;
   claim.weight = decoding;
-  claim.evidence.push_back(fmt::format(
-      "decoding images takes {} of the{} time in which a batch is made", percent(claim.weight),
-      cpus_are_taken(signals) || workers_crowd(signals) ? " CPU" : ""));
+  claim.evidence.push_back(
+      fmt::format("decoding images takes {} of the{} time in which a batch is made",
+                  percent(claim.weight), fetches_wait_for_cpu(signals) ? " CPU" : ""));
   return claim;
 }
 
