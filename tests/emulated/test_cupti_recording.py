@@ -10,6 +10,8 @@ import pytest
 from device_rings import Kernel, read_kernels, read_records
 from recording import Machine, record
 
+pytestmark = pytest.mark.real_time
+
 WORK = """
 import os, time, torch
 x = torch.randn(2048, 2048, device="cuda")

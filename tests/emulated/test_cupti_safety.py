@@ -15,6 +15,8 @@ from device_rings import read_kernels, read_records
 from emulation import PYTHON
 from recording import Machine, environment, record
 
+pytestmark = pytest.mark.real_time
+
 USE = """
 import torch
 x = torch.randn(256, 256, device="cuda")

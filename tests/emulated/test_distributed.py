@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, Emulation, machine
 
+pytestmark = pytest.mark.real_time
+
 RANKS = Path(__file__).parent / "ranks"
 Emulated = Callable[..., Emulation]
 

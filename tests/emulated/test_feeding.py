@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from emulation import BUILD, PYTHON, ROOT, Emulation
 
+pytestmark = pytest.mark.real_time
+
 PHOTOS = ROOT / "tests/data/photos"
 
 PREPARED = """

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from emulation import PYTHON, unstarve
+
+pytestmark = pytest.mark.real_time
 
 SYNC = """
 import time, torch

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from emulation import PYTHON, unstarve
+
+pytestmark = pytest.mark.real_time
 
 SCRIPT = """
 import sys, time

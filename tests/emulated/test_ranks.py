@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from emulation import PYTHON, unstarve
 
+pytestmark = pytest.mark.real_time
+
 TRAIN = """
 import sys, time
 import torch

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, UNSTARVE, Emulation, unstarve
 
+pytestmark = pytest.mark.real_time
+
 Machine = Callable[..., Emulation]
 
 MEMORY_IN_USE = """

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, machine, unstarve
 
+pytestmark = pytest.mark.real_time
+
 # A small ResNet's training: equal blocks, an optimizer, batches from pinned memory. Prints what
 # each step took by CUDA's events.
 TRAIN = """

@@ -14,6 +14,8 @@ from device_rings import Kernel, busy_ratio, read_kernels
 from emulation import PYTHON, Emulation, machine
 from wandb_file import system_metrics
 
+pytestmark = pytest.mark.real_time
+
 # Keeps one GPU busy for some half of the time; says so, and goes on until its input ends.
 HALF_BUSY = """
 import sys, threading, time, torch

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, UNSTARVE, run_to_its_end
 
+pytestmark = pytest.mark.real_time
+
 JOB = """
 import torch
 model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096) for _ in range(4)]).cuda()

@@ -7,7 +7,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
 from emulation import PYTHON, unstarve
+
+pytestmark = pytest.mark.real_time
 
 TRAIN = """
 import sys, time, torch

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from emulation import PYTHON, unstarve
 
+pytestmark = pytest.mark.real_time
+
 TRAIN = """
 import sys, time, torch
 size, slow_s = int(sys.argv[1]), float(sys.argv[2])
@@ -68,7 +70,7 @@ def test_the_live_verdict_is_that_of_the_window(
     for name, expected in window["partition"].items():
         assert abs(recorded["partition"][name] - expected) < 0.02, name
     assert recorded["windows"] == 1
-    assert abs(recorded["steps"] - 6) < 0.5
+    assert abs(recorded["steps"] - 6) < 1, "its edges lie within a step each"
     assert recorded["clock_error_us"] < 1000
     assert live["steps"]["count"] == 29, "the whole run's, without the warm-up"
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from command_line import EMULATED, MODEL, PHOTOS, ROOT, environment, unstarve
 
+pytestmark = pytest.mark.real_time
+
 # Reads its images as ARGV says; sanity-checks its validation data first, as trainers do.
 JOB = f"""
 import sys, torch

@@ -13,6 +13,8 @@ from command_line import EMULATED, MODEL, PHOTOS, environment, unstarve
 from hook_jobs import run_job
 from unstarve import _native as native
 
+pytestmark = pytest.mark.real_time
+
 JOB = f"""
 import os, sys, time, torch
 from torch.utils.data import DataLoader

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from command_line import EMULATED, MODEL, unstarve
 
+pytestmark = pytest.mark.real_time
+
 # Files that come late: waiting takes no CPU, so that what else runs here hardly matters.
 LATE = """
 import time, torch

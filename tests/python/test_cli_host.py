@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from command_line import EMULATED, unstarve
+
+pytestmark = pytest.mark.real_time
 
 TRAINING = """
 import sys, time, torch

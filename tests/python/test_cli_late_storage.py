@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from command_line import EMULATED, MODEL, ROOT, unstarve
 
+pytestmark = pytest.mark.real_time
+
 JOB = f"""
 import os, sys, torch
 from torch.utils.data import DataLoader, Dataset

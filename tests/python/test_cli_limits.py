@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 
+pytestmark = pytest.mark.real_time
+
 QUICK = ("--seconds", "0.5")
 
 

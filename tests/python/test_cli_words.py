@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from command_line import environment, unstarve
 
+pytestmark = pytest.mark.real_time
+
 PARTS = """
 import os, signal, sys, time, torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hook_jobs import Job, run_job
 
+pytestmark = pytest.mark.real_time
+
 JOB = """
 import os, queue, sys, threading, time
 import torch

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 
+pytestmark = pytest.mark.real_time
+
 # Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
 JOB = """
 import argparse, time, torch

@@ -20,6 +20,8 @@ from set_b import SET_B
 from set_c import SET_C
 from set_d import SET_D
 
+pytestmark = pytest.mark.real_time
+
 ALL = (*SET_A, *SET_B, *SET_C, *SET_D)
 BY_NAME = {job.name: job for job in ALL}
 
