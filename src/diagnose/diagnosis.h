@@ -54,7 +54,7 @@ struct StepSummary {
 /// What the training thread does in a step, as the host alone sees it: shares of the steps' time
 /// that sum to 1.
 struct ThreadTime {
-  double input_wait = 0;      // inside the data loader's `__next__`
+  double input_wait = 0;      // inside the data loader's `__iter__` and `__next__`
   Reading<double> sync = {};  // in calls that wait for the device; absent: no call was recorded
   double own_work = 0;        // the rest
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "job/device_time.h"
+#include "job/recorded.h"
 
 namespace unstarve::job {
 namespace {
@@ -110,6 +111,21 @@ TEST(LoaderUse, AnotherRanksFetchesAreNotIts) {
   ASSERT_NE(rank, job.ranks().end());
   ASSERT_NE(rank->training_loader(), nullptr);
   EXPECT_EQ(rank->training_loader()->fetches.size(), 6U);
+}
+
+TEST(Rank, WaitsWhileALoadersWorkersAreStarted) {
+  Timeline timeline = Job().loader(kTraining, 2).steps(3).timeline();
+  trace::LoaderConfig& config = timeline.loaders.front();
+  config.made_ns = 170 * kMs;  // the second step waits from 100 to 160 ms, the third from 200 on
+  config.ready_ns = 190 * kMs;
+  config.thread = 7;
+  const trace::Interval second = {100 * kMs, 200 * kMs};
+  EXPECT_EQ(covered_ns(JobView(timeline).ranks().front().waits, second), 80 * kMs);
+  config.thread = 8;  // a prefetcher's
+  EXPECT_EQ(covered_ns(JobView(timeline).ranks().front().waits, second), 60 * kMs);
+  config.thread = 7;
+  config.ready_ns = {};  // a run of an earlier version
+  EXPECT_EQ(covered_ns(JobView(timeline).ranks().front().waits, second), 60 * kMs);
 }
 
 TEST(LoaderUse, TheLastConfigurationCounts) {

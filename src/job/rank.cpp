@@ -60,6 +60,23 @@ std::vector<trace::LoaderWait> waits_of(const trace::Timeline& timeline, const R
   return waits;
 }
 
+// An iterator's workers are started, and forked of a process that may be large, before it is asked
+// for a batch.
+void add_starts(const trace::Timeline& timeline, const Rank& rank,
+                std::vector<trace::LoaderWait>& waits) {
+  for (const trace::LoaderConfig& config : timeline.loaders) {
+    const ThreadKey thread = {config.process, config.thread};
+    if (config.made_ns == 0 || !config.ready_ns || *config.ready_ns <= config.made_ns) continue;
+    if (!std::binary_search(rank.training.begin(), rank.training.end(), thread)) continue;
+    trace::LoaderWait start;
+    start.when = {config.made_ns, *config.ready_ns};
+    waits.push_back(start);
+  }
+  std::stable_sort(waits.begin(), waits.end(), [](const auto& one, const auto& other) {
+    return one.when.start_ns < other.when.start_ns;
+  });
+}
+
 template <class T>
 std::vector<trace::Interval> merged(const std::vector<T>& items) {
   std::vector<trace::Interval> intervals;
@@ -178,9 +195,10 @@ Rank gather_rank(const trace::Timeline& timeline, ThreadKey launcher,
   rank.process = launcher.process != 0 ? launcher.process : process_with_most(timeline.steps);
   add_number(timeline, rank);
   add_steps(timeline, repeated, rank);
-  const std::vector<trace::LoaderWait> waits = waits_of(timeline, rank);
-  rank.waits = merged(waits);
+  std::vector<trace::LoaderWait> waits = waits_of(timeline, rank);
   rank.loaders = tell_loaders_apart(timeline, rank.process, waits, rank.steps);
+  add_starts(timeline, rank, waits);
+  rank.waits = merged(waits);
   const std::size_t warm_up = warm_up_steps(timeline.input, rank.steps.size());
   rank.phases = tell_phases(rank.steps, rank.loaders, warm_up);
   add_thinned(timeline, rank);

@@ -13,13 +13,14 @@ namespace unstarve::job {
 /// One process that trains, with what belongs to it. A job on one GPU has one; of a distributed job
 /// that was recorded whole, each rank is one.
 struct Rank {
-  std::int64_t process = 0;                // 0: the recording does not say
-  Reading<std::int64_t> number = {};       // as the job numbers its ranks; absent: it does not say
-  Reading<std::int64_t> of = {};           // how many ranks the job has
-  std::vector<ThreadKey> training;         // threads that train; sorted, never empty
-  std::vector<trace::Step> steps;          // by start, the warm-up's too
-  std::vector<StepPhase> phases;           // of each step
-  std::vector<trace::Interval> waits;      // of those threads for any loader: disjoint, by start
+  std::int64_t process = 0;           // 0: the recording does not say
+  Reading<std::int64_t> number = {};  // as the job numbers its ranks; absent: it does not say
+  Reading<std::int64_t> of = {};      // how many ranks the job has
+  std::vector<ThreadKey> training;    // threads that train; sorted, never empty
+  std::vector<trace::Step> steps;     // by start, the warm-up's too
+  std::vector<StepPhase> phases;      // of each step
+  // Of those threads for any loader, for its batches and for its workers' start: disjoint, by start
+  std::vector<trace::Interval> waits;
   std::vector<trace::HostWork> host_work;  // that holds the training threads up, by start
   std::vector<trace::Interval> occupied;   // the same: disjoint, by start
   std::vector<LoaderUse> loaders;  // that they waited for; the one that feeds the training first

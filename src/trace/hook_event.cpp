@@ -73,6 +73,8 @@ void add_loader(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   row.batch_size = count(raw.numbers[3]);
   row.flags = count(raw.numbers[4]);
   row.made_ns = raw.start_ns;
+  row.ready_ns = raw.end_ns;
+  row.thread = raw.thread_id;
   sink.add(row);
 }
 

@@ -21,8 +21,10 @@ struct DataSet {
 
 /// What the job asked one of its loaders for, each time that it was iterated.
 struct LoaderConfig {
-  std::int64_t process = 0;       // 0: not recorded
-  std::int64_t made_ns = 0;       // when its iterator was asked for; 0: not recorded
+  std::int64_t process = 0;             // 0: not recorded
+  std::int64_t thread = 0;              // that asked for its iterator; 0: not recorded
+  std::int64_t made_ns = 0;             // when it did; 0: not recorded
+  Reading<std::int64_t> ready_ns = {};  // when it had it: workers are started meanwhile
   Reading<std::int64_t> id = {};  // unique in its process; absent where the source names no loaders
   std::int64_t num_workers = 0;   // native: threads that may work at first
   bool native = false;            // unstarve's engine: threads, no worker processes

@@ -45,22 +45,40 @@ Status read_steps(const Database& database, RunSink& sink) {
       });
 }
 
+Result<bool> is_there(const Database& database, const char* query, std::string_view name) {
+  bool found = false;
+  const Status looked =
+      for_each_row(database, query, {name}, [&found](const Statement&) { found = true; });
+  if (!looked) return forward_error(looked);
+  return found;
+}
+
+/// Runs of earlier versions lack some.
+Result<bool> has_table(const Database& database, std::string_view name) {
+  return is_there(database, "SELECT 1 FROM sqlite_master WHERE name = ?", name);
+}
+
 Status read_loaders(const Database& database, RunSink& sink) {
-  return for_each_row(
-      database,
-      "SELECT pid, loader_id, num_workers, prefetch_factor, batch_size, flags, made_ns FROM loader "
-      "ORDER BY made_ns",
-      {}, [&](const Statement& row) {
-        LoaderRow loader;
-        loader.pid = row.integer(0);
-        loader.loader_id = row.integer(1);
-        loader.num_workers = row.integer(2);
-        loader.prefetch_factor = row.reading(3);
-        loader.batch_size = row.reading(4);
-        loader.flags = row.reading(5);
-        loader.made_ns = row.integer(6);
-        sink.add(loader);
-      });
+  const Result<bool> timed =
+      is_there(database, "SELECT 1 FROM pragma_table_info('loader') WHERE name = ?", "ready_ns");
+  if (!timed) return forward_error(timed);
+  const std::string query = fmt::format(
+      "SELECT pid, loader_id, num_workers, prefetch_factor, batch_size, flags, made_ns, "
+      "{} FROM loader ORDER BY made_ns",
+      *timed ? "ready_ns, tid" : "NULL, NULL");
+  return for_each_row(database, query.c_str(), {}, [&](const Statement& row) {
+    LoaderRow loader;
+    loader.pid = row.integer(0);
+    loader.loader_id = row.integer(1);
+    loader.num_workers = row.integer(2);
+    loader.prefetch_factor = row.reading(3);
+    loader.batch_size = row.reading(4);
+    loader.flags = row.reading(5);
+    loader.made_ns = row.integer(6);
+    loader.ready_ns = row.reading(7);
+    loader.thread = row.reading(8);
+    sink.add(loader);
+  });
 }
 
 Status read_waits(const Database& database, RunSink& sink) {
@@ -99,15 +117,6 @@ Status read_fetches(const Database& database, RunSink& sink) {
         fetch.collate_ns = row.reading(8);
         sink.add(fetch);
       });
-}
-
-/// Runs of earlier versions lack some.
-Result<bool> has_table(const Database& database, std::string_view name) {
-  bool is_there = false;
-  const Status looked = for_each_row(database, "SELECT 1 FROM sqlite_master WHERE name = ?", {name},
-                                     [&is_there](const Statement&) { is_there = true; });
-  if (!looked) return forward_error(looked);
-  return is_there;
 }
 
 Status read_stages(const Database& database, RunSink& sink) {

@@ -53,6 +53,8 @@ struct LoaderRow {
   Reading<std::int64_t> batch_size;
   Reading<std::int64_t> flags;  // 1 pin_memory, 2 persistent_workers, 4 native
   std::int64_t made_ns = 0;
+  Reading<std::int64_t> ready_ns;  // absent in runs of earlier versions, as is the thread
+  Reading<std::int64_t> thread;
 };
 
 struct WaitRow {

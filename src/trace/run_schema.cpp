@@ -16,7 +16,8 @@ CREATE TABLE process (pid INTEGER, ppid INTEGER, role TEXT, started_ns INTEGER,
 CREATE TABLE step (pid INTEGER, tid INTEGER, idx INTEGER, start_ns INTEGER, end_ns INTEGER,
                    samples INTEGER, source INTEGER);
 CREATE TABLE loader (pid INTEGER, loader_id INTEGER, num_workers INTEGER, prefetch_factor INTEGER,
-                     batch_size INTEGER, flags INTEGER, made_ns INTEGER);
+                     batch_size INTEGER, flags INTEGER, made_ns INTEGER,
+                     ready_ns INTEGER, tid INTEGER);
 CREATE TABLE wait (pid INTEGER, tid INTEGER, loader_id INTEGER, batch INTEGER, start_ns INTEGER,
                    end_ns INTEGER, ready_batches INTEGER, samples INTEGER, ended INTEGER);
 CREATE TABLE fetch (pid INTEGER, tid INTEGER, loader_id INTEGER, start_ns INTEGER, end_ns INTEGER,
@@ -102,7 +103,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.process_end, "UPDATE process SET ended_ns = ?2 WHERE pid = ?1 AND born_ns = ?3"},
       {&out.process_text, kProcessText},
       {&out.step, "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)"},
-      {&out.loader, "INSERT INTO loader VALUES (?, ?, ?, ?, ?, ?, ?)"},
+      {&out.loader, "INSERT INTO loader VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.wait, "INSERT INTO wait VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.fetch, "INSERT INTO fetch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&out.stage, "INSERT INTO stage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},

@@ -232,6 +232,39 @@ TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {
   EXPECT_EQ(timeline->windows[0].when.end_ns, 340) << "not the run's end: nobody knows what was";
 }
 
+TEST_F(RunStore, ALoadersStartComesBack) {
+  auto writer = create();
+  LoaderRow row;
+  row.pid = 7;
+  row.made_ns = 10;
+  row.ready_ns = 40;
+  row.thread = 9;
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(400, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(timeline->loaders.size(), 1U);
+  EXPECT_EQ(timeline->loaders.front().ready_ns.value_or(0), 40);
+  EXPECT_EQ(timeline->loaders.front().thread, 9);
+}
+
+TEST_F(RunStore, ARunOfAnEarlierVersionDoesNotSayWhenALoaderWasReady) {
+  auto writer = create();
+  LoaderRow row;
+  row.pid = 7;
+  row.made_ns = 10;
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(30, 0));
+  Result<Database> database = Database::create(dir_ + "/run.sqlite");
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(database->execute("ALTER TABLE loader DROP COLUMN ready_ns"));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  ASSERT_EQ(timeline->loaders.size(), 1U);
+  EXPECT_EQ(timeline->loaders.front().made_ns, 10);
+  EXPECT_FALSE(timeline->loaders.front().ready_ns);
+}
+
 TEST_F(RunStore, StagesOfALoaderComeBack) {
   auto writer = create();
   StageRow row;

@@ -237,7 +237,7 @@ void RunWriter::add(const StepRow& row) {
 void RunWriter::add(const LoaderRow& row) {
   impl_->insert(impl_->statements.loader,
                 {row.pid, row.loader_id, row.num_workers, row.prefetch_factor, row.batch_size,
-                 row.flags, row.made_ns});
+                 row.flags, row.made_ns, row.ready_ns, row.thread});
 }
 void RunWriter::add(const WaitRow& row) {
   impl_->insert(RowKind::kWait, row.pid, row.when, impl_->statements.wait,

@@ -20,6 +20,8 @@ void TimelineSink::add(const LoaderRow& row) {
   LoaderConfig loader;
   loader.process = row.pid;
   loader.made_ns = row.made_ns;
+  loader.ready_ns = row.ready_ns;
+  loader.thread = row.thread.value_or(0);
   loader.id = row.loader_id;
   loader.num_workers = row.num_workers;
   loader.prefetch_factor = row.prefetch_factor;

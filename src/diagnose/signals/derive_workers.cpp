@@ -38,7 +38,7 @@ struct Starts {
   bool known = false;  // the recording says when iterators were asked for
   double count = 0;
   double ns = 0;         // from there to the first batch, less what a batch takes
-  double waited_ns = 0;  // of that, inside `__next__`
+  double waited_ns = 0;  // of that, inside `__iter__` and `__next__`
   double ends = 0;       // times that a loader's workers ended, behind its last batch
   double end_ns = 0;     // which its `__next__` took
 };
@@ -53,7 +53,9 @@ void add_start(const trace::LoaderConfig& config, const job::LoaderUse& use,
   const auto took_ns = static_cast<double>(first->when.end_ns - config.made_ns) - fetch_ns;
   ++starts.count;
   starts.ns += std::max(0.0, took_ns);
-  starts.waited_ns += std::clamp(took_ns, 0.0, static_cast<double>(first->when.duration_ns()));
+  const std::int64_t making_ns = config.ready_ns.value_or(config.made_ns) - config.made_ns;
+  starts.waited_ns +=
+      std::clamp(took_ns, 0.0, static_cast<double>(first->when.duration_ns() + making_ns));
 }
 
 // The end of an iterator waits for its workers to end, unless they live on.

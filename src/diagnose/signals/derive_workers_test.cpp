@@ -60,6 +60,18 @@ TEST(WorkerSignals, TimeTheStartsThatWereSeenBehindTheWarmUp) {
   EXPECT_TRUE(blames_start(found));
 }
 
+TEST(WorkerSignals, WaitingForWorkersToBeForkedIsWaiting) {
+  Timeline timeline = epochs(false, 90);
+  for (trace::LoaderConfig& config : timeline.loaders) {
+    config.ready_ns = config.made_ns + 5 * kMs;
+    config.thread = timeline.loader_waits.front().thread;
+  }
+  const Signals found = diagnose(timeline, {}).signals;
+  EXPECT_NEAR(*found.loader_start_ns, (5 + 90 - 20) * kMs, 1);
+  const double waited_ms = 28 * 10 + 2 * (90 + 5);
+  EXPECT_NEAR(*found.startup_wait_ratio, 2 * 75 / waited_ms, 1e-9);
+}
+
 /// The same; the wait before each start finds no batch left, and ends the workers.
 Timeline epochs_with_ends(bool persistent, std::int64_t ending_ms) {
   Timeline timeline = epochs(persistent, 90);

@@ -46,7 +46,7 @@ struct Signals {
   Reading<double> loader_starts;       // times that a training loader started worker processes
   Reading<double> loader_start_ns;     // each, in the mean: to the first batch, less one fetch
   Reading<double> loader_end_ns;       // in the mean, until its workers had ended, in `__next__`
-  Reading<double> startup_wait_ratio;  // of all waiting, what of both lies in `__next__`
+  Reading<double> startup_wait_ratio;  // of all waiting, what of both lies in the loader
   Reading<double> empty_queue_ratio;   // of the waits, entered with no batch ready
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
 

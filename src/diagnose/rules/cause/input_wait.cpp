@@ -14,10 +14,10 @@ std::optional<Claim> evaluate(const Signals& signals) {
   if (*signals.input_wait_ratio + beside < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.input_wait_ratio + beside;
-  claim.evidence.push_back(fmt::format(
-      "the GPU is idle for {} of the time while the training thread is inside the data loader's "
-      "__next__, which takes {} of step time in all",
-      percent(*signals.input_wait_ratio), percent(*signals.wait_ratio)));
+  claim.evidence.push_back(
+      fmt::format("the GPU is idle for {} of the time while the training thread waits for the "
+                  "data loader, which takes {} of step time in all",
+                  percent(*signals.input_wait_ratio), percent(*signals.wait_ratio)));
   if (beside >= kSmallestShare) {
     claim.evidence.push_back(fmt::format(
         "and for {} because the training thread is ready to launch, but the loader's {:.0f} "
