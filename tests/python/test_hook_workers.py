@@ -48,3 +48,27 @@ def test_waits_and_fetches(tmp_path: Path, method: str) -> None:
     fetches = [record for ring in job.rings for record in ring.of("fetch")]
     assert sorted(r["samples"] for r in fetches) == [8, 16, 16]
     assert all(r["collate_ns"] > 0 for r in fetches)
+
+
+COUNTED = """
+import time, torch
+from torch.utils.data import DataLoader, TensorDataset
+loader = DataLoader(TensorDataset(torch.zeros(8, 2)), batch_size=2, num_workers=2)
+for epoch in range(3):
+    batches = iter(loader)
+    for _ in range(4):
+        next(batches)
+del batches
+print("done")
+"""
+
+
+def test_workers_that_end_with_their_iterator(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(COUNTED)
+    job = run_job(tmp_path, [script])
+    assert (job.process.returncode, job.process.stdout, job.process.stderr) == (0, "done\n", "")
+    assert job.errors == []
+    waits = job.main.of("wait")
+    assert sum(r["ended"] for r in waits) == 3, "once for each iterator, which no next() ended"
+    assert sum(r["samples"] for r in waits) == 24

@@ -48,6 +48,7 @@ class _Here(threading.local):
 
     loader_id: int | None = None
     samples = ABSENT
+    within_next = False
 
 
 _here = _Here()
@@ -62,6 +63,9 @@ def watch_dataloader(module: ModuleType) -> None:
     when_taken_back(_give_back_collate)
     iterator = module._BaseDataLoaderIter
     put(iterator, "__next__", _watched_next(iterator.__next__, _ready_batches))
+    workers = getattr(module, "_MultiProcessingDataLoaderIter", None)
+    if hasattr(workers, "_shutdown_workers"):
+        put(workers, "_shutdown_workers", _watched_shutdown(workers._shutdown_workers))
     fetch = module._utils.fetch
     for fetcher in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
         put(fetcher, "fetch", _watched_fetch(fetcher.fetch))
@@ -249,10 +253,12 @@ def _watched_next(
         loader_id = _here.loader_id = watched.loader_id
         _here.samples = ABSENT
         iterator = self if inner is None else getattr(self, inner)
+        _here.within_next = True
         start = now_ns()
         try:
             data = original(iterator)
         except BaseException as error:
+            _here.within_next = False
             ended = 1 if isinstance(error, StopIteration) else 0
             RECORDER.record(WAIT, start, now_ns(), loader_id, watched.batch, ready, 0, ended)
             if stages is not None:
@@ -260,6 +266,7 @@ def _watched_next(
             hide_our_frame(error)
             raise
         end = now_ns()
+        _here.within_next = False
         samples = _here.samples
         if samples == ABSENT:
             samples = _samples_in(data, watched.batch_size)
@@ -271,6 +278,24 @@ def _watched_next(
         return data
 
     return in_the_place_of(original, __next__)
+
+
+def _watched_shutdown(original: Any) -> Any:
+    """Trainers that count batches never ask for one too many: their workers end with the iterator,
+    which waits for them in its `__del__`."""
+
+    def _shutdown_workers(self: Any) -> None:
+        watched = getattr(self, "_unstarve_watched", None)
+        if watched is None or _here.within_next or getattr(self, "_shutdown", True):
+            original(self)
+            return
+        start = now_ns()
+        try:
+            original(self)
+        finally:
+            RECORDER.record(WAIT, start, now_ns(), watched.loader_id, watched.batch, ABSENT, 0, 1)
+
+    return in_the_place_of(original, _shutdown_workers)
 
 
 class _WatchedIterator:
