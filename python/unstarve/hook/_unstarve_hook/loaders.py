@@ -63,7 +63,7 @@ def watch_dataloader(module: ModuleType) -> None:
     when_taken_back(_give_back_collate)
     iterator = module._BaseDataLoaderIter
     put(iterator, "__next__", _watched_next(iterator.__next__, _ready_batches))
-    workers = getattr(module, "_MultiProcessingDataLoaderIter", None)
+    workers: Any = getattr(module, "_MultiProcessingDataLoaderIter", None)
     if hasattr(workers, "_shutdown_workers"):
         put(workers, "_shutdown_workers", _watched_shutdown(workers._shutdown_workers))
     fetch = module._utils.fetch
