@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tune/batch/batch_search.h"
+#include "tune/judging/memory.h"
 #include "tune/judging/speed.h"
 
 namespace unstarve::tune {
@@ -39,6 +41,7 @@ class Search {
     if (done) done = combine();
     if (done) done = leave_one_out();
     if (done) done = confirm();
+    if (done) done = search_for_batch();
     if (!done) {
       if (done.error().code != ErrorCode::kTimeout) return forward_error(done);
       result_.unfinished = done.error().message;
@@ -80,6 +83,10 @@ class Search {
       return fail(ErrorCode::kJobFailed, "{}: {}{}{}", label, to_string(made->ending),
                   made->why.empty() ? "" : ": ", made->why);
     }
+    if (made && levers.empty()) {
+      as_it_is_s_.push_back(made->mean_step_s);
+      result_.noise_ratio = noise_among(as_it_is_s_);
+    }
     return made;
   }
 
@@ -99,9 +106,9 @@ class Search {
                   "that it could change");
     }
     result_.baseline = *before;
+    as_it_is_s_ = {before->mean_step_s};
     auto again = make_measured("baseline.again", {}, false);
     if (!again) return forward_error(again);
-    result_.noise_ratio = noise_between(*before, *again);
     listener_.noise(result_.noise_ratio);
     opening_ = *std::move(again);
     return {};
@@ -181,12 +188,15 @@ class Search {
       entry.why = "it changes the training, and the samples of a step are not known";
       return {};
     }
+    entry.why = too_much_memory(before, with);
+    if (!entry.why.empty()) return {};
     if (!changes) entry.why = less_work(before, with);
     if (!entry.why.empty()) {
       entry.parity = Parity::kFailed;
       return {};
     }
     entry.speedup = speedup_between(before, with, again, changes);
+    entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
     const double needed = threshold(result_.noise_ratio);
     if (entry.speedup->high < 1) {
       entry.why = with.given_up ? "slower; it was ended early" : "slower";
@@ -356,12 +366,10 @@ class Search {
     return {};
   }
 
-  /// Of several levers together, between two runs of the job as it is.
+  /// All that is kept, once more and between two runs of the job as it is: of many levers that do
+  /// nothing one was lucky.
   Status confirm() {
-    if (kept_.size() < 2) {
-      if (kept_.size() == 1) result_.best = result_.levers[kept_.front()].speedup;
-      return {};
-    }
+    if (kept_.empty()) return {};
     auto before = make_measured("confirm.before", {}, true);
     if (!before) return forward_error(before);
     auto with = make_measured("confirm", ids(kept_), false);
@@ -369,6 +377,35 @@ class Search {
     auto after = make_measured("confirm.after", {}, true);
     if (!after) return forward_error(after);
     result_.best = speedup_between(*before, *with, *after, false);
+    if (result_.best->low > threshold(result_.noise_ratio)) return {};
+    for (const std::size_t index : kept_) {
+      result_.levers[index].why =
+          fmt::format("faster at first; measured again {}: no gain above {:.1f} % is certain",
+                      in_words(*result_.best), 100 * (threshold(result_.noise_ratio) - 1));
+    }
+    kept_.clear();
+    result_.best.reset();
+    return {};
+  }
+
+  Status search_for_batch() {
+    for (const Argument& argument : options_.arguments) {
+      Lever named;
+      named.id = argument.name;
+      if (argument.name != kBatchArgument || !is_asked_for(named)) continue;
+      const std::size_t first = result_.levers.size();
+      BatchRequest request;
+      request.argument = argument;
+      request.kept = ids(kept_);
+      request.threshold = threshold(result_.noise_ratio);
+      request.make = [this](TrialRequest trial) { return make(std::move(trial)); };
+      request.introduce = [this](const Lever& lever) { all_.push_back(lever); };
+      const Status done = search_batch(request, result_.levers);
+      for (std::size_t i = first; i < result_.levers.size(); ++i) {
+        listener_.judged(result_.levers[i]);
+      }
+      if (!done) return done;
+    }
     return {};
   }
 
@@ -395,8 +432,9 @@ class Search {
   std::vector<Lever> all_;
   std::vector<Winner> winners_;
   std::vector<std::size_t> kept_;
-  TrialResult opening_;    // the last run of the job as it is
-  TrialResult with_kept_;  // the last run with what is kept
+  std::vector<double> as_it_is_s_;  // mean steps of the job's runs as it is, in their order
+  TrialResult opening_;             // the last run of the job as it is
+  TrialResult with_kept_;           // the last run with what is kept
   ParityBaseline parity_;
   bool parity_known_ = false;
 };

@@ -1,42 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "predict/speedup.h"
-#include "tune/judging/parity.h"
 #include "tune/levers/catalogue.h"
 #include "tune/trials/trials.h"
+#include "tune/tune_result.h"
 
 namespace unstarve::tune {
-
-/// What became of one lever.
-struct LeverResult {
-  Lever lever;
-  bool tried = false;
-  bool kept = false;
-  bool proposed = false;  // faster, but it changes the training
-  std::optional<predict::Speedup> speedup;
-  Parity parity = Parity::kNotNeeded;
-  std::int64_t peak_memory_bytes = 0;  // 0: not known
-  double cold_s = 0;                   // from the start to the first step
-  std::string why;
-};
-
-struct TuneResult {
-  std::vector<LeverResult> levers;
-  TrialResult baseline;
-  double noise_ratio = 0;
-  std::int64_t trials = 0;
-  std::string unfinished;                // why the search ended early; empty: it did not
-  std::vector<std::string> kept;         // ids
-  std::optional<predict::Speedup> best;  // with all that was kept; none: nothing was
-  std::string losses_remark;             // of the runs that parity rests on
-};
 
 struct SearchOptions {
   std::vector<Argument> arguments;
@@ -56,8 +29,9 @@ class SearchListener {
 
 /// The job twice as it is, then with one lever at a time, with a run without it after each; then
 /// together what was faster, the fastest first; then each of these left out once. What is kept is
-/// faster than the noise and computes the same. Ends early, with what it has, where no time is
-/// left. Errors: kJobFailed where the job as it is cannot be measured; those of Trials::run().
+/// faster than the noise and computes the same. Last, beside what is kept, the size of the batch.
+/// Ends early, with what it has, where no time is left. Errors: kJobFailed where the job as it is
+/// cannot be measured; those of Trials::run().
 Result<TuneResult> search(Trials& trials, const SearchOptions& options, SearchListener& listener);
 
 }  // namespace unstarve::tune

@@ -1,80 +1,15 @@
-#include "tune/search.h"
+#include "tune/testing/planted_job.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
 
 namespace unstarve::tune {
 namespace {
 
-/// A job on a CPU whose step takes 10 ms; levers make it faster or slower by factors.
-class PlantedJob final : public Trials {
- public:
-  std::map<std::string, double> factor;  // by a lever's id: of the step's time
-  std::map<std::string, std::function<void(TrialResult&)>> plant;
-  double drift = 0;  // of the second run of the job as it is
-  bool zero_losses = false;
-  std::int64_t most_runs = 1000;
-  std::vector<std::string> made;
-
-  Result<TrialResult> run(const TrialRequest& request) override {
-    if (static_cast<std::int64_t>(made.size()) >= most_runs) {
-      return fail(ErrorCode::kTimeout, "the budget of 1.0 min ended");
-    }
-    made.push_back(request.label);
-    TrialResult result;
-    double step_s = 0.010;
-    for (const std::string& id : request.levers) {
-      if (factor.count(id) != 0) step_s *= factor[id];
-    }
-    if (request.label == "baseline.again") step_s *= 1 + drift;
-    for (int i = 0; i < 40; ++i) result.steps_s.push_back(step_s * (1 + 0.001 * (i % 3)));
-    result.mean_step_s = step_s * 1.001;
-    result.samples_per_step = 16;
-    result.backwards_per_step = 1;
-    result.cold_s = 1;
-    result.device = "cpu";
-    result.threads = 4;
-    result.surveyed = request.survey;
-    if (request.survey) result.why_not["compile"] = "no compiler: neither g++ nor clang++ is there";
-    if (request.parity_seed >= 0) record(request.parity_seed, result);
-    for (const std::string& id : request.levers) {
-      if (plant.count(id) != 0) plant[id](result);
-    }
-    return result;
-  }
-
- private:
-  void record(int seed, TrialResult& result) const {
-    for (int i = 0; i < 20; ++i) {
-      result.losses.push_back(zero_losses ? 0 : 2.3 - 0.02 * i + 0.01 * seed);
-      result.gradient_norms.push_back(zero_losses ? 0 : 1.0 + 0.01 * seed);
-      result.rows.push_back(16);
-    }
-  }
-};
-
-TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
-                 std::vector<Argument> arguments = {}) {
-  SearchOptions options;
-  options.only = std::move(only);
-  options.arguments = std::move(arguments);
-  options.cpus = 4;
-  SearchListener listener;
-  auto result = search(job, options, listener);
-  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
-  return result ? *std::move(result) : TuneResult();
-}
-
-const LeverResult& of(const TuneResult& result, const std::string& id) {
-  const auto at = std::find_if(result.levers.begin(), result.levers.end(),
-                               [&](const LeverResult& one) { return one.lever.id == id; });
-  EXPECT_NE(at, result.levers.end()) << id;
-  return *at;
-}
+using testing::found;
+using testing::of;
+using testing::PlantedJob;
 
 TEST(Search, KeepsWhatIsFasterAndComputesTheSame) {
   PlantedJob job;
@@ -184,15 +119,87 @@ TEST(Search, WithoutLossesOnlyExactLeversAreAccepted) {
   EXPECT_EQ(of(result, "threads=2").parity, Parity::kNotNeeded);
 }
 
-TEST(Search, ABatchIsProposedAndNeverAccepted) {
+/// A GPU of 40 GB, on which a batch takes 10 GB and 0.2 GB a sample, and a step 5 ms and a third of
+/// a millisecond a sample.
+PlantedJob job_with_batch() {
   PlantedJob job;
-  job.factor["batch=32"] = 1.2;
-  job.plant["batch=32"] = [](TrialResult& result) { result.samples_per_step = 32; };
-  const TuneResult result = found(job, {"batch"}, {{"batch", "--batch-size", 16}});
+  job.batch = [](std::int64_t size, TrialResult& result) {
+    result.samples_per_step = static_cast<double>(size);
+    const double step_s = 0.005 + 0.000333 * static_cast<double>(size);
+    for (double& step : result.steps_s) step *= step_s / result.mean_step_s;
+    result.mean_step_s = step_s;
+    result.total_memory_bytes = 40'000'000'000;
+    result.used_memory_bytes = 10'000'000'000 + size * 200'000'000;
+    result.optimizer = "AdamW";
+    if (result.used_memory_bytes > result.total_memory_bytes) {
+      result.ending = Ending::kOutOfMemory;
+      result.why = "torch.OutOfMemoryError: CUDA out of memory";
+    }
+  };
+  return job;
+}
+
+const std::vector<Argument> kBatchOf16 = {{"batch", "--batch-size", 16}};
+
+TEST(Search, ABatchIsProposedAndNeverAccepted) {
+  PlantedJob job = job_with_batch();
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
   EXPECT_TRUE(result.kept.empty());
-  EXPECT_TRUE(of(result, "batch=32").proposed);
-  EXPECT_NEAR(of(result, "batch=32").speedup->speedup, 2 / 1.2, 0.01);
-  EXPECT_FALSE(of(result, "batch=64").proposed) << "as many samples a step as before";
+  const LeverResult& best = of(result, "batch=128");
+  EXPECT_TRUE(best.proposed) << "140 fit below 95 %, too little more to be worth a trial";
+  EXPECT_NEAR(best.speedup->speedup, (10.33 / 16) / (47.6 / 128), 0.02);
+  EXPECT_NE(best.lever.permanent.find("2.83 times the learning rate"), std::string::npos)
+      << best.lever.permanent;
+  EXPECT_FALSE(of(result, "batch=64").proposed);
+  EXPECT_NE(of(result, "batch=64").why.find("batch=128"), std::string::npos);
+}
+
+TEST(Search, ABatchThatRunsOutOfMemoryLaterIsNotProposed) {
+  PlantedJob job = job_with_batch();
+  job.verify = [](std::int64_t size, TrialResult& result) {
+    if (size <= 64) return;
+    result.ending = Ending::kOutOfMemory;  // the longest sample, or the evaluation
+    result.why = "torch.OutOfMemoryError: CUDA out of memory";
+  };
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  EXPECT_FALSE(of(result, "batch=128").proposed);
+  EXPECT_NE(of(result, "batch=128").why.find("later not: out_of_memory"), std::string::npos);
+  EXPECT_TRUE(of(result, "batch=64").proposed);
+}
+
+TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
+  PlantedJob job = job_with_batch();
+  const auto batch = job.batch;
+  job.batch = [batch](std::int64_t size, TrialResult& result) {
+    batch(size, result);
+    result.samples_per_step = 16;
+  };
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  for (const LeverResult& lever : result.levers) EXPECT_FALSE(lever.proposed) << lever.lever.id;
+  EXPECT_NE(of(result, "batch=32").why.find("16.0 samples and not 32.0"), std::string::npos);
+}
+
+TEST(Search, ALeverThatFillsTheGpuIsNotKept) {
+  PlantedJob job;
+  job.factor["bf16_autocast"] = 0.5;
+  job.plant["bf16_autocast"] = [](TrialResult& result) {
+    result.total_memory_bytes = 100;
+    result.used_memory_bytes = 97;
+  };
+  job.factor["channels_last"] = 0.5;
+  job.plant["channels_last"] = [](TrialResult& result) { result.allocator_retries = 3; };
+  const TuneResult result = found(job, {"bf16_autocast", "channels_last"});
+  EXPECT_TRUE(result.kept.empty());
+  EXPECT_NE(of(result, "bf16_autocast").why.find("97 % of the GPU's memory"), std::string::npos);
+  EXPECT_NE(of(result, "channels_last").why.find("3 times"), std::string::npos);
+}
+
+TEST(Search, ALongerStartIsHeldAgainstTheGain) {
+  PlantedJob job;
+  job.factor["fused_optimizer"] = 0.5;
+  job.plant["fused_optimizer"] = [](TrialResult& result) { result.cold_s = 21; };
+  const TuneResult result = found(job, {"fused_optimizer"});
+  EXPECT_NEAR(of(result, "fused_optimizer").pays_off_steps, 20 / 0.005, 10);
 }
 
 TEST(Search, EndsWithTheBudgetAndSaysSo) {

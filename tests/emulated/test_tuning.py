@@ -37,3 +37,40 @@ def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
     assert (bf16["kept"], bf16["parity"]) == (False, "not_observed")
     assert "all losses are zero" in bf16["why"]
     assert found["baseline"]["device"] == "cuda" and found["best"]["changes"] == []
+
+
+# Launches take all of its time, and a sample 200 MB of the GPU's 16 GB.
+BATCHES = """
+import argparse, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int)
+size = parser.parse_args().batch_size
+model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(30)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+rows = torch.utils.data.TensorDataset(torch.zeros(100_000, 64))
+for (batch,) in torch.utils.data.DataLoader(rows, size):
+    taken = None  # before the next is made
+    taken = torch.empty(size * 50_000_000, device="cuda")
+    loss = model(batch.cuda()).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.slow
+def test_the_largest_batch_that_fits_is_proposed_and_never_accepted(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BATCHES)
+    words = [str(UNSTARVE), "tune", "--emulate", "t4", "--trial-seconds", "1", "--out", "r"]
+    words += ["--only", "batch", "--arg", "batch=--batch-size", "--json", "t.json", "--"]
+    words += [PYTHON, "train.py", "--batch-size", "8"]
+    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    tried = {lever["id"]: lever for lever in found["levers"]}
+    assert list(tried) == ["batch=16", "batch=32", "batch=64", "batch=72"], "no run out of memory"
+    (proposed,) = found["proposed"]
+    assert proposed["id"] == "batch=72"
+    assert "with SGD try 9 times the learning rate" in proposed["how"]
+    assert tried["batch=72"]["speedup"]["low"] > 3
+    assert found["best"]["changes"] == []

@@ -50,6 +50,30 @@ def test_waits_and_fetches(tmp_path: Path, method: str) -> None:
     assert all(r["collate_ns"] > 0 for r in fetches)
 
 
+UNCOLLATED = """
+import torch
+from torch.utils.data import DataLoader
+items = [
+    (torch.zeros(16, 3, 8, 8), torch.zeros(16)),   # a batch that the data set made
+    {"x": torch.zeros(4, 2), "y": torch.zeros(4), "name": "b"},
+    (torch.zeros(3, 8, 8), 7),                     # a sample
+    torch.zeros(5),
+]
+for item in DataLoader(items, batch_size=None):
+    pass
+print("done")
+"""
+
+
+def test_batches_that_the_data_set_makes_are_counted(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(UNCOLLATED)
+    job = run_job(tmp_path, [script])
+    assert (job.process.returncode, job.process.stdout, job.process.stderr) == (0, "done\n", "")
+    assert job.errors == []
+    assert [r["samples"] for r in job.main.of("wait")] == [16, 4, 1, 1, 0]
+
+
 COUNTED = """
 import time, torch
 from torch.utils.data import DataLoader, TensorDataset

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/tuning/tuning_text.h"
+
 namespace unstarve::report {
 
 namespace {
@@ -26,6 +28,8 @@ Json lever_json(const tune::LeverResult& lever) {
           {"speedup", speed_json(lever.speedup)},
           {"parity", tune::to_string(lever.parity)},
           {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
+          {"pays_off_steps",
+           lever.pays_off_steps > 0 ? Json(lever.pays_off_steps) : absent("not_observed")},
           {"cold_s", lever.tried && lever.cold_s > 0 ? Json(lever.cold_s) : absent("not_observed")},
           {"why", lever.why}};
 }
@@ -38,6 +42,12 @@ std::string tuning_json(const tune::TuneResult& result) {
   for (const tune::LeverResult& lever : result.levers) {
     levers.push_back(lever_json(lever));
     if (lever.kept) changes.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
+  }
+  Json proposals = Json::array();
+  for (const tune::LeverResult& lever : result.levers) {
+    if (lever.proposed) {
+      proposals.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
+    }
   }
   const tune::TrialResult& job = result.baseline;
   const Json json = {{"schema", "unstarve.tune/1"},
@@ -52,6 +62,8 @@ std::string tuning_json(const tune::TuneResult& result) {
                        {"device", job.device}}},
                      {"unfinished", result.unfinished},
                      {"losses", result.losses_remark},
+                     {"proposed", proposals},
+                     {"settings", kept_settings(result)},
                      {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

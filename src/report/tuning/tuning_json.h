@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tune/search.h"
+#include "tune/tune_result.h"
 
 namespace unstarve::report {
 

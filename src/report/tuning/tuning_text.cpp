@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
+
+#include "tune/levers/trainer_settings.h"
 
 namespace unstarve::report {
 
@@ -32,7 +35,12 @@ std::string parity_text(const tune::LeverResult& lever) {
 }
 
 std::string outcome(const tune::LeverResult& lever) {
-  if (lever.kept) return "kept: " + lever.why;
+  if (lever.kept) {
+    return "kept: " + lever.why +
+           (lever.pays_off_steps > 0 ? fmt::format("; its longer start pays off after {:.0f} steps",
+                                                   lever.pays_off_steps)
+                                     : "");
+  }
   return lever.tried ? lever.why : "not tried: " + lever.why;
 }
 
@@ -42,7 +50,25 @@ std::string row(const std::string& id, int id_width, const std::string& gain,
          pad_left(memory, kMemoryWidth) + "  " + pad_right(parity, kParityWidth) + "  ";
 }
 
+std::string proposals(const tune::TuneResult& result, const TextOptions& options) {
+  std::string text;
+  for (const tune::LeverResult& lever : result.levers) {
+    if (!lever.proposed) continue;
+    if (text.empty()) text = "Proposed, since it changes the training:\n";
+    text += hanging("  - ", printable(lever.lever.permanent, options), options);
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string kept_settings(const tune::TuneResult& result) {
+  std::vector<const tune::Lever*> kept;
+  for (const tune::LeverResult& lever : result.levers) {
+    if (lever.kept) kept.push_back(&lever.lever);
+  }
+  return tune::trainer_settings(result.baseline.trainer, result.baseline.device, kept);
+}
 
 std::string lever_sentence(const tune::LeverResult& lever) {
   const std::string gain = lever.speedup ? speed_text(lever.speedup) + ", " : "";
@@ -78,7 +104,9 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     text += hanging("", "The search is not finished: " + printable(result.unfinished, options),
                     options);
   }
-  if (result.kept.empty()) return text + "Nothing is kept: the job is best as it is.\n";
+  if (result.kept.empty()) {
+    return text + "Nothing is kept: the job is best as it is.\n" + proposals(result, options);
+  }
   text += result.best
               ? fmt::format("Kept, together {} faster. To make it permanent:\n",
                             speed_text(result.best))
@@ -87,7 +115,10 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     if (!lever.kept) continue;
     text += hanging("  - ", printable(lever.lever.permanent, options), options);
   }
-  return text;
+  if (const std::string settings = kept_settings(result); !settings.empty()) {
+    text += hanging("  or: ", printable(settings, options), options);
+  }
+  return text + proposals(result, options);
 }
 
 }  // namespace unstarve::report

@@ -3,12 +3,15 @@
 #include <string>
 
 #include "report/text/terminal.h"
-#include "tune/search.h"
+#include "tune/tune_result.h"
 
 namespace unstarve::report {
 
 /// The table of levers, what was kept, and what makes it permanent.
 std::string render_tuning(const tune::TuneResult& result, const TextOptions& options);
+
+/// What was kept as settings of the trainer that the job uses; empty where it uses none.
+std::string kept_settings(const tune::TuneResult& result);
 
 /// "bf16_autocast: 1.31x [1.28..1.34], kept: faster, same results", for progress.
 std::string lever_sentence(const tune::LeverResult& lever);

@@ -34,9 +34,23 @@ predict::Speedup speedup_between(const TrialResult& before, const TrialResult& a
                                    measurement_of(again, per_sample));
 }
 
-double noise_between(const TrialResult& one, const TrialResult& other) {
-  const double ratio = one.mean_step_s / other.mean_step_s;
-  return std::max(ratio, 1 / ratio) - 1;
+double noise_among(const std::vector<double>& mean_steps_s) {
+  double squares = 0;
+  for (std::size_t i = 1; i < mean_steps_s.size(); ++i) {
+    const double ratio = mean_steps_s[i] / mean_steps_s[i - 1];
+    const double differs = std::max(ratio, 1 / ratio) - 1;
+    squares += differs * differs;
+  }
+  const double pairs = static_cast<double>(mean_steps_s.size()) - 1;
+  return pairs > 0 ? std::sqrt(squares / pairs) : 0;
+}
+
+double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
+                        const TrialResult& with) {
+  constexpr double kNoLonger = 1;  // seconds; starting python varies by that
+  const double longer_s = with.cold_s - first.cold_s;
+  const double saved_s = before.mean_step_s - with.mean_step_s;
+  return longer_s > kNoLonger && saved_s > 0 ? longer_s / saved_s : 0;
 }
 
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }

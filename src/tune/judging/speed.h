@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "predict/speedup.h"
 #include "tune/trials/trial_result.h"
@@ -15,11 +16,17 @@ inline constexpr double kWorthChanging = 1.02;
 predict::Speedup speedup_between(const TrialResult& before, const TrialResult& after,
                                  const TrialResult& again, bool per_sample);
 
-/// By how much two runs of the same job differ: 0.01 is 1 %.
-double noise_between(const TrialResult& one, const TrialResult& other);
+/// By how much runs of the same job that follow each other differ: 0.01 is 1 % (the root of the
+/// mean square; of two runs, their difference). `mean_steps_s`: in the order in which they ran.
+double noise_among(const std::vector<double>& mean_steps_s);
 
 /// What a lower bound has to beat.
 double threshold(double noise_ratio);
+
+/// After how many steps `with` has made up for a start that took longer than that of `first`, the
+/// job's first run; 0 where it took no longer, or the lever makes no step faster.
+double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
+                        const TrialResult& with);
 
 /// Why a run is not faster work but less of it; empty: it is the same work. What is not known of
 /// either is not compared.

@@ -13,7 +13,7 @@ namespace unstarve::tune {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 64;
-constexpr std::size_t kMostBatchValues = 3;
+constexpr std::size_t kMostDoublings = 3;
 
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t value = 0;
@@ -131,7 +131,7 @@ std::vector<std::int64_t> values_around(const Argument& argument, std::int64_t c
     for (std::int64_t value = 1; value <= most; value *= 2) values.push_back(value);
   } else {
     std::int64_t value = argument.value;
-    for (std::size_t i = 0; i < kMostBatchValues - 1; ++i) {
+    for (std::size_t i = 0; i < kMostDoublings - 1; ++i) {
       if (value > INT64_MAX / 2) break;
       values.push_back(value *= 2);
     }
@@ -143,19 +143,23 @@ std::vector<std::int64_t> values_around(const Argument& argument, std::int64_t c
 
 void add_argument(const Argument& argument, std::int64_t cpus, std::vector<Lever>& levers) {
   for (const std::int64_t value : values_around(argument, cpus)) {
-    Lever lever;
-    lever.id = fmt::format("{}={}", argument.name, value);
-    lever.option = argument.option;
-    lever.value = std::to_string(value);
-    lever.group = argument.name;
-    lever.numerics = argument.name == "workers" ? Numerics::kRedrawn : Numerics::kTrajectory;
-    lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
-    lever.permanent = fmt::format("{} {} on the command line", argument.option, value);
-    levers.push_back(std::move(lever));
+    levers.push_back(argument_lever(argument, value));
   }
 }
 
 }  // namespace
+
+Lever argument_lever(const Argument& argument, std::int64_t value) {
+  Lever lever;
+  lever.id = fmt::format("{}={}", argument.name, value);
+  lever.option = argument.option;
+  lever.value = std::to_string(value);
+  lever.group = argument.name;
+  lever.numerics = argument.name == "workers" ? Numerics::kRedrawn : Numerics::kTrajectory;
+  lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
+  lever.permanent = fmt::format("{} {} on the command line", argument.option, value);
+  return lever;
+}
 
 Result<Argument> read_argument(const std::string& text, const std::vector<std::string>& command) {
   const std::size_t equals = text.find('=');
@@ -196,7 +200,8 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
                               "fused=True in the optimizer's arguments"));
   add_compilers(levers);
   for (const Argument& argument : arguments) {
-    if (argument.name != "workers") add_argument(argument, job.cpus, levers);
+    const bool elsewhere = argument.name == "workers" || argument.name == kBatchArgument;
+    if (!elsewhere) add_argument(argument, job.cpus, levers);
   }
   return levers;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -16,6 +17,9 @@ struct Argument {
   std::int64_t value = 0;  // as the command says it
 };
 
+/// How many samples a step holds: sizes are searched (batch/), not listed.
+inline constexpr std::string_view kBatchArgument = "batch";
+
 /// Reads NAME=--OPTION and finds the option's value in the command. Errors: kInvalidArgument where
 /// the form is another, or the command does not say the option with a number.
 Result<Argument> read_argument(const std::string& text, const std::vector<std::string>& command);
@@ -29,6 +33,9 @@ struct TunedJob {
 
 /// Every lever that could be tried, in the order in which they are.
 std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& arguments);
+
+/// Another value of an argument.
+Lever argument_lever(const Argument& argument, std::int64_t value);
 
 /// The command with the levers' arguments in it.
 std::vector<std::string> with_arguments(std::vector<std::string> command,

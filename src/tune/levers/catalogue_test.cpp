@@ -28,16 +28,16 @@ TEST(Catalogue, AnArgumentIsReadFromTheCommand) {
 TEST(Catalogue, ArgumentsArePutIntoTheCommand) {
   const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
   const std::vector<Argument> arguments = {{"workers", "--workers", 2},
-                                           {"batch", "--batch-size", 32}};
+                                           {"width", "--batch-size", 32}};
   const std::vector<Lever> levers = levers_for({"cpu", 2, 2}, arguments);
   std::vector<const Lever*> chosen;
   for (const Lever& lever : levers) {
-    if (lever.id == "workers=4" || lever.id == "batch=64") chosen.push_back(&lever);
+    if (lever.id == "workers=4" || lever.id == "width=64") chosen.push_back(&lever);
   }
   EXPECT_EQ(with_arguments(command, chosen),
             (Words{"python", "train.py", "--workers", "4", "--batch-size=64"}));
-  EXPECT_TRUE(has(levers, "batch=16"));
-  EXPECT_FALSE(has(levers, "batch=32"));
+  EXPECT_TRUE(has(levers, "width=16"));
+  EXPECT_FALSE(has(levers, "width=32"));
   EXPECT_FALSE(has(levers, "workers=2"));
 }
 
@@ -50,11 +50,17 @@ TEST(Catalogue, EachDeviceHasItsLevers) {
   EXPECT_FALSE(has(gpu, "threads=2"));
 }
 
+TEST(Catalogue, SizesOfTheBatchAreSearchedAndNotListed) {
+  const std::vector<Argument> batch = {{"batch", "--batch-size", 32}};
+  for (const Lever& lever : levers_for({"cuda", 4, 4}, batch)) EXPECT_NE(lever.group, "batch");
+  EXPECT_EQ(argument_lever(batch.front(), 96).numerics, Numerics::kTrajectory);
+}
+
 TEST(Catalogue, TheHookIsToldOfItsOwnLeversAlone) {
-  const std::vector<Lever> levers = levers_for({"cpu", 4, 4}, {{"batch", "--b", 8}});
+  const std::vector<Lever> levers = levers_for({"cpu", 4, 4}, {{"width", "--w", 8}});
   std::vector<const Lever*> chosen;
   for (const Lever& lever : levers) {
-    if (lever.id == "threads=2" || lever.id == "batch=16") chosen.push_back(&lever);
+    if (lever.id == "threads=2" || lever.id == "width=16") chosen.push_back(&lever);
   }
   EXPECT_EQ(hook_levers(chosen), R"({"threads":{"count":2}})");
   EXPECT_EQ(hook_levers({}), "{}");

@@ -90,9 +90,13 @@ void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
 void read_job(const Json& json, TrialResult& facts) {
   const auto job = json.find("job");
   if (job == json.end() || !job->is_object()) return;
-  if (const auto device = job->find("device"); device != job->end() && device->is_string()) {
-    facts.device = device->get<std::string>();
-  }
+  const auto text = [&job](const char* key) {
+    const auto found = job->find(key);
+    return found != job->end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  facts.device = text("device");
+  facts.optimizer = text("optimizer");
+  facts.trainer = text("trainer");
   facts.threads = integer_of(*job, "threads");
 }
 
@@ -128,7 +132,13 @@ Diary parse_diary(std::string_view text) {
     facts.backwards_per_step =
         static_cast<double>(integer_of(json, "backwards")) / static_cast<double>(diary.steps);
   }
-  facts.peak_memory_bytes = std::max<std::int64_t>(0, integer_of(json, "peak_memory_bytes"));
+  const auto amount = [&json](const char* key) {
+    return std::max<std::int64_t>(0, integer_of(json, key));
+  };
+  facts.peak_memory_bytes = amount("peak_memory_bytes");
+  facts.used_memory_bytes = amount("used_memory_bytes");
+  facts.total_memory_bytes = amount("total_memory_bytes");
+  facts.allocator_retries = amount("allocator_retries");
   read_job(json, facts);
   read_windows(json, diary.windows);
   read_texts(json, "why_not", facts.why_not);

@@ -76,7 +76,7 @@ class Watch {
   static trial::TrialLength length(const TrialRequest& request, const JournalHead& head) {
     trial::TrialLength length;
     length.first_step_within_s = request.first_step_within_s;
-    length.seconds = head.trial_seconds;
+    length.seconds = request.times_longer * head.trial_seconds;
     length.until_known = request.until_known;
     if (request.parity_seed >= 0) {
       length.steps = head.parity_steps + 1;

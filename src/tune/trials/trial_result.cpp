@@ -69,10 +69,15 @@ Json to_json(const TrialResult& result) {
           {"given_up", result.given_up},
           {"backwards_per_step", result.backwards_per_step},
           {"peak_memory_bytes", result.peak_memory_bytes},
+          {"used_memory_bytes", result.used_memory_bytes},
+          {"total_memory_bytes", result.total_memory_bytes},
+          {"allocator_retries", result.allocator_retries},
           {"losses", numbers(result.losses)},
           {"gradient_norms", numbers(result.gradient_norms)},
           {"rows", result.rows},
           {"device", result.device},
+          {"optimizer", result.optimizer},
+          {"trainer", result.trainer},
           {"threads", result.threads},
           {"surveyed", result.surveyed},
           {"why_not", result.why_not}};
@@ -106,6 +111,9 @@ Result<TrialResult> result_from(const Json& json) {
   result.given_up = flag_at(json, "given_up");
   result.backwards_per_step = number_at(json, "backwards_per_step");
   result.peak_memory_bytes = integer_at(json, "peak_memory_bytes");
+  result.used_memory_bytes = integer_at(json, "used_memory_bytes");
+  result.total_memory_bytes = integer_at(json, "total_memory_bytes");
+  result.allocator_retries = integer_at(json, "allocator_retries");
   result.losses = numbers_at(json, "losses");
   result.gradient_norms = numbers_at(json, "gradient_norms");
   if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
@@ -114,6 +122,8 @@ Result<TrialResult> result_from(const Json& json) {
     }
   }
   result.device = text_at(json, "device");
+  result.optimizer = text_at(json, "optimizer");
+  result.trainer = text_at(json, "trainer");
   result.threads = integer_at(json, "threads");
   result.surveyed = flag_at(json, "surveyed");
   if (const auto why = json.find("why_not"); why != json.end() && why->is_object()) {

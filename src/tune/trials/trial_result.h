@@ -36,6 +36,7 @@ struct TrialRequest {
   int parity_seed = -1;             // at least 0: records losses instead of being timed
   double baseline_step_s = 0;       // it is given up where it is far slower; 0: never
   double first_step_within_s = 0;   // 0: any time
+  double times_longer = 1;          // than trials are
 };
 
 /// What came of it.
@@ -50,10 +51,16 @@ struct TrialResult {
   bool given_up = false;  // it was so slow that it was ended early
   double backwards_per_step = 0;
   std::int64_t peak_memory_bytes = 0;  // 0: not known
+  // Of the GPU, all processes together; 0: not known, as on a CPU.
+  std::int64_t used_memory_bytes = 0;
+  std::int64_t total_memory_bytes = 0;
+  std::int64_t allocator_retries = 0;  // times that PyTorch gave back what it kept, to get more
   std::vector<double> losses;          // NaN where none is known
   std::vector<double> gradient_norms;
   std::vector<std::int64_t> rows;  // of the model's first input, call by call
   std::string device;
+  std::string optimizer;  // its class
+  std::string trainer;    // "transformers", "lightning", "accelerate"; empty: none of them
   std::int64_t threads = 0;
   std::map<std::string, std::string> why_not;  // by the hook's levers; those that apply are absent
   bool surveyed = false;

@@ -351,6 +351,19 @@ def _samples_in(data: Any, batch_size: int) -> int:
     return int(samples)
 
 
+def _samples_of_item(data: Any) -> int:
+    """Of what a data set gives a loader that collates nothing (`batch_size=None`): a batch that it
+    made itself, where two tensors or more have the same first dimension, else one sample."""
+    try:
+        parts = list(data.values()) if hasattr(data, "values") else data
+        if not isinstance(parts, (list, tuple)):
+            return 1
+        sizes = [part.shape[0] for part in parts if getattr(part, "shape", None)]
+        return int(sizes[0]) if len(sizes) > 1 and len(set(sizes)) == 1 else 1
+    except Exception:
+        return 1
+
+
 def _watched_fetch(original: Any) -> Any:
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         outer = decode.enter_fetch()
@@ -366,7 +379,7 @@ def _watched_fetch(original: Any) -> Any:
         decode_ns = decode.leave_fetch(outer)
         samples, collate_ns = (collating.samples, collating.ns) if collating else (ABSENT, ABSENT)
         if not getattr(self, "auto_collation", True):
-            samples = 1
+            samples = _samples_of_item(data)
         _here.samples = samples
         RECORDER.record(FETCH, start, end, _loader_id(), samples, cpu, decode_ns, collate_ns)
         return data

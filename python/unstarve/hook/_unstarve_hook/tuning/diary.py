@@ -37,6 +37,7 @@ class Diary:
         self._graphs: list[list[int]] = []
         self._last_loss: Any = None
         self._written_at = 0.0
+        self._most_used = 0
         self._ours = os.environ.get("RANK", "0") == "0"  # of several ranks one speaks
         atexit.register(self._end)
 
@@ -109,6 +110,7 @@ class Diary:
             "windows": self._windows,
             "graphs": self._graphs,
             "peak_memory_bytes": self._peak_memory(),
+            **self._device_memory(),
             **(self._parity.facts() if self._parity is not None else {}),
             **more,
         }
@@ -125,6 +127,21 @@ class Diary:
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def _device_memory(self) -> dict[str, int]:
+        """Of the GPU, whoever takes it: this process's context and libraries are not the
+        allocator's, and other processes are not ours."""
+        cuda = self._torch.cuda
+        if not cuda.is_available() or not cuda.is_initialized():
+            return {}
+        free, total = cuda.mem_get_info()
+        self._most_used = max(self._most_used, int(total - free))
+        retries = int(cuda.memory_stats().get("num_alloc_retries", 0))
+        return {
+            "total_memory_bytes": int(total),
+            "used_memory_bytes": self._most_used,
+            "allocator_retries": retries,
+        }
 
     def _end(self) -> None:
         try:

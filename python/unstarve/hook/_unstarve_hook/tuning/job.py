@@ -13,6 +13,11 @@ from . import levers
 from .diary import Diary
 from .refusal import LeverRefusedError
 
+_TRAINERS = {
+    "transformers.trainer": "transformers",
+    "lightning.pytorch.": "lightning",
+    "pytorch_lightning.": "lightning",
+}
 #: So many outermost calls are looked at before the model is given up.
 _MOST_CALLS = 200
 
@@ -171,6 +176,7 @@ class Job:
             optimizer=kinds[0] if kinds else "",
             parameters=sum(parameter.numel() for parameter in self.parameters()),
             threads=self.torch.get_num_threads(),
+            trainer=_trainer(),
             torch=str(self.torch.__version__),
         )
 
@@ -185,6 +191,18 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = forward
+
+
+def _trainer() -> str:
+    """Whose loop calls the model: the first of these whose code is on the stack."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        for module, trainer in _TRAINERS.items():
+            if name.startswith(module):
+                return trainer
+        frame = frame.f_back
+    return "accelerate" if "accelerate.accelerator" in sys.modules else ""
 
 
 def _counted(parity: Any, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

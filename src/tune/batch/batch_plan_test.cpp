@@ -1,0 +1,99 @@
+#include "tune/batch/batch_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace unstarve::tune {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+/// A job on a GPU of 40 GiB: 2 GiB, and so much for each sample.
+struct Job {
+  std::function<double(std::int64_t)> per_sample_s;
+  std::int64_t fixed_bytes = 2048 * kMiB;
+  std::int64_t sample_bytes = 300 * kMiB;
+  std::int64_t most_bytes = 38 * 1024 * kMiB;
+  bool tells_memory = true;
+  std::vector<std::int64_t> tried = {};
+
+  BatchPoint measure(std::int64_t size) {
+    const std::int64_t bytes = fixed_bytes + size * sample_bytes;
+    BatchPoint point;
+    point.size = size;
+    point.fits = bytes <= most_bytes;
+    point.per_sample_s = per_sample_s(size);
+    point.memory_bytes = tells_memory ? bytes : 0;
+    return point;
+  }
+  std::int64_t best(std::int64_t start) {
+    BatchPlan plan(measure(start), tells_memory ? most_bytes : 0);
+    while (const auto size = plan.next()) {
+      tried.push_back(*size);
+      plan.add(measure(*size));
+    }
+    return plan.by_speed().front().size;
+  }
+};
+
+double saturating(std::int64_t size) { return 1e-3 + 20e-3 / static_cast<double>(size); }
+
+TEST(BatchPlan, FindsTheLargestThatFitsWhereLargerIsFaster) {
+  Job job{saturating};
+  EXPECT_EQ(job.best(16), 120) << "(38 - 2) GiB / 300 MiB is 122; a multiple of 8";
+  EXPECT_EQ(job.tried, (std::vector<std::int64_t>{32, 64, 120}));
+}
+
+TEST(BatchPlan, WithoutMemoryInNumbersItClosesInOnTheFirstFailure) {
+  Job job{saturating};
+  job.tells_memory = false;
+  const std::int64_t best = job.best(16);
+  EXPECT_GE(best, 108);
+  EXPECT_LE(best, 122);
+  EXPECT_LE(job.tried.size(), 8U);
+}
+
+TEST(BatchPlan, OneDipDoesNotEndIt) {
+  Job job{[](std::int64_t size) { return saturating(size) * (size == 32 ? 1.4 : 1.0); }};
+  EXPECT_EQ(job.best(16), 120);
+}
+
+TEST(BatchPlan, StopsWhereASampleGetsNoCheaper) {
+  Job job{[](std::int64_t size) { return size > 64 ? 2e-3 + 1e-5 * double(size) : 2e-3; }};
+  job.sample_bytes = kMiB;
+  EXPECT_LE(job.best(16), 64);
+  EXPECT_LE(job.tried.size(), 6U);
+}
+
+TEST(BatchPlan, ASmallerBatchIsTriedWhereNoLargerOneIsFaster) {
+  Job job{[](std::int64_t size) { return 1e-3 * static_cast<double>(size); }};
+  EXPECT_EQ(job.best(16), 8);
+}
+
+TEST(BatchPlan, ASizeBetweenMayBeTheBest) {
+  Job job{[](std::int64_t size) { return size == 48 ? 1e-3 : size == 32 ? 1.1e-3 : 1.3e-3; }};
+  EXPECT_EQ(job.best(16), 48);
+}
+
+TEST(BatchPlan, SmallBatchesAreNotAligned) {
+  Job job{saturating};
+  job.sample_bytes = 6000 * kMiB;  // six fit
+  EXPECT_EQ(job.best(2), 6);
+}
+
+TEST(BatchPlan, AlwaysEnds) {
+  for (const std::int64_t start : {1, 2, 3, 7, 24, 1000}) {
+    for (const std::int64_t each : {1, 50, 700, 30000}) {
+      Job job{saturating};
+      job.sample_bytes = each * kMiB;
+      job.most_bytes = std::max(job.most_bytes, job.fixed_bytes + start * job.sample_bytes);
+      const std::int64_t best = job.best(start);
+      EXPECT_LE(job.tried.size(), 14U);
+      EXPECT_LE(job.fixed_bytes + best * job.sample_bytes, job.most_bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::tune

@@ -1,0 +1,210 @@
+#include "tune/batch/batch_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tune/batch/batch_plan.h"
+#include "tune/judging/memory.h"
+#include "tune/judging/speed.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr double kVerifiedTimesLonger = 4;  // than a trial
+constexpr double kMostTimesLonger = 8;
+constexpr double kSameRatio = 0.05;  // of samples a step, beside the ratio of sizes
+
+class BatchSearch {
+ public:
+  BatchSearch(const BatchRequest& request, std::vector<LeverResult>& rows)
+      : request_(request), rows_(rows), first_row_(rows.size()) {}
+
+  Status run() {
+    auto before = make_as_it_is("batch.before");
+    if (!before) return forward_error(before);
+    before_ = *std::move(before);
+    if (before_.samples_per_step <= 0) {
+      refuse("how many samples a step holds is not known");
+      return {};
+    }
+    BatchPlan plan(point_of(request_.argument.value, before_), most_memory());
+    while (const auto size = plan.next()) {
+      const auto point = try_size(*size);
+      if (!point) return forward_error(point);
+      if (is_no_batch_) return {};
+      plan.add(*point);
+    }
+    auto after = make_as_it_is("batch.after");
+    if (!after) return forward_error(after);
+    after_ = *std::move(after);
+    return propose(plan);
+  }
+
+ private:
+  struct Tried {
+    std::int64_t size = 0;
+    TrialResult result;
+  };
+
+  Result<TrialResult> make_as_it_is(const std::string& label) {
+    TrialRequest request;
+    request.label = label;
+    request.levers = request_.kept;
+    request.until_known = true;
+    auto made = request_.make(std::move(request));
+    if (made && made->ending != Ending::kMeasured) {
+      return fail(ErrorCode::kJobFailed, "{}: {}: {}", label, to_string(made->ending), made->why);
+    }
+    return made;
+  }
+
+  /// Nothing of a size was tried.
+  void refuse(const std::string& why) {
+    LeverResult row;
+    row.lever = argument_lever(request_.argument, request_.argument.value);
+    row.lever.id = request_.argument.name;
+    row.why = why;
+    rows_.push_back(std::move(row));
+  }
+
+  std::int64_t most_memory() const {
+    return static_cast<std::int64_t>(kMostMemory * static_cast<double>(before_.total_memory_bytes));
+  }
+
+  static BatchPoint point_of(std::int64_t size, const TrialResult& result) {
+    return {size, true, result.mean_step_s / result.samples_per_step, result.used_memory_bytes};
+  }
+
+  TrialRequest request_for(std::int64_t size) const {
+    TrialRequest request;
+    request.label = argument_lever(request_.argument, size).id;
+    request.levers = request_.kept;
+    request.levers.push_back(request.label);
+    const double times = static_cast<double>(size) / static_cast<double>(request_.argument.value);
+    request.times_longer = std::clamp(times, 1.0, kMostTimesLonger);  // as many steps
+    return request;
+  }
+
+  Result<BatchPoint> try_size(std::int64_t size) {
+    LeverResult row;
+    row.lever = argument_lever(request_.argument, size);
+    request_.introduce(row.lever);
+    auto with = request_.make(request_for(size));
+    if (!with) return forward_error(with);
+    row.tried = true;
+    row.cold_s = with->cold_s;
+    row.peak_memory_bytes = with->peak_memory_bytes;
+    BatchPoint point{size, false};
+    if (with->ending != Ending::kMeasured) {
+      row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
+    } else if (!holds_as_many(size, *with)) {
+      is_no_batch_ = true;
+      row.why = fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
+                            with->samples_per_step,
+                            before_.samples_per_step * static_cast<double>(size) /
+                                static_cast<double>(request_.argument.value),
+                            request_.argument.option);
+    } else {
+      row.why = too_much_memory(before_, *with);
+      point = point_of(size, *with);
+      point.fits = row.why.empty();
+      if (point.fits) tried_.push_back({size, *std::move(with)});
+    }
+    rows_.push_back(std::move(row));
+    return point;
+  }
+
+  bool holds_as_many(std::int64_t size, const TrialResult& with) const {
+    const double wanted = static_cast<double>(size) / static_cast<double>(request_.argument.value);
+    const double held = with.samples_per_step / before_.samples_per_step;
+    return std::abs(held / wanted - 1) < kSameRatio;
+  }
+
+  LeverResult& row_of(std::int64_t size) {
+    const std::string id = argument_lever(request_.argument, size).id;
+    return *std::find_if(rows_.begin() + static_cast<std::ptrdiff_t>(first_row_), rows_.end(),
+                         [&id](const LeverResult& row) { return row.lever.id == id; });
+  }
+
+  Status propose(const BatchPlan& plan) {
+    for (const Tried& tried : tried_) {
+      row_of(tried.size).speedup = speedup_between(before_, tried.result, after_, true);
+    }
+    std::string better;
+    for (const BatchPoint& point : plan.by_speed()) {
+      if (point.size == request_.argument.value) {
+        better = better.empty() ? "the batch as it is" : better;
+        continue;
+      }
+      LeverResult& row = row_of(point.size);
+      if (!better.empty()) {
+        row.why = fmt::format("a sample takes less with {}", better);
+      } else if (row.speedup->low <= request_.threshold) {
+        row.why = fmt::format("no gain above {:.1f} % is certain", 100 * (request_.threshold - 1));
+      } else {
+        const auto held = verify(point.size, row);
+        if (!held) return forward_error(held);
+        if (*held) better = row.lever.id;
+      }
+    }
+    return {};
+  }
+
+  /// A run several times as long, with whatever else the job does now and then in it.
+  Result<bool> verify(std::int64_t size, LeverResult& row) {
+    TrialRequest request = request_for(size);
+    request.label += ".verify";
+    request.times_longer *= kVerifiedTimesLonger;
+    auto longer = request_.make(std::move(request));
+    if (!longer) return forward_error(longer);
+    row.peak_memory_bytes = std::max(row.peak_memory_bytes, longer->peak_memory_bytes);
+    std::string why = longer->ending == Ending::kMeasured
+                          ? too_much_memory(before_, *longer)
+                          : fmt::format("{}: {}", to_string(longer->ending), longer->why);
+    row.proposed = why.empty();
+    if (!row.proposed) {
+      row.why = "it ran at first, and later not: " + why;
+      return false;
+    }
+    row.why = fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
+                          longer->wall_s);
+    const double times = static_cast<double>(size) / static_cast<double>(request_.argument.value);
+    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times);
+    return true;
+  }
+
+  const BatchRequest& request_;
+  std::vector<LeverResult>& rows_;
+  const std::size_t first_row_;
+  TrialResult before_;
+  TrialResult after_;
+  std::vector<Tried> tried_;
+  bool is_no_batch_ = false;  // the option is something else
+};
+
+}  // namespace
+
+Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows) {
+  return BatchSearch(request, rows).run();
+}
+
+// SGD: Goyal et al. 2017 (arXiv:1706.02677); Adam: Malladi et al. 2022 (arXiv:2205.10287).
+std::string learning_rate_advice(const std::string& optimizer, double times) {
+  const std::string other = fmt::format(
+      "it is another training, of {:.3g} times as many samples a step: compare what it ends at",
+      times);
+  if (optimizer == "SGD") {
+    return other +
+           fmt::format("; with SGD try {:.3g} times the learning rate, after a warm-up", times);
+  }
+  if (optimizer.starts_with("Adam") || optimizer == "NAdam" || optimizer == "RAdam") {
+    return other + fmt::format("; with {} try {:.3g} times the learning rate (the square root)",
+                               optimizer, std::sqrt(times));
+  }
+  return other + "; its learning rate has to be found again";
+}
+
+}  // namespace unstarve::tune

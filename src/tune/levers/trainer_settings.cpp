@@ -1,0 +1,69 @@
+#include "tune/levers/trainer_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace unstarve::tune {
+
+namespace {
+
+/// `name`: a lever's, without its value; {} in `setting` stands for that.
+struct Setting {
+  std::string_view trainer;
+  std::string_view lever;
+  std::string_view setting;
+  std::string_view device = {};  // where it is only for one
+};
+
+constexpr std::array<Setting, 16> kSettings = {{
+    {"transformers", "bf16_autocast", "bf16=True"},
+    {"transformers", "fp16_autocast", "fp16=True"},
+    {"transformers", "matmul_precision", "tf32=True", "cuda"},
+    {"transformers", "fused_optimizer", "optim=\"adamw_torch_fused\""},
+    {"transformers", "compile", "torch_compile=True"},
+    {"transformers", "compile_reduce_overhead",
+     "torch_compile=True, torch_compile_mode=\"reduce-overhead\""},
+    {"transformers", "workers", "dataloader_num_workers={}"},
+    {"transformers", "batch", "per_device_train_batch_size={}"},
+    {"lightning", "bf16_autocast", "precision=\"bf16-mixed\""},
+    {"lightning", "fp16_autocast", "precision=\"16-mixed\""},
+    {"lightning", "cudnn_benchmark", "benchmark=True"},
+    {"accelerate", "bf16_autocast", "mixed_precision: bf16"},
+    {"accelerate", "fp16_autocast", "mixed_precision: fp16"},
+    {"accelerate", "compile", "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_mode: default}}"},
+    {"accelerate", "compile_reduce_overhead",
+     "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_mode: reduce-overhead}}"},
+    {"accelerate", "threads", "num_cpu_threads_per_process: {}", "cpu"},
+}};
+
+std::string setting_of(std::string_view trainer, std::string_view device, const Lever& lever) {
+  const std::string name = lever.id.substr(0, lever.id.find('='));
+  const std::string value = name == lever.id ? "" : lever.id.substr(name.size() + 1);
+  for (const Setting& one : kSettings) {
+    if (one.trainer != trainer || one.lever != name) continue;
+    if (!one.device.empty() && one.device != device) continue;
+    return fmt::format(fmt::runtime(one.setting), value);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string trainer_settings(std::string_view trainer, std::string_view device,
+                             const std::vector<const Lever*>& levers) {
+  std::vector<std::string> settings;
+  for (const Lever* const lever : levers) {
+    std::string setting = setting_of(trainer, device, *lever);
+    if (!setting.empty()) settings.push_back(std::move(setting));
+  }
+  if (settings.empty()) return {};
+  if (trainer == "accelerate") {
+    return fmt::format("accelerate's configuration (YAML): {}", fmt::join(settings, "; "));
+  }
+  return fmt::format("{}({})", trainer == "transformers" ? "TrainingArguments" : "Trainer",
+                     fmt::join(settings, ", "));
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,42 @@
+#include "tune/levers/trainer_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "tune/levers/catalogue.h"
+
+namespace unstarve::tune {
+namespace {
+
+std::string settings(std::string_view trainer, std::string_view device,
+                     const std::vector<std::string>& ids) {
+  std::vector<Lever> levers(ids.size());
+  std::vector<const Lever*> chosen;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    levers[i].id = ids[i];
+    chosen.push_back(&levers[i]);
+  }
+  return trainer_settings(trainer, device, chosen);
+}
+
+TEST(TrainerSettings, AreReadyToBeCopied) {
+  EXPECT_EQ(settings("transformers", "cuda",
+                     {"bf16_autocast", "matmul_precision", "compile_reduce_overhead", "workers=4"}),
+            "TrainingArguments(bf16=True, tf32=True, torch_compile=True, "
+            "torch_compile_mode=\"reduce-overhead\", dataloader_num_workers=4)");
+  EXPECT_EQ(settings("lightning", "cuda", {"bf16_autocast", "cudnn_benchmark", "channels_last"}),
+            "Trainer(precision=\"bf16-mixed\", benchmark=True)");
+  EXPECT_EQ(settings("accelerate", "cpu", {"bf16_autocast", "threads=2", "compile"}),
+            "accelerate's configuration (YAML): mixed_precision: bf16; "
+            "num_cpu_threads_per_process: 2; "
+            "dynamo_config: {dynamo_backend: INDUCTOR, dynamo_mode: default}");
+}
+
+TEST(TrainerSettings, SayNothingWhereThereIsNone) {
+  EXPECT_EQ(settings("", "cuda", {"bf16_autocast"}), "");
+  EXPECT_EQ(settings("lightning", "cuda", {"channels_last"}), "");
+  EXPECT_EQ(settings("transformers", "cpu", {"matmul_precision"}), "") << "TF32 is of GPUs";
+  EXPECT_EQ(settings("somebody's", "cpu", {"bf16_autocast"}), "");
+}
+
+}  // namespace
+}  // namespace unstarve::tune

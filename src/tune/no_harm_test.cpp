@@ -1,0 +1,211 @@
+// What a search must never accept, and how much of what there is to gain it finds. The jobs are
+// modelled: what their steps take is arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "tune/testing/planted_job.h"
+
+namespace unstarve::tune {
+namespace {
+
+using testing::found;
+using testing::of;
+using testing::PlantedJob;
+
+void end_with(TrialResult& result, Ending ending, const char* why) {
+  result.ending = ending;
+  result.why = why;
+}
+
+bool is_parity(const TrialResult& result) { return !result.losses.empty(); }
+
+/// A lever that halves the step's time, and what else it does.
+struct Harm {
+  const char* what;
+  const char* lever;
+  std::function<void(TrialResult&)> plant;
+};
+
+const std::vector<Harm> kHarms = {
+    {"FP16 overflows: the loss is infinite", "bf16_autocast",
+     [](TrialResult& r) { end_with(r, Ending::kNotFinite, "the loss became NaN or infinite"); }},
+    {"FP16 overflows late: one loss of the recorded ones is NaN", "bf16_autocast",
+     [](TrialResult& r) {
+       if (is_parity(r)) r.losses.back() = std::numeric_limits<double>::quiet_NaN();
+     }},
+    {"gradients underflow to zero while the loss looks right", "bf16_autocast",
+     [](TrialResult& r) {
+       for (double& norm : r.gradient_norms) norm = 0;
+     }},
+    {"gradients become infinite", "bf16_autocast",
+     [](TrialResult& r) {
+       for (double& norm : r.gradient_norms) norm = std::numeric_limits<double>::infinity();
+     }},
+    {"losses are off by 5 % from the first step on", "matmul_precision",
+     [](TrialResult& r) {
+       for (double& loss : r.losses) loss *= 1.05;
+     }},
+    {"the loss drifts away after ten steps", "matmul_precision",
+     [](TrialResult& r) {
+       for (std::size_t i = 10; i < r.losses.size(); ++i) r.losses[i] += 0.2;
+     }},
+    {"nothing is learned: the loss stays where it began", "fused_optimizer",
+     [](TrialResult& r) {
+       for (double& loss : r.losses) loss = r.losses.front() + 0.2;
+     }},
+    {"the optimizer skips a part of the parameters", "fused_optimizer",
+     [](TrialResult& r) {
+       for (double& norm : r.gradient_norms) norm *= 0.7;
+     }},
+    {"a mean over tokens is accumulated as a mean of means", "compile",
+     [](TrialResult& r) {
+       for (double& loss : r.losses) loss *= 0.93;
+     }},
+    {"every second step is skipped", "fused_optimizer",
+     [](TrialResult& r) { r.backwards_per_step = 0.5; }},
+    {"a step holds half of the samples", "channels_last",
+     [](TrialResult& r) { r.samples_per_step = 8; }},
+    {"the last batch of an epoch is dropped", "workers=2",
+     [](TrialResult& r) {
+       if (is_parity(r)) r.rows.pop_back();
+     }},
+    {"batches are cropped", "channels_last",
+     [](TrialResult& r) {
+       for (std::int64_t& rows : r.rows) rows = 12;
+     }},
+    {"fewer losses are seen: part of the loop does not run", "compile",
+     [](TrialResult& r) {
+       if (is_parity(r)) r.losses.resize(12);
+     }},
+    {"it compiles again and again", "compile",
+     [](TrialResult& r) { end_with(r, Ending::kRecompiled, "still compiled"); }},
+    {"the compiler fails", "compile",
+     [](TrialResult& r) { end_with(r, Ending::kCompileFailed, "BackendCompilerFailed"); }},
+    {"it runs out of memory", "channels_last",
+     [](TrialResult& r) { end_with(r, Ending::kOutOfMemory, "CUDA out of memory"); }},
+    {"it leaves 3 % of the memory", "channels_last",
+     [](TrialResult& r) {
+       r.total_memory_bytes = 100;
+       r.used_memory_bytes = 97;
+     }},
+    {"it lives on memory that the allocator gives back and asks for again", "channels_last",
+     [](TrialResult& r) { r.allocator_retries = 2; }},
+    {"the job dies by a signal", "kept_memory",
+     [](TrialResult& r) { end_with(r, Ending::kKilled, "by signal 11"); }},
+    {"the job fails", "threads=1",
+     [](TrialResult& r) { end_with(r, Ending::kCrashed, "exit 1: RuntimeError"); }},
+    {"it was not applied, and the machine was faster by chance", "channels_last",
+     [](TrialResult& r) { end_with(r, Ending::kNotApplied, "the model has no convolution"); }},
+    {"no step comes", "threads=2",
+     [](TrialResult& r) { end_with(r, Ending::kTimeout, "no first step"); }},
+    {"too few steps are seen", "kept_memory",
+     [](TrialResult& r) { end_with(r, Ending::kTooFewSteps, "too few steps"); }},
+    {"losses are other ones, though the lever says that it is exact", "kept_memory",
+     [](TrialResult& r) {
+       for (double& loss : r.losses) loss *= 1.004;
+     }},
+};
+
+TEST(NoHarm, NothingThatDoesOtherOrLessWorkIsAccepted) {
+  const std::vector<Argument> arguments = {{"workers", "--workers", 4}};
+  for (const Harm& harm : kHarms) {
+    PlantedJob job;
+    job.factor[harm.lever] = 0.5;
+    job.plant[harm.lever] = harm.plant;
+    job.plant["compile_reduce_overhead"] = harm.plant;
+    const TuneResult result = found(job, {harm.lever}, arguments);
+    EXPECT_TRUE(result.kept.empty()) << harm.what;
+    EXPECT_FALSE(of(result, harm.lever).why.empty()) << harm.what;
+  }
+}
+
+/// Levers that gain nothing, on a machine whose runs differ by `deviation_ratio` (standard
+/// deviation). In 40 searches: how many kept something.
+int false_gains(double deviation_ratio) {
+  std::mt19937 generator(7);
+  std::normal_distribution<double> noise(0, deviation_ratio);
+  int kept = 0;
+  for (int search = 0; search < 40; ++search) {
+    PlantedJob job;
+    job.run_noise = [&] { return noise(generator); };
+    kept += found(job, {"fused_optimizer"}).kept.empty() ? 0 : 1;
+  }
+  return kept;
+}
+
+TEST(NoHarm, ALeverThatDoesNothingIsKeptInOneSearchOfTwentyAtMost) {
+  for (const double deviation : {0.003, 0.01, 0.02, 0.05}) EXPECT_LE(false_gains(deviation), 2);
+}
+
+/// A job in which each lever, and each pair of them, makes a step so much faster or slower.
+class ModelledJob {
+ public:
+  explicit ModelledJob(unsigned seed) : generator_(seed) {}
+
+  double beside(const std::vector<std::string>& levers) {
+    double log_time = 0;
+    for (const std::string& one : levers) {
+      log_time += effect({one}, 0.25, -0.05);
+      for (const std::string& other : levers) {
+        if (one < other) log_time += effect({one, other}, 0.03, 0);
+      }
+    }
+    return std::exp(log_time);
+  }
+
+ private:
+  double effect(const std::set<std::string>& of, double deviation, double mean) {
+    const auto known = effects_.find(of);
+    if (known != effects_.end()) return known->second;
+    return effects_[of] = std::normal_distribution<double>(mean, deviation)(generator_);
+  }
+
+  std::mt19937 generator_;
+  std::map<std::set<std::string>, double> effects_;
+};
+
+const std::vector<std::vector<std::string>> kGroups = {
+    {"", "bf16_autocast", "matmul_precision"},
+    {"", "channels_last"},
+    {"", "fused_optimizer"},
+    {"", "kept_memory"},
+    {"", "threads=1", "threads=2"},
+};
+
+void visit_grid(std::size_t group, std::vector<std::string>& chosen,
+                const std::function<void(const std::vector<std::string>&)>& visit) {
+  if (group == kGroups.size()) return visit(chosen);
+  for (const std::string& lever : kGroups[group]) {
+    if (!lever.empty()) chosen.push_back(lever);
+    visit_grid(group + 1, chosen, visit);
+    if (!lever.empty()) chosen.pop_back();
+  }
+}
+
+TEST(SearchQuality, ComesCloseToAnExhaustiveGrid) {
+  std::vector<double> behind;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    ModelledJob model(seed);
+    PlantedJob job;
+    job.beside = [&](const std::vector<std::string>& levers) { return model.beside(levers); };
+    const TuneResult result = found(job, {"bf16_autocast", "matmul_precision", "channels_last",
+                                          "fused_optimizer", "kept_memory", "threads"});
+    EXPECT_LE(result.trials, 48) << "of a grid of 72, each point of which takes two or more";
+    double best = 1;
+    std::vector<std::string> chosen;
+    visit_grid(0, chosen, [&](const std::vector<std::string>& levers) {
+      best = std::min(best, model.beside(levers));
+    });
+    behind.push_back(model.beside(result.kept) / best - 1);
+  }
+  std::sort(behind.begin(), behind.end());
+  EXPECT_LT(behind[behind.size() / 2], 0.01) << "half of them";
+  EXPECT_LT(behind[behind.size() * 9 / 10], 0.05) << "nine of ten";
+}
+
+}  // namespace
+}  // namespace unstarve::tune

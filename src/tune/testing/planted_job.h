@@ -1,0 +1,98 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tune/search.h"
+
+namespace unstarve::tune::testing {
+
+/// A job on a CPU whose step takes 10 ms; levers make it faster or slower by factors.
+class PlantedJob final : public Trials {
+ public:
+  std::map<std::string, double> factor;  // by a lever's id: of the step's time
+  std::map<std::string, std::function<void(TrialResult&)>> plant;
+  double drift = 0;  // of the second run of the job as it is
+  bool zero_losses = false;
+  // What a run with this many samples a step is like, and one that is several times as long.
+  std::function<void(std::int64_t, TrialResult&)> batch;
+  std::function<void(std::int64_t, TrialResult&)> verify;
+  std::int64_t most_runs = 1000;
+  std::function<double()> run_noise;  // what a run takes more or less than another: 0.01 is 1 %
+  std::function<double(const std::vector<std::string>&)> beside;  // of the step's time, by levers
+  std::vector<std::string> made;
+
+  Result<TrialResult> run(const TrialRequest& request) override {
+    if (static_cast<std::int64_t>(made.size()) >= most_runs) {
+      return fail(ErrorCode::kTimeout, "the budget of 1.0 min ended");
+    }
+    made.push_back(request.label);
+    TrialResult result;
+    double step_s = 0.010;
+    for (const std::string& id : request.levers) {
+      if (factor.count(id) != 0) step_s *= factor[id];
+    }
+    if (beside) step_s *= beside(request.levers);
+    if (request.label == "baseline.again") step_s *= 1 + drift;
+    if (run_noise) step_s *= 1 + run_noise();
+    for (int i = 0; i < 40; ++i) result.steps_s.push_back(step_s * (1 + 0.001 * (i % 3)));
+    result.mean_step_s = step_s * 1.001;
+    result.samples_per_step = 16;
+    result.backwards_per_step = 1;
+    result.cold_s = 1;
+    result.device = "cpu";
+    result.threads = 4;
+    result.surveyed = request.survey;
+    if (request.survey) result.why_not["compile"] = "no compiler: neither g++ nor clang++ is there";
+    if (request.parity_seed >= 0) record(request.parity_seed, result);
+    for (const std::string& id : request.levers) {
+      if (plant.count(id) != 0) plant[id](result);
+    }
+    if (batch) add_batch(request, result);
+    return result;
+  }
+
+ private:
+  void add_batch(const TrialRequest& request, TrialResult& result) const {
+    std::int64_t size = 16;
+    for (const std::string& id : request.levers) {
+      if (id.starts_with("batch=")) size = std::stoll(id.substr(6));
+    }
+    batch(size, result);
+    if (verify && request.label.ends_with(".verify")) verify(size, result);
+  }
+
+  void record(int seed, TrialResult& result) const {
+    for (int i = 0; i < 20; ++i) {
+      result.losses.push_back(zero_losses ? 0 : 2.3 - 0.02 * i + 0.01 * seed);
+      result.gradient_norms.push_back(zero_losses ? 0 : 1.0 + 0.01 * seed);
+      result.rows.push_back(16);
+    }
+  }
+};
+
+inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
+                        std::vector<Argument> arguments = {}) {
+  SearchOptions options;
+  options.only = std::move(only);
+  options.arguments = std::move(arguments);
+  options.cpus = 4;
+  SearchListener listener;
+  auto result = search(job, options, listener);
+  EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
+  return result ? *std::move(result) : TuneResult();
+}
+
+inline const LeverResult& of(const TuneResult& result, const std::string& id) {
+  const auto at = std::find_if(result.levers.begin(), result.levers.end(),
+                               [&](const LeverResult& one) { return one.lever.id == id; });
+  EXPECT_NE(at, result.levers.end()) << id;
+  return *at;
+}
+
+}  // namespace unstarve::tune::testing

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "predict/speedup.h"
+#include "tune/judging/parity.h"
+#include "tune/levers/lever.h"
+#include "tune/trials/trial_result.h"
+
+namespace unstarve::tune {
+
+/// What became of one lever.
+struct LeverResult {
+  Lever lever;
+  bool tried = false;
+  bool kept = false;
+  bool proposed = false;  // faster, but it changes the training
+  std::optional<predict::Speedup> speedup;
+  Parity parity = Parity::kNotNeeded;
+  std::int64_t peak_memory_bytes = 0;  // 0: not known
+  double cold_s = 0;                   // from the start to the first step
+  // Steps after which it has made up for what its start takes longer; 0: that is no time at all.
+  double pays_off_steps = 0;
+  std::string why;
+};
+
+struct TuneResult {
+  std::vector<LeverResult> levers;
+  TrialResult baseline;
+  double noise_ratio = 0;
+  std::int64_t trials = 0;
+  std::string unfinished;                // why the search ended early; empty: it did not
+  std::vector<std::string> kept;         // ids
+  std::optional<predict::Speedup> best;  // with all that was kept; none: nothing was
+  std::string losses_remark;             // of the runs that parity rests on
+};
+
+}  // namespace unstarve::tune
