@@ -194,7 +194,7 @@ TEST(SearchQuality, ComesCloseToAnExhaustiveGrid) {
     job.beside = [&](const std::vector<std::string>& levers) { return model.beside(levers); };
     const TuneResult result = found(job, {"bf16_autocast", "matmul_precision", "channels_last",
                                           "fused_optimizer", "kept_memory", "threads"});
-    EXPECT_LE(result.trials, 48) << "of a grid of 72, each point of which takes two or more";
+    EXPECT_LE(result.trials, 50) << "of a grid of 72, each point of which takes two or more";
     double best = 1;
     std::vector<std::string> chosen;
     visit_grid(0, chosen, [&](const std::vector<std::string>& levers) {

@@ -17,6 +17,7 @@ namespace {
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
 constexpr int kSeeds = 3;
+constexpr double kHeldUp = 1.1;  // by its loader: what feeding it would gain
 
 /// A lever that was faster by itself.
 struct Winner {
@@ -111,6 +112,46 @@ class Search {
     if (!again) return forward_error(again);
     listener_.noise(result_.noise_ratio);
     opening_ = *std::move(again);
+    return measure_when_fed();
+  }
+
+  /// What the job gains if its loaders have every batch ready. A job that cannot be run so, or has
+  /// no loader, says nothing about it.
+  Status measure_when_fed() {
+    auto fed = make_when_fed("fed", {});
+    if (!fed) return forward_error(fed);
+    if (fed->ending != Ending::kMeasured) return {};
+    result_.when_fed = speedup_between(result_.baseline, *fed, opening_, false);
+    fed_ = *std::move(fed);
+    return {};
+  }
+
+  Result<TrialResult> make_when_fed(const std::string& label,
+                                    const std::vector<std::string>& levers) {
+    TrialRequest request;
+    request.label = label;
+    request.levers = levers;
+    request.first_batch_again = true;
+    return make(std::move(request));
+  }
+
+  /// Whether a lever that gained nothing would, if the loader kept up.
+  Status judge_when_fed(LeverResult& entry) {
+    const bool held_up = result_.when_fed && result_.when_fed->low > kHeldUp;
+    if (!held_up || entry.lever.hook.empty() || entry.speedup->high < 1) return {};
+    const std::string label = entry.lever.id + ".fed";
+    auto with = make_when_fed(label, {entry.lever.id});
+    if (!with) return forward_error(with);
+    auto again = make_when_fed(label + ".without", {});
+    if (!again) return forward_error(again);
+    if (with->ending != Ending::kMeasured || again->ending != Ending::kMeasured) return {};
+    entry.speedup_when_fed = speedup_between(fed_, *with, *again, false);
+    fed_ = *std::move(again);
+    if (entry.speedup_when_fed->low > threshold(result_.noise_ratio)) {
+      entry.why +=
+          fmt::format("; {} if the loader kept up: feed the job first (unstarve run --fix)",
+                      in_words(*entry.speedup_when_fed));
+    }
     return {};
   }
 
@@ -202,6 +243,7 @@ class Search {
       entry.why = with.given_up ? "slower; it was ended early" : "slower";
     } else if (entry.speedup->low <= needed) {
       entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+      return judge_when_fed(entry);
     } else if (changes) {
       entry.proposed = true;
       entry.why = "changes the training: proposed, never accepted";
@@ -432,6 +474,7 @@ class Search {
   std::vector<Lever> all_;
   std::vector<Winner> winners_;
   std::vector<std::size_t> kept_;
+  TrialResult fed_;                 // the last run as it is whose loaders had all batches
   std::vector<double> as_it_is_s_;  // mean steps of the job's runs as it is, in their order
   TrialResult opening_;             // the last run of the job as it is
   TrialResult with_kept_;           // the last run with what is kept

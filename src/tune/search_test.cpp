@@ -202,10 +202,29 @@ TEST(Search, ALongerStartIsHeldAgainstTheGain) {
   EXPECT_NEAR(of(result, "fused_optimizer").pays_off_steps, 20 / 0.005, 10);
 }
 
+TEST(Search, WhereTheLoaderHoldsTheJobUpFeedingItComesFirst) {
+  PlantedJob job;
+  job.loading_s = 0.02;
+  job.factor["bf16_autocast"] = 0.5;
+  const TuneResult result = found(job, {"bf16_autocast"});
+  EXPECT_TRUE(result.kept.empty());
+  EXPECT_NEAR(result.when_fed->speedup, 2, 0.01);
+  const LeverResult& lever = of(result, "bf16_autocast");
+  EXPECT_NEAR(lever.speedup_when_fed->speedup, 2, 0.01);
+  EXPECT_NE(lever.why.find("feed the job first"), std::string::npos);
+}
+
+TEST(Search, AJobThatIsFedIsNotRunTwicePerLever) {
+  PlantedJob job;
+  static_cast<void>(found(job, {"bf16_autocast"}));
+  EXPECT_EQ(std::count(job.made.begin(), job.made.end(), "bf16_autocast.fed"), 0);
+}
+
 TEST(Search, EndsWithTheBudgetAndSaysSo) {
   PlantedJob job;
   job.factor["bf16_autocast"] = 0.5;
-  job.most_runs = 9;  // two as it is, one with the lever, one without, five for the losses
+  job.most_runs =
+      10;  // two as it is, one that is fed, one with the lever, one without, five for the losses
   const TuneResult result = found(job);
   EXPECT_EQ(result.kept, std::vector<std::string>{"bf16_autocast"});
   EXPECT_FALSE(result.unfinished.empty());

@@ -19,6 +19,9 @@ struct LeverResult {
   bool kept = false;
   bool proposed = false;  // faster, but it changes the training
   std::optional<predict::Speedup> speedup;
+  // With batches that are there already, where loading holds the job up and the lever gains
+  // nothing.
+  std::optional<predict::Speedup> speedup_when_fed;
   Parity parity = Parity::kNotNeeded;
   std::int64_t peak_memory_bytes = 0;  // 0: not known
   double cold_s = 0;                   // from the start to the first step
@@ -32,10 +35,11 @@ struct TuneResult {
   TrialResult baseline;
   double noise_ratio = 0;
   std::int64_t trials = 0;
-  std::string unfinished;                // why the search ended early; empty: it did not
-  std::vector<std::string> kept;         // ids
-  std::optional<predict::Speedup> best;  // with all that was kept; none: nothing was
-  std::string losses_remark;             // of the runs that parity rests on
+  std::string unfinished;                    // why the search ended early; empty: it did not
+  std::vector<std::string> kept;             // ids
+  std::optional<predict::Speedup> best;      // with all that was kept; none: nothing was
+  std::optional<predict::Speedup> when_fed;  // the job as it is, if loading took no time
+  std::string losses_remark;                 // of the runs that parity rests on
 };
 
 }  // namespace unstarve::tune

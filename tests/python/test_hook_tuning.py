@@ -72,6 +72,46 @@ def test_a_survey_says_what_does_not_apply(tmp_path: Path) -> None:
     assert printed.startswith("(False, False)"), "asking changes nothing"
 
 
+FED = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __len__(self):
+        return 12
+    def __getitem__(self, index):
+        return torch.full((3,), float(index))
+class Endless(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        while True:
+            yield torch.rand(2)
+if __name__ == "__main__":
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    passes = []
+    for workers in (0, 2):
+        loader = DataLoader(Rows(), 4, num_workers=workers, persistent_workers=workers > 0)
+        for epoch in range(2):
+            seen = []
+            for batch in loader:
+                seen.append(int(batch[0, 0]))
+                optimizer.zero_grad()
+                model(batch).sum().backward()
+                optimizer.step()
+            passes.append(seen)
+    endless = iter(DataLoader(Endless(), None))
+    first = next(endless)
+    print(passes, all(next(endless) is first for _ in range(50)))
+"""
+
+
+def test_loaders_that_load_nothing_give_as_many_batches(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FED)
+    asked = json.dumps({"first_batch_again": True})
+    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=asked)
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    assert job.process.stdout == f"{[[0, 0, 0]] * 4} True\n"
+
+
 def test_losses_are_those_of_the_job_and_follow_the_seed(tmp_path: Path) -> None:
     runs = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):

@@ -26,6 +26,7 @@ Json lever_json(const tune::LeverResult& lever) {
           {"kept", lever.kept},
           {"proposed", lever.proposed},
           {"speedup", speed_json(lever.speedup)},
+          {"speedup_when_fed", speed_json(lever.speedup_when_fed)},
           {"parity", tune::to_string(lever.parity)},
           {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
           {"pays_off_steps",
@@ -62,6 +63,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                        {"device", job.device}}},
                      {"unfinished", result.unfinished},
                      {"losses", result.losses_remark},
+                     {"when_fed", speed_json(result.when_fed)},
                      {"proposed", proposals},
                      {"settings", kept_settings(result)},
                      {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};

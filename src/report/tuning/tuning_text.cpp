@@ -12,6 +12,7 @@ namespace unstarve::report {
 namespace {
 
 constexpr double kNoisy = 0.1;
+constexpr double kWaitsForLoader = 1.1;
 constexpr int kGainWidth = 22;
 constexpr int kMemoryWidth = 9;
 constexpr int kParityWidth = 12;
@@ -96,6 +97,13 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     if (lever.tried) continue;
     text +=
         hanging("  not tried: ", printable(lever.lever.id + ": " + lever.why, options), options);
+  }
+  if (result.when_fed && result.when_fed->low > kWaitsForLoader) {
+    text += hanging("",
+                    fmt::format("With batches that are there already the job runs {}: its loader "
+                                "holds it up. unstarve run --fix looks for what feeds it.",
+                                speed_text(result.when_fed)),
+                    options);
   }
   if (result.noise_ratio > kNoisy) {
     text += "Two runs of the job as it is differ that much: repeat this on a quiet machine.\n";

@@ -19,6 +19,7 @@ class PlantedJob final : public Trials {
   std::map<std::string, std::function<void(TrialResult&)>> plant;
   double drift = 0;  // of the second run of the job as it is
   bool zero_losses = false;
+  double loading_s = 0;  // that a step takes at least: how long its loader needs for a batch
   // What a run with this many samples a step is like, and one that is several times as long.
   std::function<void(std::int64_t, TrialResult&)> batch;
   std::function<void(std::int64_t, TrialResult&)> verify;
@@ -37,6 +38,7 @@ class PlantedJob final : public Trials {
     for (const std::string& id : request.levers) {
       if (factor.count(id) != 0) step_s *= factor[id];
     }
+    if (!request.first_batch_again) step_s = std::max(step_s, loading_s);
     if (beside) step_s *= beside(request.levers);
     if (request.label == "baseline.again") step_s *= 1 + drift;
     if (run_noise) step_s *= 1 + run_noise();

@@ -197,6 +197,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   job.output_file = run_dir + "/output.log";
   nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(levers))}};
   if (request.survey) asked["survey"] = true;
+  if (request.first_batch_again) asked["first_batch_again"] = true;
   if (request.parity_seed >= 0) {
     asked["parity"] = {{"steps", journal_.head().parity_steps}, {"seed", request.parity_seed}};
   }

@@ -37,6 +37,7 @@ struct TrialRequest {
   double baseline_step_s = 0;       // it is given up where it is far slower; 0: never
   double first_step_within_s = 0;   // 0: any time
   double times_longer = 1;          // than trials are
+  bool first_batch_again = false;   // loaders give their first batch again and again
 };
 
 /// What came of it.

@@ -1,7 +1,7 @@
 """What `unstarve tune` has the hook do in one of its trials: apply levers, record losses.
 
 UNSTARVE_TUNE is a JSON object: "levers" maps the names of levers to their settings, "survey" asks
-which levers would not apply and why, "parity" has {"steps", "seed"} of a run that records losses.
+which levers would not apply and why, "first_batch_again" has loaders load nothing, "parity" has {"steps", "seed"} of a run that records losses.
 Without the variable nothing of this folder is imported. What was done is in RUN/tune.json
 (docs/formats/tune.md).
 """
@@ -30,5 +30,9 @@ def begin(torch: ModuleType) -> None:
     diary = Diary(torch, RECORDER.run_dir, recorded)
     job = Job(torch, wanted.get("levers") or {}, bool(wanted.get("survey")), diary)
     job.watch()
+    if wanted.get("first_batch_again"):
+        from .feeding import give_first_batches_again
+
+        give_first_batches_again(torch)
     if recorded is not None:
         recorded.watch()

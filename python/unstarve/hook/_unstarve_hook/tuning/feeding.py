@@ -1,0 +1,40 @@
+"""What a step takes when its data are there already: every loader gives its first batch again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..wrap import in_the_place_of, put
+
+
+def give_first_batches_again(torch: Any) -> None:
+    """Passes are as long as before where their length is known. What is trained so is nothing: such
+    a run is timed, and its results are thrown away."""
+    import torch.utils.data.dataloader as module  # noqa: PLC0415  (after torch, in the job alone)
+
+    first: dict[int, Any] = {}
+    for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
+        iterator = getattr(module, name)
+        put(iterator, "_next_data", _repeated(iterator._next_data, first))
+
+
+def _repeated(original: Any, first: dict[int, Any]) -> Any:
+    def _next_data(self: Any) -> Any:
+        given = self.__dict__.get("_unstarve_given", 0)
+        if given >= _batches_in(self):
+            self._unstarve_given = 0
+            raise StopIteration
+        data_set = id(self._dataset)
+        if data_set not in first:
+            first[data_set] = original(self)
+        self._unstarve_given = given + 1
+        return first[data_set]
+
+    return in_the_place_of(original, _next_data)
+
+
+def _batches_in(iterator: Any) -> float:
+    try:
+        return len(iterator)
+    except TypeError:  # an iterable data set may go on for ever
+        return float("inf")
