@@ -96,7 +96,7 @@ SET_E = (
         "rare_birds",
         ("loader_startup",),
         "",
-        (("num_workers=2, pin_memory=True", "num_workers=2, persistent_workers=True"),),
+        (("num_workers=4, pin", "num_workers=4, persistent_workers=True, pin"),),
     ),
     waits(
         "query_log",

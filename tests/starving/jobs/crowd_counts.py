@@ -52,7 +52,7 @@ def main(seconds):
     model = Crowd().cuda()
     average, worst = Average(model), Worst(100)
     optimizer = torch.optim.NAdam(model.parameters(), lr=1e-5, foreach=False)
-    pictures, people = torch.randn(4, 12, 3, 224, 224, device="cuda"), torch.rand(12, device="cuda")
+    pictures, people = torch.randn(4, 12, 3, 144, 144, device="cuda"), torch.rand(12, device="cuda")
     start, step = time.time(), 0
     while time.time() - start < seconds:
         errors = (model(pictures[step % 4]) - people).abs()

@@ -39,7 +39,9 @@ class Pictures(Dataset):
         if self.db is None:
             self.open()
         self.db.execute("BEGIN EXCLUSIVE")
-        chosen = (index % 200,)
+        first = index % 170
+        candidates = "SELECT id FROM picture WHERE id BETWEEN ? AND ? ORDER BY used LIMIT 1"
+        chosen = self.db.execute(candidates, (first, first + 30)).fetchone()
         self.db.execute("UPDATE picture SET used = used + 1 WHERE id = ?", chosen)
         found = self.db.execute("SELECT body, label FROM picture WHERE id = ?", chosen).fetchone()
         self.db.execute("COMMIT")

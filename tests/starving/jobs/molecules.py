@@ -21,7 +21,7 @@ class Molecules(Dataset):
 
     def __getitem__(self, number):
         draw = random.Random(number)
-        atoms = [draw.randrange(1, 20) for _ in range(draw.randint(20, 40))]
+        atoms = [draw.randrange(1, 20) for _ in range(draw.randint(30, 56))]
         bonds = [(i, draw.randrange(max(0, i - 4), i)) for i in range(1, len(atoms))]
         return atoms, bonds, draw.random()
 
@@ -74,7 +74,7 @@ class Layer(nn.Module):
 
 
 class Graphs(nn.Module):
-    def __init__(self, width=384, heads=8, depth=8):
+    def __init__(self, width=384, heads=8, depth=6):
         super().__init__()
         self.atom, self.hop = nn.Embedding(20, width), nn.Embedding(FAR + 1, heads)
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(depth))
@@ -92,7 +92,7 @@ def main():
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
     args = parser.parse_args()
-    loader = DataLoader(Molecules(), 64, collate_fn=HopBatcher(), num_workers=2, pin_memory=True)
+    loader = DataLoader(Molecules(), 48, collate_fn=HopBatcher(), num_workers=2, pin_memory=True)
     model, start = Graphs().cuda(), time.time()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-4)
     for step, (ids, hops, targets) in enumerate(loader, 1):

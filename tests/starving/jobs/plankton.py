@@ -23,9 +23,9 @@ class AnyAngle:
 def dataset_at(path):
     turn = transforms.Compose(
         [
+            transforms.CenterCrop(192),
             AnyAngle(),
-            transforms.ColorJitter(0.3, 0.3, 0.3, 0.1),
-            transforms.CenterCrop(224),
+            transforms.ColorJitter(0.3, 0.3, 0.3),
             transforms.PILToTensor(),
         ]
     )
@@ -37,7 +37,7 @@ def main(path, seconds):
     dataset = dataset_at(path)
     loader = DataLoader(
         dataset,
-        batch_size=24,
+        batch_size=12,
         shuffle=True,
         num_workers=max(16, 2 * (os.cpu_count() or 1)),
         pin_memory=True,

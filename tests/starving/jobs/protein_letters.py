@@ -45,7 +45,7 @@ def hide(ids, share=0.15):
 def train(seconds):
     model = Proteins().cuda()
     lion = Lion(model.parameters())
-    proteins = torch.randint(0, 20, (8, 16, 384), device="cuda")
+    proteins = torch.randint(0, 20, (8, 16, 256), device="cuda")
     begin, step = time.perf_counter(), 0
     while time.perf_counter() - begin < seconds:
         ids = proteins[step % 8]

@@ -9,14 +9,14 @@ from PIL import Image
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, Dataset
 from torchvision.datasets import ImageFolder
-from torchvision.models import shufflenet_v2_x1_0
+from torchvision.models import resnet50
 from torchvision.transforms.functional import pil_to_tensor
 
 
 class Birds(Dataset):
     """Small pictures, all in memory."""
 
-    def __init__(self, folder, count=96, side=96):
+    def __init__(self, folder, count=96, side=128):
         listed = ImageFolder(folder).samples[:count]
         self.pictures = [
             (pil_to_tensor(Image.open(path).convert("RGB").resize((side, side))), kind)
@@ -48,9 +48,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     args = parser.parse_args()
     loader = DataLoader(
-        Birds(args.data + "/train"), batch_size=8, shuffle=True, num_workers=2, pin_memory=True
+        Birds(args.data + "/train"), batch_size=12, shuffle=True, num_workers=4, pin_memory=True
     )
-    model = shufflenet_v2_x1_0(num_classes=2).cuda()
+    model = resnet50(num_classes=2).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True)
     end, step = time.time() + args.seconds, 0
     for _ in itertools.count():

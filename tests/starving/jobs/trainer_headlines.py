@@ -58,7 +58,7 @@ def headlines(count):
     draw = random.Random(4)
     words = ["".join(draw.choices(SYLLABLES, k=draw.randint(2, 7))) for _ in range(5000)]
     return [
-        {"text": " ".join(draw.choices(words, k=45)), "section": draw.randrange(9)}
+        {"text": " ".join(draw.choices(words, k=72)), "section": draw.randrange(9)}
         for _ in range(count)
     ]
 

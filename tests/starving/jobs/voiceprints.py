@@ -57,7 +57,7 @@ if __name__ == "__main__":
     args = parser.parse_args()
     model, plot = Voice().cuda(), Plot()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False)
-    speech = torch.randn(32, 80, 200, device="cuda")
+    speech = torch.randn(32, 80, 136, device="cuda")
     begin, step = time.time(), 0
     while time.time() - begin < args.seconds:
         loss = ge2e(model(speech), speakers=8)
