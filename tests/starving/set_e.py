@@ -40,7 +40,7 @@ SET_E = (
         "herbarium",
         ("python_transform", "too_few_workers"),
         "return image.filter(self.median)",
-        (("            Despeckle(3),\n", ""),),
+        (("            Despeckle(5),\n", ""),),
         "Despeckle",
     ),
     waits(
@@ -66,7 +66,7 @@ SET_E = (
     ),
     waits(
         "labelled_by_hand",
-        ("lock", "off_cpu"),
+        ("lock", "off_cpu", "late_storage", "storage"),
         'self.db.execute("BEGIN EXCLUSIVE")',
         one_batch("    for step, (pictures, labels) in enumerate(loader):"),
         "lock",

@@ -61,8 +61,8 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     begin = time.time()
     for step, batch in enumerate(loader, 1):
-        waves = torch.as_tensor(batch["waves"]).float().cuda()
-        arrival = torch.as_tensor(batch["arrival"]).float().cuda()
+        waves = torch.as_tensor(batch["waves"]).cuda().float()
+        arrival = torch.as_tensor(batch["arrival"]).cuda().float()
         loss = nn.functional.binary_cross_entropy_with_logits(model(waves), arrival)
         optimizer.zero_grad()
         loss.backward()

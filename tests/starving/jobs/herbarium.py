@@ -25,8 +25,8 @@ class Despeckle:
 def leaves(folder):
     prepare = T.Compose(
         [
-            T.RandomResizedCrop(160, scale=(0.3, 1.0)),
-            Despeckle(3),
+            T.RandomResizedCrop(128, scale=(0.3, 1.0)),
+            Despeckle(5),
             T.RandomHorizontalFlip(),
             T.ToTensor(),
             T.Normalize([0.5] * 3, [0.25] * 3),
@@ -39,7 +39,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--batch", type=int, default=12)
+    parser.add_argument("--batch", type=int, default=8)
     args = parser.parse_args()
     accelerator = Accelerator(mixed_precision="bf16")
     loader = DataLoader(leaves(args.data + "/train"), args.batch, shuffle=True, num_workers=2)

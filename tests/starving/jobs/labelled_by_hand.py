@@ -33,7 +33,6 @@ class Pictures(Dataset):
 
     def open(self):
         self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        self.db.execute("PRAGMA synchronous = OFF")
 
     def __getitem__(self, index):
         if self.db is None:
@@ -51,7 +50,7 @@ class Pictures(Dataset):
 def run(data, seconds):
     model = resnet50(num_classes=10).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    loader = DataLoader(data, batch_size=32, num_workers=4, prefetch_factor=4, pin_memory=True)
+    loader = DataLoader(data, batch_size=16, num_workers=4, prefetch_factor=4, pin_memory=True)
     start = time.time()
     for step, (pictures, labels) in enumerate(loader):
         with torch.autocast("cuda", torch.bfloat16):

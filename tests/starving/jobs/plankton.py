@@ -37,7 +37,7 @@ def main(path, seconds):
     dataset = dataset_at(path)
     loader = DataLoader(
         dataset,
-        batch_size=12,
+        batch_size=20,
         shuffle=True,
         num_workers=max(16, 2 * (os.cpu_count() or 1)),
         pin_memory=True,

@@ -17,9 +17,10 @@ class Lion:
     @torch.no_grad()
     def step(self):
         for p, m in zip(self.parameters, self.moments, strict=True):
+            p.grad.clamp_(-1.0, 1.0)
             update = m.mul(self.betas[0]).add(p.grad, alpha=1 - self.betas[0]).sign_()
             p.mul_(1 - self.lr * self.decay).add_(update, alpha=-self.lr)
-            m.lerp_(p.grad, 1 - self.betas[1])
+            m.mul_(self.betas[1]).add_(p.grad, alpha=1 - self.betas[1])
             p.grad = None
 
 
@@ -43,6 +44,7 @@ def hide(ids, share=0.15):
 
 
 def train(seconds):
+    torch.set_float32_matmul_precision("high")
     model = Proteins().cuda()
     lion = Lion(model.parameters())
     proteins = torch.randint(0, 20, (8, 16, 256), device="cuda")
@@ -50,9 +52,8 @@ def train(seconds):
     while time.perf_counter() - begin < seconds:
         ids = proteins[step % 8]
         seen, chosen = hide(ids)
-        with torch.autocast("cuda", torch.bfloat16):
-            guessed = model.letters(model(seen))
-        loss = nn.functional.cross_entropy(guessed.float().flatten(0, 1), ids.flatten())
+        guessed = model.letters(model(seen))
+        loss = nn.functional.cross_entropy(guessed.flatten(0, 1), ids.flatten())
         loss.backward()
         if loss.detach() > 50:
             raise RuntimeError(f"diverged at step {step}")
