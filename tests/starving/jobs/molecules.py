@@ -57,34 +57,17 @@ class HopBatcher:
         return ids, hops, torch.tensor([target for _, _, target in molecules])
 
 
-class Layer(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads, self.first, self.second = heads, nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.mlp = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
-        )
-
-    def forward(self, x, bias):
-        q, k, v = self.qkv(self.first(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        mixed = (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1) @ v
-        x = x + self.out(mixed.transpose(1, 2).flatten(2))
-        return x + self.mlp(self.second(x))
-
-
 class Graphs(nn.Module):
     def __init__(self, width=384, heads=8, depth=6):
         super().__init__()
         self.atom, self.hop = nn.Embedding(20, width), nn.Embedding(FAR + 1, heads)
-        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(depth))
+        layer = nn.TransformerEncoderLayer(width, heads, 4 * width, batch_first=True)
+        self.body = nn.TransformerEncoder(layer, depth, enable_nested_tensor=False)
         self.score = nn.Linear(width, 1)
 
     def forward(self, ids, hops):
-        x, bias = self.atom(ids), self.hop(hops).permute(0, 3, 1, 2)
-        for layer in self.layers:
-            x = layer(x, bias)
-        return self.score(x.mean(1)).squeeze(1)
+        bias = self.hop(hops).permute(0, 3, 1, 2).flatten(0, 1)
+        return self.score(self.body(self.atom(ids), mask=bias).mean(1)).squeeze(1)
 
 
 def main():
