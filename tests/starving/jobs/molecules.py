@@ -13,11 +13,8 @@ FAR = 15
 
 
 class Molecules(Dataset):
-    def __init__(self, count=20_000):
-        self.count = count
-
     def __len__(self):
-        return self.count
+        return 20_000
 
     def __getitem__(self, number):
         draw = random.Random(number)
