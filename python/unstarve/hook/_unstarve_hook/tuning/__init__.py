@@ -1,7 +1,8 @@
 """What `unstarve tune` has the hook do in one of its trials: apply levers, record losses.
 
 UNSTARVE_TUNE is a JSON object: "levers" maps the names of levers to their settings, "survey" asks
-which levers would not apply and why, "first_batch_again" has loaders load nothing, "parity" has {"steps", "seed"} of a run that records losses.
+which levers would not apply and why, "first_batch_again" has loaders load nothing, "parity" has
+{"steps", "seed"} of a run that records losses.
 Without the variable nothing of this folder is imported. What was done is in RUN/tune.json
 (docs/formats/tune.md).
 """
