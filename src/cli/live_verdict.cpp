@@ -48,6 +48,25 @@ LiveVerdictLine::LiveVerdictLine(const Clock& clock, bool emulated)
       emulated_(emulated),
       line_(clock, options(), [](std::string_view text) { write_text(Stream::kErr, text); }) {}
 
+void LiveVerdictLine::tell_errors(const observe::LiveView& view) {
+  for (const observe::LatestSample& errors : view.latest) {
+    if (errors.name != "gpu.xid_errors" || !errors.value) continue;
+    double& told = errors_told_[errors.subject];
+    if (*errors.value <= told) continue;
+    const auto count = static_cast<std::int64_t>(*errors.value - told);
+    told = *errors.value;
+    const auto last = std::find_if(
+        view.latest.begin(), view.latest.end(), [&errors](const observe::LatestSample& sample) {
+          return sample.name == "gpu.last_xid" && sample.subject == errors.subject;
+        });
+    if (last == view.latest.end() || !last->value) continue;
+    line_.clear();
+    const auto xid = static_cast<std::int64_t>(*last->value);
+    write_text(Stream::kErr,
+               "unstarve: " + report::render_gpu_error(errors.subject, count, xid) + "\n");
+  }
+}
+
 report::LiveVerdict LiveVerdictLine::verdict(const observe::LiveView& view,
                                              std::int64_t now_ns) const {
   const Count& since = *since_;
@@ -69,6 +88,7 @@ report::LiveVerdict LiveVerdictLine::verdict(const observe::LiveView& view,
 }
 
 void LiveVerdictLine::update(const observe::LiveView& view) {
+  tell_errors(view);
   const std::int64_t now_ns = clock_.now_ns();
   if (!training_) {
     if (view.steps + view.waits == 0) return;

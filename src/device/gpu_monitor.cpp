@@ -13,7 +13,8 @@ Result<std::unique_ptr<GpuMonitor>> open_gpu_monitor(const GpuMonitorOptions& op
   Result<NvmlLibrary> library =
       NvmlLibrary::open(asked_for ? options.nvml_path : options.system_nvml);
   if (library) {
-    return std::unique_ptr<GpuMonitor>(std::make_unique<NvmlMonitor>(std::move(*library), clock));
+    return std::unique_ptr<GpuMonitor>(
+        std::make_unique<NvmlMonitor>(std::move(*library), clock, options.visible_devices));
   }
   if (asked_for) return forward_error(library);
   return std::unique_ptr<GpuMonitor>(std::make_unique<AbsentMonitor>(library.error().message));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,28 @@
 
 namespace unstarve::device {
 
+/// A part of a GPU in MIG mode, which is a GPU of its own to CUDA.
+struct MigInstance {
+  std::int32_t index = 0;
+  std::string name;  // "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+  std::string uuid;  // "MIG-..."
+  Reading<std::int64_t> gpu_instance = {};
+  Reading<std::int64_t> compute_instance = {};
+  Reading<std::int64_t> slices = {};  // of the GPU's seven
+  Reading<std::int64_t> total_memory_bytes = {};
+};
+
 struct GpuDescription {
   std::int32_t index = 0;
   std::string name;  // an emulated one's starts with "Emulated"
   std::string uuid;
   Reading<std::int64_t> total_memory_bytes;
   bool emulated = false;
+  Reading<bool> mig_mode = {};  // absent: the GPU cannot be split, or does not say
+  std::vector<MigInstance> instances = {};
+  /// Index into `instances` of the job's, which name, memory and processes are of. None: there is
+  /// no telling which it is, and they are the whole GPU's.
+  std::optional<std::size_t> job_instance = {};
 };
 
 /// Watches the GPUs of this machine from outside the job.
@@ -51,6 +68,9 @@ struct GpuMonitorOptions {
   std::string nvml_path = {};
   /// Where the driver's library is looked for when nvml_path is empty; tests put a missing one.
   std::string system_nvml = "libnvidia-ml.so.1";
+  /// CUDA_VISIBLE_DEVICES as the job has it, which names its instance of a GPU in MIG mode; none:
+  /// it is not set.
+  std::optional<std::string> visible_devices = {};
 };
 
 /// The library named by the options, else the driver's, else a monitor without devices whose

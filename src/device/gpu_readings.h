@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/reading.h"
@@ -24,6 +25,13 @@ struct GpuProcess {
   Reading<std::int64_t> memory_used_bytes;
 };
 
+/// An error that the driver reported of a GPU: NVIDIA calls its number an XID.
+struct GpuError {
+  std::int64_t xid = 0;
+  std::optional<std::int64_t> gpu_instance = {};      // of MIG, where it is one's alone
+  std::optional<std::int64_t> compute_instance = {};  // likewise
+};
+
 /// One value of the driver's own ring buffer.
 struct UtilizationSample {
   std::int64_t wall_time_us = 0;  // since 1970, as the driver stamps it
@@ -35,7 +43,7 @@ struct GpuReadings {
   /// Fraction of the driver's sample window in which at least one kernel ran; copies do not count.
   /// unit: ratio 0..1.  source: NVML nvmlDeviceGetUtilizationRates, gpu.
   /// error: whole percents over a window of 1/6 to 1 s that the driver chooses; shorter gaps are
-  ///   invisible, and one thread on the GPU reads as 1. Not given under MIG.
+  ///   invisible, and one thread on the GPU reads as 1. Not given where the GPU is split by MIG.
   /// cost: one driver call, microseconds; the sampler reports its own total.
   Reading<double> utilization_ratio;
 
@@ -45,7 +53,8 @@ struct GpuReadings {
   /// cost: none beyond utilization_ratio, which the same call returns.
   Reading<double> memory_controller_ratio;
 
-  /// Device memory allocated by anybody.
+  /// Device memory allocated by anybody; of a GPU in MIG mode that of the job's instance, where it
+  /// is known which that is.
   /// unit: bytes.  source: NVML nvmlDeviceGetMemoryInfo_v2, else nvmlDeviceGetMemoryInfo.
   /// error: exact to the driver's pages; the older call counts the driver's reserve as used.
   /// cost: one driver call.
@@ -116,6 +125,22 @@ struct GpuReadings {
   /// error: as sm_activity_ratio.
   /// cost: none beyond sm_activity_ratio.
   Reading<double> dram_activity_ratio;
+
+  /// Errors (XID) that the driver reported of the GPU since the first read().
+  /// unit: count.  source: NVML nvmlEventSetWait_v2, nvmlEventTypeXidCriticalError.
+  /// error: what came before the first read() is not seen; whose process it was is not told.
+  ///   Errors of other MIG instances than the job's are left out.
+  /// cost: one driver call that does not wait.
+  Reading<std::int64_t> xid_errors;
+
+  /// The number of the latest of them; kNotObserved while there is none.
+  /// unit: XID.  source: as xid_errors.
+  /// error: 999 is one that the driver does not know.
+  /// cost: none beyond xid_errors.
+  Reading<std::int64_t> last_xid;
+
+  /// Those that came since the last read(), in order.
+  std::vector<GpuError> new_errors;
 
   /// Processes with a compute context on the device, and the memory each holds.
   /// unit: bytes.  source: NVML nvmlDeviceGetComputeRunningProcesses, _v3, _v2 or plain.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/reading.h"
+#include "diagnose/errors/gpu_errors.h"
 #include "diagnose/lines/code_time.h"
 #include "diagnose/ranks/rank_comparison.h"
 #include "diagnose/signals/signals.h"
@@ -116,9 +117,10 @@ struct Diagnosis {
   CodeTime own_code = {};                // of the training thread, outside of the loader
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
-  RankComparison ranks;            // where one is late, all else here is about that one
-  std::vector<Finding> findings;   // by share, largest first
-  std::vector<NamedEvent> events;  // by kind
+  RankComparison ranks;                   // where one is late, all else here is about that one
+  std::vector<Finding> findings;          // by share, largest first
+  std::vector<NamedEvent> events;         // by kind
+  std::vector<GpuErrorGroup> gpu_errors;  // in the order in which they came
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
   Signals signals;  // what all of it rests on

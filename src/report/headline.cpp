@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/errors/xid_catalogue.h"
 #include "report/tried/trial_words.h"
 #include "report/words.h"
 #include "trial/trial_folder.h"
@@ -69,7 +70,38 @@ std::string at_what_rate(const Report& report) {
   return text;
 }
 
+/// "XID 31 (GPU memory page fault)".
+std::string error_name(const diagnose::GpuErrorGroup& error) {
+  const std::string_view meaning = diagnose::words_of_xid(error.xid).meaning;
+  return fmt::format("XID {}{}", error.xid, meaning.empty() ? "" : fmt::format(" ({})", meaning));
+}
+
+/// "GPU 0", "MIG instance 7 of GPU 0".
+std::string error_place(const diagnose::GpuErrorGroup& error) {
+  const std::string gpu = fmt::format("GPU {}", error.device);
+  return error.gpu_instance ? fmt::format("MIG instance {} of {}", *error.gpu_instance, gpu) : gpu;
+}
+
+/// "; GPU 0 reported XID 31 (GPU memory page fault)": the first, from which others follow.
+std::string with_what_error(const diagnose::Diagnosis& diagnosis) {
+  if (diagnosis.gpu_errors.empty()) return {};
+  const diagnose::GpuErrorGroup& first = diagnosis.gpu_errors.front();
+  return fmt::format("; {} reported {}", error_place(first), error_name(first));
+}
+
 }  // namespace
+
+std::vector<std::string> error_sentences(const diagnose::Diagnosis& diagnosis) {
+  std::vector<std::string> sentences;
+  for (const diagnose::GpuErrorGroup& error : diagnosis.gpu_errors) {
+    std::string text = fmt::format("{} reported error {}", error_place(error), error_name(error));
+    text += error.after_steps > 0 ? fmt::format(" after step {}", error.after_steps)
+                                  : fmt::format(" {} into the run", seconds_text(error.first_at_s));
+    if (error.count > 1) text += fmt::format(", {} times in all", error.count);
+    sentences.push_back(fmt::format("{}: {}.", text, diagnose::words_of_xid(error.xid).advice));
+  }
+  return sentences;
+}
 
 bool job_failed(const RunFacts& facts) {
   return !facts.exit_signal.empty() || facts.exit_code.value_or(0) != 0;
@@ -93,7 +125,9 @@ std::string what_happened(const Report& report) {
   } else {
     text = report.diagnosis.input == trace::InputKind::kRun ? "So far" : "Recorded";
   }
-  return text + after_what(report) + at_what_rate(report) + ".";
+  text += after_what(report) + at_what_rate(report);
+  if (job_failed(facts)) text += with_what_error(report.diagnosis);
+  return text + ".";
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {

@@ -8,8 +8,13 @@
 namespace unstarve::report {
 
 /// "exit 0 after 60 steps in 12.2 s: 202.9 ms a step, 157 samples/s"; of a job that a signal ended
-/// "The job ended by SIGSEGV after 3 steps". Empty where neither its end nor a step was seen.
+/// "The job ended by SIGSEGV after 3 steps", with the errors that a GPU reported. Empty where
+/// neither its end nor a step was seen.
 std::string what_happened(const Report& report);
+
+/// "GPU 0 reported error XID 79 (GPU has fallen off the bus) after step 57: restart the machine;
+/// ...": a sentence for each kind of error that a GPU reported, in the order in which they came.
+std::vector<std::string> error_sentences(const diagnose::Diagnosis& diagnosis);
 
 /// Whether the job ended otherwise than well.
 bool job_failed(const RunFacts& facts);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "diagnose/errors/xid_catalogue.h"
 #include "report/headline.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
@@ -219,6 +220,22 @@ Json events_json(const std::vector<diagnose::NamedEvent>& events) {
   return list;
 }
 
+Json gpu_errors_json(const std::vector<diagnose::GpuErrorGroup>& errors) {
+  Json list = Json::array();
+  for (const diagnose::GpuErrorGroup& error : errors) {
+    const diagnose::XidWords words = diagnose::words_of_xid(error.xid);
+    Json json = {{"device", error.device}, {"xid", error.xid}};
+    if (!words.meaning.empty()) json["meaning"] = std::string(words.meaning);
+    json["advice"] = std::string(words.advice);
+    json["count"] = error.count;
+    json["first_at_s"] = number(error.first_at_s);
+    json["after_steps"] = error.after_steps;
+    if (error.gpu_instance) json["gpu_instance"] = *error.gpu_instance;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 /// What a step is of which a report counts so many.
 std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
@@ -243,6 +260,7 @@ Json job_json(const RunFacts& facts) {
                        {"steps_kept", facts.kept.steps},
                        {"windows_left_out", facts.kept.windows_left_out}};
   }
+  if (!facts.mig.empty()) json["mig"] = facts.mig;
   if (!facts.losses.empty()) json["losses"] = facts.losses;
   return json;
 }
@@ -272,6 +290,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));
   }
   if (!diagnosis.events.empty()) json["events"] = events_json(diagnosis.events);
+  if (!diagnosis.gpu_errors.empty()) json["gpu_errors"] = gpu_errors_json(diagnosis.gpu_errors);
   json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
   json["not_observed"] = not_observed_json(advice.not_observed);

@@ -47,6 +47,23 @@ TEST(Json, TheTimeOfTheTrainingThreadIsThereWithoutAGpu) {
   EXPECT_EQ(parsed.at("not_observed").at(0).at("why"), "this job trains on the CPU");
 }
 
+TEST(Json, ErrorsOfGpusAreThereWhereThereWereAny) {
+  Report report = sample::host_report();
+  EXPECT_FALSE(json::parse(to_json(report, false)).contains("gpu_errors"));
+  report.diagnosis.gpu_errors = {
+      {.device = 1, .xid = 79, .gpu_instance = 7, .count = 2, .first_at_s = 1.5, .after_steps = 3},
+      {.device = 0, .xid = 140, .count = 1}};
+  const json errors = json::parse(to_json(report, false)).at("gpu_errors");
+  EXPECT_EQ(errors.at(0).at("meaning"), "GPU has fallen off the bus");
+  EXPECT_EQ(errors.at(0).at("device"), 1);
+  EXPECT_EQ(errors.at(0).at("gpu_instance"), 7);
+  EXPECT_EQ(errors.at(0).at("count"), 2);
+  EXPECT_EQ(errors.at(0).at("first_at_s"), 1.5);
+  EXPECT_EQ(errors.at(0).at("after_steps"), 3);
+  EXPECT_FALSE(errors.at(1).contains("meaning"));
+  EXPECT_FALSE(errors.at(1).contains("gpu_instance"));
+}
+
 TEST(Json, AbsentIsAReasonAndNeverZero) {
   diagnose::Diagnosis diagnosis;
   diagnosis.partition = WhyAbsent::kNotSupported;

@@ -54,6 +54,8 @@ struct RunFacts {
   std::string framework;    // of a job without PyTorch: "JAX"; empty: it has that, or none known
   /// Of a job without a single step, what was not seen of it and why; a sentence.
   std::string no_steps;
+  /// Which GPUs are in MIG mode, and what that means for their readings; sentences.
+  std::string mig;
   /// What of a run's GPU activity is missing, and what that means; a sentence.
   std::string losses;
   KeptPart kept = {};

@@ -62,6 +62,29 @@ std::string losses(const trace::RunReader& run) {
   return text;
 }
 
+/// The run's key `mig`, which the sampler writes.
+std::string mig_sentences(const trace::RunReader& run) {
+  const nlohmann::json gpus = nlohmann::json::parse(run.info("mig"), nullptr, false);
+  std::string text;
+  if (!gpus.is_array()) return text;
+  for (const nlohmann::json& gpu : gpus) {
+    if (!gpu.is_object() || !gpu.contains("gpu") || !gpu["gpu"].is_number_integer()) continue;
+    const auto word = [&gpu](const char* key) {
+      const auto found = gpu.find(key);
+      return found != gpu.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const std::string instance = word("name").empty() ? word("uuid") : word("name");
+    if (!text.empty()) text += ' ';
+    text += fmt::format(
+        "GPU {} is in MIG mode: NVML gives no utilisation of its instances (records of CUPTI and "
+        "torch.profiler do); memory is that of {}.",
+        gpu["gpu"].get<std::int64_t>(),
+        instance.empty() ? "the whole GPU, since it is not known which instance the job has"
+                         : instance);
+  }
+  return text;
+}
+
 RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals) {
   RunFacts facts;
   facts.command = shown_command(run.info("command"));
@@ -86,6 +109,7 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   if (const std::int64_t number = run.number("exit_signal"); number > 0) {
     facts.exit_signal = signal_name(number);
   }
+  facts.mig = mig_sentences(run);
   facts.losses = losses(run);
   facts.versions.push_back({"unstarve", run.info("unstarve_version")});
   return facts;

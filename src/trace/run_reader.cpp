@@ -311,6 +311,19 @@ Result<std::vector<DeviceRow>> RunReader::devices() const {
       });
 }
 
+Result<std::vector<GpuErrorRow>> RunReader::gpu_errors() const {
+  const Result<bool> known = has_table(database_, "gpu_error");
+  if (!known) return forward_error(known);
+  if (!*known) return std::vector<GpuErrorRow>();
+  return collect<GpuErrorRow>(
+      database_,
+      "SELECT t_ns, idx, xid, gpu_instance, compute_instance FROM gpu_error ORDER BY t_ns, rowid",
+      [](const Statement& row) {
+        return GpuErrorRow{row.integer(0), row.integer(1), row.integer(2), row.reading(3),
+                           row.reading(4)};
+      });
+}
+
 Result<std::vector<RingMark>> RunReader::ring_marks() const {
   return collect<RingMark>(database_, "SELECT file, position, lost, damaged FROM ring",
                            [](const Statement& row) {

@@ -8,6 +8,7 @@
 
 #include "base/reading.h"
 #include "base/result.h"
+#include "trace/events/gpu_error.h"
 #include "trace/run_rows.h"
 #include "trace/sqlite.h"
 #include "trace/thinning/row_totals.h"
@@ -53,6 +54,8 @@ class RunReader {
   Result<std::vector<SeriesPoint>> series(std::string_view metric, std::string_view subject) const;
   Result<std::vector<ProcessRecord>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
+  /// By time; none in a run of an earlier version.
+  Result<std::vector<GpuErrorRow>> gpu_errors() const;
   Result<std::vector<RingMark>> ring_marks() const;
   Result<std::vector<FindingRow>> findings() const;
   Result<std::vector<PredictionRow>> predictions() const;

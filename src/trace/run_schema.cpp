@@ -47,7 +47,9 @@ constexpr const char* kLaterTables =
     "start_ns INTEGER, end_ns INTEGER, clock_error_ns INTEGER, records_lost INTEGER, "
     "PRIMARY KEY (pid, born_ns, number));"
     "CREATE TABLE IF NOT EXISTS host_work (pid INTEGER, tid INTEGER, kind INTEGER, "
-    "start_ns INTEGER, end_ns INTEGER)";
+    "start_ns INTEGER, end_ns INTEGER);"
+    "CREATE TABLE IF NOT EXISTS gpu_error (t_ns INTEGER, idx INTEGER, xid INTEGER, "
+    "gpu_instance INTEGER, compute_instance INTEGER)";
 
 constexpr const char* kProcessInsert =
     "INSERT INTO process (pid, ppid, role, started_ns, born_ns) VALUES (?1, ?2, ?3, ?4, ?5) "
@@ -112,6 +114,7 @@ Result<RunStatements> RunStatements::prepare(const Database& database) {
       {&out.stack_sample, "INSERT INTO stack_sample VALUES (?, ?, ?, ?, ?, ?)"},
       {&out.host_work, "INSERT INTO host_work VALUES (?, ?, ?, ?, ?)"},
       {&out.device, kDeviceInsert},
+      {&out.gpu_error, "INSERT INTO gpu_error VALUES (?, ?, ?, ?, ?)"},
       {&out.window, kWindowInsert},
       {&out.ring, "INSERT OR REPLACE INTO ring VALUES (?, ?, ?, ?)"},
       {&out.metric, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)"},

@@ -20,7 +20,7 @@ Status close_run_schema(Database& database);
 /// One prepared insertion per table.
 struct RunStatements {
   Statement put, process, process_end, process_text, step, loader, wait, fetch, stage, sync, stack,
-      stack_sample, host_work, device, window, ring, metric, sample, finding, prediction;
+      stack_sample, host_work, device, gpu_error, window, ring, metric, sample, finding, prediction;
 
   static Result<RunStatements> prepare(const Database& database);
 };

@@ -68,6 +68,20 @@ TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
   EXPECT_EQ(run->metrics()->at(0).unit, "W");
 }
 
+TEST_F(RunStore, KeepsErrorsOfGpusByTime) {
+  auto writer = create();
+  writer->add(GpuErrorRow{20, 1, 79});
+  writer->add(GpuErrorRow{10, 0, 31, 7, 0});
+  ASSERT_TRUE(writer->finish(30, 0));
+  const auto errors = RunReader::open(dir_)->gpu_errors();
+  ASSERT_TRUE(errors);
+  ASSERT_EQ(errors->size(), 2U);
+  EXPECT_EQ((*errors)[0].xid, 31);
+  EXPECT_EQ(*(*errors)[0].compute_instance, 0);
+  EXPECT_EQ((*errors)[1].device, 1);
+  EXPECT_FALSE((*errors)[1].gpu_instance.has_value());
+}
+
 TEST_F(RunStore, KeepsWhatHeldTheHostUp) {
   auto writer = create();
   writer->add(HostWorkRow{9, 10, HostWorkKind::kSave, {50, 70}});

@@ -273,6 +273,10 @@ void RunWriter::add(const DeviceRow& row) {
   impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
                                            row.total_memory_bytes, row.text});
 }
+void RunWriter::add(const GpuErrorRow& row) {
+  impl_->insert(impl_->statements.gpu_error,
+                {row.t_ns, row.device, row.xid, row.gpu_instance, row.compute_instance});
+}
 void RunWriter::add(const WindowRow& row) {
   impl_->insert(impl_->statements.window,
                 {row.process.pid, row.process.born_ns, row.number, row.start_ns, row.end_ns,

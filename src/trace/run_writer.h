@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "trace/events/gpu_error.h"
 #include "trace/run_rows.h"
 #include "trace/thinning/options.h"
 
@@ -85,6 +86,7 @@ class RunWriter final : public RunSink {
   /// The id that samples of the metric carry; its `id` is ignored.
   std::int64_t add_metric(const MetricRow& row);
   void add(const SampleRow& row);
+  void add(const GpuErrorRow& row);
   void add(const FindingRow& row);
   void add(const PredictionRow& row);
 

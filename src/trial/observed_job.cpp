@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/shell_word.h"
@@ -33,19 +34,42 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kTickNs = 250'000'000;
 constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 
+constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+
+/// As the job will have it.
+std::optional<std::string> visible_devices(const ObservedJobOptions& options) {
+  for (const auto& [name, value] : options.environment) {
+    if (name == kVisibleDevices) return value;
+  }
+  const char* const ours = std::getenv(kVisibleDevices.data());
+  return ours != nullptr ? std::optional<std::string>(ours) : std::nullopt;
+}
+
+/// As a process got it when it started.
+std::optional<std::string> visible_devices(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    const std::size_t equals = entry.find('=');
+    if (entry.compare(0, equals, kVisibleDevices) == 0 && equals != entry.npos) {
+      return entry.substr(equals + 1);
+    }
+  }
+  return std::nullopt;
+}
+
 /// The GPU monitor for this run: the driver's, or the one of the emulated GPUs that it runs on. The
 /// latter looks where the job's processes look, since it is in this process: also where it was not
 /// we who began the emulation, but `unstarve emulate -- unstarve run`.
-Result<std::unique_ptr<device::GpuMonitor>> open_monitor(const Installation& parts,
-                                                         const ObservedJobOptions& options,
-                                                         const Clock& clock) {
-  if (options.emulation != nullptr) {
-    ::setenv("UNSTARVE_EMULATED_GPU", options.emulation->settings_file().c_str(), 1);
+Result<std::unique_ptr<device::GpuMonitor>> open_monitor(
+    const Installation& parts, const Emulation* emulation,
+    const std::optional<std::string>& visible_devices, const Clock& clock) {
+  device::GpuMonitorOptions options;
+  options.visible_devices = visible_devices;
+  if (emulation != nullptr) {
+    ::setenv("UNSTARVE_EMULATED_GPU", emulation->settings_file().c_str(), 1);
+    options.nvml_path = parts.emulated_libraries + "/libnvidia-ml.so.1";
   }
-  if (options.emulation == nullptr) return device::open_gpu_monitor({}, clock);
-  device::GpuMonitorOptions ours;
-  ours.nvml_path = parts.emulated_libraries + "/libnvidia-ml.so.1";
-  return device::open_gpu_monitor(ours, clock);
+  return device::open_gpu_monitor(options, clock);
 }
 
 /// The folder's name; "runs/a/" is "a", as "runs/a" is.
@@ -158,8 +182,7 @@ Result<observe::ObservationReport> watch_process(const Installation& parts,
       options.run_dir, describe_run(options.run_dir, command_of(options.pid), clock), {});
   if (!writer) return forward_error(writer);
   (*writer)->put("attached_pid", std::to_string(options.pid));
-  ObservedJobOptions as_it_is;
-  auto monitor = open_monitor(parts, as_it_is, clock);
+  auto monitor = open_monitor(parts, nullptr, visible_devices(options.pid), clock);
   if (!monitor) return forward_error(monitor);
 
   sigset_t ending;
@@ -194,7 +217,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     (*writer)->put("emulated_durations", options.emulation->durations_from());
   }
   if (!options.stage.empty()) (*writer)->put("stage", options.stage);
-  auto monitor = open_monitor(parts, options, clock);
+  auto monitor = open_monitor(parts, options.emulation, visible_devices(options), clock);
   if (!monitor) return forward_error(monitor);
 
   auto job = observe::JobProcess::start(job_options(parts, options));

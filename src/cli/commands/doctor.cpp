@@ -1,6 +1,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +17,7 @@
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
 #include "report/text/terminal.h"
+#include "report/words.h"
 #include "trial/emulation/program_check.h"
 #include "trial/installation.h"
 #include "trial/job_python.h"
@@ -38,9 +40,53 @@ struct Check {
   std::string advice;  // what to do about it; empty when there is nothing to do
 };
 
+/// A line for the mode and for each instance, where the GPU can be split.
+void add_mig(const device::GpuDescription& gpu, std::vector<Check>& checks) {
+  if (!gpu.mig_mode) return;
+  const std::size_t count = gpu.instances.size();
+  checks.push_back({fmt::format("GPU {} MIG", gpu.index), true,
+                    *gpu.mig_mode ? fmt::format("on, {} instance{}", count, count == 1 ? "" : "s")
+                                  : std::string("off"),
+                    *gpu.mig_mode && count == 0 ? "CUDA finds no device: make an instance" : ""});
+  for (std::size_t i = 0; i < count; ++i) {
+    const device::MigInstance& instance = gpu.instances[i];
+    std::string found = instance.uuid;
+    if (instance.slices) found += fmt::format(", {} of 7 slices", *instance.slices);
+    if (const auto& memory = instance.total_memory_bytes) {
+      found += ", " + report::bytes_text(static_cast<double>(*memory));
+    }
+    if (gpu.job_instance == i) found += " (a job started here gets it)";
+    checks.push_back(
+        {fmt::format("GPU {} instance {}", gpu.index, instance.index), true, found, ""});
+  }
+}
+
+std::vector<Check> check_readings(const device::GpuDescription& gpu,
+                                  const device::GpuReadings& readings) {
+  std::vector<Check> checks;
+  const auto note = [&](const char* what, bool works, WhyAbsent why, const char* advice) {
+    checks.push_back({fmt::format("GPU {} {}", gpu.index, what), works,
+                      works ? "readable" : std::string(to_string(why)), works ? "" : advice});
+  };
+  const bool split = gpu.mig_mode.value_or(false);
+  note("utilisation", readings.utilization_ratio.has_value(),
+       readings.utilization_ratio.why_absent(),
+       split ? "the GPU is in MIG mode: NVML gives no utilisation of its instances; records of "
+               "CUPTI and torch.profiler still do"
+             : "");
+  note("power", readings.power_w.has_value(), readings.power_w.why_absent(), "");
+  note("SM activity (GPM)", readings.sm_activity_ratio.has_value(),
+       readings.sm_activity_ratio.why_absent(), "needs a Hopper or later GPU");
+  note("errors (XID)", readings.xid_errors.has_value(), readings.xid_errors.why_absent(),
+       "the kernel's log may have them: dmesg | grep Xid");
+  return checks;
+}
+
 std::vector<Check> check_gpu() {
   const SteadyClock clock;
-  const auto monitor = device::open_gpu_monitor({}, clock);
+  device::GpuMonitorOptions here;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) here.visible_devices = visible;
+  const auto monitor = device::open_gpu_monitor(here, clock);
   if (!monitor) {
     return {{"GPU monitor", false, monitor.error().message, "install the NVIDIA driver"}};
   }
@@ -60,15 +106,8 @@ std::vector<Check> check_gpu() {
       continue;
     }
     checks.push_back({fmt::format("GPU {}", gpu.index), true, gpu.name, ""});
-    const auto note = [&](const char* what, bool works, WhyAbsent why, const char* advice) {
-      checks.push_back({fmt::format("GPU {} {}", gpu.index, what), works,
-                        works ? "readable" : std::string(to_string(why)), works ? "" : advice});
-    };
-    note("utilisation", readings->utilization_ratio.has_value(),
-         readings->utilization_ratio.why_absent(), "");
-    note("power", readings->power_w.has_value(), readings->power_w.why_absent(), "");
-    note("SM activity (GPM)", readings->sm_activity_ratio.has_value(),
-         readings->sm_activity_ratio.why_absent(), "needs a Hopper or later GPU");
+    add_mig(gpu, checks);
+    for (Check& check : check_readings(gpu, *readings)) checks.push_back(std::move(check));
   }
   return checks;
 }

@@ -18,8 +18,9 @@ Reading<double> to_ratio(const nvml::GpmMetric& metric) {
 
 }  // namespace
 
-GpmReader::GpmReader(const NvmlLibrary& library, nvml::DeviceHandle device)
-    : library_(library), device_(device) {}
+GpmReader::GpmReader(const NvmlLibrary& library, nvml::DeviceHandle device,
+                     std::optional<std::uint32_t> gpu_instance)
+    : library_(library), device_(device), gpu_instance_(gpu_instance) {}
 
 GpmReader::~GpmReader() {
   if (earlier_ != nullptr) library_.gpm_free(earlier_);
@@ -50,6 +51,11 @@ bool GpmReader::prepare() {
   return true;
 }
 
+NvmlResult<bool> GpmReader::take_sample() {
+  return gpu_instance_ ? library_.gpm_sample_of(device_, *gpu_instance_, later_)
+                       : library_.gpm_sample(device_, later_);
+}
+
 void GpmReader::compare() {
   // 13 KB: too much for the stack of a sampler that may run anywhere.
   const auto metrics = std::make_unique<nvml::GpmMetrics>();
@@ -71,7 +77,7 @@ void GpmReader::read(const Clock& clock, GpuReadings& readings) {
   if (prepare() && (!later_taken_ns_ || now_ns - *later_taken_ns_ >= kRefreshNs)) {
     std::swap(earlier_, later_);
     const bool have_earlier = later_taken_ns_ && now_ns - *later_taken_ns_ < kStaleNs;
-    const NvmlResult<bool> taken = library_.gpm_sample(device_, later_);
+    const NvmlResult<bool> taken = take_sample();
     if (taken) {
       later_taken_ns_ = now_ns;
       if (have_earlier) compare();

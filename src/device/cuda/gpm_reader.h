@@ -15,7 +15,9 @@ namespace unstarve::device {
 /// Lifetime: frees its samples, so it must go before the library.
 class GpmReader {
  public:
-  GpmReader(const NvmlLibrary& library, nvml::DeviceHandle device);
+  /// `gpu_instance`: of a GPU in MIG mode, the one whose counters are read; none: all of the GPU's.
+  GpmReader(const NvmlLibrary& library, nvml::DeviceHandle device,
+            std::optional<std::uint32_t> gpu_instance = std::nullopt);
   ~GpmReader();
   GpmReader(const GpmReader&) = delete;
   GpmReader& operator=(const GpmReader&) = delete;
@@ -25,11 +27,13 @@ class GpmReader {
 
  private:
   bool prepare();
+  NvmlResult<bool> take_sample();
   void give_up(nvml::Return code);
   void compare();
 
   const NvmlLibrary& library_;
   nvml::DeviceHandle device_;
+  std::optional<std::uint32_t> gpu_instance_;
   bool prepared_ = false;
   std::optional<WhyAbsent> given_up_;
   nvml::GpmSample earlier_ = nullptr;

@@ -11,6 +11,8 @@ namespace unstarve::device::nvml {
 using DeviceHandle = void*;
 /// nvmlGpmSample_t: opaque.
 using GpmSample = void*;
+/// nvmlEventSet_t: opaque.
+using EventSet = void*;
 
 /// nvmlReturn_t. Others exist; they are treated as transient.
 enum class Return : std::int32_t {
@@ -41,6 +43,9 @@ inline constexpr std::uint32_t kFieldPcieTxBytes = 197;     // NVML_FI_DEV_PCIE_
 inline constexpr std::uint32_t kFieldPcieRxBytes = 198;     // NVML_FI_DEV_PCIE_COUNT_RX_BYTES
 inline constexpr std::uint64_t kValueNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
 inline constexpr std::size_t kNameBytes = 96;               // NVML_DEVICE_NAME_V2_BUFFER_SIZE
+inline constexpr std::uint64_t kEventXid = 0x8;             // nvmlEventTypeXidCriticalError
+inline constexpr std::uint32_t kNoInstance = 0xFFFF'FFFF;   // of what concerns no MIG instance
+inline constexpr std::uint32_t kMigEnabled = 1;             // NVML_DEVICE_MIG_ENABLE
 inline constexpr std::uint32_t kGpmVersion = 1;             // of both GPM structures
 inline constexpr std::uint32_t kGpmSmActivity = 2;          // NVML_GPM_METRIC_SM_UTIL
 inline constexpr std::uint32_t kGpmTensorActivity = 5;      // NVML_GPM_METRIC_ANY_TENSOR_UTIL
@@ -134,6 +139,26 @@ struct TemperatureV1 {
 };
 static_assert(sizeof(TemperatureV1) == 12);
 inline constexpr std::uint32_t kTemperatureV1Version = sizeof(TemperatureV1) | (1U << 24);
+
+/// nvmlEventData_t of nvmlEventSetWait_v2; without the suffix it ends before the instances.
+struct EventData {
+  DeviceHandle device = nullptr;
+  std::uint64_t type = 0;
+  std::uint64_t data = 0;  // of an XID its number; 999: the driver does not know it
+  std::uint32_t gpu_instance = kNoInstance;
+  std::uint32_t compute_instance = kNoInstance;
+};
+static_assert(sizeof(EventData) == 32);
+
+/// nvmlDeviceAttributes_t: what a MIG instance has of its GPU.
+struct DeviceAttributes {
+  std::uint32_t multiprocessors = 0;
+  std::uint32_t engines[5] = {};  // copies, decoding, encoding, JPEG, optical flow
+  std::uint32_t gpu_slices = 0;
+  std::uint32_t compute_slices = 0;
+  std::uint64_t memory_mib = 0;
+};
+static_assert(sizeof(DeviceAttributes) == 40);
 
 /// nvmlGpmSupport_t.
 struct GpmSupport {

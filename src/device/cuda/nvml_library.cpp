@@ -106,10 +106,22 @@ struct NvmlLibrary::Functions {
   Return (*processes_v1)(DeviceHandle, std::uint32_t*, nvml::ProcessInfoV1*) = nullptr;
   Return (*samples)(DeviceHandle, std::uint32_t, std::uint64_t, std::uint32_t*, std::uint32_t*,
                     nvml::Sample*) = nullptr;
+  Return (*event_types)(DeviceHandle, std::uint64_t*) = nullptr;
+  Return (*event_set)(nvml::EventSet*) = nullptr;
+  Return (*event_set_free)(nvml::EventSet) = nullptr;
+  Return (*event_register)(DeviceHandle, std::uint64_t, nvml::EventSet) = nullptr;
+  Return (*event_wait)(nvml::EventSet, nvml::EventData*, std::uint32_t) = nullptr;
+  Return (*mig_mode)(DeviceHandle, std::uint32_t*, std::uint32_t*) = nullptr;
+  Return (*mig_count)(DeviceHandle, std::uint32_t*) = nullptr;
+  Return (*mig_handle)(DeviceHandle, std::uint32_t, DeviceHandle*) = nullptr;
+  Return (*attributes)(DeviceHandle, nvml::DeviceAttributes*) = nullptr;
+  Return (*gpu_instance)(DeviceHandle, std::uint32_t*) = nullptr;
+  Return (*compute_instance)(DeviceHandle, std::uint32_t*) = nullptr;
   Return (*gpm_support)(DeviceHandle, nvml::GpmSupport*) = nullptr;
   Return (*gpm_allocate)(nvml::GpmSample*) = nullptr;
   Return (*gpm_free)(nvml::GpmSample) = nullptr;
   Return (*gpm_sample)(DeviceHandle, nvml::GpmSample) = nullptr;
+  Return (*gpm_sample_of)(DeviceHandle, std::uint32_t, nvml::GpmSample) = nullptr;
   Return (*gpm_metrics)(nvml::GpmMetrics*) = nullptr;
 
   explicit Functions(const Lookup& lookup) {
@@ -138,11 +150,32 @@ struct NvmlLibrary::Functions {
          processes_v2);
     find(lookup, {"nvmlDeviceGetComputeRunningProcesses"}, processes_v1);
     find(lookup, {"nvmlDeviceGetSamples"}, samples);
+    find_activity(lookup);
+    find_events_and_instances(lookup);
+  }
+
+ private:
+  void find_activity(const Lookup& lookup) {
     find(lookup, {"nvmlGpmQueryDeviceSupport"}, gpm_support);
     find(lookup, {"nvmlGpmSampleAlloc"}, gpm_allocate);
     find(lookup, {"nvmlGpmSampleFree"}, gpm_free);
     find(lookup, {"nvmlGpmSampleGet"}, gpm_sample);
+    find(lookup, {"nvmlGpmMigSampleGet"}, gpm_sample_of);
     find(lookup, {"nvmlGpmMetricsGet"}, gpm_metrics);
+  }
+
+  void find_events_and_instances(const Lookup& lookup) {
+    find(lookup, {"nvmlDeviceGetSupportedEventTypes"}, event_types);
+    find(lookup, {"nvmlEventSetCreate"}, event_set);
+    find(lookup, {"nvmlEventSetFree"}, event_set_free);
+    find(lookup, {"nvmlDeviceRegisterEvents"}, event_register);
+    find(lookup, {"nvmlEventSetWait_v2", "nvmlEventSetWait"}, event_wait);
+    find(lookup, {"nvmlDeviceGetMigMode"}, mig_mode);
+    find(lookup, {"nvmlDeviceGetMaxMigDeviceCount"}, mig_count);
+    find(lookup, {"nvmlDeviceGetMigDeviceHandleByIndex"}, mig_handle);
+    find(lookup, {"nvmlDeviceGetAttributes_v2"}, attributes);
+    find(lookup, {"nvmlDeviceGetGpuInstanceId"}, gpu_instance);
+    find(lookup, {"nvmlDeviceGetComputeInstanceId"}, compute_instance);
   }
 };
 
@@ -309,6 +342,67 @@ NvmlResult<std::vector<nvml::Sample>> NvmlLibrary::utilization_samples(
   return samples;
 }
 
+NvmlResult<std::uint64_t> NvmlLibrary::supported_events(DeviceHandle device) const {
+  return read_one<std::uint64_t>(functions_->event_types, device);
+}
+
+NvmlResult<nvml::EventSet> NvmlLibrary::event_set() const {
+  // A set that cannot be registered with, read or freed again is none.
+  if (functions_->event_set == nullptr || functions_->event_set_free == nullptr ||
+      functions_->event_register == nullptr || functions_->event_wait == nullptr) {
+    return refuse(Return::kFunctionNotFound);
+  }
+  nvml::EventSet set = nullptr;
+  const Return code = functions_->event_set(&set);
+  if (code != Return::kSuccess) return refuse(code);
+  return set;
+}
+
+void NvmlLibrary::free_event_set(nvml::EventSet set) const { functions_->event_set_free(set); }
+
+NvmlResult<bool> NvmlLibrary::register_events(DeviceHandle device, std::uint64_t types,
+                                              nvml::EventSet set) const {
+  const Return code = functions_->event_register(device, types, set);
+  if (code != Return::kSuccess) return refuse(code);
+  return true;
+}
+
+NvmlResult<nvml::EventData> NvmlLibrary::next_event(nvml::EventSet set) const {
+  nvml::EventData event;
+  const Return code = functions_->event_wait(set, &event, 0);
+  if (code != Return::kSuccess) return refuse(code);
+  return event;
+}
+
+NvmlResult<bool> NvmlLibrary::mig_mode(DeviceHandle device) const {
+  if (functions_->mig_mode == nullptr) return refuse(Return::kFunctionNotFound);
+  std::uint32_t current = 0;
+  std::uint32_t pending = 0;
+  const Return code = functions_->mig_mode(device, &current, &pending);
+  if (code != Return::kSuccess) return refuse(code);
+  return current == nvml::kMigEnabled;
+}
+
+NvmlResult<std::uint32_t> NvmlLibrary::mig_count_max(DeviceHandle device) const {
+  return read_one<std::uint32_t>(functions_->mig_count, device);
+}
+
+NvmlResult<DeviceHandle> NvmlLibrary::mig_instance(DeviceHandle device, std::uint32_t index) const {
+  return read_one<DeviceHandle>(functions_->mig_handle, device, index);
+}
+
+NvmlResult<nvml::DeviceAttributes> NvmlLibrary::attributes(DeviceHandle instance) const {
+  return read_one<nvml::DeviceAttributes>(functions_->attributes, instance);
+}
+
+NvmlResult<std::uint32_t> NvmlLibrary::gpu_instance_id(DeviceHandle instance) const {
+  return read_one<std::uint32_t>(functions_->gpu_instance, instance);
+}
+
+NvmlResult<std::uint32_t> NvmlLibrary::compute_instance_id(DeviceHandle instance) const {
+  return read_one<std::uint32_t>(functions_->compute_instance, instance);
+}
+
 NvmlResult<bool> NvmlLibrary::gpm_supported(DeviceHandle device) const {
   if (functions_->gpm_support == nullptr || functions_->gpm_metrics == nullptr ||
       functions_->gpm_sample == nullptr || functions_->gpm_allocate == nullptr ||
@@ -332,6 +426,14 @@ void NvmlLibrary::gpm_free(nvml::GpmSample sample) const { functions_->gpm_free(
 
 NvmlResult<bool> NvmlLibrary::gpm_sample(DeviceHandle device, nvml::GpmSample sample) const {
   const Return code = functions_->gpm_sample(device, sample);
+  if (code != Return::kSuccess) return refuse(code);
+  return true;
+}
+
+NvmlResult<bool> NvmlLibrary::gpm_sample_of(DeviceHandle device, std::uint32_t gpu_instance,
+                                            nvml::GpmSample sample) const {
+  if (functions_->gpm_sample_of == nullptr) return refuse(Return::kFunctionNotFound);
+  const Return code = functions_->gpm_sample_of(device, gpu_instance, sample);
   if (code != Return::kSuccess) return refuse(code);
   return true;
 }

@@ -74,10 +74,32 @@ class NvmlLibrary {
   NvmlResult<std::vector<nvml::Sample>> utilization_samples(nvml::DeviceHandle device,
                                                             std::uint64_t after_us) const;
 
+  /// Bits of the events that can be waited for: kEventXid among them.
+  NvmlResult<std::uint64_t> supported_events(nvml::DeviceHandle device) const;
+  NvmlResult<nvml::EventSet> event_set() const;
+  void free_event_set(nvml::EventSet set) const;
+  NvmlResult<bool> register_events(nvml::DeviceHandle device, std::uint64_t types,
+                                   nvml::EventSet set) const;
+  /// One that has arrived. Never waits: kTimeout where there is none.
+  NvmlResult<nvml::EventData> next_event(nvml::EventSet set) const;
+
+  /// Whether the GPU is split into MIG instances now.
+  NvmlResult<bool> mig_mode(nvml::DeviceHandle device) const;
+  /// How many there may be; their indices have gaps.
+  NvmlResult<std::uint32_t> mig_count_max(nvml::DeviceHandle device) const;
+  NvmlResult<nvml::DeviceHandle> mig_instance(nvml::DeviceHandle device, std::uint32_t index) const;
+  /// Of an instance's handle alone.
+  NvmlResult<nvml::DeviceAttributes> attributes(nvml::DeviceHandle instance) const;
+  NvmlResult<std::uint32_t> gpu_instance_id(nvml::DeviceHandle instance) const;
+  NvmlResult<std::uint32_t> compute_instance_id(nvml::DeviceHandle instance) const;
+
   NvmlResult<bool> gpm_supported(nvml::DeviceHandle device) const;
   NvmlResult<nvml::GpmSample> gpm_allocate() const;
   void gpm_free(nvml::GpmSample sample) const;
   NvmlResult<bool> gpm_sample(nvml::DeviceHandle device, nvml::GpmSample sample) const;
+  /// The same of one GPU instance of a GPU in MIG mode.
+  NvmlResult<bool> gpm_sample_of(nvml::DeviceHandle device, std::uint32_t gpu_instance,
+                                 nvml::GpmSample sample) const;
   NvmlResult<bool> gpm_metrics(nvml::GpmMetrics& metrics) const;
 
  private:

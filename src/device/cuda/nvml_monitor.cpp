@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "device/cuda/mig_instances.h"
+
 namespace unstarve::device {
 
 namespace {
@@ -51,8 +53,11 @@ std::vector<GpuProcess> to_processes(const std::vector<NvmlLibrary::Process>& li
 
 }  // namespace
 
-NvmlMonitor::NvmlMonitor(NvmlLibrary library, const Clock& clock)
-    : library_(std::make_unique<NvmlLibrary>(std::move(library))), clock_(clock) {}
+NvmlMonitor::NvmlMonitor(NvmlLibrary library, const Clock& clock,
+                         std::optional<std::string> visible_devices)
+    : library_(std::make_unique<NvmlLibrary>(std::move(library))),
+      clock_(clock),
+      visible_devices_(std::move(visible_devices)) {}
 
 NvmlMonitor::~NvmlMonitor() = default;
 
@@ -82,13 +87,34 @@ NvmlMonitor::Device NvmlMonitor::describe(std::int32_t index, nvml::DeviceHandle
   device.description.name = library_->device_name(handle).value_or("");
   device.description.uuid = library_->uuid(handle).value_or("");
   device.description.emulated = device.description.name.substr(0, kEmulated.size()) == kEmulated;
-  if (const auto memory = library_->memory(handle); memory) {
+  find_instance(device);
+  if (const auto memory = library_->memory(device.part); memory) {
     device.description.total_memory_bytes = static_cast<std::int64_t>(memory->total_bytes);
   } else {
     device.description.total_memory_bytes = to_why(memory.error());
   }
-  device.gpm = std::make_unique<GpmReader>(*library_, handle);
+  std::optional<std::uint32_t> gpu_instance;
+  if (const auto job = device.description.job_instance) {
+    const Reading<std::int64_t>& id = device.description.instances[*job].gpu_instance;
+    if (id) gpu_instance = static_cast<std::uint32_t>(*id);
+  }
+  device.gpm = std::make_unique<GpmReader>(*library_, handle, gpu_instance);
+  device.errors = std::make_unique<ErrorEvents>(*library_, handle, gpu_instance);
   return device;
+}
+
+void NvmlMonitor::find_instance(Device& device) const {
+  MigState mig = read_mig(*library_, device.handle);
+  GpuDescription& description = device.description;
+  description.mig_mode = mig.on;
+  description.instances = std::move(mig.instances);
+  description.job_instance =
+      instance_of_job(description.instances, description.uuid, visible_devices_);
+  device.part = device.handle;
+  if (!description.job_instance) return;
+  device.part = mig.handles[*description.job_instance];
+  const MigInstance& instance = description.instances[*description.job_instance];
+  if (!instance.name.empty()) description.name = instance.name;
 }
 
 Result<std::vector<GpuDescription>> NvmlMonitor::enumerate() {
@@ -109,10 +135,11 @@ Result<std::vector<GpuDescription>> NvmlMonitor::enumerate() {
       if (known != devices_.end()) found.push_back(std::move(*known));
       continue;
     }
-    Device device = describe(index, *handle);
+    // One that is lost may not say who it is, and what it reported last is still to be read.
+    const NvmlResult<std::string> uuid = library_->uuid(*handle);
     const bool same = known != devices_.end() && known->handle == *handle &&
-                      known->description.uuid == device.description.uuid;
-    found.push_back(same ? std::move(*known) : std::move(device));
+                      (!uuid || *uuid == known->description.uuid);
+    found.push_back(same ? std::move(*known) : describe(index, *handle));
   }
   devices_ = std::move(found);
   std::vector<GpuDescription> descriptions;
@@ -149,7 +176,7 @@ Result<GpuReadings> NvmlMonitor::read(std::int32_t index) {
     readings.memory_controller_ratio = utilization.why_absent();
   }
   readings.memory_used_bytes = ask(
-      device, Metric::kMemory, [&] { return nvml.memory(handle); },
+      device, Metric::kMemory, [&] { return nvml.memory(device.part); },
       [](const auto& memory) { return static_cast<std::int64_t>(memory.used_bytes); });
   readings.power_w = ask(
       device, Metric::kPower, [&] { return nvml.power_mw(handle); }, from_milli);
@@ -166,9 +193,11 @@ Result<GpuReadings> NvmlMonitor::read(std::int32_t index) {
       device, Metric::kThrottleReasons, [&] { return nvml.clocks_event_reasons(handle); },
       identity);
   readings.processes = ask(
-      device, Metric::kProcesses, [&] { return nvml.compute_processes(handle); }, to_processes);
+      device, Metric::kProcesses, [&] { return nvml.compute_processes(device.part); },
+      to_processes);
   read_pcie(device, readings);
   device.gpm->read(clock_, readings);
+  device.errors->read(readings);
   return readings;
 }
 

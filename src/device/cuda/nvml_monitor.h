@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "device/cuda/error_events.h"
 #include "device/cuda/gpm_reader.h"
 #include "device/cuda/nvml_library.h"
 #include "device/gpu_monitor.h"
@@ -19,7 +20,9 @@ namespace unstarve::device {
 /// lost GPU) is asked again, and never keeps the other devices from being read.
 class NvmlMonitor final : public GpuMonitor {
  public:
-  NvmlMonitor(NvmlLibrary library, const Clock& clock);
+  /// `visible_devices` is GpuMonitorOptions::visible_devices.
+  NvmlMonitor(NvmlLibrary library, const Clock& clock,
+              std::optional<std::string> visible_devices = std::nullopt);
   ~NvmlMonitor() override;
 
   Result<std::vector<GpuDescription>> enumerate() override;
@@ -47,13 +50,17 @@ class NvmlMonitor final : public GpuMonitor {
   struct Device {
     GpuDescription description;
     nvml::DeviceHandle handle = nullptr;
+    nvml::DeviceHandle part = nullptr;  // the job's MIG instance, or the same
     Latches latched;
     std::unique_ptr<GpmReader> gpm;
+    std::unique_ptr<ErrorEvents> errors;
     std::uint64_t last_sample_us = 0;
   };
 
   Result<Device*> find(std::int32_t index);
   Device describe(std::int32_t index, nvml::DeviceHandle handle) const;
+  /// Which MIG instance the job has, if the GPU is split.
+  void find_instance(Device& device) const;
   void read_pcie(Device& device, GpuReadings& readings);
   template <class T>
   static WhyAbsent absent(Device& device, Metric metric, const NvmlResult<T>& refused);
@@ -64,6 +71,7 @@ class NvmlMonitor final : public GpuMonitor {
 
   std::unique_ptr<NvmlLibrary> library_;
   const Clock& clock_;
+  const std::optional<std::string> visible_devices_;
   std::vector<Device> devices_;
 };
 

@@ -181,6 +181,21 @@ TEST_F(NvmlMonitorTest, ALostGpuIsAbsentAndTheOtherIsRead) {
   EXPECT_DOUBLE_EQ(*read(*monitor, 1).utilization_ratio, 0.73);
 }
 
+TEST_F(NvmlMonitorTest, WhatALostGpuReportedLastIsStillRead) {
+  auto monitor = open();
+  ASSERT_TRUE(monitor->enumerate());
+  EXPECT_EQ(*read(*monitor, 1).xid_errors, 0);
+  fake_.events = {{.type = nvml::kEventXid, .data = 79}};
+  for (const std::string& name : kReadingCalls) fake_.failing_on_1[name] = Return::kGpuIsLost;
+  fake_.failing_on_1["nvmlDeviceGetUUID"] = Return::kGpuIsLost;
+  fake_.failing_on_1["nvmlDeviceGetName"] = Return::kGpuIsLost;
+  ASSERT_EQ(monitor->enumerate()->size(), 2U);
+  const GpuReadings readings = read(*monitor, 1);
+  EXPECT_EQ(*readings.last_xid, 79);
+  EXPECT_EQ(readings.new_errors.size(), 1U);
+  EXPECT_EQ(fake_.calls["nvmlEventSetFree"], 0) << "what had arrived would go with the set";
+}
+
 TEST_F(NvmlMonitorTest, AGpuThatIsLostFromTheStartIsLeftOut) {
   fake_.failing_on_1["nvmlDeviceGetHandleByIndex_v2"] = Return::kGpuIsLost;
   auto monitor = open();

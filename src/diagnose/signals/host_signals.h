@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/reading.h"
+#include "trace/events/gpu_error.h"
 
 namespace unstarve::diagnose {
 
@@ -32,8 +34,10 @@ struct HostSignals {
   std::vector<double> gpu_utilisation;
   Reading<double> gpu_memory_used_bytes;
   Reading<double> gpu_memory_total_bytes;
-  Reading<double> thermal_slowdown_ratio;  // of the samples
-  Reading<double> power_cap_ratio;         // of the samples
+  Reading<double> thermal_slowdown_ratio;      // of the samples
+  Reading<double> power_cap_ratio;             // of the samples
+  std::vector<trace::GpuErrorRow> gpu_errors;  // of all of the run, by time
+  std::int64_t run_started_ns = 0;
 };
 
 }  // namespace unstarve::diagnose

@@ -110,6 +110,8 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   const auto reasons = trace::points_in(run, "gpu.throttle_reasons", "gpu0", when);
   host.thermal_slowdown_ratio = share_with_bits(reasons, kThermal);
   host.power_cap_ratio = share_with_bits(reasons, kSoftwarePowerCap);
+  host.gpu_errors = run.gpu_errors().value_or(std::vector<trace::GpuErrorRow>());
+  host.run_started_ns = run.number("started_ns");
   if (const auto devices = run.devices(); devices && !devices->empty()) {
     const Reading<std::int64_t>& total = devices->front().total_memory_bytes;
     if (total) host.gpu_memory_total_bytes = static_cast<double>(*total);

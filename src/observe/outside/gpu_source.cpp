@@ -1,6 +1,7 @@
 #include "observe/outside/gpu_source.h"
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace unstarve::observe {
@@ -56,6 +57,25 @@ constexpr std::array<GpuMetric, 14> kMetrics = {{
      [](const GpuReadings& r) { return r.dram_activity_ratio; }},
 }};
 
+// Whose value seldom changes: written once a second, and when an error has come.
+constexpr std::array<GpuMetric, 2> kErrorMetrics = {{
+    {{"gpu.xid_errors", "count", "NVML XID events", "errors that the driver reported so far"},
+     [](const GpuReadings& r) { return as_double(r.xid_errors); }},
+    {{"gpu.last_xid", "XID", "NVML XID events", "the number of the latest of them"},
+     [](const GpuReadings& r) { return as_double(r.last_xid); }},
+}};
+
+template <std::size_t kCount>
+void put(const std::array<GpuMetric, kCount>& metrics, std::int32_t index,
+         const GpuReadings& readings, SampleBook& book) {
+  const std::string subject = "gpu" + std::to_string(index);
+  for (const GpuMetric& metric : metrics) book.put(metric.metric, subject, metric.value(readings));
+}
+
+Reading<std::int64_t> to_reading(const std::optional<std::int64_t>& value) {
+  return value ? Reading<std::int64_t>(*value) : Reading<std::int64_t>(WhyAbsent::kNotObserved);
+}
+
 }  // namespace
 
 void GpuSource::find_devices() {
@@ -73,17 +93,51 @@ void GpuSource::find_devices() {
   }
   writer_.put("device_kind", devices_.front().emulated ? "emulated" : "cuda");
   writer_.put("device_name", devices_.front().name);
+  describe_instances();
+}
+
+/// Of GPUs in MIG mode, whose readings mean something else, as the run's key `mig`.
+void GpuSource::describe_instances() {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const device::GpuDescription& gpu : devices_) {
+    if (!gpu.mig_mode.value_or(false)) continue;
+    nlohmann::ordered_json entry = {{"gpu", gpu.index}, {"instances", gpu.instances.size()}};
+    if (gpu.job_instance) {
+      const device::MigInstance& instance = gpu.instances[*gpu.job_instance];
+      entry["name"] = instance.name;
+      entry["uuid"] = instance.uuid;
+    }
+    list.push_back(std::move(entry));
+  }
+  if (list.empty()) return;
+  writer_.put("mig", list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+GpuReadings GpuSource::read(std::int32_t index, std::int64_t now_ns) {
+  const Result<GpuReadings> read = monitor_.read(index);
+  if (!read) return GpuReadings{};
+  for (const device::GpuError& error : read->new_errors) {
+    writer_.add(trace::GpuErrorRow{now_ns, index, error.xid, to_reading(error.gpu_instance),
+                                   to_reading(error.compute_instance)});
+  }
+  return *read;
 }
 
 void GpuSource::sample(const Tick& tick, SampleBook& book) {
   if (tick.full_second) find_devices();
   for (const device::GpuDescription& gpu : devices_) {
-    const std::string subject = "gpu" + std::to_string(gpu.index);
-    const Result<GpuReadings> read = monitor_.read(gpu.index);
-    const GpuReadings readings = read ? *read : GpuReadings{};
-    for (const GpuMetric& metric : kMetrics) {
-      book.put(metric.metric, subject, metric.value(readings));
+    const GpuReadings readings = read(gpu.index, tick.now_ns);
+    put(kMetrics, gpu.index, readings, book);
+    if (tick.full_second || !readings.new_errors.empty()) {
+      put(kErrorMetrics, gpu.index, readings, book);
     }
+  }
+}
+
+void GpuSource::finish(std::int64_t now_ns, SampleBook& book) {
+  for (const device::GpuDescription& gpu : devices_) {
+    const GpuReadings readings = read(gpu.index, now_ns);
+    if (!readings.new_errors.empty()) put(kErrorMetrics, gpu.index, readings, book);
   }
 }
 

@@ -15,9 +15,13 @@ class GpuSource final : public Source {
       : monitor_(monitor), writer_(writer) {}
   std::string_view name() const override { return "gpu"; }
   void sample(const Tick& tick, SampleBook& book) override;
+  /// A GPU may end the job by its error.
+  void finish(std::int64_t now_ns, SampleBook& book) override;
 
  private:
   void find_devices();
+  void describe_instances();
+  device::GpuReadings read(std::int32_t index, std::int64_t now_ns);
 
   device::GpuMonitor& monitor_;
   trace::RunWriter& writer_;

@@ -41,12 +41,19 @@ class FakeGpu final : public device::GpuMonitor {
     gpu.name = "Emulated A100";
     gpu.emulated = true;
     gpu.total_memory_bytes = 80;
+    gpu.mig_mode = split;
+    if (split) gpu.instances = {{.index = 2, .name = "A100 MIG 1g.5gb", .uuid = "MIG-c"}};
+    if (split) gpu.job_instance = 0;
     return std::vector<device::GpuDescription>{gpu};
   }
   Result<device::GpuReadings> read(std::int32_t) override {
     if (broken) return fail(ErrorCode::kIo, "lost");
     device::GpuReadings readings;
     readings.utilization_ratio = utilization;
+    readings.xid_errors = count += static_cast<std::int64_t>(errors.size());
+    if (!errors.empty()) last = errors.back().xid;
+    readings.last_xid = last;
+    readings.new_errors = std::exchange(errors, {});
     return readings;
   }
   Result<std::vector<device::UtilizationSample>> utilization_samples(std::int32_t) override {
@@ -56,6 +63,10 @@ class FakeGpu final : public device::GpuMonitor {
 
   double utilization = 0.5;
   bool broken = false;
+  bool split = false;
+  std::vector<device::GpuError> errors;
+  std::int64_t count = 0;
+  Reading<std::int64_t> last;
 };
 
 class SamplerTest : public testing::Test {
@@ -268,6 +279,41 @@ TEST_F(SamplerTest, GpuReadingsArriveAndALostGpuIsAbsentOnce) {
   ASSERT_EQ(points->size(), 3U);
   EXPECT_DOUBLE_EQ(*(*points)[1].value, 0.5);
   EXPECT_FALSE((*points)[2].value);
+}
+
+TEST_F(SamplerTest, ErrorsOfAGpuAreKeptOneByOneAlsoThoseAfterTheLastTick) {
+  Sampler sampler(wiring_, {}, ::getpid());
+  tick(sampler);
+  gpu_.errors = {{.xid = 13}, {.xid = 43, .gpu_instance = 7}};
+  tick(sampler);
+  clock_.advance_ns(30'000'000);
+  gpu_.errors = {{.xid = 79}};  // and the job ends by it
+  sampler.finish();
+  ASSERT_TRUE(writer_->finish(2'000'000'000, 134));
+  const auto run = trace::RunReader::open(dir_);
+  const auto errors = run->gpu_errors();
+  ASSERT_TRUE(errors);
+  ASSERT_EQ(errors->size(), 3U);
+  EXPECT_EQ((*errors)[0].xid, 13);
+  EXPECT_FALSE((*errors)[0].gpu_instance.has_value());
+  EXPECT_EQ(*(*errors)[1].gpu_instance, 7);
+  EXPECT_EQ((*errors)[1].t_ns, 1'100'000'000);
+  EXPECT_EQ((*errors)[2].t_ns, 1'130'000'000);
+  const auto counts = run->series("gpu.xid_errors", "gpu0");
+  ASSERT_TRUE(counts);
+  EXPECT_DOUBLE_EQ(*counts->front().value, 0);
+  EXPECT_DOUBLE_EQ(*counts->back().value, 3);
+  EXPECT_DOUBLE_EQ(*run->series("gpu.last_xid", "gpu0")->back().value, 79);
+}
+
+TEST_F(SamplerTest, AGpuInMigModeIsSaidToBe) {
+  gpu_.split = true;
+  Sampler sampler(wiring_, {}, ::getpid());
+  tick(sampler);
+  sampler.finish();
+  ASSERT_TRUE(writer_->finish(2'000'000'000, 0));
+  EXPECT_EQ(trace::RunReader::open(dir_)->info("mig"),
+            R"([{"gpu":0,"instances":1,"name":"A100 MIG 1g.5gb","uuid":"MIG-c"}])");
 }
 
 TEST_F(SamplerTest, AFullStoreDropsRowsCountsThemAndGoesOn) {

@@ -105,7 +105,18 @@ void Sampler::remember_utilization() {
   if (utilization_.size() > kLiveTicks) utilization_.pop_front();
 }
 
+void Sampler::look_last() {
+  const std::int64_t now_ns = wiring_.clock->now_ns();
+  book_.set_time(now_ns);
+  try {
+    for (const std::unique_ptr<Source>& source : sources_) source->finish(now_ns, book_);
+  } catch (...) {
+    ++report_.ticks_failed;
+  }
+}
+
 ObservationReport Sampler::finish() {
+  look_last();
   drain_rings();
   const Status committed = wiring_.writer->commit();
   report_.elapsed_ns = wiring_.clock->now_ns() - started_ns_;

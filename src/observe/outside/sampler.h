@@ -66,6 +66,7 @@ class Sampler {
  private:
   Tick begin_tick();
   void read_everything(const Tick& tick);
+  void look_last();
   void drain_rings();
   void commit_if_due(std::int64_t now_ns);
   void remember_utilization();

@@ -21,6 +21,8 @@ class Source {
   virtual ~Source() = default;
   virtual std::string_view name() const = 0;
   virtual void sample(const Tick& tick, SampleBook& book) = 0;
+  /// After the last tick, when the job has ended: what came meanwhile and must not be missed.
+  virtual void finish(std::int64_t /*now_ns*/, SampleBook& /*book*/) {}
 };
 
 }  // namespace unstarve::observe

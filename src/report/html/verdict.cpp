@@ -62,9 +62,18 @@ std::vector<Tile> tiles_of_state(const Report& report) {
 
 std::string happened_html(const Report& report) {
   std::string text = what_happened(report);
+  if (!report.facts.mig.empty()) text += " " + report.facts.mig;
   if (!report.facts.losses.empty()) text += " " + report.facts.losses;
   if (const std::string kept = kept_text(report.facts); !kept.empty()) text += " " + kept;
   return text.empty() ? "" : fmt::format("<dt>Run</dt><dd><p>{}</p></dd>", escape(text));
+}
+
+std::string errors_html(const Report& report) {
+  std::string text;
+  for (const std::string& error : error_sentences(report.diagnosis)) {
+    text += fmt::format("<p>{}</p>", escape(error));
+  }
+  return text.empty() ? "" : fmt::format("<dt>Error</dt><dd>{}</dd>", text);
 }
 
 std::string why_html(const Report& report) {
@@ -105,7 +114,8 @@ std::string html_verdict(const Report& report) {
                   lead == nullptr ? "" : escape(lead->cause));
   const std::string& no_steps = report.facts.no_steps;
   text += fmt::format("<h1>{}</h1>\n", escape(no_steps.empty() ? report.advice.verdict : no_steps));
-  const std::string lines = happened_html(report) + why_html(report) + last_line_html(report);
+  const std::string lines =
+      happened_html(report) + errors_html(report) + why_html(report) + last_line_html(report);
   if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
   if (!tiles.empty()) text += fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
   return text + "</section>\n";

@@ -50,12 +50,24 @@ void add(const Paragraph& paragraph, const TextOptions& options, Lines& lines) {
   for (std::string& line : lines_of(paragraph, options)) lines.push_back(std::move(line));
 }
 
+/// What GPUs reported; of many kinds the first two, since the rest follows from them.
+void add_errors(const Report& report, const TextOptions& options, Lines& lines) {
+  constexpr std::size_t kMost = 2;
+  std::vector<std::string> errors = error_sentences(report.diagnosis);
+  if (errors.size() > kMost) {
+    errors[kMost - 1] += fmt::format(" {} more kinds followed.", errors.size() - kMost);
+    errors.resize(kMost);
+  }
+  for (const std::string& error : errors) add({"Error", error, 2, Tone::kBad}, options, lines);
+}
+
 /// What the job did, and on what GPU.
 Lines what_it_did(const Report& report, const TextOptions& options) {
   Lines lines;
   for (const std::string& stage : stage_sentences(report)) add({"Stage", stage}, options, lines);
   const bool failed = job_failed(report.facts);
   add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
+  add_errors(report, options, lines);
   std::string device = device_text(report);
   if (const std::string roofline = roofline_text(report); !roofline.empty()) {
     device += ". " + roofline;
@@ -64,6 +76,7 @@ Lines what_it_did(const Report& report, const TextOptions& options) {
   if (const diagnose::DeviceDiagnosis* shown = shown_device(report.diagnosis)) {
     add({"", recorded_text(*shown), 1, Tone::kFaint}, options, lines);
   }
+  add({"", report.facts.mig, 2, Tone::kNotice}, options, lines);
   add({"", report.facts.losses, 2, Tone::kNotice}, options, lines);
   return lines;
 }

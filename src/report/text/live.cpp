@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnose/errors/xid_catalogue.h"
 #include "report/text/curve.h"
 #include "report/words.h"
 
@@ -72,6 +73,16 @@ std::string render_verdict(const LiveVerdict& now) {
   }
   if (now.samples_per_s) text += fmt::format(", {} samples/s", number_text(*now.samples_per_s));
   return text + fmt::format(", {} step{}", now.steps, now.steps == 1 ? "" : "s");
+}
+
+std::string render_gpu_error(std::string_view subject, std::int64_t count, std::int64_t xid) {
+  constexpr std::string_view kGpu = "gpu";
+  if (subject.substr(0, kGpu.size()) == kGpu) subject.remove_prefix(kGpu.size());
+  const std::string_view meaning = diagnose::words_of_xid(xid).meaning;
+  const std::string errors =
+      count == 1 ? std::string("error") : fmt::format("{} errors, the last", count);
+  return fmt::format("GPU {} reported {} XID {}{}", subject, errors, xid,
+                     meaning.empty() ? "" : fmt::format(" ({})", meaning));
 }
 
 ProgressLine::ProgressLine(const Clock& clock, const ProgressOptions& options, Sink sink)

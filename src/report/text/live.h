@@ -41,6 +41,10 @@ struct LiveVerdict {
 /// share first.
 std::string render_verdict(const LiveVerdict& now);
 
+/// "GPU 0 reported error XID 79 (GPU has fallen off the bus)", of a job that runs on; of several at
+/// once the last.
+std::string render_gpu_error(std::string_view subject, std::int64_t count, std::int64_t xid);
+
 struct ProgressOptions {
   bool rewrite = false;  // true on a terminal
   bool shared = false;   // others write to that terminal: what they write next begins in column 0

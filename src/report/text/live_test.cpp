@@ -69,6 +69,12 @@ TEST(LiveVerdict, BeginsWithTheCauseAndItsShare) {
   EXPECT_EQ(render_verdict(now), "waits for data 74 % (1 worker), emulated GPU busy 22 %, 1 step");
 }
 
+TEST(LiveGpuError, NamesTheGpuAndTheErrorInWords) {
+  EXPECT_EQ(render_gpu_error("gpu0", 1, 79),
+            "GPU 0 reported error XID 79 (GPU has fallen off the bus)");
+  EXPECT_EQ(render_gpu_error("gpu12", 3, 140), "GPU 12 reported 3 errors, the last XID 140");
+}
+
 TEST(LiveVerdict, BlamesNoLoaderThatIsHardlyWaitedFor) {
   LiveVerdict now;
   now.wait_share = 0.01;

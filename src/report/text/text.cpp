@@ -52,6 +52,10 @@ std::vector<CardLine> card_lines(const Report& report) {
   if (const std::string happened = what_happened(report); !happened.empty()) {
     lines.push_back({"", happened});
   }
+  for (const std::string& error : error_sentences(report.diagnosis)) {
+    lines.push_back({"Error", error, Tone::kBad});
+  }
+  if (!report.facts.mig.empty()) lines.push_back({"", report.facts.mig, Tone::kNotice});
   if (!report.facts.losses.empty()) lines.push_back({"", report.facts.losses, Tone::kNotice});
   if (const std::string kept = kept_text(report.facts); !kept.empty()) lines.push_back({"", kept});
   lines.push_back({"",

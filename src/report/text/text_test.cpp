@@ -106,6 +106,59 @@ TEST(Text, AJobThatCrashedIsSaidToHaveFirstOfAll) {
   EXPECT_EQ(render_text(report, {80, false, true}).find("exit 3 after 3 steps"), 0U);
 }
 
+Report report_with_errors() {
+  Report report = sample::host_report();
+  report.facts.steps = 57;
+  report.diagnosis.steps = {};
+  report.diagnosis.gpu_errors = {{.device = 0, .xid = 31, .count = 1, .after_steps = 57},
+                                 {.device = 0, .xid = 43, .count = 3, .first_at_s = 12.5}};
+  return report;
+}
+
+TEST(Text, ErrorsOfAGpuAreSaidAfterWhatHappened) {
+  const Report report = report_with_errors();
+  const std::string text = render_text(report, {200, false, true});
+  EXPECT_EQ(text.find("exit 0 after 57 steps in 12.2 s.\n"
+                      "Error   GPU 0 reported error XID 31 (GPU memory page fault) after step 57: "
+                      "most often a kernel"),
+            0U)
+      << text;
+  EXPECT_NE(text.find("XID 43 (GPU stopped processing) 12.5 s into the run, 3 times in all: "),
+            std::string::npos)
+      << text;
+  const std::string card = render_text(report, {100, false, true, true});
+  EXPECT_NE(card.find("Error GPU 0 reported error XID 31"), std::string::npos) << card;
+}
+
+TEST(Text, AnErrorThatAJobCrashedOnStandsInItsFirstLine) {
+  Report report = report_with_errors();
+  report.facts.exit_code = 134;
+  report.facts.exit_signal = "SIGABRT";
+  const std::string text = render_text(report, {200, false, true});
+  EXPECT_EQ(text.find("The job ended by SIGABRT after 57 steps in 12.2 s; GPU 0 reported XID 31 "
+                      "(GPU memory page fault).\n"),
+            0U)
+      << text;
+}
+
+TEST(Text, OfManyKindsOfErrorsTheFirstAreSaid) {
+  Report report = report_with_errors();
+  report.diagnosis.gpu_errors.push_back({.device = 1, .xid = 140, .gpu_instance = 7, .count = 1});
+  const std::string text = render_text(report, {200, false, true});
+  EXPECT_EQ(text.find("XID 140"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 more kinds followed."), std::string::npos) << text;
+  EXPECT_NE(
+      render_text(report, {100, false, true, true}).find("MIG instance 7 of GPU 1 reported error"),
+      std::string::npos);
+}
+
+TEST(Text, AGpuInMigModeIsSaidToBe) {
+  Report report = sample::host_report();
+  report.facts.mig = "GPU 0 is in MIG mode.";
+  EXPECT_NE(render_text(report, {80, false, true}).find("GPU 0 is in MIG mode."),
+            std::string::npos);
+}
+
 TEST(Text, BatchesThatStandForStepsAreCalledSo) {
   Report report = sample::host_report();
   report.facts.steps = 0;

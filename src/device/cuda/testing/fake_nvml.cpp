@@ -15,6 +15,13 @@ using Handle = nvml::DeviceHandle;
 FakeNvml* current = nullptr;
 
 Handle to_handle(std::uint32_t index) { return &current->devices[index]; }
+/// Which MIG instance a handle is; -1: a whole GPU.
+int to_part(Handle device) {
+  for (int i = 0; i < 8; ++i) {
+    if (device == &current->parts[i]) return i;
+  }
+  return -1;
+}
 Return answer(const char* name, Handle device = nullptr) {
   ++current->calls[name];
   if (const auto found = current->failing.find(name); found != current->failing.end()) {
@@ -36,17 +43,22 @@ Return handle(std::uint32_t index, Handle* out) {
   return answer("nvmlDeviceGetHandleByIndex_v2", *out);
 }
 Return name(Handle device, char* out, std::uint32_t size) {
-  std::strncpy(out, "NVIDIA Test GPU", size);
+  std::strncpy(out, to_part(device) < 0 ? "NVIDIA Test GPU" : "NVIDIA Test GPU MIG 1g.5gb", size);
   return answer("nvmlDeviceGetName", device);
 }
 Return uuid(Handle device, char* out, std::uint32_t size) {
-  std::strncpy(out, device == to_handle(0) ? "GPU-0" : "GPU-1", size);
+  const int part = to_part(device);
+  const std::string text = part >= 0 ? current->instances[static_cast<std::size_t>(part)]
+                           : device == to_handle(0) ? "GPU-0"
+                                                    : "GPU-1";
+  std::strncpy(out, text.c_str(), size);
   return answer("nvmlDeviceGetUUID", device);
 }
 Return memory_v2(Handle device, nvml::MemoryV2* out) {
   if (out->version != nvml::kMemoryV2Version) return Return::kArgumentVersionMismatch;
-  out->total = 1000;
-  out->used = 300;
+  const bool whole = to_part(device) < 0;
+  out->total = whole ? 1000 : 140;
+  out->used = whole ? 300 : 60;
   out->reserved = 50;
   return answer("nvmlDeviceGetMemoryInfo_v2", device);
 }
@@ -56,6 +68,7 @@ Return memory_v1(Handle device, nvml::MemoryV1* out) {
   return answer("nvmlDeviceGetMemoryInfo", device);
 }
 Return utilization(Handle device, nvml::Utilization* out) {
+  if (device == to_handle(0) && !current->instances.empty()) return Return::kNotSupported;
   *out = {73, 21};
   return answer("nvmlDeviceGetUtilizationRates", device);
 }
@@ -139,6 +152,10 @@ Return gpm_allocate(nvml::GpmSample* out) {
   return answer("nvmlGpmSampleAlloc");
 }
 Return gpm_free(nvml::GpmSample) { return answer("nvmlGpmSampleFree"); }
+Return gpm_sample_of(Handle, std::uint32_t gpu_instance, nvml::GpmSample) {
+  current->instances_sampled.push_back(std::to_string(gpu_instance));
+  return answer("nvmlGpmMigSampleGet");
+}
 Return gpm_sample(Handle device, nvml::GpmSample) { return answer("nvmlGpmSampleGet", device); }
 Return gpm_metrics(nvml::GpmMetrics* out) {
   for (std::uint32_t i = 0; i < out->count; ++i) {
@@ -147,6 +164,62 @@ Return gpm_metrics(nvml::GpmMetrics* out) {
     out->metrics[i].value = 40;
   }
   return answer("nvmlGpmMetricsGet");
+}
+
+Return event_types(Handle device, std::uint64_t* out) {
+  *out = 0x1 | nvml::kEventXid;
+  return answer("nvmlDeviceGetSupportedEventTypes", device);
+}
+Return event_set(nvml::EventSet* out) {
+  *out = current;
+  return answer("nvmlEventSetCreate");
+}
+Return event_set_free(nvml::EventSet) { return answer("nvmlEventSetFree"); }
+Return event_register(Handle device, std::uint64_t types, nvml::EventSet) {
+  if (types != nvml::kEventXid) return Return::kInvalidArgument;
+  return answer("nvmlDeviceRegisterEvents", device);
+}
+Return event_wait(nvml::EventSet, nvml::EventData* out, std::uint32_t timeout_ms) {
+  const Return code = answer("nvmlEventSetWait_v2");
+  if (code != Return::kSuccess) return code;
+  if (timeout_ms != 0 || current->events.empty()) return Return::kTimeout;
+  *out = current->events.front();
+  current->events.pop_front();
+  return Return::kSuccess;
+}
+Return mig_mode(Handle device, std::uint32_t* now, std::uint32_t* pending) {
+  const bool on = device == to_handle(0) && !current->instances.empty();
+  *now = *pending = on ? nvml::kMigEnabled : 0;
+  return answer("nvmlDeviceGetMigMode", device);
+}
+Return mig_count(Handle device, std::uint32_t* out) {
+  *out = 7;
+  return answer("nvmlDeviceGetMaxMigDeviceCount", device);
+}
+Return mig_handle(Handle device, std::uint32_t index, Handle* out) {
+  const Return code = answer("nvmlDeviceGetMigDeviceHandleByIndex", device);
+  if (code != Return::kSuccess) return code;
+  if (index >= current->instances.size() || current->instances[index].empty()) {
+    return Return::kNotFound;
+  }
+  *out = &current->parts[index];
+  return Return::kSuccess;
+}
+Return attributes(Handle device, nvml::DeviceAttributes* out) {
+  if (to_part(device) < 0) return Return::kInvalidArgument;
+  out->gpu_slices = out->compute_slices = 1;
+  out->memory_mib = 4864;
+  return answer("nvmlDeviceGetAttributes_v2");
+}
+Return gpu_instance(Handle device, std::uint32_t* out) {
+  if (to_part(device) < 0) return Return::kInvalidArgument;
+  *out = static_cast<std::uint32_t>(7 + to_part(device));
+  return answer("nvmlDeviceGetGpuInstanceId");
+}
+Return compute_instance(Handle device, std::uint32_t* out) {
+  if (to_part(device) < 0) return Return::kInvalidArgument;
+  *out = 0;
+  return answer("nvmlDeviceGetComputeInstanceId");
 }
 
 template <class Function>
@@ -183,7 +256,19 @@ const std::map<std::string, void*>& table() {
       {"nvmlGpmSampleAlloc", erase(gpm_allocate)},
       {"nvmlGpmSampleFree", erase(gpm_free)},
       {"nvmlGpmSampleGet", erase(gpm_sample)},
+      {"nvmlGpmMigSampleGet", erase(gpm_sample_of)},
       {"nvmlGpmMetricsGet", erase(gpm_metrics)},
+      {"nvmlDeviceGetSupportedEventTypes", erase(event_types)},
+      {"nvmlEventSetCreate", erase(event_set)},
+      {"nvmlEventSetFree", erase(event_set_free)},
+      {"nvmlDeviceRegisterEvents", erase(event_register)},
+      {"nvmlEventSetWait_v2", erase(event_wait)},
+      {"nvmlDeviceGetMigMode", erase(mig_mode)},
+      {"nvmlDeviceGetMaxMigDeviceCount", erase(mig_count)},
+      {"nvmlDeviceGetMigDeviceHandleByIndex", erase(mig_handle)},
+      {"nvmlDeviceGetAttributes_v2", erase(attributes)},
+      {"nvmlDeviceGetGpuInstanceId", erase(gpu_instance)},
+      {"nvmlDeviceGetComputeInstanceId", erase(compute_instance)},
   };
   return symbols;
 }

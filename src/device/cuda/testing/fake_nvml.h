@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "device/cuda/nvml_library.h"
 
@@ -27,7 +29,11 @@ class FakeNvml {
   std::map<std::string, Return> failing;       // on every device
   std::map<std::string, Return> failing_on_1;  // on device 1 only
   std::map<std::string, int> calls;
-  char devices[2] = {};  // their addresses are the handles
+  std::deque<nvml::EventData> events;          // that have arrived, of whatever device
+  std::vector<std::string> instances;          // MIG UUIDs of device 0; "": a gap. None: MIG is off
+  std::vector<std::string> instances_sampled;  // by the hardware's counters
+  char devices[2] = {};                        // their addresses are the handles
+  char parts[8] = {};                          // the same of the instances
 };
 
 }  // namespace unstarve::device::test

@@ -18,16 +18,8 @@ NOT_SUPPORTED(nvmlDeviceGetRetiredPages_v2)
 NOT_SUPPORTED(nvmlDeviceGetRetiredPagesPendingStatus)
 NOT_SUPPORTED(nvmlDeviceGetRemappedRows)
 
-// Instances of a GPU.
-NOT_SUPPORTED(nvmlDeviceGetMigMode)
-NOT_SUPPORTED(nvmlDeviceGetMaxMigDeviceCount)
-NOT_SUPPORTED(nvmlDeviceGetMigDeviceHandleByIndex)
-NOT_SUPPORTED(nvmlDeviceGetDeviceHandleFromMigDeviceHandle)
-NOT_SUPPORTED(nvmlDeviceIsMigDeviceHandle)
-NOT_SUPPORTED(nvmlDeviceGetGpuInstanceId)
-NOT_SUPPORTED(nvmlDeviceGetComputeInstanceId)
+// Of the instances of a GPU, by the function of before there were slices.
 NOT_SUPPORTED(nvmlDeviceGetAttributes)
-NOT_SUPPORTED(nvmlDeviceGetAttributes_v2)
 
 // Parts of a board, and what is written on them.
 NOT_SUPPORTED(nvmlDeviceGetFanSpeed)
@@ -84,8 +76,3 @@ NOT_SUPPORTED(nvmlDeviceGetAutoBoostedClocksEnabled)
 NOT_SUPPORTED(nvmlDeviceGetDriverModel)
 NOT_SUPPORTED(nvmlDeviceGetDriverModel_v2)
 NOT_SUPPORTED(nvmlDeviceGetGridLicensableFeatures_v4)
-
-// Being told of errors.
-NOT_SUPPORTED(nvmlEventSetCreate)
-NOT_SUPPORTED(nvmlDeviceRegisterEvents)
-NOT_SUPPORTED(nvmlDeviceGetSupportedEventTypes)

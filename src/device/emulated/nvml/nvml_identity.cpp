@@ -37,14 +37,16 @@ std::uint32_t architecture_of(const Profile& profile) {
 }  // namespace
 
 UNSTARVE_NVML nvmlDeviceGetName(nvml::DeviceHandle handle, char* name, std::uint32_t size) {
-  return with_device(handle, [&](NvmlDevice& device) {
-    return copy_text(device.profile().device_name, name, size);
+  return with_part(handle, [&](NvmlDevice& device, const NvmlInstance* instance) {
+    const std::string& gpu = device.profile().device_name;
+    return copy_text(instance == nullptr ? gpu : gpu + " " + instance->kind(), name, size);
   });
 }
 
 UNSTARVE_NVML nvmlDeviceGetUUID(nvml::DeviceHandle handle, char* uuid, std::uint32_t size) {
-  return with_device(handle,
-                     [&](NvmlDevice& device) { return copy_text(device.uuid(), uuid, size); });
+  return with_part(handle, [&](NvmlDevice& device, const NvmlInstance* instance) {
+    return copy_text(instance == nullptr ? device.uuid() : instance->uuid(), uuid, size);
+  });
 }
 
 UNSTARVE_NVML nvmlDeviceGetIndex(nvml::DeviceHandle handle, std::uint32_t* index) {

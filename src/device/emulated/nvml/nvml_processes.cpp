@@ -11,9 +11,10 @@ namespace {
 
 template <class Info>
 Return list_processes(nvml::DeviceHandle handle, std::uint32_t* count, Info* infos) noexcept {
-  return with_device(handle, [&](NvmlDevice& device) {
+  return with_part(handle, [&](NvmlDevice& device, const NvmlInstance* instance) {
     if (count == nullptr) return Return::kInvalidArgument;
-    const std::vector<GpuUser> users = device.users();
+    const bool in_use = instance == nullptr || instance->index == 0;
+    const std::vector<GpuUser> users = in_use ? device.users() : std::vector<GpuUser>();
     const std::uint32_t room = *count;
     *count = static_cast<std::uint32_t>(users.size());
     if (users.empty()) return Return::kSuccess;
@@ -27,15 +28,12 @@ Return list_processes(nvml::DeviceHandle handle, std::uint32_t* count, Info* inf
   });
 }
 
-/// Instances of MIG, which an emulated GPU has not, are numbered so.
-constexpr std::uint32_t kNoInstance = 0xFFFFFFFF;
-
 Return list_with_instances(nvml::DeviceHandle handle, std::uint32_t* count,
                            nvml::ProcessInfoV2* infos) noexcept {
   const Return listed = list_processes(handle, count, infos);
   if (listed != Return::kSuccess) return listed;
   for (std::uint32_t i = 0; i < *count; ++i) {
-    infos[i].gpu_instance = infos[i].compute_instance = kNoInstance;
+    infos[i].gpu_instance = infos[i].compute_instance = nvml::kNoInstance;
   }
   return listed;
 }

@@ -45,6 +45,23 @@ Return throttle_reasons(nvml::DeviceHandle handle, std::uint64_t* reasons) {
                     [](NvmlDevice& device) { return device.latest().board.throttle_reasons; });
 }
 
+/// Of a GPU, or of an instance of it: what is used is the first one's.
+nvml::MemoryV1 memory_of(NvmlDevice& device, const NvmlInstance* instance) {
+  nvml::MemoryV1 memory;
+  const std::int64_t total =
+      instance == nullptr ? device.profile().total_memory_bytes : instance->memory_bytes();
+  const bool in_use = instance == nullptr || instance->index == 0;
+  memory.total = static_cast<std::uint64_t>(total);
+  memory.used = in_use ? std::min(memory.total, device.memory_used()) : 0;
+  memory.free = memory.total - memory.used;
+  return memory;
+}
+
+/// NVML does not give them of a GPU that is split.
+bool is_utilization(std::uint32_t type) {
+  return type == nvml::kGpuUtilizationSamples || type == nvml::kMemoryUtilizationSamples;
+}
+
 /// One value of the device, by NVML's number of the field; false: there is no such.
 bool read_field(NvmlDevice& device, nvml::FieldValue& field) {
   const BoardHistory::Window& latest = device.latest();
@@ -88,23 +105,22 @@ bool sample(const BoardHistory::Window& window, std::uint32_t type, std::uint64_
 }  // namespace
 
 UNSTARVE_NVML nvmlDeviceGetMemoryInfo(nvml::DeviceHandle handle, nvml::MemoryV1* info) {
-  return with_device(handle, [&](NvmlDevice& device) {
+  return with_part(handle, [&](NvmlDevice& device, const NvmlInstance* instance) {
     if (info == nullptr) return Return::kInvalidArgument;
-    info->total = static_cast<std::uint64_t>(device.profile().total_memory_bytes);
-    info->used = std::min(info->total, device.memory_used());
-    info->free = info->total - info->used;
+    *info = memory_of(device, instance);
     return Return::kSuccess;
   });
 }
 
 UNSTARVE_NVML nvmlDeviceGetMemoryInfo_v2(nvml::DeviceHandle handle, nvml::MemoryV2* info) {
-  return with_device(handle, [&](NvmlDevice& device) {
+  return with_part(handle, [&](NvmlDevice& device, const NvmlInstance* instance) {
     if (info == nullptr) return Return::kInvalidArgument;
     if (info->version != nvml::kMemoryV2Version) return Return::kArgumentVersionMismatch;
-    info->total = static_cast<std::uint64_t>(device.profile().total_memory_bytes);
+    const nvml::MemoryV1 memory = memory_of(device, instance);
+    info->total = memory.total;
     info->reserved = 0;
-    info->used = std::min(info->total, device.memory_used());
-    info->free = info->total - info->used;
+    info->used = memory.used;
+    info->free = memory.free;
     return Return::kSuccess;
   });
 }
@@ -112,6 +128,7 @@ UNSTARVE_NVML nvmlDeviceGetMemoryInfo_v2(nvml::DeviceHandle handle, nvml::Memory
 UNSTARVE_NVML nvmlDeviceGetUtilizationRates(nvml::DeviceHandle handle, nvml::Utilization* rates) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (rates == nullptr) return Return::kInvalidArgument;
+    if (!device.instances().empty()) return Return::kNotSupported;
     const BoardHistory::Window& latest = device.latest();
     rates->gpu = to_percent(latest.utilization_ratio);
     rates->memory = to_percent(latest.memory_controller_ratio);
@@ -267,6 +284,7 @@ UNSTARVE_NVML nvmlDeviceGetSamples(nvml::DeviceHandle handle, std::uint32_t type
                                    std::uint32_t* count, nvml::Sample* samples) {
   return with_device(handle, [&](NvmlDevice& device) {
     if (value_type == nullptr || count == nullptr) return Return::kInvalidArgument;
+    if (!device.instances().empty() && is_utilization(type)) return Return::kNotSupported;
     std::uint64_t value = 0;
     if (!sample(device.latest(), type, &value)) return Return::kNotSupported;
     *value_type = static_cast<std::uint32_t>(nvml::ValueType::kUnsignedInt);

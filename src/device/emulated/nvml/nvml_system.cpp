@@ -32,7 +32,7 @@ Return init() noexcept {
   }
 }
 
-Return give_handle(NvmlDevice* device, nvml::DeviceHandle* handle) {
+Return give_handle(void* device, nvml::DeviceHandle* handle) {
   if (handle == nullptr) return Return::kInvalidArgument;
   if (device == nullptr) return Return::kNotFound;
   *handle = device;
@@ -137,11 +137,13 @@ UNSTARVE_NVML nvmlDeviceGetHandleByIndex(std::uint32_t index, nvml::DeviceHandle
 UNSTARVE_NVML nvmlDeviceGetHandleByUUID(const char* uuid, nvml::DeviceHandle* handle) {
   return with_session([&](NvmlSession& session) {
     if (uuid == nullptr) return Return::kInvalidArgument;
-    NvmlDevice* found = nullptr;
     for (const auto& device : session.devices()) {
-      if (device->uuid() == uuid) found = device.get();
+      if (device->uuid() == uuid) return give_handle(device.get(), handle);
+      for (NvmlInstance& instance : device->instances()) {
+        if (instance.uuid() == uuid) return give_handle(&instance, handle);
+      }
     }
-    return give_handle(found, handle);
+    return give_handle(nullptr, handle);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.h"
@@ -9,10 +10,24 @@
 
 namespace unstarve::emulated {
 
-NvmlDevice::NvmlDevice(const Settings& settings, int index)
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+NvmlDevice::NvmlDevice(const Settings& settings, int index, const std::vector<int>& slices)
     : settings_(settings),
       index_(index),
-      watch_(settings.profile, index, settings.rings_folder, now_ns()) {}
+      watch_(settings.profile, index, settings.rings_folder, now_ns()) {
+  for (const int each : slices) {
+    instances_.push_back(
+        {index, static_cast<int>(instances_.size()), each, settings.profile.total_memory_bytes});
+  }
+}
 
 const BoardHistory& NvmlDevice::history() {
   watch_.follow(now_ns());
@@ -40,9 +55,11 @@ std::uint64_t NvmlDevice::memory_used() {
   return bytes;
 }
 
-NvmlSession::NvmlSession(Settings settings) : settings_(std::move(settings)) {
+NvmlSession::NvmlSession(Settings settings)
+    : settings_(std::move(settings)), errors_file_(variable("UNSTARVE_EMULATED_ERRORS")) {
+  const std::vector<int> slices = parse_slices(variable("UNSTARVE_EMULATED_MIG"));
   for (int i = 0; i < settings_.gpus; ++i) {
-    devices_.push_back(std::make_unique<NvmlDevice>(settings_, i));
+    devices_.push_back(std::make_unique<NvmlDevice>(settings_, i, slices));
   }
 }
 
@@ -55,6 +72,31 @@ NvmlDevice* NvmlSession::find(const void* handle) {
     if (device.get() == handle) return device.get();
   }
   return nullptr;
+}
+
+std::pair<NvmlDevice*, const NvmlInstance*> NvmlSession::find_instance(const void* handle) {
+  for (const auto& device : devices_) {
+    for (const NvmlInstance& instance : device->instances()) {
+      if (&instance == handle) return {device.get(), &instance};
+    }
+  }
+  return {nullptr, nullptr};
+}
+
+NvmlEventSet* NvmlSession::make_event_set() {
+  event_sets_.push_back(std::make_unique<NvmlEventSet>(errors_file_));
+  return event_sets_.back().get();
+}
+
+NvmlEventSet* NvmlSession::find_event_set(const void* set) {
+  for (const auto& each : event_sets_) {
+    if (each.get() == set) return each.get();
+  }
+  return nullptr;
+}
+
+bool NvmlSession::free_event_set(const void* set) {
+  return std::erase_if(event_sets_, [set](const auto& each) { return each.get() == set; }) > 0;
 }
 
 NvmlState& nvml_state() {

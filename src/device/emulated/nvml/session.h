@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "device/emulated/board/device_watch.h"
+#include "device/emulated/nvml/event_set.h"
+#include "device/emulated/nvml/instance.h"
 #include "device/emulated/nvml/nvml_more_abi.h"
 #include "device/emulated/process/settings.h"
 #include "device/emulated/process/shared_state.h"
@@ -24,7 +27,8 @@ struct GpuUser {
 /// One GPU of the machine as NVML's clients hold it: its address is the nvmlDevice_t.
 class NvmlDevice {
  public:
-  NvmlDevice(const Settings& settings, int index);
+  /// `slices`: of each instance that it is split into; none: it is whole.
+  NvmlDevice(const Settings& settings, int index, const std::vector<int>& slices);
 
   int index() const { return index_; }
   const Profile& profile() const { return settings_.profile; }
@@ -37,11 +41,14 @@ class NvmlDevice {
   /// That are alive; whether or not they run anything.
   std::vector<GpuUser> users();
   std::uint64_t memory_used();
+  /// Of MIG; their addresses are nvmlDevice_t as well.
+  std::vector<NvmlInstance>& instances() { return instances_; }
 
  private:
   const Settings& settings_;
   const int index_;
   DeviceWatch watch_;
+  std::vector<NvmlInstance> instances_;
   const SharedGpu* shared_ = nullptr;  // mapped for ever; nullptr: no process has used it yet
 };
 
@@ -52,10 +59,21 @@ class NvmlSession {
   NvmlDevice* at(std::uint32_t index);
   /// `handle` if it is a device of ours; nullptr otherwise.
   NvmlDevice* find(const void* handle);
+  /// The GPU that the instance is of, and the instance, if `handle` is one.
+  std::pair<NvmlDevice*, const NvmlInstance*> find_instance(const void* handle);
   std::vector<std::unique_ptr<NvmlDevice>>& devices() { return devices_; }
+
+  /// Whether somebody makes errors for the GPUs to report.
+  bool reports_errors() const { return !errors_file_.empty(); }
+  NvmlEventSet* make_event_set();
+  /// nullptr: it is none of ours.
+  NvmlEventSet* find_event_set(const void* set);
+  bool free_event_set(const void* set);
 
  private:
   const Settings settings_;
+  std::string errors_file_;
+  std::vector<std::unique_ptr<NvmlEventSet>> event_sets_;
   std::vector<std::unique_ptr<NvmlDevice>> devices_;
 };
 
@@ -86,6 +104,17 @@ nvml::Return with_device(const void* handle, Body body) noexcept {
   return with_session([&](NvmlSession& session) {
     NvmlDevice* const device = session.find(handle);
     return device == nullptr ? nvml::Return::kInvalidArgument : body(*device);
+  });
+}
+
+/// The same for a function that answers for instances of a GPU, too: `body` gets the GPU, and the
+/// instance or nullptr.
+template <class Body>
+nvml::Return with_part(const void* handle, Body body) noexcept {
+  return with_session([&](NvmlSession& session) {
+    if (NvmlDevice* const device = session.find(handle)) return body(*device, nullptr);
+    const auto [device, instance] = session.find_instance(handle);
+    return instance == nullptr ? nvml::Return::kInvalidArgument : body(*device, instance);
   });
 }
 
