@@ -10,7 +10,7 @@ from ..wrap import in_the_place_of, put
 def give_first_batches_again(torch: Any) -> None:
     """Passes are as long as before where their length is known. What is trained so is nothing: such
     a run is timed, and its results are thrown away."""
-    import torch.utils.data.dataloader as module  # noqa: PLC0415  (after torch, in the job alone)
+    import torch.utils.data.dataloader as module
 
     first: dict[int, Any] = {}
     for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
