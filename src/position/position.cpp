@@ -168,9 +168,11 @@ void add_point(const StepWork& work, Position& position) {
 
 }  // namespace
 
-std::optional<Position> place(const StepWork& work, const KnownRoofs& roofs, const std::string& gpu,
-                              bool modelled) {
-  if (!work.step_s || !(*work.step_s > 0)) return std::nullopt;
+std::optional<Position> place(const StepWork& measured, const KnownRoofs& roofs,
+                              const std::string& gpu, bool modelled) {
+  if (!measured.step_s || !(*measured.step_s > 0)) return std::nullopt;
+  StepWork work = measured;
+  work.step_s = std::max(*measured.step_s, measured.device_s.value_or(0));
   Position position;
   position.gpu = gpu;
   position.modelled = modelled;
