@@ -17,7 +17,7 @@ namespace {
 // The plot's own units; the browser scales all of it, its words too.
 constexpr double kWidth = 720;
 constexpr double kHeight = 320;
-constexpr double kLeft = 92;
+constexpr double kLeft = 104;
 constexpr double kRight = 12;
 constexpr double kTop = 18;
 constexpr double kBottom = 44;
@@ -50,12 +50,16 @@ std::string grid_svg(const RooflineAxes& axes) {
   return fmt::format("<path class=\"grid\" d=\"{}\"/>{}", lines, labels);
 }
 
-std::string slope_svg(const RooflineAxes& axes) {
+std::string slope_svg(const RooflineAxes& axes, const position::UsedRoof& memory) {
   const double top = axes.plateaus.front().roof.value;
   const double from = std::max(axes.low_x, axes.low_y / axes.bytes_per_s);
-  return fmt::format("<path class=\"roof memory\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>",
-                     plot_x(axes, from), plot_y(axes, from * axes.bytes_per_s),
-                     plot_x(axes, top / axes.bytes_per_s), plot_y(axes, top));
+  const double x = plot_x(axes, from);
+  const double y = plot_y(axes, from * axes.bytes_per_s);
+  return fmt::format(
+      "<path class=\"roof memory\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>"
+      "<text x=\"{:.1f}\" y=\"{:.1f}\">memory {}</text>",
+      x, y, plot_x(axes, top / axes.bytes_per_s), plot_y(axes, top), x + 14, y + 6,
+      escape(roof_text(memory)));
 }
 
 /// A flat roof with its name above it, and a mark where the memory's slope meets it.
@@ -88,7 +92,7 @@ std::string plot_html(const position::Position& position) {
       "<svg class=\"roofline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Roofline, both "
       "axes logarithmic; {}\">",
       kWidth, kHeight, escape(point_words(position)));
-  svg += grid_svg(axes) + slope_svg(axes);
+  svg += grid_svg(axes) + slope_svg(axes, *position.roofs.any_memory());
   for (const Plateau& plateau : axes.plateaus) svg += plateau_svg(axes, plateau);
   return svg + point_svg(axes, position) + "</svg>\n";
 }

@@ -30,10 +30,10 @@ std::string position_text(const position::Position& position, const TextOptions&
   const auto line = [&options](std::string_view first, const std::string& text) {
     return hanging(first, printable(text, options), options);
   };
-  std::string text = paint(clip("Under the roofs of this machine: " + bound_sentence(position),
-                                options.width, options),
-                           Tone::kStrong, options) +
-                     "\n";
+  std::string text =
+      paint(clip("Under the roofs: " + bound_sentence(position), options.width, options),
+            Tone::kStrong, options) +
+      "\n";
   for (const position::Term& term : position.terms) {
     if (term.why_absent.empty()) text += term_line(term, options);
   }

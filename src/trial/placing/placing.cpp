@@ -69,7 +69,8 @@ std::optional<position::Position> place_run(const trace::RunReader& run,
                                             const diagnose::Signals& signals) {
   const diagnose::DevicePartition* const worst = job.worst();
   position::StepWorkSources sources = {job.job, job.rank_index(), std::nullopt};
-  if (worst != nullptr) sources.device = worst->device;
+  if (worst == nullptr) return std::nullopt;
+  sources.device = worst->device;
   position::StepWork work = position::step_work(sources);
   work.cores = signals.effective_cpus;
   work.flops = counted_flops(run, job.rank().process);

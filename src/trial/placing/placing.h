@@ -11,7 +11,8 @@
 namespace unstarve::trial {
 
 /// Where a run's job lies under the roofs that `unstarve limits` kept of this machine: the rank and
-/// the device that its diagnosis speaks of. None where its steps have no length. The roofs of
+/// the device that its diagnosis speaks of. None where no step was timed, or no GPU's
+/// activity was recorded. The roofs of
 /// another machine than the run's say nothing of it, and are left out.
 std::optional<position::Position> place_run(const trace::RunReader& run,
                                             const diagnose::PartitionedJob& job,

@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 from ..recorder import RECORDER
+from ..ring import ABSENT
 
 _VARIABLE = "UNSTARVE_FLOPS"
 #: The step that is counted, unless the job profiles itself then: behind the warm-up and what
@@ -35,6 +36,7 @@ class Counter:
         self._path = ""
         self._facts: dict[str, Any] = {}
         self._open = False
+        self._why_not = f"the job took fewer than {_STEP + 1} steps"
 
     def after_step(self, index: int, samples: int) -> None:
         if not self._asked or index < _STEP - 1:
@@ -43,10 +45,11 @@ class Counter:
             if self._open:
                 self._asked = False
                 self._end(index, samples)
-            elif index > _STEP + _PATIENCE:
-                self._refuse("the job was profiling itself")
             elif not _torch().autograd._profiler_enabled():
                 self._begin()
+            else:
+                self._why_not = "the job was profiling itself"
+                self._asked = index < _STEP + _PATIENCE
         except Exception as error:
             self._refuse(f"{type(error).__name__}: {error}"[:200])
             RECORDER.note_error(error)
@@ -68,7 +71,9 @@ class Counter:
     def _end(self, index: int, samples: int) -> None:
         before = time.monotonic_ns()
         self._close()
-        self._facts.update(step=index, samples=samples, **_of_device())
+        self._facts.update(step=index, **_of_device())
+        if samples != ABSENT:
+            self._facts["samples"] = samples
         self._facts["cost_ns"] += time.monotonic_ns() - before
         RECORDER.describe(flops={"refused": "the job ended before what was recorded was read"})
 
@@ -89,13 +94,15 @@ class Counter:
         """At the job's end."""
         path, self._path = self._path, ""
         if not path:
-            if self._asked:
-                RECORDER.describe(flops={"refused": f"the job took fewer than {_STEP + 1} steps"})
+            if _VARIABLE in os.environ and RECORDER.facts("flops") is None:
+                RECORDER.describe(flops={"refused": self._why_not})
             return
         try:
             self._close()
             if "step" in self._facts:
                 self._read(path)
+            else:
+                self._refuse(self._why_not)
         except Exception as error:
             RECORDER.describe(flops={"refused": f"{type(error).__name__}: {error}"[:200]})
         finally:
