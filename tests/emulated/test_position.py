@@ -30,6 +30,32 @@ for step in range(int(sys.argv[1])):
     optimizer.step()
 torch.cuda.synchronize()
 """
+# Attention forward and backward (2 and 5 products of each pair of tokens, causal: half of them),
+# its projections, and a convolution in groups; an optimizer, which multiplies no matrices.
+WIDTH, TOKENS, SEQUENCES, CHANNELS = 256, 128, 4, 32
+ATTENTION = f"""
+import torch
+from torch import nn
+width, tokens, sequences, channels = {WIDTH}, {TOKENS}, {SEQUENCES}, {CHANNELS}
+into, out = nn.Linear(width, 3 * width).cuda().half(), nn.Linear(width, width).cuda().half()
+convolution = nn.Conv2d(channels, 2 * channels, 3, stride=2, groups=4).cuda()
+layers = [*into.parameters(), *out.parameters(), *convolution.parameters()]
+optimizer = torch.optim.AdamW(layers)
+x = torch.zeros(sequences, tokens, width, device="cuda", dtype=torch.half)
+images = torch.zeros(8, channels, 33, 33, device="cuda")
+for step in range(9):
+    optimizer.zero_grad()
+    q, k, v = into(x).view(sequences, tokens, 3, 4, width // 4).permute(2, 0, 3, 1, 4)
+    y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    y = out(y.transpose(1, 2).reshape(sequences, tokens, width))
+    (y.float().mean() + convolution(images).mean()).backward()
+    optimizer.step()
+"""
+HALF = (
+    (2 * 3 + 3) * 2 * SEQUENCES * TOKENS * WIDTH**2  # no gradient of x is asked for
+    + (2 + 5) * 2 * SEQUENCES * TOKENS**2 * WIDTH // 2
+)
+CONVOLVED = 2 * 2 * (8 * 2 * CHANNELS * 16 * 16) * (CHANNELS // 4 * 9)
 FLOPS = sum(6 * BATCH * i * o for i, o in zip(SIZES, SIZES[1:])) - 2 * BATCH * SIZES[0] * SIZES[1]
 
 
@@ -38,9 +64,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def place(folder: Path, cache: Path, *words: str, flops: bool = True) -> dict[str, Any]:
+def place(
+    folder: Path, cache: Path, *words: str, job: str = LINEAR, flops: bool = True
+) -> dict[str, Any]:
     script = folder / "train.py"
-    script.write_text(LINEAR)
+    script.write_text(job)
     options = ["--emulate", "a100", "--no-live", "--out", str(folder / "run")]
     options += ["--json", str(folder / "run.json")] + ["--flops"] * flops
     env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
@@ -70,6 +98,13 @@ def test_the_operations_of_a_step_are_those_of_its_layers(
     assert compute["least_us"] == pytest.approx(1e6 * FLOPS / peak, rel=0.01)
     assert 0 < position["mfu"]["specification"] <= 1
     assert terms(position)["launches"]["reason"].endswith("`unstarve limits` does that")
+
+
+def test_attention_and_convolutions_count_by_their_own_dtypes(tmp_path: Path, cache: Path) -> None:
+    position = place(tmp_path, cache, job=ATTENTION)
+    # torch multiplies matrices of float32 without TF32 by default, and convolves with it.
+    assert position["flops"]["by_dtype"] == {"float16": HALF, "tf32": CONVOLVED}
+    assert position["flops"]["not_counted"] == []
 
 
 def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path, cache: Path) -> None:

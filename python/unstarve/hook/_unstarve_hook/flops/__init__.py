@@ -22,7 +22,7 @@ _VARIABLE = "UNSTARVE_FLOPS"
 _STEP = 5
 #: Later steps are tried while the job profiles itself.
 _PATIENCE = 100
-_LONGEST_RECORD_BYTES = 128 << 20
+_LONGEST_RECORD_BYTES = 64 << 20
 #: c10's: what its log writes is at least that bad.
 _LOG_LEVEL = "FLAGS_caffe2_log_level"
 _ERRORS_ALONE = 2
@@ -60,11 +60,13 @@ class Counter:
             return self._refuse("this PyTorch has no ExecutionTraceObserver")
         before = time.monotonic_ns()
         self._path = os.path.join(RECORDER.run_dir, f".flops-{os.getpid()}.json")
-        if not observer._add_execution_trace_observer(self._path):
-            self._path = ""
-            return self._refuse("the job has an ExecutionTraceObserver of its own")
-        self._open = True
         with _QuietLog():
+            added = observer._add_execution_trace_observer(self._path)
+            # Where there is one, torch says yes as well, but has not made our file.
+            if not added or not os.path.exists(self._path):
+                self._path = ""
+                return self._refuse("the job has an ExecutionTraceObserver of its own")
+            self._open = True
             observer._enable_execution_trace_observer()
         self._facts = {"cost_ns": time.monotonic_ns() - before}
 

@@ -106,18 +106,19 @@ def _tensors(value: Any, shape: Any, kind: str, strides: Any) -> Iterator[Tensor
 
 def count_file(path: str, facts: dict[str, Any]) -> dict[str, Any]:
     with open(path, encoding="utf-8", errors="replace") as file:
-        return count(json.load(file)["nodes"], facts)
+        text = file.read()
+    # Of operators on the GPU where there are such, else of all.
+    device = "cuda" if '"cuda:' in text else "cpu"
+    return count(json.loads(text)["nodes"], facts, device)
 
 
-def count(nodes: list[dict[str, Any]], facts: dict[str, Any]) -> dict[str, Any]:
-    """Of operators on the GPU where there are such, else of all."""
+def count(nodes: list[dict[str, Any]], facts: dict[str, Any], device: str) -> dict[str, Any]:
     operators = {node["id"]: Operator(node) for node in nodes}
     roots = []
     for operator in operators.values():
         parent = operators.get(operator.parent)
         (parent.children if parent and parent is not operator else roots).append(operator)
-    on_gpu = any("cuda" in one.device for root in _all(roots) for one in root.operands("input"))
-    counted = Counted(facts, "cuda" if on_gpu else "cpu")
+    counted = Counted(facts, device)
     for root in roots:
         counted.add(root)
     return counted.facts()
