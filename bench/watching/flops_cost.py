@@ -2,8 +2,8 @@
 
     python bench/watching/flops_cost.py
 
-A small transformer on one CPU thread, so that its operators take little and being written down takes
-much of them. Counted steps alternate with plain ones.
+A small transformer on one CPU thread, so that its operators take little and being written down
+takes much of them. Counted steps alternate with plain ones.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ def main() -> None:
             step()
             counter.after_step(5, 0)
             counted.append(time.perf_counter() - begun)
-            path = counter._path
-            size = os.path.getsize(path)
+            path = Path(counter._path)
+            size = path.stat().st_size
             reading = time.perf_counter()
-            found = counting.count_file(path, {})
+            found = counting.count_file(str(path), {})
             reading = time.perf_counter() - reading
-            os.unlink(path)
+            path.unlink()
             counter._path = ""
     more = statistics.median(counted) - statistics.median(plain)
     print(f"torch {torch.__version__}: a step of {1e3 * statistics.median(plain):.1f} ms")
-    print(f"counted {1e3 * more:.1f} ms more, once; {found['products']} products; {size / 1e6:.1f} MB")
-    print(f"read at the job's end in {1e3 * reading:.0f} ms")
+    print(f"counted {1e3 * more:.1f} ms more, once; {found['products']} products")
+    print(f"{size / 1e6:.1f} MB, read at the job's end in {1e3 * reading:.0f} ms")
 
 
 if __name__ == "__main__":

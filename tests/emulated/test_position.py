@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,11 @@ for step in range(9):
     optimizer.step()
 """
 HALF = (
-    (2 * 3 + 3) * 2 * SEQUENCES * TOKENS * WIDTH**2  # no gradient of x is asked for
-    + (2 + 5) * 2 * SEQUENCES * TOKENS**2 * WIDTH // 2
+    (2 * 3 + 3) * 2 * SEQUENCES * TOKENS * WIDTH * WIDTH  # no gradient of x is asked for
+    + (2 + 5) * 2 * SEQUENCES * TOKENS * TOKENS * WIDTH // 2
 )
 CONVOLVED = 2 * 2 * (8 * 2 * CHANNELS * 16 * 16) * (CHANNELS // 4 * 9)
-FLOPS = sum(6 * BATCH * i * o for i, o in zip(SIZES, SIZES[1:])) - 2 * BATCH * SIZES[0] * SIZES[1]
+FLOPS = sum(6 * BATCH * i * o for i, o in pairwise(SIZES)) - 2 * BATCH * SIZES[0] * SIZES[1]
 
 
 @pytest.fixture(scope="module")

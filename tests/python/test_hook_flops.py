@@ -1,4 +1,4 @@
-"""Operations are counted as torch's formulas have them, and the job's results stay what they are."""
+"""Operations are counted by the shapes of products, and the job's results stay what they are."""
 
 import json
 from pathlib import Path
@@ -111,7 +111,7 @@ def tensor(storage: int, shape: list[int], strides: list[int], kind: str = "c10:
 def node(number: int, name: str, taken: list[Any], given: list[Any], parent: int = 1) -> Any:
     keys = ("values", "shapes", "types", "strides")
     sides = {
-        side: dict(zip(keys, map(list, zip(*each)))) if each else dict.fromkeys(keys, [])
+        side: {key: [tensor[place] for tensor in each] for place, key in enumerate(keys)}
         for side, each in (("inputs", taken), ("outputs", given))
     }
     return {"id": number, "name": name, "ctrl_deps": parent, **sides}

@@ -57,7 +57,8 @@ class Counter:
     def _begin(self) -> None:
         observer = _observer()
         if observer is None:
-            return self._refuse("this PyTorch has no ExecutionTraceObserver")
+            self._refuse("this PyTorch has no ExecutionTraceObserver")
+            return
         before = time.monotonic_ns()
         self._path = os.path.join(RECORDER.run_dir, f".flops-{os.getpid()}.json")
         with _QuietLog():
@@ -65,7 +66,8 @@ class Counter:
             # Where there is one, torch says yes as well, but has not made our file.
             if not added or not os.path.exists(self._path):
                 self._path = ""
-                return self._refuse("the job has an ExecutionTraceObserver of its own")
+                self._refuse("the job has an ExecutionTraceObserver of its own")
+                return
             self._open = True
             observer._enable_execution_trace_observer()
         self._facts = {"cost_ns": time.monotonic_ns() - before}
@@ -113,7 +115,8 @@ class Counter:
     def _read(self, path: str) -> None:
         size = os.path.getsize(path)
         if size > _LONGEST_RECORD_BYTES:
-            return self._refuse(f"what was recorded of the step takes {size >> 20} MiB")
+            self._refuse(f"what was recorded of the step takes {size >> 20} MiB")
+            return
         from . import counting
 
         counted = counting.count_file(path, self._facts)

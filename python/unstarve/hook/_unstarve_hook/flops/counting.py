@@ -23,7 +23,7 @@ _TYPES = {
     "c10::Float8_e5m2": "float8",
 }
 #: Of operators' names; theirs are torch's own, or no operators.
-_OURS = ("aten", "prim", "prims", "profiler", "c10d", "autograd", "torch", "inductor", "inductor_prims")
+_OURS = ("aten", "prim", "prims", "profiler", "c10d", "autograd", "torch", "inductor")
 _MAKERS = ("aten::empty", "aten::new_empty", "aten::resize_", "aten::set_", "aten::detach")
 _COMPILED = ("Torch-Compiled Region", "CompiledFunction", "## Call CompiledFxGraph")
 _MOST_NAMES = 6
