@@ -51,8 +51,8 @@ def script(tmp_path: Path) -> Path:
 
 def counted(folder: Path, script: Path, *words: str, asked: bool = True) -> tuple[Any, str]:
     """What the ring says of operations, and what the job printed."""
-    more = {"UNSTARVE_FLOPS": "1"} if asked else {}
-    job = run_job(folder, [script, *words], **more)
+    arguments = [script, *words]
+    job = run_job(folder, arguments, UNSTARVE_FLOPS="1") if asked else run_job(folder, arguments)
     assert job.process.returncode == 0, job.process.stderr
     assert job.errors == []
     assert "Trace Observer" not in job.process.stderr, "torch's log is no part of the output"
@@ -144,7 +144,7 @@ def test_operands_count_once_and_views_not_at_all() -> None:
 
 def test_attention_is_halved_where_it_is_causal_and_products_within_count_once() -> None:
     query = tensor(1, [2, 8, 128, 64], [65536, 8192, 64, 1])
-    plain = [[value, [], kind, []] for value, kind in ((0.0, "Double"), (True, "Bool"))]
+    plain: list[Any] = [[value, [], kind, []] for value, kind in ((0.0, "Double"), (True, "Bool"))]
     inner = tensor(4, [128, 64], [64, 1])
     found = count(
         [

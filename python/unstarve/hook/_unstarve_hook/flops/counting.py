@@ -114,7 +114,7 @@ def count_file(path: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 def count(nodes: list[dict[str, Any]], facts: dict[str, Any], device: str) -> dict[str, Any]:
     operators = {node["id"]: Operator(node) for node in nodes}
-    roots = []
+    roots: list[Operator] = []
     for operator in operators.values():
         parent = operators.get(operator.parent)
         (parent.children if parent and parent is not operator else roots).append(operator)

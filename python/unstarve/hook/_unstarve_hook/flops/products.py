@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +9,20 @@ from typing import Any
 Formula = Callable[[list[Any], list[Any], list[Any]], int]
 
 
+def _size(shape: list[int]) -> int:
+    size = 1
+    for each in shape:
+        size *= each
+    return size
+
+
 def _matrices(first: int, second: int) -> Formula:
     """[..., m, k] times [..., k, n], a vector being [k]."""
 
     def flops(taken: list[Any], values: list[Any], given: list[Any]) -> int:
         a, b = taken[first].shape, taken[second].shape
-        return 2 * math.prod(a) * (b[-1] if len(b) > 1 else 1)
+        columns: int = b[-1] if len(b) > 1 else 1
+        return 2 * _size(a) * columns
 
     return flops
 
@@ -25,7 +32,7 @@ def _convolution(transposed: int) -> Formula:
 
     def flops(taken: list[Any], values: list[Any], given: list[Any]) -> int:
         meets = taken[0] if _is_true(values, transposed) else given[0]
-        return 2 * math.prod(meets.shape) * math.prod(taken[1].shape[1:])
+        return 2 * _size(meets.shape) * _size(taken[1].shape[1:])
 
     return flops
 
@@ -33,7 +40,7 @@ def _convolution(transposed: int) -> Formula:
 def _convolution_backward(taken: list[Any], values: list[Any], given: list[Any]) -> int:
     """grad_output, input, weight, ...: the same for each gradient that is asked for."""
     meets = taken[1] if _is_true(values, 7) else taken[0]
-    once = 2 * math.prod(meets.shape) * math.prod(taken[2].shape[1:])
+    once = 2 * _size(meets.shape) * _size(taken[2].shape[1:])
     return once * sum(one is not None for one in given[:2])
 
 
@@ -43,8 +50,8 @@ def _attention(query: int, causal: int, of_query: int, of_value: int) -> Formula
 
     def flops(taken: list[Any], values: list[Any], given: list[Any]) -> int:
         q, k, v = (taken[query + place].shape for place in range(3))
-        pairs = math.prod(q[:-2]) * q[-2] * k[-2]
-        all_pairs = 2 * pairs * (of_query * q[-1] + of_value * v[-1])
+        pairs = _size(q[:-2]) * q[-2] * k[-2]
+        all_pairs: int = 2 * pairs * (of_query * q[-1] + of_value * v[-1])
         return all_pairs // 2 if _is_true(values, causal) else all_pairs
 
     return flops
