@@ -81,8 +81,8 @@ std::string point_svg(const RooflineAxes& axes, const position::Position& positi
   const double y = plot_y(axes, *position.flop_per_s);
   return fmt::format(
       "<circle class=\"job\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\"><title>{}</title></circle>"
-      "<text class=\"job-name\" x=\"{:.1f}\" y=\"{:.1f}\">the job</text>",
-      x, y, escape(point_words(position)), x + 10, y + 4);
+      "<text class=\"job-name\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">the job</text>",
+      x, y, escape(point_words(position)), x, y + 22);
 }
 
 std::string plot_html(const position::Position& position) {
