@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,23 @@ def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path, cache
     assert len(shown.stdout.splitlines()) <= 20
     assert "O the job: " in shown.stdout
     assert "(modelled)" in shown.stdout
+
+    # What is measured of this machine says nothing of another's run.
+    with closing(sqlite3.connect(tmp_path / "run/run.sqlite")) as store, store:
+        store.execute("update run set value = 'elsewhere' where key = 'host'")
+    again = unstarve("report", str(tmp_path / "run"), "--json", str(tmp_path / "b.json"), env=env)
+    assert again.returncode == 0, again.stderr
+    elsewhere = json.loads((tmp_path / "b.json").read_text())["position"]
+    assert "another machine's" in elsewhere["notes"][-1]
+    assert terms(elsewhere)["compute"]["roof"]["source"] == "specification"
+
+
+def test_a_trace_has_no_place_under_this_machines_roofs(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": [], "schemaVersion": 1}))
+    shown = unstarve("report", str(trace), "--limits")
+    assert shown.returncode != 0
+    assert shown.stdout == ""
 
 
 def test_nothing_is_counted_unasked_or_of_a_short_job(tmp_path: Path, cache: Path) -> None:

@@ -46,7 +46,8 @@ Status report_predictions(const std::string& folder) {
 Status report_limits(const report::Report& shown) {
   if (!shown.position) {
     return fail(ErrorCode::kNotFound,
-                "no step of it has a length: there is nothing to place under this machine's roofs");
+                "nothing to place under this machine's roofs: it is no run whose steps were timed "
+                "and whose GPU was recorded");
   }
   write_text(Stream::kOut,
              report::roofline_text(*shown.position, report_options(Stream::kOut, false)));
