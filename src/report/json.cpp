@@ -6,6 +6,7 @@
 
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/headline.h"
+#include "report/roofs/position_json.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
 
@@ -336,6 +337,7 @@ std::string to_json(const Report& report, bool with_verification) {
   if (const std::string& from = report.facts.emulated_durations; !from.empty()) {
     json["emulated_durations"] = durations_json(from);
   }
+  if (report.position) json["position"] = position_json(*report.position);
   if (!report.stages.empty()) json["stages"] = stages_json(report.stages);
   if (with_verification) json["verification"] = verification_json(report.verification);
   return dump(json);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "advise/advice.h"
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
+#include "position/position.h"
 #include "trial/stages/stages.h"
 #include "trial/verification.h"
 
@@ -73,6 +75,7 @@ struct Report {
   /// Where this is one run of several that belong together: all of them, as they began. The one
   /// that is reported is the longest.
   std::vector<trial::Stage> stages = {};
+  std::optional<position::Position> position = {};  // of a run; none: it has no steps
 };
 
 }  // namespace unstarve::report

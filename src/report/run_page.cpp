@@ -171,6 +171,7 @@ Report make_report(const trial::Examination& examined) {
   }
   const auto run = trace::RunReader::open(examined.run_dir);
   if (!run) return report;  // it was removed meanwhile: what is known of it is shown
+  report.position = examined.position;
   report.facts = run_facts(*run, examined.diagnosis.signals);
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   const job::Rank& rank = job.job.ranks()[job.rank_index()];

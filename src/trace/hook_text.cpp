@@ -94,6 +94,38 @@ ProfileText profile_of(const Json& json) {
   return profile;
 }
 
+/// What is no count of anything is not said.
+Reading<double> amount_at(const Json& object, const char* key) {
+  constexpr double kMost = 1e21;  // in a step, of operations or bytes
+  const Json number = member(object, key);
+  if (!number.is_number()) return WhyAbsent::kNotObserved;
+  const auto value = number.get<double>();
+  if (!(value >= 0 && value <= kMost)) return WhyAbsent::kNotObserved;
+  return value;
+}
+
+FlopText flops_of(const Json& json) {
+  FlopText flops;
+  flops.refused = text_at(json, "refused");
+  const Json kinds = member(json, "kinds");
+  if (kinds.is_object()) {
+    for (const auto& [dtype, value] : kinds.items()) {
+      const Reading<double> count = amount_at(kinds, dtype.c_str());
+      if (count) flops.by_dtype[dtype] = *count;
+    }
+  }
+  flops.step = static_cast<std::int64_t>(amount_at(json, "step").value_or(-1));
+  if (const Reading<double> samples = amount_at(json, "samples"); samples && *samples < 1e15) {
+    flops.samples = static_cast<std::int64_t>(*samples);
+  }
+  flops.device = text_at(json, "device");
+  flops.operand_bytes = amount_at(json, "operand_bytes");
+  flops.beyond_cache_bytes = amount_at(json, "beyond_cache_bytes");
+  flops.not_counted = texts_at(json, "not_counted");
+  flops.compiled = member(json, "compiled") == true;
+  return flops;
+}
+
 /// A number of ranks, or of one; -1 where it is none.
 std::int64_t rank_at(const Json& text, const char* key) {
   constexpr std::uint64_t kMost = 1 << 24;
@@ -128,6 +160,7 @@ HookText parse_hook_text(std::string_view process_text) {
   words.fix_refused = first_reason(text, "fix_refused");
   words.fix_limited = first_reason(text, "fix_limited");
   words.profile = profile_of(member(text, "profile"));
+  words.flops = flops_of(member(text, "flops"));
   const Json device = member(text, "trains_on");
   words.device.kind = text_at(device, "device");
   words.device.build = text_at(device, "build");

@@ -33,6 +33,19 @@ struct ProfileText {
   Interval interruption = {};  // in which it was written
 };
 
+/// The floating-point operations of one step, where they were counted (`unstarve run --flops`).
+struct FlopText {
+  std::map<std::string, double> by_dtype;  // "float32", "tf32", "bfloat16", ...; none: not counted
+  std::int64_t step = -1;
+  Reading<std::int64_t> samples = {};       // in that step
+  std::string device;                       // "cuda", "cpu"
+  Reading<double> operand_bytes = {};       // of its operators, each operand once
+  Reading<double> beyond_cache_bytes = {};  // of these, what the GPU's L2 cache cannot hold
+  std::vector<std::string> not_counted;     // operators that multiply, or may
+  bool compiled = false;                    // parts were compiled, whose own kernels are not seen
+  std::string refused;                      // why they were not counted
+};
+
 /// What the hook said in words of one process (docs/formats/run.md).
 struct HookText {
   LoaderWords first_loader;
@@ -42,6 +55,7 @@ struct HookText {
   std::string fix_refused;                      // why it left one alone; empty when it did not
   std::string fix_limited;  // why one got less than was asked for; empty when none did
   ProfileText profile;
+  FlopText flops;
   TrainingDevice device;                      // that it trains on; without the process
   std::int64_t rank = -1;                     // of a distributed job; -1: it is none of such
   std::int64_t ranks = 0;                     // that job's number of them

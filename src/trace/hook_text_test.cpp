@@ -66,6 +66,29 @@ TEST(HookText, GradientsAreCountedInBytes) {
   EXPECT_FALSE(parse_hook_text(R"({"gradient_bytes": "9"})").gradient_bytes);
 }
 
+TEST(HookText, CountedOperationsAreReadAndNothingOfThemIsTrusted) {
+  const FlopText flops = parse_hook_text(R"({"flops": {"kinds": {"tf32": 2e12, "float16": 7},
+      "step": 5, "samples": 64, "device": "cuda", "operand_bytes": 9e9, "compiled": true,
+      "not_counted": ["x::y", 3], "cost_ns": 1}})")
+                             .flops;
+  EXPECT_EQ(flops.by_dtype, (std::map<std::string, double>{{"float16", 7}, {"tf32", 2e12}}));
+  EXPECT_EQ(flops.step, 5);
+  EXPECT_EQ(flops.samples.value_or(0), 64);
+  EXPECT_EQ(flops.operand_bytes.value_or(0), 9e9);
+  EXPECT_FALSE(flops.beyond_cache_bytes);
+  EXPECT_EQ(flops.not_counted, std::vector<std::string>{"x::y"});
+  EXPECT_TRUE(flops.compiled);
+  const FlopText odd = parse_hook_text(R"({"flops": {"kinds": {"tf32": -1, "float16": "7",
+      "float32": 1e300}, "step": "x", "samples": -9223372036854775808, "operand_bytes": []}})")
+                           .flops;
+  EXPECT_TRUE(odd.by_dtype.empty());
+  EXPECT_EQ(odd.step, -1);
+  EXPECT_FALSE(odd.samples);
+  EXPECT_FALSE(odd.operand_bytes);
+  EXPECT_EQ(parse_hook_text(R"({"flops": {"refused": "why"}})").flops.refused, "why");
+  EXPECT_TRUE(parse_hook_text(R"({"flops": 5})").flops.by_dtype.empty());
+}
+
 TEST(HookText, AnythingElseCountsAsNotSaid) {
   for (const char* text :
        {"", "nothing", "[]", "7", "null",

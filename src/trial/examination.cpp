@@ -17,6 +17,7 @@
 #include "trace/run_series.h"
 #include "trial/history/tried_predictions.h"
 #include "trial/imported/imported_file.h"
+#include "trial/placing/placing.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::trial {
@@ -240,6 +241,8 @@ Result<Examination> examine_run(const std::string& path) {
   const bool windowed = std::any_of(devices.begin(), devices.end(),
                                     [](const auto& device) { return device.recorded.has_value(); });
   if (windowed) measurement.au = examined.diagnosis.partition->gpu_compute;
+  examined.position =
+      place_run(*reader, examined.recording->partitioned, examined.diagnosis.signals);
   return examined;
 }
 

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "diagnose/diagnose.h"
 #include "job/job_view.h"
+#include "position/position.h"
 #include "predict/measurements.h"
 #include "predict/verification.h"
 #include "predict/worker_calibration.h"
@@ -47,16 +48,17 @@ struct Examination {
   std::optional<predict::RunMeasurement> measured;  // none: too few steps
   trace::Interval observed = {};                    // of a run: what its signals are taken over
   Measurement measurement;
-  std::vector<std::string> remarks;          // what could not be read or measured
-  bool failed = false;                       // the job of a run, which ended otherwise than by 0
-  std::string framework;                     // without PyTorch: "JAX", "TensorFlow"; else empty
-  std::string no_steps;                      // of a run without a step: why; one of the remarks
-  std::string run_dir;                       // empty: a trace
-  predict::CalibrationText workers;          // what the hook measured of worker processes
-  std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed
-  bool fix_applied = false;                  // the hook changed a loader as it was asked to
-  std::string fix_refused;                   // why it did not
-  std::string fix_limited;                   // why a loader got less than was asked for
+  std::vector<std::string> remarks;            // what could not be read or measured
+  bool failed = false;                         // the job of a run, which ended otherwise than by 0
+  std::string framework;                       // without PyTorch: "JAX", "TensorFlow"; else empty
+  std::string no_steps;                        // of a run without a step: why; one of the remarks
+  std::string run_dir;                         // empty: a trace
+  predict::CalibrationText workers;            // what the hook measured of worker processes
+  std::vector<predict::CpuReading> job_cpu;    // of a run: while it was observed
+  bool fix_applied = false;                    // the hook changed a loader as it was asked to
+  std::string fix_refused;                     // why it did not
+  std::string fix_limited;                     // why a loader got less than was asked for
+  std::optional<position::Position> position;  // of a run, under this machine's roofs
 };
 
 /// Reads a run directory and diagnoses it. Predictions are those that its store keeps, made with

@@ -7,6 +7,7 @@
 #include "cli/terminal.h"
 #include "report/html/page.h"
 #include "report/json.h"
+#include "report/roofs/roofline_text.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
 #include "report/text/tried_predictions.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string json;
   bool verbose = false;
   bool predictions = false;
+  bool limits = false;
 };
 
 constexpr const char* kRuns = "runs";  // where `unstarve run` puts them
@@ -37,6 +39,18 @@ Status report_predictions(const std::string& folder) {
   if (!tried) return forward_error(tried);
   write_text(Stream::kOut,
              report::render_tried_predictions(*tried, report_options(Stream::kOut, false)));
+  return {};
+}
+
+/// The run's roofline alone.
+Status report_limits(const report::Report& shown) {
+  if (!shown.position) {
+    return fail(ErrorCode::kNotFound,
+                "nothing to place under this machine's roofs: it is no run whose steps were timed "
+                "and whose GPU was recorded");
+  }
+  write_text(Stream::kOut,
+             report::roofline_text(*shown.position, report_options(Stream::kOut, false)));
   return {};
 }
 
@@ -62,6 +76,7 @@ Status report_run(const Options& options) {
       return written;
     }
   }
+  if (options.limits) return report_limits(shown);
   if (options.json.empty() && options.html.empty()) {
     write_text(Stream::kOut,
                report::render_text(shown, report_options(Stream::kOut, options.verbose)));
@@ -82,6 +97,12 @@ void add_report_command(CommandLine& line, CommandContext& context) {
   const Option json =
       command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
+  command
+      .flag("--limits", options->limits,
+            "show where the run lies under this machine's roofs, as `unstarve limits` measured "
+            "them: a roofline in the terminal")
+      .excludes(html)
+      .excludes(json);
   command
       .flag("--predictions", options->predictions,
             "the predictions that were tried in a folder of runs (RUN; default: runs), and what "

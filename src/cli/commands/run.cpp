@@ -45,6 +45,7 @@ struct Options {
   bool fix = false;
   bool verbose = false;
   bool no_live = false;
+  bool flops = false;
   double trial_seconds = 60;
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
@@ -127,6 +128,7 @@ void watch(const Options& options, const std::string& run_dir, trial::Emulation*
   job.run_dir = run_dir;
   job.stage = options.stage;
   job.emulation = emulation;
+  if (options.flops) job.environment.emplace_back("UNSTARVE_FLOPS", "1");
   std::optional<EmulationNotes> notes;
   if (emulation != nullptr) notes.emplace(*emulation);
   const SteadyClock clock;
@@ -257,6 +259,11 @@ void add_run_command(CommandLine& line, CommandContext& context) {
                    "run the job several times for --trial-seconds each: as it is, then with each "
                    "remedy that needs no change of its code, and compare");
   fix.excludes(run_id);
+  command
+      .flag("--flops", options->flops,
+            "count the floating-point operations of one step, the sixth, for the job's place under "
+            "this machine's roofs (--verbose, --html; `unstarve limits` measures them)")
+      .excludes(fix);
   command
       .option("--trial-seconds", options->trial_seconds,
               "length of a trial after its first step (with --fix; 0: to the job's end)")

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/emulated/profile/profile.h"
 #include "limits/gemm/torch_gemm.h"
 #include "limits/gpu/cuda_driver.h"
+#include "limits/gpu/data_sheet.h"
 #include "limits/gpu/gpu_state.h"
 #include "limits/gpu/gpu_work.h"
 #include "limits/repeats.h"
@@ -23,26 +23,6 @@ constexpr double kTransferShare = 0.4;
 constexpr double kMemoryShare = 0.1;
 constexpr double kLaunchShare = 0.1;
 constexpr double kGemmShare = 0.4;
-
-/// What the vendor's data sheet says of this GPU, where we have it: the profiles that are emulated
-/// bear the real ones' names.
-std::optional<emulated::PeakRates> data_sheet(const std::string& name) {
-  for (const std::string& profile_name : emulated::profile_names()) {
-    const auto profile = emulated::find_profile(profile_name);
-    if (!profile) continue;
-    if (profile->device_name == name || profile->device_name == "Emulated " + name) {
-      return profile->peak;
-    }
-  }
-  return std::nullopt;
-}
-
-double gemm_peak(const emulated::PeakRates& peak, const std::string& dtype) {
-  if (dtype == "float32") return peak.f32_flops;
-  if (dtype == "tf32") return peak.tf32_tensor_flops;
-  if (dtype == "float8") return peak.f8_tensor_flops;
-  return peak.f16_tensor_flops;
-}
 
 /// One of the machine's GPUs, and how long it may take; `python` has the torch that multiplies.
 struct GpuTask {

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/io/read.h"
 #include "base/io/write.h"
@@ -18,6 +20,7 @@ namespace unstarve::limits {
 namespace {
 
 constexpr std::size_t kMostBytes = 8U << 20;
+constexpr std::size_t kMostMachines = 256;
 
 }  // namespace
 
@@ -38,6 +41,26 @@ Result<LimitsDocument> LimitsStore::load(const std::string& key, bool modelled) 
   if (folder_.empty() || !files_.exists(path)) {
     return fail(ErrorCode::kNotFound, "nothing is kept of this machine ({})", path);
   }
+  return load_file(path);
+}
+
+std::vector<LimitsDocument> LimitsStore::load_all() const {
+  std::vector<std::string> paths;
+  std::error_code failed;
+  for (auto entry = std::filesystem::directory_iterator(folder_, failed);
+       !failed && entry != std::filesystem::directory_iterator() && paths.size() < kMostMachines;
+       entry.increment(failed)) {
+    if (entry->path().extension() == ".json") paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<LimitsDocument> all;
+  for (const std::string& path : paths) {
+    if (auto document = load_file(path)) all.push_back(std::move(*document));
+  }
+  return all;
+}
+
+Result<LimitsDocument> LimitsStore::load_file(const std::string& path) const {
   const auto opened = io::open_regular(files_, path, O_RDONLY);
   if (!opened) return fail_again(opened.error(), fmt::format("cannot read {}", path));
   const auto text = io::read_text(files_, path, kMostBytes);

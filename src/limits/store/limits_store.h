@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/io/files.h"
 #include "base/result.h"
@@ -25,10 +26,13 @@ class LimitsStore {
   std::string path_of(const std::string& key, bool modelled) const;
   /// kNotFound where there is none, kCorruptData where it is no such file.
   Result<LimitsDocument> load(const std::string& key, bool modelled) const;
+  /// Those of all machines that can be read, at most some hundreds.
+  std::vector<LimitsDocument> load_all() const;
   /// Replaces the machine's file: who reads it finds all of the old or all of the new.
   Status save(const LimitsDocument& document) const;
 
  private:
+  Result<LimitsDocument> load_file(const std::string& path) const;
   io::Files& files_;
   std::string folder_;
 };

@@ -49,6 +49,10 @@ TEST(LimitsStore, KeepsWhatItIsGiven) {
   ASSERT_EQ(loaded->known.roofs.size(), 1U);
   EXPECT_EQ(loaded->known.roofs[0].conditions, document.known.roofs[0].conditions);
   EXPECT_EQ(loaded->known.roofs[0].value, 2e10);
+  const auto all = store.load_all();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].machine.cpu_model, "A CPU");
+  EXPECT_TRUE(LimitsStore(files, folder.path() + "/none").load_all().empty());
   // What an emulated GPU does lies elsewhere.
   EXPECT_EQ(store.load(key, true).error().code, ErrorCode::kNotFound);
 }

@@ -11,6 +11,7 @@
 #include "report/html/assets.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
+#include "report/testing/sample_position.h"
 #include "report/testing/sample_report.h"
 
 namespace unstarve::report {
@@ -151,6 +152,10 @@ TEST(Page, IsWrittenForTheBrowserTests) {
   Report plain = sample::report();
   plain.verification.clear();
   plain.utilization.resize(1);
+  plain.position = sample::placed();
+  Report hostile = sample::hostile_report();
+  hostile.position = sample::placed();
+  hostile.position->notes = {"</p><script>alert(1)</script>"};
   Report several = sample::report();
   several.utilization = {long_series(), sample::report().utilization[2]};
   several.diagnosis.devices.push_back(several.diagnosis.devices[0]);
@@ -163,7 +168,7 @@ TEST(Page, IsWrittenForTheBrowserTests) {
   const std::pair<const char*, Report> pages[] = {{"verified", sample::report()},
                                                   {"diagnosis", plain},
                                                   {"several", several},
-                                                  {"hostile", sample::hostile_report()},
+                                                  {"hostile", hostile},
                                                   {"bare", bare}};
   for (const auto& [name, report] : pages) {
     std::ofstream(std::string(folder) + "/" + name + ".html") << render_html(report);

@@ -18,6 +18,7 @@ std::string text_findings(const Report& report, const TextOptions& options);
 std::string text_ranks(const Report& report, const TextOptions& options);
 std::string text_hints(const Report& report, const TextOptions& options);
 std::string text_utilization(const Report& report, const TextOptions& options);
+std::string text_roofs(const Report& report, const TextOptions& options);
 std::string text_comparison(const Report& report, const TextOptions& options);
 std::string text_not_observed(const Report& report, const TextOptions& options);
 std::string text_unseen(const Report& report, const TextOptions& options);

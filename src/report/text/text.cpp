@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/headline.h"
+#include "report/roofs/position_text.h"
 #include "report/text/sections.h"
 #include "report/words.h"
 
@@ -151,6 +152,10 @@ std::string text_own_cost(const Report& report, const TextOptions& options) {
   return text;
 }
 
+std::string text_roofs(const Report& report, const TextOptions& options) {
+  return report.position ? position_text(*report.position, options) : std::string();
+}
+
 namespace {
 
 std::string text_utilization_tried(const Report& report, const TextOptions& options) {
@@ -159,9 +164,9 @@ std::string text_utilization_tried(const Report& report, const TextOptions& opti
 
 using Section = std::string (*)(const Report& report, const TextOptions& options);
 
-constexpr std::array<Section, 10> kSections = {
-    text_verdict,     text_partition,  text_ranks,        text_findings, text_hints,
-    text_utilization, text_comparison, text_not_observed, text_unseen,   text_own_cost};
+constexpr std::array<Section, 11> kSections = {
+    text_verdict,     text_partition,  text_roofs,        text_ranks,  text_findings, text_hints,
+    text_utilization, text_comparison, text_not_observed, text_unseen, text_own_cost};
 
 // Where something was tried, the comparison is what the reader waits for.
 constexpr std::array<Section, 3> kBriefSections = {text_brief, text_utilization_tried,

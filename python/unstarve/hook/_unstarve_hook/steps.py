@@ -9,6 +9,7 @@ from typing import Any
 
 from . import blocking, cupti, describe, timeline
 from .events import ALLOCATOR
+from .flops import COUNTER
 from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
@@ -77,6 +78,7 @@ class Steps:
         index, self._batches = self._batches, self._batches + 1
         self._held_back.append((start, end_ns, index, samples))
         ALLOCATOR.after_step(end_ns)
+        COUNTER.after_step(index, samples)
         if self._batches < _BATCHES_OF_ONE_STEP:
             return
         self.finish()
@@ -120,6 +122,7 @@ class Steps:
         self._samples.clear()
         RECORDER.record(STEP, start, end_ns, index, samples, _OPTIMIZER)
         ALLOCATOR.after_step(end_ns)
+        COUNTER.after_step(index, samples)
         self._look_at_device(index)
 
     def _look_at_device(self, index: int) -> None:

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <ctime>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "report/roofs/position_words.h"
 
 namespace unstarve::cli {
 
@@ -37,7 +37,7 @@ std::vector<RoofLine> lines_of(const std::vector<limits::Roof>& roofs) {
   for (const limits::Roof& roof : roofs) {
     const std::string stem = roof.name.substr(0, roof.name.rfind('.'));
     std::string value =
-        fmt::format("{} {}", label_of(roof.name), roof_value(roof.value, roof.unit));
+        fmt::format("{} {}", label_of(roof.name), report::rate_text(roof.value, roof.unit));
     if (roof.spread_ratio > kSaidSpread) {
       value += fmt::format(" (spread {:.0f} %)", 100 * roof.spread_ratio);
     }
@@ -79,19 +79,6 @@ std::string machine_line(const limits::LimitsDocument& document) {
 }
 
 }  // namespace
-
-std::string roof_value(double value, const std::string& unit) {
-  if (unit == "images/s") return fmt::format("{:.0f} images/s", value);
-  constexpr std::array<std::pair<double, const char*>, 5> kScales = {
-      {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
-  const auto scale = std::find_if(kScales.begin(), kScales.end() - 1,
-                                  [value](const auto& each) { return value >= each.first; });
-  std::string word = unit;
-  if (unit == "bytes/s") word = "B/s";
-  if (unit == "flop/s") word = "FLOP/s";
-  if (unit == "1/s") word = "/s";
-  return fmt::format("{:.3g} {}{}", value / scale->first, scale->second, word);
-}
 
 std::string limits_text(const limits::LimitsDocument& document,
                         const report::TextOptions& options) {

@@ -11,7 +11,4 @@ namespace unstarve::cli {
 /// values, what is absent and why, and what disturbed.
 std::string limits_text(const limits::LimitsDocument& document, const report::TextOptions& options);
 
-/// "38.2 GB/s", "1,230 images/s", "2.1 TFLOP/s".
-std::string roof_value(double value, const std::string& unit);
-
 }  // namespace unstarve::cli

@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/html/page.h"
+#include "report/json.h"
+#include "report/roofs/position_text.h"
+#include "report/roofs/roofline_axes.h"
+#include "report/roofs/roofline_text.h"
+#include "report/testing/sample_position.h"
+#include "report/testing/sample_report.h"
+#include "report/text/text.h"
+
+namespace unstarve::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using sample::placed;
+
+TEST(Roofs, ATableHasALineForEachTermAndOneForWhatIsAbsent) {
+  const std::string text = position_text(placed(), TextOptions{});
+  EXPECT_THAT(text, HasSubstr("A step takes 20.0 ms, at least 8.0 ms of it for copies to GPU."));
+  EXPECT_THAT(text, HasSubstr("4.0 ms  20.0 %  1 TFLOP under 250 TFLOP/s (measured)"));
+  EXPECT_THAT(text, HasSubstr("launches: not measured on this machine: `unstarve limits`"));
+  EXPECT_THAT(text, HasSubstr("MFU 16.0 % of the specification; 20.0 % of what products reach"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 8);
+  Report report = sample::report();
+  EXPECT_THAT(render_text(report, {.verbose = true}), Not(HasSubstr("Under the roofs")));
+  report.position = placed();
+  EXPECT_THAT(render_text(report, {.verbose = true}), HasSubstr("Under the roofs"));
+  EXPECT_THAT(render_text(report, {}), Not(HasSubstr("Under the roofs")));
+}
+
+TEST(Roofs, TheJobsPointLiesWhereItsFiguresPutIt) {
+  const position::Position position = placed();  // 50 TFLOP/s at 100 FLOP a byte
+  const RooflineAxes axes = roofline_axes(position, 3);
+  ASSERT_EQ(axes.plateaus.size(), 1U);
+  EXPECT_DOUBLE_EQ(axes.plateaus[0].ridge, 125);
+  EXPECT_DOUBLE_EQ(axes.low_x, 10);
+  EXPECT_DOUBLE_EQ(axes.high_x, 1e4);
+  EXPECT_NEAR(axes.x(100), 1.0 / 3, 1e-9);
+  EXPECT_DOUBLE_EQ(axes.low_y, 1e12);
+  EXPECT_DOUBLE_EQ(axes.high_y, 1e15);
+  const std::string plot = roofline_text(position, TextOptions{});
+  EXPECT_LE(std::count(plot.begin(), plot.end(), '\n'), 20);
+  EXPECT_THAT(plot, HasSubstr("O the job: 50 TFLOP/s at 100 FLOP a byte"));
+  EXPECT_THAT(plot, HasSubstr("- bfloat16: 250 TFLOP/s (measured), from 125 FLOP a byte on"));
+  // 1.7 of 3 decades up is 0.57 of the height: the row 4.3 from the top, of 0 to 10.
+  std::size_t row = 0;
+  std::istringstream lines(plot);
+  for (std::string line; std::getline(lines, line); ++row) {
+    if (const std::size_t at = line.find('O', 13); line.find('|') == 12 && at != line.npos) {
+      EXPECT_EQ(row, 1U + 4U);
+      EXPECT_EQ(at - 13, 21U) << "a third of 64 columns";
+    }
+  }
+}
+
+TEST(Roofs, WithoutAPointThePlotSaysWhy) {
+  const position::Position refused = placed(0.001);
+  const std::string plot = roofline_text(refused, TextOptions{});
+  EXPECT_THAT(plot, HasSubstr("refused as wrong"));
+  position::Position unknown = placed();
+  unknown.roofs = {};
+  EXPECT_THAT(roofline_text(unknown, TextOptions{}), HasSubstr("`unstarve limits`"));
+}
+
+TEST(Roofs, TheJsonHasTermsWithTheirRoofsOrTheReason) {
+  Report report = sample::report();
+  report.position = placed();
+  const auto json = nlohmann::json::parse(to_json(report, false)).at("position");
+  EXPECT_EQ(json.at("bound"), "h2d");
+  EXPECT_NEAR(json.at("terms")[0].at("least_us").get<double>(), 4000, 1e-6);
+  EXPECT_EQ(json.at("terms")[0].at("roof").at("source"), "measured");
+  EXPECT_EQ(json.at("terms")[3].at("absent"), "not_observed");
+  EXPECT_THAT(json.at("terms")[3].at("reason").get<std::string>(), HasSubstr("unstarve limits"));
+  EXPECT_NEAR(json.at("mfu").at("specification").get<double>(), 1 / 0.020 / 312, 1e-9);
+  EXPECT_EQ(json.at("flops").at("by_dtype").at("bfloat16"), 1e12);
+}
+
+TEST(Roofs, ThePageHasThePlotAndTrustsNoName) {
+  Report report = sample::report();
+  EXPECT_THAT(render_html(report), Not(HasSubstr("svg class=\"roofline\"")));
+  report.position = placed();
+  report.position->notes = {"<b>"};
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("svg class=\"roofline\""));
+  EXPECT_THAT(page, HasSubstr("class=\"job\""));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;"));
+}
+
+}  // namespace
+}  // namespace unstarve::report

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "position/position.h"
+
+namespace unstarve::report::sample {
+
+/// 20 ms a step with 1 TFLOP of bfloat16 under 250 TFLOP/s, 10 GB of operands.
+inline position::Position placed(double step_s = 0.020) {
+  position::StepWork work;
+  work.step_s = step_s;
+  work.h2d_bytes = 200e6;
+  work.launches = 300.0;
+  work.loader_cpu_s = 0.010;
+  work.cores = 2.0;
+  work.flops.device = "cuda";
+  work.flops.by_dtype = {{"bfloat16", 1e12}};
+  work.flops.operand_bytes = 10e9;
+  work.flops.beyond_cache_bytes = 8e9;
+  using position::RoofSource;
+  position::KnownRoofs roofs;
+  roofs.products = {{"bfloat16", {"gpu.0.gemm.bfloat16", 250e12, "flop/s", RoofSource::kMeasured}}};
+  roofs.product_specs = {
+      {"bfloat16", {"data sheet", 312e12, "flop/s", RoofSource::kSpecification}}};
+  roofs.memory = position::UsedRoof{"gpu.0.hbm.copy", 2e12, "bytes/s", RoofSource::kMeasured};
+  roofs.h2d = position::UsedRoof{"gpu.0.h2d.pinned", 25e9, "bytes/s", RoofSource::kMeasured};
+  return *position::place(work, roofs, "NVIDIA <A100>", false);
+}
+
+}  // namespace unstarve::report::sample

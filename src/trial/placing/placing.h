@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "diagnose/partition/partition.h"
+#include "diagnose/signals/signals.h"
+#include "position/position.h"
+#include "trace/run_reader.h"
+
+namespace unstarve::trial {
+
+/// Where a run's job lies under the roofs that `unstarve limits` kept of this machine: the rank and
+/// the device that its diagnosis speaks of. None where no step was timed, or no GPU's
+/// activity was recorded. The roofs of
+/// another machine than the run's say nothing of it, and are left out.
+std::optional<position::Position> place_run(const trace::RunReader& run,
+                                            const diagnose::PartitionedJob& job,
+                                            const diagnose::Signals& signals);
+
+}  // namespace unstarve::trial
