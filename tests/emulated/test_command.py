@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -254,7 +255,9 @@ def test_a_function_that_is_not_emulated_is_named() -> None:
     assert "the job called cuFileRead (libcufile.so.0), which is not emulated" in done.stderr
 
 
-def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
+def test_fixes_are_tried_on_emulated_gpus(
+    tmp_path: Path, not_beside_neighbours: Callable[[bool], None]
+) -> None:
     job = tmp_path / "train.py"
     job.write_text(TRAINING.replace("step == 40", "step == 400"))
     result = tmp_path / "run.json"
@@ -264,7 +267,9 @@ def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    tried = json.loads(result.read_text())["verification"]
+    found = json.loads(result.read_text())
+    not_beside_neighbours(any(one["detail"] == "busy_neighbour" for one in found["findings"]))
+    tried = found["verification"]
     assert "more_workers" in [each["remedy"] for each in tried]
 
 

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,10 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["partition"] == found["partition"]
 
 
-def test_the_slow_stage_of_our_own_loader_is_named(tmp_path: Path) -> None:
+@pytest.mark.real_time
+def test_the_slow_stage_of_our_own_loader_is_named(
+    tmp_path: Path, not_beside_neighbours: Callable[[bool], None]
+) -> None:
     out = tmp_path / "r"
     folder = tmp_path / "data" / "photo"
     folder.mkdir(parents=True)
@@ -183,6 +187,7 @@ def test_the_slow_stage_of_our_own_loader_is_named(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "d.json").read_text())
     finding = found["findings"][0]
+    not_beside_neighbours(finding["detail"] == "busy_neighbour")
     assert (finding["cause"], finding["detail"]) == ("input_wait", "decode_cpu")
     (shares,) = [line for line in finding["evidence"] if line.startswith("unstarve's loader")]
     assert "(1 thread): decode: " in shares

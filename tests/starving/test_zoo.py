@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -185,12 +186,13 @@ def test_a_step_is_timed_behind_the_warm_up() -> None:
     assert abs(measured - 0.1) < 1e-6
 
 
-def test_a_few_jobs(tmp_path: Path) -> None:
+def test_a_few_jobs(tmp_path: Path, not_beside_neighbours: Callable[[bool], None]) -> None:
     """A job that waits for data is told from one that launches too much and from a healthy one."""
     names = ("first_script", "deep_and_narrow", "on_the_gpu")
     command = [sys.executable, str(FOLDER / "run_zoo.py"), "--only", *names, "--seconds", "4"]
     done = subprocess.run([*command, "--keep", str(tmp_path)], capture_output=True, text=True)
     printed = {line.split()[0]: line for line in done.stdout.splitlines() if line}
+    not_beside_neighbours("busy_neighbour" in done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "said input_wait/" in printed["first_script"]
     assert "said launch" in printed["deep_and_narrow"]
