@@ -16,8 +16,9 @@ Result<Journal> open_journal(const TuneOptions& options) {
   std::error_code failed;
   std::filesystem::create_directories(options.folder, failed);
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + options.folder);
-  return Journal::create(options.folder, {options.command, options.arguments, options.only,
-                                          options.trial_seconds, options.parity_steps});
+  return Journal::create(options.folder,
+                         {options.command, options.arguments, options.only, options.trial_seconds,
+                          options.parity_steps, options.gpu});
 }
 
 /// Passes on what a search says, and tells the trials which levers there are.
@@ -40,6 +41,12 @@ class Introduced final : public SearchListener {
 };
 
 }  // namespace
+
+Result<std::string> emulated_by(const std::string& folder) {
+  const auto journal = Journal::open(folder);
+  if (!journal) return forward_error(journal);
+  return journal->head().gpu;
+}
 
 Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
                         SearchListener& listener, std::optional<int>& told) {

@@ -23,8 +23,12 @@ struct TuneOptions {
   double trial_seconds = 8;  // of each after its first step
   int parity_steps = 20;     // whose losses are recorded
   trial::Emulation* emulation = nullptr;
+  std::string gpu;  // what that emulates, for a search that goes on
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };
+
+/// Which GPU the search in `folder` emulates; empty: none. Errors: those of the journal.
+Result<std::string> emulated_by(const std::string& folder);
 
 /// Runs the job again and again with levers and without, and says which are worth it. Where a
 /// signal ended it, `told` is that one. Errors: kInvalidArgument, those of search(), those of the

@@ -38,6 +38,14 @@ def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
     assert "all losses are zero" in bf16["why"]
     assert found["baseline"]["device"] == "cuda" and found["best"]["changes"] == []
 
+    resumed = [str(UNSTARVE), "tune", "--resume", "r", "--json", "again.json"]
+    done = run_to_its_end(resumed, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "emulating 1 x NVIDIA A100" in done.stderr, "the GPU that it began with"
+    assert json.loads((tmp_path / "again.json").read_text())["trials"] == found["trials"]
+    done = run_to_its_end([*resumed, "--emulate", "t4"], dict(os.environ), 600, cwd=tmp_path)
+    assert done.returncode != 0 and "goes on as it began" in done.stderr
+
 
 # Launches take all of its time, and a sample 200 MB of the GPU's 16 GB.
 BATCHES = """

@@ -75,6 +75,11 @@ Status prepare(Options& options) {
   asked.resume = !options.resume.empty();
   if (asked.resume) {
     asked.folder = options.resume;
+    if (!options.emulation.gpu.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--emulate goes with a new search; the one in {} goes on as it began",
+                  options.resume);
+    }
   } else if (asked.command.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "name the job after --, as in: unstarve tune -- python train.py");
@@ -99,7 +104,14 @@ Status present(const Options& options, const tune::TuneResult& found) {
 void tune_job(Options& options, CommandContext& context) {
   if (const Status ready = prepare(options); !ready) return report_error(context, ready.error());
   std::optional<trial::Emulation> gpus;
-  if (options.emulation.gpu.empty()) options.emulation.gpu = emulated_by_default();
+  if (options.tune.resume) {
+    auto gpu = tune::emulated_by(options.tune.folder);
+    if (!gpu) return report_error(context, gpu.error());
+    options.emulation.gpu = *std::move(gpu);
+  } else if (options.emulation.gpu.empty()) {
+    options.emulation.gpu = emulated_by_default();
+  }
+  options.tune.gpu = options.emulation.gpu;
   if (!options.emulation.gpu.empty()) {
     auto made = begin_emulation(context, options.emulation, options.tune.command);
     if (!made) return report_error(context, made.error());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace unstarve::tune {
@@ -80,6 +81,28 @@ TEST(BatchPlan, SmallBatchesAreNotAligned) {
   Job job{saturating};
   job.sample_bytes = 6000 * kMiB;  // six fit
   EXPECT_EQ(job.best(2), 6);
+}
+
+// Lightning's power search answers its upper bound without having run it.
+TEST(BatchPlan, NeverNamesASizeThatWasNotMeasured) {
+  for (const std::int64_t start : {1, 5, 16, 100}) {
+    Job job{saturating};
+    const std::int64_t best = job.best(start);
+    job.tried.push_back(start);
+    EXPECT_NE(std::find(job.tried.begin(), job.tried.end(), best), job.tried.end()) << start;
+  }
+}
+
+// A fit without an intercept (a straight line of the logarithms) puts the limit at 3,324 for what a
+// YOLO took: 0.285 GB with one image, 1.197 GB with sixteen (ultralytics, issue 1451).
+TEST(BatchPlan, WhatAJobTakesBesideItsSamplesIsNotMultiplied) {
+  const auto point = [](std::int64_t size, double gb) {
+    return BatchPoint{size, true, 1e-3, static_cast<std::int64_t>(gb * 1e9)};
+  };
+  BatchPlan plan(point(1, 0.285), static_cast<std::int64_t>(0.6 * 23.7e9));
+  EXPECT_FALSE(plan.largest_by_model()) << "one size tells no slope";
+  plan.add(point(16, 1.197));
+  EXPECT_NEAR(static_cast<double>(*plan.largest_by_model()), 230, 5);
 }
 
 TEST(BatchPlan, AlwaysEnds) {

@@ -53,6 +53,22 @@ TEST(Parity, NotFiniteAndMissingLossesFail) {
   EXPECT_EQ(judge_parity(seeds(), bad, Numerics::kRounding).parity, Parity::kFailed);
 }
 
+// An absolute tolerance of 0.01 would take any of these for the same.
+TEST(Parity, SmallLossesAreHeldAgainstTheirSize) {
+  const auto scaled = [](TrialResult result, double by) {
+    for (double& loss : result.losses) loss *= by;
+    for (double& norm : result.gradient_norms) norm *= by;
+    return result;
+  };
+  const ParityBaseline small = {scaled(recorded(0), 1e-4),
+                                scaled(recorded(0), 1e-4),
+                                {scaled(recorded(0.01), 1e-4), scaled(recorded(-0.01), 1e-4)}};
+  EXPECT_EQ(judge_parity(small, scaled(recorded(0), 1.3e-4), Numerics::kRounding).parity,
+            Parity::kFailed);
+  EXPECT_EQ(judge_parity(small, scaled(recorded(0), 1.001e-4), Numerics::kRounding).parity,
+            Parity::kOk);
+}
+
 TEST(Parity, AJobThatDiffersFromItselfAllowsThatMuch) {
   ParityBaseline unsteady = seeds();
   unsteady.same_again = recorded(0, 0.1);

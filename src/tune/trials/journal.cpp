@@ -30,7 +30,8 @@ Json head_json(const JournalHead& head) {
           {"arguments", head.arguments},
           {"only", head.only},
           {"trial_seconds", head.trial_seconds},
-          {"parity_steps", head.parity_steps}};
+          {"parity_steps", head.parity_steps},
+          {"gpu", head.gpu}};
 }
 
 Result<std::vector<std::string>> words_at(const Json& json, const char* key) {
@@ -67,6 +68,8 @@ Result<JournalHead> head_from(const Json& json) {
   }
   head.trial_seconds = seconds.get<double>();
   head.parity_steps = steps.get<int>();
+  const Json gpu = json.value("gpu", Json());
+  if (gpu.is_string()) head.gpu = gpu.get<std::string>();
   return head;
 }
 

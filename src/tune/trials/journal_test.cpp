@@ -40,7 +40,7 @@ class JournalTest : public ::testing::Test {
   }
 
   static JournalHead head() {
-    return {{"python", "train.py"}, {"batch=--b"}, {"threads"}, 3.5, 20};
+    return {{"python", "train.py"}, {"batch=--b"}, {"threads"}, 3.5, 20, "a100"};
   }
   static TrialResult result() {
     TrialResult made;
@@ -64,6 +64,7 @@ TEST_F(JournalTest, GivesBackWhatWasWritten) {
   ASSERT_TRUE(journal.has_value()) << journal.error().message;
   EXPECT_EQ(journal->head().command, head().command);
   EXPECT_EQ(journal->head().only, head().only);
+  EXPECT_EQ(journal->head().gpu, "a100");
   EXPECT_EQ(journal->trials(), 2U);
   const TrialResult* const read = journal->find("threads=1");
   ASSERT_NE(read, nullptr);
