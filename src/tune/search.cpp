@@ -9,6 +9,7 @@
 #include "tune/batch/batch_search.h"
 #include "tune/judging/memory.h"
 #include "tune/judging/speed.h"
+#include "tune/results_check.h"
 
 namespace unstarve::tune {
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
-constexpr int kSeeds = 3;
 constexpr double kHeldUp = 1.1;  // by its loader: what feeding it would gain
 
 /// A lever that was faster by itself.
@@ -52,6 +52,7 @@ class Search {
       result_.levers[index].kept = true;
       result_.kept.push_back(result_.levers[index].lever.id);
     }
+    result_.losses_remark = results_check_.remark();
     return std::move(result_);
   }
 
@@ -248,66 +249,8 @@ class Search {
       entry.proposed = true;
       entry.why = "changes the training: proposed, never accepted";
     } else {
-      return judge_results(entry, {entry.lever.id}, entry.lever.id);
+      return results_check_.judge(entry, {entry.lever.id}, entry.lever.id);
     }
-    return {};
-  }
-
-  /// Whether the job computes with `levers` what it does as it is.
-  Status judge_results(LeverResult& entry, const std::vector<std::string>& levers,
-                       const std::string& label) {
-    if (const Status based = measure_parity(); !based) return based;
-    if (!why_not_observed(parity_).empty() && entry.lever.numerics == Numerics::kExact) {
-      entry.parity = Parity::kNotNeeded;
-      return {};
-    }
-    ParityVerdict verdict = {Parity::kNotObserved, why_not_observed(parity_)};
-    if (verdict.why.empty()) {
-      auto recorded = make_parity(label + ".losses", levers, 0);
-      if (!recorded) return forward_error(recorded);
-      verdict = judge_parity(parity_, *recorded, entry.lever.numerics);
-    }
-    entry.parity = verdict.parity;
-    if (verdict.parity == Parity::kNotObserved) {
-      entry.why = "faster, but its results were not observed: " + verdict.why;
-    } else if (verdict.parity != Parity::kOk) {
-      entry.why = "other results: " + verdict.why;
-    }
-    return {};
-  }
-
-  Result<TrialResult> make_parity(const std::string& label, const std::vector<std::string>& levers,
-                                  int seed) {
-    TrialRequest request;
-    request.label = label;
-    request.levers = levers;
-    request.parity_seed = seed;
-    return make(std::move(request));
-  }
-
-  /// Once, when it is first needed.
-  Status measure_parity() {
-    if (parity_known_) return {};
-    auto same = make_parity("losses", {}, 0);
-    if (!same) return forward_error(same);
-    parity_.same = *std::move(same);
-    parity_.same_again = parity_.same;
-    if (why_not_observed(parity_).empty()) {
-      auto again = make_parity("losses.again", {}, 0);
-      if (!again) return forward_error(again);
-      parity_.same_again = *std::move(again);
-      for (int seed = 1; seed < kSeeds; ++seed) {
-        auto other = make_parity(fmt::format("losses.seed{}", seed), {}, seed);
-        if (!other) return forward_error(other);
-        parity_.other_seeds.push_back(*std::move(other));
-      }
-    }
-    parity_known_ = true;
-    result_.losses_remark = parity_.same.losses == parity_.same_again.losses
-                                ? "two runs of one seed have the same losses"
-                                : "two runs of one seed differ in their losses";
-    if (const std::string why = why_not_observed(parity_); !why.empty())
-      result_.losses_remark = why;
     return {};
   }
 
@@ -370,7 +313,7 @@ class Search {
       return {};
     }
     LeverResult together = entry;
-    if (const Status done = judge_results(together, ids(more), label); !done) return done;
+    if (const Status done = results_check_.judge(together, ids(more), label); !done) return done;
     if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
       entry.why = "faster by itself; together: " + together.why;
       return {};
@@ -478,8 +421,7 @@ class Search {
   std::vector<double> as_it_is_s_;  // mean steps of the job's runs as it is, in their order
   TrialResult opening_;             // the last run of the job as it is
   TrialResult with_kept_;           // the last run with what is kept
-  ParityBaseline parity_;
-  bool parity_known_ = false;
+  ResultsCheck results_check_{[this](TrialRequest request) { return make(std::move(request)); }};
 };
 
 }  // namespace

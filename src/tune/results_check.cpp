@@ -1,0 +1,70 @@
+#include "tune/results_check.h"
+
+#include <fmt/format.h>
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr int kSeeds = 3;
+
+}  // namespace
+
+Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& levers,
+                           const std::string& label) {
+  if (const Status based = measure_baseline(); !based) return based;
+  ParityVerdict verdict = {Parity::kNotObserved, why_not_observed(baseline_)};
+  if (!verdict.why.empty() && entry.lever.numerics == Numerics::kExact) {
+    entry.parity = Parity::kNotNeeded;
+    return {};
+  }
+  if (verdict.why.empty()) {
+    auto recorded = make(label + ".losses", levers, 0);
+    if (!recorded) return forward_error(recorded);
+    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics);
+  }
+  entry.parity = verdict.parity;
+  if (verdict.parity == Parity::kNotObserved) {
+    entry.why = "faster, but its results were not observed: " + verdict.why;
+  } else if (verdict.parity != Parity::kOk) {
+    entry.why = "other results: " + verdict.why;
+  }
+  return {};
+}
+
+Result<TrialResult> ResultsCheck::make(const std::string& label,
+                                       const std::vector<std::string>& levers, int seed) {
+  TrialRequest request;
+  request.label = label;
+  request.levers = levers;
+  request.parity_seed = seed;
+  return make_(std::move(request));
+}
+
+Status ResultsCheck::measure_baseline() {
+  if (is_measured_) return {};
+  auto same = make("losses", {}, 0);
+  if (!same) return forward_error(same);
+  baseline_.same = *std::move(same);
+  baseline_.same_again = baseline_.same;
+  if (why_not_observed(baseline_).empty()) {
+    auto again = make("losses.again", {}, 0);
+    if (!again) return forward_error(again);
+    baseline_.same_again = *std::move(again);
+    for (int seed = 1; seed < kSeeds; ++seed) {
+      auto other = make(fmt::format("losses.seed{}", seed), {}, seed);
+      if (!other) return forward_error(other);
+      baseline_.other_seeds.push_back(*std::move(other));
+    }
+  }
+  is_measured_ = true;
+  remark_ = why_not_observed(baseline_);
+  if (remark_.empty()) {
+    remark_ = baseline_.same.losses == baseline_.same_again.losses
+                  ? "two runs of one seed have the same losses"
+                  : "two runs of one seed differ in their losses";
+  }
+  return {};
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tune/judging/parity.h"
+#include "tune/tune_result.h"
+
+namespace unstarve::tune {
+
+/// Runs the job for its losses, and says whether it computes with levers what it does without. The
+/// job as it is runs for that when it is first needed: twice with its own seed, and with others.
+class ResultsCheck {
+ public:
+  using Make = std::function<Result<TrialResult>(TrialRequest)>;
+  explicit ResultsCheck(Make make) : make_(std::move(make)) {}
+
+  /// Fills in the parity, and why the lever may not be kept, where it may not. `label` begins the
+  /// names of its trials. Errors: those of `make`.
+  Status judge(LeverResult& entry, const std::vector<std::string>& levers,
+               const std::string& label);
+  /// What the job's own runs told, in words; empty: there were none.
+  const std::string& remark() const { return remark_; }
+
+ private:
+  Status measure_baseline();
+  Result<TrialResult> make(const std::string& label, const std::vector<std::string>& levers,
+                           int seed);
+
+  Make make_;
+  ParityBaseline baseline_;
+  std::string remark_;
+  bool is_measured_ = false;
+};
+
+}  // namespace unstarve::tune
