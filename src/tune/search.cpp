@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
-constexpr double kHeldUp = 1.1;  // by its loader: what feeding it would gain
 
 /// A lever that was faster by itself.
 struct Winner {
@@ -138,7 +137,7 @@ class Search {
 
   /// Whether a lever that gained nothing would, if the loader kept up.
   Status judge_when_fed(LeverResult& entry) {
-    const bool held_up = result_.when_fed && result_.when_fed->low > kHeldUp;
+    const bool held_up = result_.when_fed && result_.when_fed->low > kHeldUpByLoader;
     if (!held_up || entry.lever.hook.empty() || entry.speedup->high < 1) return {};
     const std::string label = entry.lever.id + ".fed";
     auto with = make_when_fed(label, {entry.lever.id});

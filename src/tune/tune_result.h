@@ -30,6 +30,9 @@ struct LeverResult {
   std::string why;
 };
 
+/// A job that gains as much when every batch is there already is held up by its loader.
+inline constexpr double kHeldUpByLoader = 1.1;
+
 struct TuneResult {
   std::vector<LeverResult> levers;
   TrialResult baseline;

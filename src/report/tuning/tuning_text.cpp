@@ -12,7 +12,6 @@ namespace unstarve::report {
 namespace {
 
 constexpr double kNoisy = 0.1;
-constexpr double kWaitsForLoader = 1.1;
 constexpr int kGainWidth = 22;
 constexpr int kMemoryWidth = 9;
 constexpr int kParityWidth = 12;
@@ -98,7 +97,7 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     text +=
         hanging("  not tried: ", printable(lever.lever.id + ": " + lever.why, options), options);
   }
-  if (result.when_fed && result.when_fed->low > kWaitsForLoader) {
+  if (result.when_fed && result.when_fed->low > tune::kHeldUpByLoader) {
     text += hanging("",
                     fmt::format("With batches that are there already the job runs {}: its loader "
                                 "holds it up. unstarve run --fix looks for what feeds it.",

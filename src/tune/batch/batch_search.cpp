@@ -78,13 +78,17 @@ class BatchSearch {
     return {size, true, result.mean_step_s / result.samples_per_step, result.used_memory_bytes};
   }
 
+  /// How many times the batch as it is.
+  double times(std::int64_t size) const {
+    return static_cast<double>(size) / static_cast<double>(request_.argument.value);
+  }
+
   TrialRequest request_for(std::int64_t size) const {
     TrialRequest request;
     request.label = argument_lever(request_.argument, size).id;
     request.levers = request_.kept;
     request.levers.push_back(request.label);
-    const double times = static_cast<double>(size) / static_cast<double>(request_.argument.value);
-    request.times_longer = std::clamp(times, 1.0, kMostTimesLonger);  // as many steps
+    request.times_longer = std::clamp(times(size), 1.0, kMostTimesLonger);  // as many steps
     return request;
   }
 
@@ -103,9 +107,7 @@ class BatchSearch {
     } else if (!holds_as_many(size, *with)) {
       is_no_batch_ = true;
       row.why = fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
-                            with->samples_per_step,
-                            before_.samples_per_step * static_cast<double>(size) /
-                                static_cast<double>(request_.argument.value),
+                            with->samples_per_step, before_.samples_per_step * times(size),
                             request_.argument.option);
     } else {
       row.why = too_much_memory(before_, *with);
@@ -118,9 +120,8 @@ class BatchSearch {
   }
 
   bool holds_as_many(std::int64_t size, const TrialResult& with) const {
-    const double wanted = static_cast<double>(size) / static_cast<double>(request_.argument.value);
     const double held = with.samples_per_step / before_.samples_per_step;
-    return std::abs(held / wanted - 1) < kSameRatio;
+    return std::abs(held / times(size) - 1) < kSameRatio;
   }
 
   LeverResult& row_of(std::int64_t size) {
@@ -171,8 +172,7 @@ class BatchSearch {
     }
     row.why = fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
                           longer->wall_s);
-    const double times = static_cast<double>(size) / static_cast<double>(request_.argument.value);
-    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times);
+    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(size));
     return true;
   }
 

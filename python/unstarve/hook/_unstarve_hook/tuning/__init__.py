@@ -34,6 +34,6 @@ def begin(torch: ModuleType) -> None:
     if wanted.get("first_batch_again"):
         from .feeding import give_first_batches_again
 
-        give_first_batches_again(torch)
+        give_first_batches_again()
     if recorded is not None:
         recorded.watch()

@@ -7,7 +7,7 @@ from typing import Any
 from ..wrap import in_the_place_of, put
 
 
-def give_first_batches_again(torch: Any) -> None:
+def give_first_batches_again() -> None:
     """Passes are as long as before where their length is known. What is trained so is nothing: such
     a run is timed, and its results are thrown away."""
     import torch.utils.data.dataloader as module
