@@ -37,10 +37,12 @@ foreach(stand_in IN LISTS stand_ins ITEMS unstarve_emulated_gpu unstarve_redirec
             LIBRARY DESTINATION "${package_folder}/lib/emulated" COMPONENT unstarve)
   endif()
 endforeach()
-# What the CUDA driver loads into a job to record it.
-if(TARGET unstarve_cupti)
-  install(TARGETS unstarve_cupti LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
-endif()
+# What the CUDA driver and the hook load into a job.
+foreach(library unstarve_cupti unstarve_looks_library)
+  if(TARGET ${library})
+    install(TARGETS ${library} LIBRARY DESTINATION "${package_folder}/lib" COMPONENT unstarve)
+  endif()
+endforeach()
 install(FILES examples/train.py examples/train_image_loader.py
         DESTINATION "${package_folder}/demo" COMPONENT unstarve)
 install(DIRECTORY tests/data/photos DESTINATION "${package_folder}/demo" COMPONENT unstarve)

@@ -5,7 +5,8 @@
 
 The loop is the worst there is for it: pure Python, which gives its lock away only when asked, 40
 frames deep. Stretches of a second with and without looks alternate in one process, and the pairs
-give the difference. Run it on a machine that does nothing else.
+give the difference. UNSTARVE_LOOKS_LIBRARY=none leaves out the library by which looks see pure
+Python. Run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOK = ROOT / "python" / "unstarve" / "hook"
+LIBRARY = ROOT / "build/release/lib/libunstarve_looks.so"
 DEEP = 40
 
 
@@ -78,7 +80,12 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "rings").mkdir()
-        env = {**os.environ, "UNSTARVE_RUN_DIR": folder, "PYTHONPATH": str(HOOK)}
+        env = {
+            "UNSTARVE_LOOKS_LIBRARY": str(LIBRARY),
+            **os.environ,
+            "UNSTARVE_RUN_DIR": folder,
+            "PYTHONPATH": str(HOOK),
+        }
         command = [sys.executable, __file__, "--pairs", str(args.pairs)]
         sys.exit(subprocess.run(command, env=env).returncode)
 

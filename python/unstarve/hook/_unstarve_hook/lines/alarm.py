@@ -1,0 +1,141 @@
+"""What the thread that looks waits with, and what the main thread says it did when the wait ended.
+
+A look by another thread takes Python's lock, which the running thread gives away in an operation;
+of pure Python the look then finds the operation behind it. Our library (src/observe/inside/looks)
+waits without the lock. When the wait is over, it has Python ask whoever runs what it does (from
+Python 3.12 on), or give the lock away at once (before). Where the library is not, the wait is a
+lock's, and looks come when they come.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+import threading
+from time import monotonic_ns
+from typing import Any
+
+from .stacks import Facts
+
+_VARIABLE = "UNSTARVE_LOOKS_LIBRARY"
+_HOOK = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_INSTALLED = os.path.join(os.path.dirname(_HOOK), "lib", "libunstarve_looks.so")
+#: Of Python's C interface, in the order of `UnstarvePython` (looks.h).
+_FUNCTIONS = (
+    "Py_AddPendingCall", "_PyEval_AddPendingCall", "_PyEval_SetSwitchInterval",
+    "_PyEval_GetSwitchInterval", "PyInterpreterState_Main", "PyEval_GetFrame", "PyObject_GetAttr",
+    "PyUnicode_InternFromString", "PyList_New", "PyList_Append", "Py_IncRef", "Py_DecRef",
+    "PyErr_Clear",
+)  # fmt: skip
+
+
+def _unfit(version: tuple[int, ...]) -> set[str]:
+    """Functions that this Python lacks, or that do something else there: what was pending was told
+    the asking thread alone up to 3.12 (SIGNAL_PENDING_CALLS in Python/ceval_gil.c), and from 3.12
+    on the interval belongs to an interpreter, which a thread without the lock has none of."""
+    private = "_PyEval_AddPendingCall"
+    interval = {"_PyEval_SetSwitchInterval", "_PyEval_GetSwitchInterval"}
+    if version < (3, 12):
+        return {private}
+    return interval if version < (3, 13) else {private, *interval}
+
+
+def main_thread() -> int:
+    """The thread that Python has do what is pending; in a forked child the one that forked."""
+    return threading.main_thread().ident or 0
+
+
+class Alarm:
+    """Of one process: a forked child makes another."""
+
+    def __init__(self) -> None:
+        self._asker: _Asker | None = None
+        self._tried = False
+
+    def begin(self) -> Any:
+        """What `wait` and `stop` take."""
+        if not self._tried:
+            self._tried = True
+            self._asker = _load()
+        if self._asker is not None:
+            return self._asker.begin()
+        lock = _thread.allocate_lock()
+        lock.acquire()
+        return lock
+
+    def stop(self, begun: Any) -> None:
+        if self._asker is not None:
+            self._asker.stop()
+        else:
+            begun.release()
+
+    def wait(self, begun: Any, delay_ns: int, threads: dict[int, int]) -> int:
+        """When the wait ended, or 0 if it was stopped. If the main thread is one of `threads`, it
+        is asked then."""
+        if self._asker is not None:
+            main = main_thread()
+            return self._asker.wait(begun, delay_ns, main if main in threads else 0)
+        due_ns = monotonic_ns() + delay_ns
+        return 0 if begun.acquire(True, delay_ns / 1e9) else due_ns
+
+    def answer(self) -> list[Facts]:
+        """The main thread's stack as it was when asked; empty where it has not answered: it is in
+        an operation that has given the lock away, and can be looked at."""
+        return self._asker.take() if self._asker is not None else []
+
+
+class _Asker:
+    """The library, of one Python."""
+
+    def __init__(self, path: str) -> None:
+        import ctypes
+
+        class Python(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_void_p) for name in (*_FUNCTIONS, "none")]
+
+        address, number = ctypes.c_void_p, ctypes.c_int64
+        free, locked = ctypes.CDLL(path), ctypes.PyDLL(path)
+        locked.unstarve_looks_new.restype = address
+        locked.unstarve_looks_take.restype = ctypes.py_object
+        free.unstarve_looks_begin.restype = number
+        free.unstarve_looks_wait.restype = number
+        unfit = _unfit(sys.version_info[:2])
+        addresses = [
+            None if name in unfit else ctypes.cast(getattr(ctypes.pythonapi, name), address).value
+            for name in _FUNCTIONS
+        ]
+        made = locked.unstarve_looks_new(ctypes.byref(Python(*addresses, id(None))))
+        if not made:
+            raise MemoryError
+        self._handle = address(made)
+        self._take = locked.unstarve_looks_take
+        self._begin = free.unstarve_looks_begin
+        self._stop = free.unstarve_looks_stop
+        self._wait = free.unstarve_looks_wait
+        self._number = number
+
+    def begin(self) -> int:
+        return int(self._begin(self._handle))
+
+    def stop(self) -> None:
+        self._stop(self._handle)
+
+    def wait(self, begun: int, delay_ns: int, thread: int) -> int:
+        numbers = (self._number(number) for number in (begun, delay_ns, thread))
+        return int(self._wait(self._handle, *numbers))
+
+    def take(self) -> list[Facts]:
+        facts = iter(self._take(self._handle))
+        return list(zip(facts, facts, facts, facts))
+
+
+def _load() -> _Asker | None:
+    """Nothing where it is not to be had: looks are as good as without it."""
+    path = os.environ.get(_VARIABLE) or _INSTALLED
+    if sys.implementation.name != "cpython" or not os.path.exists(path):
+        return None
+    try:
+        return _Asker(path)
+    except (AttributeError, ImportError, MemoryError, OSError):
+        return None
