@@ -40,12 +40,9 @@ class Judgement:
 
 
 def leading_finding(told: dict[str, Any]) -> dict[str, Any]:
-    """The one that a verdict begins with: the largest, but one with a reason before `other`."""
+    """The one that the verdict begins with; the largest where it begins with none."""
     findings = told.get("findings") or [{}]
-    explained = [f for f in findings if f["cause"] != "other" and f["share"] >= NOTICEABLE]
-    if findings[0].get("cause") == "other" and explained:
-        return dict(explained[0])
-    return dict(findings[0])
+    return dict(findings[told.get("leading_finding", 0)])
 
 
 def all_words(finding: dict[str, Any], told: dict[str, Any]) -> str:

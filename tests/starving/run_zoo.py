@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the zoo of starving jobs and says how many verdicts are right.
 
-    tests/starving/run_zoo.py                      # all; sets D and E in counts alone
+    tests/starving/run_zoo.py                      # all; sets D, E and F in counts alone
     tests/starving/run_zoo.py --set A --only few_shot
     tests/starving/run_zoo.py --measure            # also what the plants cost, into measured.json
-    tests/starving/run_zoo.py --set E --measure-only  # nothing but that, and nobody watches
+    tests/starving/run_zoo.py --set F --measure-only  # nothing but that, and nobody watches
 
 Exits 1 where the targets are missed or a job fails. See docs/starving.md.
 """
@@ -27,10 +27,11 @@ from set_b import SET_B
 from set_c import SET_C
 from set_d import SET_D
 from set_e import SET_E
+from set_f import SET_F
 
 MEASURED = FOLDER / "measured.json"
-SETS = {"A": SET_A, "B": SET_B, "C": SET_C, "D": SET_D, "E": SET_E}
-HELD_OUT = (*SET_D, *SET_E)
+SETS = {"A": SET_A, "B": SET_B, "C": SET_C, "D": SET_D, "E": SET_E, "F": SET_F}
+HELD_OUT = (*SET_D, *SET_E, *SET_F)
 Costs = dict[str, list[float]]
 
 
@@ -135,7 +136,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these jobs alone")
     parser.add_argument("--set", "--half", choices=list(SETS), help="one set alone")
     parser.add_argument(
-        "--tell", action="store_true", help="D and E job by job, as they are not for"
+        "--tell", action="store_true", help="D, E and F job by job, as they are not for"
     )
     parser.add_argument("--fix", action="store_true", help="also try the remedies")
     parser.add_argument(
