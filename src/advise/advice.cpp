@@ -6,6 +6,7 @@
 #include "advise/host_verdict.h"
 #include "advise/rank_verdict.h"
 #include "advise/verdict.h"
+#include "diagnose/findings.h"
 #include "diagnose/lines/line_words.h"
 #include "diagnose/signals/conditions.h"
 
@@ -83,10 +84,35 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situati
   return best == nullptr ? std::nullopt : std::optional<Remedy>(*best);
 }
 
+/// Of causes that are about as large, the one leads whose removal is predicted to gain clearly
+/// more: shares that are this close change places from run to run.
+std::size_t with_more_to_gain(std::size_t first, const diagnose::Diagnosis& diagnosis,
+                              const Situation& situation, const Advice& advice) {
+  std::optional<Remedy> best = leading(advice.for_findings[first], situation);
+  if (!best || !best->predicted) return first;
+  const std::size_t largest = first;
+  for (std::size_t i = largest + 1; i < diagnosis.findings.size(); ++i) {
+    const diagnose::Finding& other = diagnosis.findings[i];
+    if (!diagnose::is_about_as_large(other, diagnosis.findings[largest])) break;
+    const std::optional<Remedy> remedy = leading(advice.for_findings[i], situation);
+    if (!remedy || !displaces(*remedy, *best)) continue;
+    first = i;
+    best = remedy;
+  }
+  return first;
+}
+
+std::optional<std::size_t> leading(const diagnose::Diagnosis& diagnosis, const Situation& situation,
+                                   const Advice& advice) {
+  if (straggler_leads(diagnosis)) return finding_of_straggler(diagnosis);
+  const std::optional<std::size_t> largest = leading(diagnosis.findings);
+  if (!largest) return std::nullopt;
+  return with_more_to_gain(*largest, diagnosis, situation, advice);
+}
+
 void decide(const diagnose::Diagnosis& diagnosis, const Situation& situation, Advice& advice) {
   if (hardly_waits(diagnosis)) return;  // nothing is to be done
-  advice.leading_finding =
-      straggler_leads(diagnosis) ? finding_of_straggler(diagnosis) : leading(diagnosis.findings);
+  advice.leading_finding = leading(diagnosis, situation, advice);
   if (!advice.leading_finding) return;
   // Without records of a GPU there is nothing but the steps, and a few of them are a job's start.
   const bool run = diagnosis.input == trace::InputKind::kRun;

@@ -58,6 +58,32 @@ TEST(Leading, IsWhatHasAReasonWhereThatMatters) {
   EXPECT_FALSE(advise_on(Diagnosis()).next_remedy);
 }
 
+TEST(Leading, OfCausesAboutAsLargeTheOneWithMoreToGainLeads) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 20;
+  diagnosis.partition = diagnose::Partition{.input_wait = 0.42, .launch = 0.46};
+  diagnosis.signals.num_workers = 4;
+  diagnosis.signals.launches_per_step = 600;
+  diagnosis.findings = {finding_of("launch", 0.46), finding_of("input_wait", 0.42)};
+  diagnosis.findings[0].reasons = {"launch", "launch_bound"};
+  diagnosis.findings[1].reasons = {"input_wait", "loader_startup"};
+  const predict::Speedup little = {1.28, 1.17, 1.41};
+  const predict::Speedup much = {1.73, 1.66, 1.78};
+  const auto leads = [&diagnosis](const std::map<std::string, predict::Speedup>& gains) {
+    return advise_on(diagnosis, {}, gains).leading_finding;
+  };
+  EXPECT_EQ(leads({{"cuda_graphs_or_compile", little}, {"persistent_workers", much}}), 1U);
+  const std::string verdict =
+      advise_on(diagnosis, {}, {{"cuda_graphs_or_compile", little}, {"persistent_workers", much}})
+          .verdict;
+  EXPECT_TRUE(contains(verdict, "idle 42 % of the time because the training thread waits"));
+  EXPECT_FALSE(contains(verdict, "a reason that the recording does not hold")) << verdict;
+  EXPECT_EQ(leads({{"cuda_graphs_or_compile", much}, {"persistent_workers", little}}), 0U);
+  EXPECT_EQ(leads({{"persistent_workers", much}}), 0U) << "nobody knows what the other gains";
+  diagnosis.findings[1].share = 0.3;
+  EXPECT_EQ(leads({{"cuda_graphs_or_compile", little}, {"persistent_workers", much}}), 0U);
+}
+
 TEST(Verdict, SaysTheLineAndWhatToDoThere) {
   Diagnosis diagnosis;
   diagnosis.steps.count = 10;

@@ -74,7 +74,6 @@ std::string doubt_about_recording(const Signals& signals) {
 
 // Why the largest cause may not be the largest; empty when it stands out.
 std::string doubt_about_first(const std::vector<Finding>& findings, const Signals& signals) {
-  constexpr double kMargin = 0.2;       // of the first's share
   constexpr double kUnexplained = 0.5;  // of the first's share
   const Finding& first = findings.front();
   if (first.cause == "gpu_busy") return "";
@@ -84,7 +83,7 @@ std::string doubt_about_first(const std::vector<Finding>& findings, const Signal
   }
   if (findings.size() < 2) return "";
   const Finding& second = findings[1];
-  if (first.share - second.share >= kMargin * first.share) return "";
+  if (!is_about_as_large(second, first)) return "";
   return second.cause + " is about as large (" + percent(second.share) + ")";
 }
 
@@ -135,6 +134,11 @@ void ask_for_hints(const Signals& signals, Diagnosis& diagnosis) {
 }
 
 }  // namespace
+
+bool is_about_as_large(const Finding& second, const Finding& first) {
+  constexpr double kMargin = 0.2;  // of the first's share
+  return first.share - second.share < kMargin * first.share;
+}
 
 void conclude(const Signals& signals, Diagnosis& diagnosis) {
   ask_for_causes(signals, diagnosis);

@@ -9,4 +9,7 @@ namespace unstarve::diagnose {
 /// share, with the details that explain it; `gpu_busy` first when it applies.
 void conclude(const Signals& signals, Diagnosis& diagnosis);
 
+/// Whether the second is so large that either may be the largest: within a fifth of the first.
+bool is_about_as_large(const Finding& second, const Finding& first);
+
 }  // namespace unstarve::diagnose

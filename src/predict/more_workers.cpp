@@ -126,6 +126,15 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
   return remedy;
 }
 
+Remedy longer_queue(int workers, int prefetch_factor) {
+  Remedy remedy;
+  remedy.loader.workers = workers;
+  remedy.loader.batches_ahead = workers * prefetch_factor;
+  remedy.loader.receive_s = kReceiveFixedS;
+  remedy.same_workers = true;
+  return remedy;
+}
+
 void assume_storage_keeps_up(double cores, const PipelineMeasurements& before, Remedy& remedy) {
   const bool waits = before.mean_fetch_blocked_s() > before.mean_fetch_cpu_s();
   if (!waits || remedy.loader.workers <= std::max(cores, 1.0)) return;

@@ -20,6 +20,10 @@ constexpr Range kModelError = {0.94, 1.06};
 // 5 %.
 constexpr Range kTrialToTrial = {0.92, 1.08};
 
+// How much of the difference between two simulated runs a job may show: it also waits for what the
+// model does not know (an epoch's start, an evaluation).
+constexpr Range kOfTheDifference = {0.5, 1.2};
+
 /// What one world has of a remedy's ranges that every step of it shares.
 struct Drawn {
   double freeing_s = 0;
@@ -87,6 +91,14 @@ PipelineModel draw_model(const PipelineMeasurements& before, const Remedy& remed
   return model;
 }
 
+/// The same machine with the loader that the job has.
+PipelineModel as_it_is(PipelineModel model, const PipelineMeasurements& before) {
+  model.loader.workers = before.workers;
+  model.loader.batches_ahead = before.batches_ahead;
+  model.loader.fetch_scale = 1;
+  return model;
+}
+
 /// One resampled world: the same steps before and after.
 double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
                     const MachineFacts& machine, Draw& draw) {
@@ -106,8 +118,12 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
     costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, drawn));
   }
   const PipelineModel model = draw_model(before, remedy, machine, draw);
-  const double after_s = simulate_mean_step_s(model, costs, kWarmUpSteps) * draw.in(kModelError) +
-                         draw.in(remedy.start_s);
+  const double simulated_s = simulate_mean_step_s(model, costs, kWarmUpSteps);
+  double after_s = simulated_s * draw.in(kModelError) + draw.in(remedy.start_s);
+  if (remedy.same_workers) {
+    const double now_s = simulate_mean_step_s(as_it_is(model, before), costs, kWarmUpSteps);
+    after_s = before_s + (simulated_s - now_s) * draw.in(kOfTheDifference);
+  }
   return before_s / std::max(after_s, critical_path_s(costs));
 }
 

@@ -63,6 +63,9 @@ struct Remedy {
   Range freeing_s = {0, 0};
   /// Seconds per step that starting worker processes takes, anew in each pass over the data.
   Range start_s = {0, 0};
+  /// The job's own workers go on. The gain is then that between two simulated runs, as the job is
+  /// and with the edit: what the model leaves out of one it leaves out of the other.
+  bool same_workers = false;
   /// What the prediction is made without, as a sentence for the report; empty: nothing.
   std::string lacks = {};
 };
@@ -89,6 +92,9 @@ Remedy more_workers(int workers, int prefetch_factor, double batch_bytes);
 /// else guessed as above.
 Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements& before,
                     const CalibrationText& calibration);
+
+/// The worker processes that the job has, further ahead.
+Remedy longer_queue(int workers, int prefetch_factor);
 
 /// unstarve's loader with `threads` threads, at a CPU time per sample measured on this data.
 /// `batch_bytes_ratio`: see Remedy.

@@ -267,6 +267,35 @@ TEST(WhatIf, WhoPageLocksBatchesSharesTheCores) {
   EXPECT_NEAR(step_s() - pageable_s, 0.02 / 2, 0.002);
 }
 
+/// Two cores, a training thread of 20 ms a step, and workers whose batches take `fetch_s`.
+PipelineMeasurements with_workers(int workers, const std::vector<double>& fetch_s) {
+  PipelineMeasurements pipeline;
+  for (std::size_t i = 0; i < 80; ++i) {
+    pipeline.steps.push_back({.step_s = 0.1,
+                              .wait_s = 0.05,
+                              .device_s = 0.01,
+                              .fetch_cpu_s = fetch_s[i % fetch_s.size()],
+                              .samples = 32});
+  }
+  pipeline.fetches_seen = pipeline.loader_known = true;
+  pipeline.workers = workers;
+  pipeline.batches_ahead = 2 * workers;
+  pipeline.device_wait_cpu = {0, 0};
+  return pipeline;
+}
+
+TEST(WhatIf, ALongerQueueHelpsWhereBatchesDiffer) {
+  const auto gain = [](const std::vector<double>& fetch_s) {
+    return *predict_speedup(with_workers(1, fetch_s), longer_queue(1, 8), two_cores());
+  };
+  // In the mean 40 ms, beside 50 ms of the training thread: six quick ones and two slow ones.
+  const Speedup uneven = gain({0.005, 0.005, 0.005, 0.005, 0.005, 0.005, 0.145, 0.145});
+  EXPECT_GT(uneven.low, 1.005);
+  EXPECT_GT(uneven.speedup, 1.02);
+  EXPECT_NEAR(gain({0.04}).speedup, 1, 0.005);
+  EXPECT_NEAR(gain({0.09}).speedup, 1, 0.01) << "the worker cannot keep up";
+}
+
 TEST(WhatIf, WaitsThatSpinTakeFromTheWorkers) {
   PipelineMeasurements pipeline = starving_for_loader_3();
   for (MeasuredStep& step : pipeline.steps) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "diagnose/signals/conditions.h"
 
@@ -11,9 +12,18 @@ using diagnose::fetches_wait_for_storage;
 
 double whole_cpus(double effective_cpus) { return std::max(1.0, std::round(effective_cpus)); }
 
+double batches_in_memory(const diagnose::Signals& signals) {
+  constexpr double kShareOfMemory = 0.25;
+  const double batch_bytes =
+      signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
+  if (batch_bytes <= 0 || !signals.memory_available_bytes) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return kShareOfMemory * *signals.memory_available_bytes / batch_bytes;
+}
+
 double waiting_workers(const diagnose::Signals& signals, std::int64_t batches_ahead) {
   constexpr double kMost = 32;
-  constexpr double kShareOfMemory = 0.25;
   if (!fetches_wait_for_storage(signals)) return 0;
   double most = kMost;
   // So many fetches at a time keep the CPUs busy.
@@ -22,14 +32,8 @@ double waiting_workers(const diagnose::Signals& signals, std::int64_t batches_ah
     most = std::min(most, std::ceil(*signals.effective_cpus / cpu_ratio));
   }
   // Each has a batch in work beside those ahead.
-  const double batch_bytes =
-      signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
-  if (batch_bytes > 0 && signals.memory_available_bytes) {
-    const double worker_bytes = batch_bytes * static_cast<double>(batches_ahead + 1);
-    most =
-        std::min(most, std::floor(kShareOfMemory * *signals.memory_available_bytes / worker_bytes));
-  }
-  return most;
+  return std::min(most,
+                  std::floor(batches_in_memory(signals) / static_cast<double>(batches_ahead + 1)));
 }
 
 Reading<double> needed_workers(const diagnose::Signals& signals) {

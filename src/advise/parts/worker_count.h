@@ -14,6 +14,10 @@ inline constexpr const char* kBeyondCpus = "beyond_cpus";
 /// machine has; at least 2, since one slow batch must not stop the step.
 Reading<double> needed_workers(const diagnose::Signals& signals);
 
+/// Batches that may lie ready or be in work at a time: those that a quarter of the memory that is
+/// available holds. Infinite where their size or the memory is not known.
+double batches_in_memory(const diagnose::Signals& signals);
+
 /// Worker processes that CPUs, memory and good sense allow where fetches wait for storage and not
 /// for CPUs, each with so many batches ahead; 0 where they do not wait for it.
 double waiting_workers(const diagnose::Signals& signals, std::int64_t batches_ahead);

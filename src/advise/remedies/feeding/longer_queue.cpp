@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "advise/catalogue.h"
+#include "advise/parts/worker_count.h"
+#include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+constexpr std::int64_t kPrefetchFactor = 8;
+
+/// Batches lie ready at some of the waits and yet the training waits: the workers keep up, but some
+/// batches take much longer than others.
+std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+  constexpr double kMostEmpty = 0.75;
+  const diagnose::Signals& signals = situation.signals;
+  const bool concerns = rule == "input_wait" || rule == "input_wait_from_host";
+  if (!concerns || diagnose::is_native(signals)) return std::nullopt;
+  if (signals.num_workers.value_or(0) < 1 || !signals.prefetch_factor) return std::nullopt;
+  if (*signals.prefetch_factor >= static_cast<double>(kPrefetchFactor)) return std::nullopt;
+  if (!signals.empty_queue_ratio || *signals.empty_queue_ratio > kMostEmpty) return std::nullopt;
+  const double batches = *signals.num_workers * static_cast<double>(kPrefetchFactor);
+  if (batches > batches_in_memory(signals)) return std::nullopt;
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "Make the DataLoader{} with prefetch_factor={} instead of {:.0f}: its workers keep up, but "
+      "some batches take much longer than others.",
+      diagnose::at(situation.job.loader_place), kPrefetchFactor, *signals.prefetch_factor);
+  remedy.values = {{"prefetch_factor", kPrefetchFactor}};
+  remedy.edit =
+      fmt::format("- DataLoader(...)\n+ DataLoader(..., prefetch_factor={})", kPrefetchFactor);
+  return remedy;
+}
+
+std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
+  if (basis.pipeline.workers < 1 || !basis.pipeline.fetches_seen) return std::nullopt;
+  const int prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
+  return predict::longer_queue(basis.pipeline.workers, prefetch_factor);
+}
+
+std::optional<Application> apply(const Remedy& remedy) {
+  const std::int64_t prefetch_factor = remedy.values.at("prefetch_factor");
+  return Application{
+      .fix = {{"prefetch_factor", std::to_string(prefetch_factor)}},
+      .change = fmt::format("prefetch_factor={} in the DataLoader", prefetch_factor)};
+}
+
+}  // namespace
+
+CatalogueEntry longer_queue_remedy() {
+  return {.id = "longer_queue",
+          .effort = Effort::kArgument,
+          .offer = offer,
+          .model = model,
+          .apply = apply};
+}
+
+}  // namespace unstarve::advise
