@@ -61,10 +61,23 @@ const std::vector<Harm> kHarms = {
      [](TrialResult& r) {
        for (double& norm : r.gradient_norms) norm *= 0.7;
      }},
-    {"a mean over tokens is accumulated as a mean of means", "compile",
+    {"a mean over tokens is accumulated as a mean of means", "batch=16 accumulation=1",
      [](TrialResult& r) {
-       for (double& loss : r.losses) loss *= 0.93;
+       r.backwards_per_step = 0.25;
+       for (double& loss : r.losses) loss *= 0.985;
      }},
+    {"gradients are added up and not averaged", "batch=16 accumulation=1",
+     [](TrialResult& r) {
+       r.backwards_per_step = 0.25;
+       for (double& norm : r.gradient_norms) norm /= 4;
+     }},
+    {"a step is half of the passes and half of the samples", "batch=16 accumulation=1",
+     [](TrialResult& r) {
+       r.backwards_per_step = 0.25;
+       r.samples_per_step = 8;
+     }},
+    {"an option that was taken for the accumulation is another", "batch=16 accumulation=1",
+     [](TrialResult& r) { r.backwards_per_step = 1; }},
     {"every second step is skipped", "fused_optimizer",
      [](TrialResult& r) { r.backwards_per_step = 0.5; }},
     {"a step holds half of the samples", "channels_last",
@@ -111,7 +124,8 @@ const std::vector<Harm> kHarms = {
 };
 
 TEST(NoHarm, NothingThatDoesOtherOrLessWorkIsAccepted) {
-  const std::vector<Argument> arguments = {{"workers", "--workers", 4}};
+  const std::vector<Argument> arguments = {
+      {"workers", "--workers", 4}, {"batch", "--batch", 4}, {"accumulation", "--accumulate", 4}};
   for (const Harm& harm : kHarms) {
     PlantedJob job;
     job.factor[harm.lever] = 0.5;

@@ -159,13 +159,14 @@ class Search {
     const std::string name = lever.id.substr(0, lever.id.find('='));
     return options_.only.empty() ||
            std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& asked) {
-             return asked == lever.id || asked == name;
+             return asked == lever.id || asked == name || asked == lever.group;
            });
   }
 
   void choose_levers() {
     const TrialResult& job = result_.baseline;
-    for (Lever& lever : levers_for({job.device, job.threads, options_.cpus}, options_.arguments)) {
+    const TunedJob tuned = {job.device, job.threads, options_.cpus, job.interop_threads};
+    for (Lever& lever : levers_for(tuned, options_.arguments)) {
       if (!is_asked_for(lever)) continue;
       LeverResult entry;
       entry.lever = lever;
@@ -225,19 +226,24 @@ class Search {
   Status judge(LeverResult& entry, const TrialResult& with, const TrialResult& before,
                const TrialResult& again) {
     const bool changes = entry.lever.numerics == Numerics::kTrajectory;
-    if (changes && (with.samples_per_step <= 0 || before.samples_per_step <= 0)) {
-      entry.why = "it changes the training, and the samples of a step are not known";
+    const bool known = with.samples_per_step > 0 && before.samples_per_step > 0;
+    if (!known && (changes || entry.lever.numerics == Numerics::kRegrouped)) {
+      entry.why = "it changes what a step is, and the samples of a step are not known";
       return {};
     }
     entry.why = too_much_memory(before, with);
     if (!entry.why.empty()) return {};
-    if (!changes) entry.why = less_work(before, with);
+    if (!changes) entry.why = less_work(before, with, entry.lever.passes_ratio);
     if (!entry.why.empty()) {
       entry.parity = Parity::kFailed;
       return {};
     }
     entry.speedup = speedup_between(before, with, again, changes);
     entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
+    if (entry.lever.saves_memory) {
+      entry.why = memory_for_time(before, with, *entry.speedup);
+      return {};
+    }
     const double needed = threshold(result_.noise_ratio);
     if (entry.speedup->high < 1) {
       entry.why = with.given_up ? "slower; it was ended early" : "slower";
@@ -379,9 +385,13 @@ class Search {
       if (argument.name != kBatchArgument || !is_asked_for(named)) continue;
       const std::size_t first = result_.levers.size();
       BatchRequest request;
-      request.argument = argument;
+      request.argument = as_kept(argument);
       request.kept = ids(kept_);
       request.threshold = threshold(result_.noise_ratio);
+      for (const LeverResult& entry : result_.levers) {
+        const bool ran = entry.lever.saves_memory && entry.speedup;
+        if (ran) request.saves_memory = entry.lever;
+      }
       request.make = [this](TrialRequest trial) { return make(std::move(trial)); };
       request.introduce = [this](const Lever& lever) { all_.push_back(lever); };
       const Status done = search_batch(request, result_.levers);
@@ -391,6 +401,16 @@ class Search {
       if (!done) return done;
     }
     return {};
+  }
+
+  /// With the value that a lever has given it which is kept.
+  Argument as_kept(Argument argument) const {
+    for (const std::size_t index : kept_) {
+      for (const auto& [option, value] : result_.levers[index].lever.arguments) {
+        if (option == argument.option) argument.value = std::stoll(value);
+      }
+    }
+    return argument;
   }
 
   void say_untried() {

@@ -13,7 +13,7 @@ namespace unstarve::tune {
 
 struct SearchOptions {
   std::vector<Argument> arguments;
-  std::vector<std::string> only;  // names of levers ("threads"), or ids; empty: all
+  std::vector<std::string> only;  // names of levers ("threads"), groups or ids; empty: all
   std::int64_t cpus = 1;
 };
 

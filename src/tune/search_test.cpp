@@ -1,8 +1,10 @@
 #include "tune/testing/planted_job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace unstarve::tune {
 namespace {
@@ -51,6 +53,14 @@ TEST(Search, OfAGroupTheFastestIsKept) {
   const TuneResult result = found(job);
   EXPECT_EQ(result.kept, std::vector<std::string>{"matmul_precision"});
   EXPECT_NE(of(result, "bf16_autocast").why.find("matmul_precision"), std::string::npos);
+}
+
+TEST(Search, AGroupIsAskedForByItsName) {
+  PlantedJob job;
+  for (const LeverResult& lever : found(job, {"precision"}).levers) {
+    EXPECT_EQ(lever.lever.group, "precision") << lever.lever.id;
+  }
+  EXPECT_NE(std::find(job.made.begin(), job.made.end(), "bf16_autocast"), job.made.end());
 }
 
 TEST(Search, WhatGainsNothingBesideTheOthersIsLeftOut) {
@@ -167,6 +177,83 @@ TEST(Search, ABatchThatRunsOutOfMemoryLaterIsNotProposed) {
   EXPECT_TRUE(of(result, "batch=64").proposed);
 }
 
+/// Of which a lever keeps a quarter of what a sample takes, and makes steps so much longer.
+PlantedJob job_with_checkpointing(double times_longer) {
+  PlantedJob job = job_with_batch();
+  job.batch = [](std::int64_t size, TrialResult& result) {
+    const double step_s = 0.020 + 0.000333 * static_cast<double>(size);
+    for (double& step : result.steps_s) step *= step_s / result.mean_step_s;
+    result.mean_step_s = step_s;
+    result.samples_per_step = static_cast<double>(size);
+  };
+  job.finish = [times_longer](const std::vector<std::string>& levers, TrialResult& result) {
+    const bool saves = std::any_of(levers.begin(), levers.end(), [](const std::string& id) {
+      return id.ends_with("gradient_checkpointing");
+    });
+    for (double& step : result.steps_s) step *= saves ? times_longer : 1;
+    result.mean_step_s *= saves ? times_longer : 1;
+    result.total_memory_bytes = 40'000'000'000;
+    result.used_memory_bytes = result.peak_memory_bytes =
+        10'000'000'000 + static_cast<std::int64_t>(result.samples_per_step * (saves ? 5e7 : 2e8));
+    if (result.used_memory_bytes < result.total_memory_bytes) return;
+    result.ending = Ending::kOutOfMemory;
+    result.why = "torch.OutOfMemoryError: CUDA out of memory";
+  };
+  return job;
+}
+
+TEST(Search, ALeverThatSavesMemoryIsNeverKeptForItself) {
+  for (const double times_longer : {1.25, 0.5}) {
+    PlantedJob job = job_with_checkpointing(times_longer);
+    const TuneResult result = found(job, {"gradient_checkpointing"});
+    EXPECT_TRUE(result.kept.empty());
+    const LeverResult& lever = of(result, "gradient_checkpointing");
+    EXPECT_TRUE(lever.tried && !lever.proposed);
+    EXPECT_NE(lever.why.find("saves 2.24 of 12.29 GiB"), std::string::npos) << lever.why;
+    EXPECT_NE(lever.why.find(fmt::format("{:.2f} times as long", times_longer)), std::string::npos);
+  }
+}
+
+TEST(Search, WhereMemoryEndsLargerBatchesAreTriedWithWhatSavesIt) {
+  PlantedJob job = job_with_checkpointing(1.1);
+  const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
+  EXPECT_TRUE(result.kept.empty());
+  const LeverResult& best = of(result, "batch=512 gradient_checkpointing");
+  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_EQ(best.lever.hook, "gradient_checkpointing");
+  EXPECT_NE(best.lever.permanent.find("--batch-size 512"), std::string::npos);
+  EXPECT_NE(best.lever.permanent.find("set_grad_checkpointing"), std::string::npos);
+  EXPECT_FALSE(of(result, "batch=128").proposed);
+  EXPECT_NE(of(result, "batch=128").why.find("batch=512 gradient_ch"), std::string::npos);
+  EXPECT_EQ(of(result, "batch=256 gradient_checkpointing").why,
+            "a sample takes less with batch=512 gradient_checkpointing");
+}
+
+TEST(Search, WhatSavesMemoryIsNotProposedWhereASampleTakesLonger) {
+  PlantedJob job = job_with_checkpointing(1.5);
+  const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
+  EXPECT_TRUE(of(result, "batch=128").proposed);
+  const LeverResult& lever = of(result, "batch=256 gradient_checkpointing");
+  EXPECT_FALSE(lever.proposed);
+  EXPECT_EQ(lever.why, "a sample takes less with batch=128: what it saves is not worth it");
+}
+
+TEST(Search, WhatSavesMemoryIsNotTriedWhereThereIsEnough) {
+  PlantedJob job = job_with_checkpointing(1.1);
+  const auto batch = job.batch;
+  job.batch = [batch](std::int64_t size, TrialResult& result) {
+    batch(size, result);
+    const double longer = size > 32 ? 2 : 1;  // larger ones are no better
+    for (double& step : result.steps_s) step *= longer;
+    result.mean_step_s *= longer;
+  };
+  const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
+  EXPECT_TRUE(of(result, "batch=32").proposed);
+  for (const LeverResult& lever : result.levers) {
+    EXPECT_EQ(lever.lever.id.find(" gradient_checkpointing"), std::string::npos);
+  }
+}
+
 TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
   PlantedJob job = job_with_batch();
   const auto batch = job.batch;
@@ -177,6 +264,51 @@ TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
   for (const LeverResult& lever : result.levers) EXPECT_FALSE(lever.proposed) << lever.lever.id;
   EXPECT_NE(of(result, "batch=32").why.find("16.0 samples and not 32.0"), std::string::npos);
+}
+
+/// A job of 16 samples and 4 backward passes a step, of which each pass takes 5 ms.
+PlantedJob job_that_accumulates() {
+  PlantedJob job;
+  job.finish = [](const std::vector<std::string>& levers, TrialResult& result) {
+    int batch = 16;
+    int passes = 4;
+    for (const std::string& id : levers) {
+      static_cast<void>(std::sscanf(id.c_str(), "batch=%d accumulation=%d", &batch, &passes));
+    }
+    const double step_s = passes * (0.005 + 0.0001 * batch);
+    for (double& step : result.steps_s) step *= step_s / result.mean_step_s;
+    result.mean_step_s = step_s;
+    result.samples_per_step = batch * passes;
+    result.backwards_per_step = passes;
+  };
+  return job;
+}
+
+const std::vector<Argument> kAccumulated = {{"batch", "--batch", 16},
+                                            {"accumulation", "--accumulate", 4}};
+
+TEST(Search, FewerPassesOfLargerBatchesAreKeptWhereAStepHoldsAsMany) {
+  PlantedJob job = job_that_accumulates();
+  const TuneResult result = found(job, {"accumulation"}, kAccumulated);
+  EXPECT_EQ(result.kept, std::vector<std::string>{"batch=64 accumulation=1"});
+  EXPECT_EQ(of(result, "batch=64 accumulation=1").parity, Parity::kOk);
+  EXPECT_NE(of(result, "batch=8 accumulation=8").why.find("slower"), std::string::npos);
+}
+
+TEST(Search, PassesAreNotTradedWhereResultsAreNotObserved) {
+  PlantedJob job = job_that_accumulates();
+  job.zero_losses = true;
+  const TuneResult result = found(job, {"accumulation"}, kAccumulated);
+  EXPECT_TRUE(result.kept.empty());
+  EXPECT_EQ(of(result, "batch=64 accumulation=1").parity, Parity::kNotObserved);
+}
+
+TEST(Search, TheBatchIsSearchedFromTheOneThatIsKept) {
+  PlantedJob job = job_that_accumulates();
+  const TuneResult result = found(job, {"accumulation", "batch"}, kAccumulated);
+  EXPECT_EQ(result.kept, std::vector<std::string>{"batch=64 accumulation=1"});
+  const LeverResult& twice = of(result, "batch=128");
+  EXPECT_NEAR(twice.speedup->speedup, (11.4 / 64) / (17.8 / 128), 0.01) << twice.why;
 }
 
 TEST(Search, ALeverThatFillsTheGpuIsNotKept) {

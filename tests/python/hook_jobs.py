@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from command_line import BUILD
+
 HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
+LOOKS_LIBRARY = BUILD / "lib/libunstarve_looks.so"
 ABSENT = -(2**63)
 EVENTS = dict(
     enumerate(["process", "step", "loader", "wait", "fetch", "end", "sync", "stage", "stack"], 1)
@@ -90,6 +93,7 @@ def environment(
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("UNSTARVE", "PYTHONPATH"))}
     if run_dir is not None:
         clean["UNSTARVE_RUN_DIR"] = str(run_dir)
+        clean["UNSTARVE_LOOKS_LIBRARY"] = str(LOOKS_LIBRARY)
         path = (HOOK, *path)
     clean["PYTHONPATH"] = os.pathsep.join(map(str, path))
     return {**clean, **more}

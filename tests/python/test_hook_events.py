@@ -45,6 +45,25 @@ def test_a_job_of_another_framework_says_so(tmp_path: Path) -> None:
     assert "torch" not in job.main.text
 
 
+def test_of_two_frameworks_the_one_that_runs_is_named(tmp_path: Path) -> None:
+    """Keras imports JAX where it is installed."""
+    context = tmp_path / "tensorflow" / "python" / "eager" / "context.py"
+    context.parent.mkdir(parents=True)
+    context.write_text("class Context:\n    _initialized = False\n_context = Context()\n")
+    for folder in (context.parent, *context.parents[1:3]):
+        (folder / "__init__.py").write_text("")
+    (tmp_path / "jax.py").write_text("")
+    script = tmp_path / "train.py"
+    for used, named in ((True, "TensorFlow"), (False, "JAX and TensorFlow")):
+        script.write_text(
+            "import jax, tensorflow.python.eager.context as context\n"
+            f"context._context._initialized = {used}\n"
+        )
+        job = run_job(tmp_path / named, [script])
+        assert (job.process.returncode, job.process.stderr) == (0, "")
+        assert job.main.text["framework"] == named
+
+
 def test_beside_pytorch_another_framework_is_no_news(tmp_path: Path) -> None:
     (tmp_path / "tensorflow.py").write_text("")
     script = tmp_path / "train.py"

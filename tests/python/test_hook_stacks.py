@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import Job, run_job
+from hook_jobs import LOOKS_LIBRARY, Job, run_job
 
 pytestmark = pytest.mark.real_time
 
@@ -88,11 +88,9 @@ def test_the_transform_of_a_sample_is_named(
     fetching = [s for ring in rings for s in ring.stacks if "fetch" in s.get("in", [])]
     assert len(fetching) >= 10
     transforms = count(fetching, "transform")
-    # 12 of 15 ms; looks in the last 5 of those 12 fall on what comes after (docs/hook.md). Of 25
-    # looks 6 is as it may come.
-    assert transforms["Slow"] > 0.1 * len(fetching), transforms
-    late = [r["late_ns"] for ring in rings for r in ring.of("stack")]
-    assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
+    # 12 of 15 ms; half of that where others have the CPUs, for the thread that looks wakes up when
+    # there is one.
+    assert transforms["Slow"] > 0.3 * len(fetching), (transforms, len(fetching))
     own = [s for s in fetching if "transform" not in s and "collate" not in s["in"]]
     lines = count(own, "line")
     assert lines.pop("", 0) <= 2  # between two samples, in the loader's own code
@@ -102,6 +100,53 @@ def test_the_transform_of_a_sample_is_named(
     }
     if workers:
         assert all("fetch" in s["in"] for ring in rings for s in ring.stacks)
+
+
+def test_without_the_library_looks_come_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY="/nowhere/libunstarve_looks.so")
+    fetching = [stack for stack in job.main.stacks if "fetch" in stack.get("in", [])]
+    # Looks in the last 5 of its 12 ms fall on what comes after (docs/hook.md). Of 25 looks 6 is as
+    # it may come.
+    assert count(fetching, "transform")["Slow"] > 0.1 * len(fetching)
+    late = [record["late_ns"] for record in job.main.of("stack")]
+    assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
+
+
+SHORT_PIECES = """
+import sys, time, torch
+def loop(milliseconds):
+    end = time.perf_counter() + milliseconds / 1e3
+    while time.perf_counter() < end:
+        pass
+weights = torch.nn.Parameter(torch.zeros(3))
+weights.grad = torch.zeros(3)
+optimizer = torch.optim.SGD([weights], lr=0.1)
+end = time.time() + 3
+while time.time() < end:
+    loop(2)
+    time.sleep(0.002)
+    optimizer.step()
+print(sys.getswitchinterval())
+"""
+
+
+def test_short_pieces_of_pure_python_are_seen(tmp_path: Path) -> None:
+    """Each gives Python's lock away after 2 ms by itself, long before anybody may take it."""
+    script = tmp_path / "train.py"
+    script.write_text(SHORT_PIECES)
+    shares: dict[str, float] = {}
+    for library in (str(LOOKS_LIBRARY), "/nowhere"):
+        folder = tmp_path / str(len(shares))
+        job = run_job(folder, [script], UNSTARVE_LOOKS_LIBRARY=library)
+        assert (job.process.returncode, job.errors) == (0, [])
+        assert job.process.stdout == "0.005\n"  # as the job had it
+        seen = count(job.main.stacks, "function")
+        shares[library] = seen["loop"] / seen.total()
+    assert shares[str(LOOKS_LIBRARY)] > 0.15, shares  # half, where nobody else has the CPUs
+    assert shares["/nowhere"] < 0.5 * shares[str(LOOKS_LIBRARY)], shares
 
 
 def test_the_training_thread_is_named_by_its_line(

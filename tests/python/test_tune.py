@@ -103,6 +103,61 @@ def test_what_goes_wrong_is_told_apart_and_never_kept(tmp_path: Path) -> None:
     assert "Nothing is kept" in done.stdout
 
 
+# Each backward pass waits, as one of a small batch does for its launches.
+ACCUMULATION = """
+import argparse, time, torch
+from torch.utils.data import DataLoader, TensorDataset
+options = argparse.ArgumentParser()
+options.add_argument("--batch", type=int)
+options.add_argument("--accumulate", type=int)
+options.add_argument("--mean-of", default="samples")
+options = options.parse_args()
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+samples, words = 64_000, 6
+lengths = torch.randint(1, words + 1, (samples, 1))
+labels = torch.randint(4, (samples, words)).masked_fill(torch.arange(words) >= lengths, -100)
+rows = TensorDataset(torch.randn(samples, words, 8), labels)
+for number, (inputs, labels) in enumerate(DataLoader(rows, options.batch, shuffle=True)):
+    each = torch.nn.functional.cross_entropy(
+        model(inputs).transpose(1, 2), labels, ignore_index=-100, reduction="none")
+    known = (labels >= 0).sum(1)
+    loss = each.sum() / known.sum()
+    if options.mean_of == "samples":
+        loss = (each.sum(1) / known).mean()
+    (loss / options.accumulate).backward()
+    time.sleep(0.01)
+    if number % options.accumulate == options.accumulate - 1:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mean_of", ["samples", "tokens"])
+def test_passes_are_traded_for_a_larger_batch_only_where_results_stay(
+    tmp_path: Path, mean_of: str
+) -> None:
+    (tmp_path / "train.py").write_text(ACCUMULATION)
+    words = ["tune", "--trial-seconds", "1", "--out", "r", "--json", "t.json"]
+    words += ["--arg", "batch=--batch", "--arg", "accumulation=--accumulate"]
+    words += ["--only", "batch=16 accumulation=1", "--", sys.executable, "train.py"]
+    words += ["--batch", "4", "--accumulate", "4", "--mean-of", mean_of]
+    done = unstarve(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    lever = of(found, "batch=16 accumulation=1")
+    assert lever["speedup"]["low"] > 2, lever
+    if mean_of == "samples":
+        assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+        assert "--batch 16 on the command line; --accumulate 1 on the command line" in done.stdout
+    else:
+        assert (lever["kept"], lever["parity"]) == (False, "failed"), lever
+        assert "the first losses differ by" in lever["why"]
+
+
 def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
     for words in (
         ["tune"],

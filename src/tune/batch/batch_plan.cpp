@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostPoints = 14;
 constexpr std::int64_t kMostTimes = 1024;  // the batch as it is
-constexpr std::size_t kNoBetterInARow = 2;
+constexpr std::ptrdiff_t kNoBetterInARow = 2;
 // Products of matrices want multiples of 8, at least (NVIDIA's matmul guide); below 16 that leaves
 // nothing to choose from.
 constexpr std::int64_t kAligned = 8;
@@ -75,23 +75,40 @@ std::optional<std::int64_t> BatchPlan::largest_by_model() const {
   return static_cast<std::int64_t>(std::clamp(most, 0.0, 1e12));
 }
 
+/// Of what ran.
+std::int64_t BatchPlan::largest_tried() const {
+  std::int64_t top = 0;
+  for (const BatchPoint& point : by_speed()) top = std::max(top, point.size);
+  return top;
+}
+
+/// Of what should run.
+std::int64_t BatchPlan::largest_fitting() const {
+  const std::int64_t failed = smallest_failed().value_or(INT64_MAX);
+  return std::min(largest_by_model().value_or(INT64_MAX), failed - 1);
+}
+
+/// Sizes larger than the best are no better.
+bool BatchPlan::has_seen_enough() const {
+  const std::vector<BatchPoint> fitting = by_speed();
+  const auto larger = [&](const BatchPoint& point) { return point.size > fitting.front().size; };
+  return std::count_if(fitting.begin(), fitting.end(), larger) >= kNoBetterInARow;
+}
+
+bool BatchPlan::is_limited_by_memory() const {
+  return !by_speed().empty() && !has_seen_enough() && 2 * largest_tried() > largest_fitting();
+}
+
 /// Twice as many samples, as long as that helps; what memory leaves where twice does not fit.
 std::optional<std::int64_t> BatchPlan::larger() const {
-  const std::vector<BatchPoint> fitting = by_speed();
-  const BatchPoint& best = fitting.front();
-  std::int64_t top = best.size;
-  std::size_t no_better = 0;
-  for (const BatchPoint& point : fitting) {
-    top = std::max(top, point.size);
-    if (point.size > best.size) ++no_better;
-  }
-  if (no_better >= kNoBetterInARow) return std::nullopt;
-  const std::int64_t failed = smallest_failed().value_or(INT64_MAX);
-  const std::int64_t fits = std::min(largest_by_model().value_or(INT64_MAX), failed - 1);
+  if (has_seen_enough()) return std::nullopt;
+  const std::int64_t top = largest_tried();
+  const std::int64_t fits = largest_fitting();
   if (2 * top <= fits) {
     return 2 * top <= kMostTimes * start_ ? std::optional(2 * top) : std::nullopt;
   }
   // A limit that a run disproved leaves the middle between what fitted and what did not.
+  const std::int64_t failed = smallest_failed().value_or(INT64_MAX);
   const bool disproved = fits == failed - 1;
   const std::int64_t wanted = aligned_down(disproved ? top + (failed - top) / 2 : fits);
   if (static_cast<double>(wanted) < kWorthRefining * static_cast<double>(top)) return std::nullopt;
@@ -102,13 +119,11 @@ std::optional<std::int64_t> BatchPlan::larger() const {
 std::optional<std::int64_t> BatchPlan::beside_best() const {
   const std::vector<BatchPoint> fitting = by_speed();
   const std::int64_t best = fitting.front().size;
-  const std::int64_t failed = smallest_failed().value_or(INT64_MAX);
-  const std::int64_t fits = std::min(largest_by_model().value_or(INT64_MAX), failed - 1);
   const std::int64_t between = aligned_down(best + best / 2);
   const bool larger_known = std::any_of(points_.begin(), points_.end(), [&](const auto& point) {
     return point.size > best && point.size < 2 * best;
   });
-  if (best > 1 && between > best && !larger_known && between <= fits) return between;
+  if (best > 1 && between > best && !larger_known && between <= largest_fitting()) return between;
   if (best == start_ && start_ > 1 && !is_known(start_ / 2)) return start_ / 2;
   return std::nullopt;
 }

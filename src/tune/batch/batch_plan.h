@@ -26,6 +26,10 @@ class BatchPlan {
 
   /// Those that fit, the fastest by sample first.
   std::vector<BatchPoint> by_speed() const;
+  /// 0: none ran.
+  std::int64_t largest_tried() const;
+  /// Whether larger sizes were left out for what they take, and not for being no better.
+  bool is_limited_by_memory() const;
   /// The largest that should fit: memory as a straight line through what was measured. None where
   /// it is not known, or does not grow with the batch.
   std::optional<std::int64_t> largest_by_model() const;
@@ -33,6 +37,8 @@ class BatchPlan {
  private:
   bool is_known(std::int64_t size) const;
   std::optional<std::int64_t> smallest_failed() const;
+  std::int64_t largest_fitting() const;
+  bool has_seen_enough() const;
   std::optional<std::int64_t> larger() const;
   std::optional<std::int64_t> beside_best() const;
 

@@ -55,6 +55,17 @@ TEST(BatchPlan, WithoutMemoryInNumbersItClosesInOnTheFirstFailure) {
   EXPECT_LE(job.tried.size(), 8U);
 }
 
+TEST(BatchPlan, SaysWhetherMemoryEndsIt) {
+  const auto ends = [](Job job) {
+    BatchPlan plan(job.measure(16), job.most_bytes);
+    while (const auto size = plan.next()) plan.add(job.measure(*size));
+    return plan.is_limited_by_memory();
+  };
+  EXPECT_TRUE(ends({saturating}));
+  EXPECT_FALSE(ends({[](std::int64_t size) { return size > 32 ? 2e-3 : 1e-3; }}));
+  EXPECT_FALSE(ends({saturating, 2048 * kMiB, 1024})) << "there is room for any";
+}
+
 TEST(BatchPlan, OneDipDoesNotEndIt) {
   Job job{[](std::int64_t size) { return saturating(size) * (size == 32 ? 1.4 : 1.0); }};
   EXPECT_EQ(job.best(16), 120);

@@ -30,22 +30,31 @@ class BatchSearch {
       refuse("how many samples a step holds is not known");
       return {};
     }
-    BatchPlan plan(point_of(request_.argument.value, before_), most_memory());
-    while (const auto size = plan.next()) {
-      const auto point = try_size(*size);
-      if (!point) return forward_error(point);
-      if (is_no_batch_) return {};
-      plan.add(*point);
+    BatchPlan plan(point_of({request_.argument.value}, before_), most_memory());
+    Status done = explore(plan, false);
+    if (!done || is_no_batch_) return done;
+    std::optional<BatchPlan> saving;
+    if (request_.saves_memory && plan.is_limited_by_memory()) {
+      const auto first = try_size({plan.largest_tried(), true});
+      if (!first) return forward_error(first);
+      saving.emplace(*first, most_memory());
+      done = explore(*saving, true);
+      if (!done) return done;
     }
     auto after = make_as_it_is("batch.after");
     if (!after) return forward_error(after);
     after_ = *std::move(after);
-    return propose(plan);
+    return propose(ranked(plan, saving));
   }
 
  private:
-  struct Tried {
+  struct Candidate {
     std::int64_t size = 0;
+    bool saves_memory = false;  // with the lever that does
+    double per_sample_s = 0;
+  };
+  struct Tried {
+    std::string id;
     TrialResult result;
   };
 
@@ -74,8 +83,9 @@ class BatchSearch {
     return static_cast<std::int64_t>(kMostMemory * static_cast<double>(before_.total_memory_bytes));
   }
 
-  static BatchPoint point_of(std::int64_t size, const TrialResult& result) {
-    return {size, true, result.mean_step_s / result.samples_per_step, result.used_memory_bytes};
+  static BatchPoint point_of(const Candidate& candidate, const TrialResult& result) {
+    return {candidate.size, true, result.mean_step_s / result.samples_per_step,
+            result.used_memory_bytes};
   }
 
   /// How many times the batch as it is.
@@ -83,37 +93,58 @@ class BatchSearch {
     return static_cast<double>(size) / static_cast<double>(request_.argument.value);
   }
 
-  TrialRequest request_for(std::int64_t size) const {
+  Lever lever_for(const Candidate& candidate) const {
+    const Lever lever = argument_lever(request_.argument, candidate.size);
+    return candidate.saves_memory ? both_levers(lever, *request_.saves_memory) : lever;
+  }
+
+  TrialRequest request_for(const Candidate& candidate) const {
     TrialRequest request;
-    request.label = argument_lever(request_.argument, size).id;
+    request.label = lever_for(candidate).id;
     request.levers = request_.kept;
     request.levers.push_back(request.label);
-    request.times_longer = std::clamp(times(size), 1.0, kMostTimesLonger);  // as many steps
+    request.times_longer =
+        std::clamp(times(candidate.size), 1.0, kMostTimesLonger);  // as many steps
     return request;
   }
 
-  Result<BatchPoint> try_size(std::int64_t size) {
+  /// Sizes that the plan asks for, none smaller than the one that it began with where the lever
+  /// that saves memory is on: those need none.
+  Status explore(BatchPlan& plan, bool saves_memory) {
+    const std::int64_t fewest = saves_memory ? plan.largest_tried() : 0;
+    while (const auto size = plan.next()) {
+      if (*size < fewest) return {};
+      const auto point = try_size({*size, saves_memory});
+      if (!point) return forward_error(point);
+      if (is_no_batch_) return {};
+      plan.add(*point);
+    }
+    return {};
+  }
+
+  Result<BatchPoint> try_size(const Candidate& candidate) {
     LeverResult row;
-    row.lever = argument_lever(request_.argument, size);
+    row.lever = lever_for(candidate);
     request_.introduce(row.lever);
-    auto with = request_.make(request_for(size));
+    auto with = request_.make(request_for(candidate));
     if (!with) return forward_error(with);
     row.tried = true;
     row.cold_s = with->cold_s;
     row.peak_memory_bytes = with->peak_memory_bytes;
-    BatchPoint point{size, false};
+    BatchPoint point{candidate.size, false};
     if (with->ending != Ending::kMeasured) {
       row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
-    } else if (!holds_as_many(size, *with)) {
+    } else if (!holds_as_many(candidate.size, *with)) {
       is_no_batch_ = true;
-      row.why = fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
-                            with->samples_per_step, before_.samples_per_step * times(size),
-                            request_.argument.option);
+      row.why =
+          fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
+                      with->samples_per_step, before_.samples_per_step * times(candidate.size),
+                      request_.argument.option);
     } else {
       row.why = too_much_memory(before_, *with);
-      point = point_of(size, *with);
+      point = point_of(candidate, *with);
       point.fits = row.why.empty();
-      if (point.fits) tried_.push_back({size, *std::move(with)});
+      if (point.fits) tried_.push_back({row.lever.id, *std::move(with)});
     }
     rows_.push_back(std::move(row));
     return point;
@@ -124,39 +155,60 @@ class BatchSearch {
     return std::abs(held / times(size) - 1) < kSameRatio;
   }
 
-  LeverResult& row_of(std::int64_t size) {
-    const std::string id = argument_lever(request_.argument, size).id;
+  LeverResult& row_of(const std::string& id) {
     return *std::find_if(rows_.begin() + static_cast<std::ptrdiff_t>(first_row_), rows_.end(),
                          [&id](const LeverResult& row) { return row.lever.id == id; });
   }
 
-  Status propose(const BatchPlan& plan) {
+  /// The fastest by sample first. What is no faster than the noise for a lever more is none.
+  std::vector<Candidate> ranked(const BatchPlan& plan,
+                                const std::optional<BatchPlan>& saving) const {
+    std::vector<Candidate> found;
+    for (const BatchPoint& point : plan.by_speed()) {
+      found.push_back({point.size, false, point.per_sample_s});
+    }
+    for (const BatchPoint& point : saving ? saving->by_speed() : std::vector<BatchPoint>()) {
+      found.push_back({point.size, true, request_.threshold * point.per_sample_s});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+      return a.per_sample_s < b.per_sample_s;
+    });
+    return found;
+  }
+
+  Status propose(const std::vector<Candidate>& candidates) {
     for (const Tried& tried : tried_) {
-      row_of(tried.size).speedup = speedup_between(before_, tried.result, after_, true);
+      row_of(tried.id).speedup = speedup_between(before_, tried.result, after_, true);
     }
     std::string better;
-    for (const BatchPoint& point : plan.by_speed()) {
-      if (point.size == request_.argument.value) {
+    bool better_saves_memory = false;
+    for (const Candidate& candidate : candidates) {
+      if (candidate.size == request_.argument.value && !candidate.saves_memory) {
         better = better.empty() ? "the batch as it is" : better;
         continue;
       }
-      LeverResult& row = row_of(point.size);
+      LeverResult& row = row_of(lever_for(candidate).id);
       if (!better.empty()) {
-        row.why = fmt::format("a sample takes less with {}", better);
+        row.why = fmt::format("a sample takes less with {}{}", better,
+                              candidate.saves_memory && !better_saves_memory
+                                  ? ": what it saves is not worth it"
+                                  : "");
       } else if (row.speedup->low <= request_.threshold) {
         row.why = fmt::format("no gain above {:.1f} % is certain", 100 * (request_.threshold - 1));
       } else {
-        const auto held = verify(point.size, row);
+        const auto held = verify(candidate, row);
         if (!held) return forward_error(held);
-        if (*held) better = row.lever.id;
+        if (!*held) continue;
+        better = row.lever.id;
+        better_saves_memory = candidate.saves_memory;
       }
     }
     return {};
   }
 
   /// A run several times as long, with whatever else the job does now and then in it.
-  Result<bool> verify(std::int64_t size, LeverResult& row) {
-    TrialRequest request = request_for(size);
+  Result<bool> verify(const Candidate& candidate, LeverResult& row) {
+    TrialRequest request = request_for(candidate);
     request.label += ".verify";
     request.times_longer *= kVerifiedTimesLonger;
     auto longer = request_.make(std::move(request));
@@ -172,7 +224,7 @@ class BatchSearch {
     }
     row.why = fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
                           longer->wall_s);
-    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(size));
+    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(candidate.size));
     return true;
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,17 @@ struct BatchRequest {
   Argument argument;
   std::vector<std::string> kept;  // levers that all of its trials have
   double threshold = 1;           // what a gain's lower end has to beat
+  // For sizes that memory leaves no room for; none: the job has no such lever.
+  std::optional<Lever> saves_memory = {};
   std::function<Result<TrialResult>(TrialRequest)> make;
   std::function<void(const Lever&)> introduce;  // before a lever's first trial
 };
 
-/// Tries sizes of the batch and adds a row for each to `rows`. At most one is proposed: the fastest
-/// by sample whose gain is certain and which also held in a run several times as long. Errors:
-/// those of `make`; kJobFailed where the job as it is cannot be measured again. What was tried
-/// until then is in `rows`.
+/// Tries sizes of the batch and adds a row for each to `rows`; where memory ends before larger
+/// sizes are no better, also with the lever that saves it. At most one is proposed: the fastest by
+/// sample whose gain is certain and which also held in a run several times as long. Errors: those
+/// of `make`; kJobFailed where the job as it is cannot be measured again. What was tried until then
+/// is in `rows`.
 Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows);
 
 /// What a batch so many times as large asks of the learning rate, in words.

@@ -6,6 +6,8 @@ namespace unstarve::tune {
 
 namespace {
 
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
 double share_of(const TrialResult& result) {
   if (result.total_memory_bytes <= 0) return 0;
   return static_cast<double>(result.used_memory_bytes) /
@@ -25,6 +27,18 @@ std::string too_much_memory(const TrialResult& before, const TrialResult& with) 
                        100 * share);
   }
   return {};
+}
+
+std::string memory_for_time(const TrialResult& before, const TrialResult& with,
+                            const predict::Speedup& speedup) {
+  std::string saved = "saves no memory that is seen";
+  if (before.peak_memory_bytes > with.peak_memory_bytes && with.peak_memory_bytes > 0) {
+    const auto had = static_cast<double>(before.peak_memory_bytes);
+    saved = fmt::format("saves {:.2f} of {:.2f} GiB",
+                        (had - static_cast<double>(with.peak_memory_bytes)) / kGiB, had / kGiB);
+  }
+  return fmt::format("{}, and a step takes {:.2f} times as long: for a larger batch alone", saved,
+                     1 / speedup.speedup);
 }
 
 }  // namespace unstarve::tune

@@ -21,7 +21,8 @@ struct Tolerance {
 };
 
 Tolerance tolerance_of(Numerics numerics) {
-  return numerics == Numerics::kExact ? Tolerance{1e-3, 1e-2} : Tolerance{2e-2, 1e-1};
+  const bool same = numerics == Numerics::kExact || numerics == Numerics::kRegrouped;
+  return same ? Tolerance{1e-3, 1e-2} : Tolerance{2e-2, 1e-1};
 }
 
 bool all_finite(const std::vector<double>& values) {

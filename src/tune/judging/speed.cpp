@@ -55,14 +55,15 @@ double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
 
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
-std::string less_work(const TrialResult& before, const TrialResult& after) {
+std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
   if (differs(before.samples_per_step, after.samples_per_step)) {
     return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work",
                        after.samples_per_step, before.samples_per_step);
   }
-  if (differs(before.backwards_per_step, after.backwards_per_step)) {
+  const double passes = before.backwards_per_step * passes_ratio;
+  if (differs(passes, after.backwards_per_step)) {
     return fmt::format("a step has {:.2f} backward passes, not {:.2f}: it is other work",
-                       after.backwards_per_step, before.backwards_per_step);
+                       after.backwards_per_step, passes);
   }
   return {};
 }

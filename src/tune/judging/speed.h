@@ -29,7 +29,7 @@ double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
                         const TrialResult& with);
 
 /// Why a run is not faster work but less of it; empty: it is the same work. What is not known of
-/// either is not compared.
-std::string less_work(const TrialResult& before, const TrialResult& after);
+/// either is not compared. `passes_ratio`: of backward passes a step, as the lever changes them.
+std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio = 1);
 
 }  // namespace unstarve::tune

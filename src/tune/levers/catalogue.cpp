@@ -50,22 +50,59 @@ Lever hook_lever(const std::string& name, Numerics numerics, const std::string& 
   return lever;
 }
 
-void add_threads(const TunedJob& job, std::vector<Lever>& levers) {
-  std::set<std::int64_t> counts = {1, job.cpus / 2, job.cpus};
+const Argument* find_argument(const std::vector<Argument>& arguments, std::string_view name) {
+  for (const Argument& argument : arguments) {
+    if (argument.name == name) return &argument;
+  }
+  return nullptr;
+}
+
+/// Both arguments at once, so that a step holds as many samples.
+Lever regrouped(const Argument& batch, std::int64_t size, const Argument& accumulation,
+                std::int64_t passes) {
+  Lever lever = both_levers(argument_lever(batch, size), argument_lever(accumulation, passes));
+  lever.group = kAccumulationArgument;
+  lever.numerics = Numerics::kRegrouped;
+  lever.passes_ratio = static_cast<double>(passes) / static_cast<double>(accumulation.value);
+  return lever;
+}
+
+/// Larger portions down to a single one, and portions of half the size.
+void add_accumulations(const Argument& batch, const Argument& accumulation,
+                       std::vector<Lever>& levers) {
+  const std::int64_t passes = accumulation.value;
+  for (const std::int64_t times : std::set<std::int64_t>{2, 4, 8, passes}) {
+    if (times < 2 || passes % times != 0 || batch.value > INT64_MAX / times) continue;
+    levers.push_back(regrouped(batch, batch.value * times, accumulation, passes / times));
+  }
+  if (batch.value >= 2 && batch.value % 2 == 0 && passes <= INT64_MAX / 2) {
+    levers.push_back(regrouped(batch, batch.value / 2, accumulation, passes * 2));
+  }
+}
+
+/// In the words of `lever` {} stands for their number; the job has `known`.
+void add_threads(const Lever& lever, std::int64_t known, std::int64_t cpus,
+                 std::vector<Lever>& levers) {
+  const std::set<std::int64_t> counts = {1, cpus / 2, cpus};
   for (const std::int64_t count : counts) {
-    if (count < 1 || count == job.threads) continue;
-    Lever lever = hook_lever("threads", Numerics::kExact,
-                             fmt::format("{} threads for operations on the CPU", count),
-                             fmt::format("torch.set_num_threads({}) at the script's start", count));
-    lever.id = fmt::format("threads={}", count);
-    lever.settings = fmt::format(R"({{"count": {}}})", count);
-    lever.group = "threads";
-    levers.push_back(std::move(lever));
+    if (count < 1 || count == known) continue;
+    Lever one = lever;
+    one.id = fmt::format("{}={}", lever.hook, count);
+    one.settings = fmt::format(R"({{"count": {}}})", count);
+    one.what = fmt::format(fmt::runtime(lever.what), count);
+    one.permanent = fmt::format(fmt::runtime(lever.permanent), count);
+    one.group = lever.hook;
+    levers.push_back(std::move(one));
   }
 }
 
 void add_cpu_levers(const TunedJob& job, std::vector<Lever>& levers) {
-  add_threads(job, levers);
+  add_threads(hook_lever("threads", Numerics::kExact, "{} threads for operations on the CPU",
+                         "torch.set_num_threads({}) at the script's start"),
+              job.threads, job.cpus, levers);
+  add_threads(hook_lever("interop_threads", Numerics::kExact, "{} threads for tasks that fork",
+                         "torch.set_num_interop_threads({}) right after the import of torch"),
+              job.interop_threads, job.cpus, levers);
   Lever memory = hook_lever("kept_memory", Numerics::kExact,
                             "glibc keeps the memory that tensors free for the next step",
                             "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=1099511627776 in the "
@@ -112,6 +149,45 @@ void add_precisions(const std::string& device, std::vector<Lever>& levers) {
   }
 }
 
+void add_attention(const std::string& device, std::vector<Lever>& levers) {
+  const std::string at_start = " at the script's start";
+  const auto off = [&](const char* one, const char* other, const char* third = nullptr) {
+    std::string text = fmt::format(
+        "torch.backends.cuda.enable_{}_sdp(False), torch.backends.cuda.enable_{}_sdp(False)", one,
+        other);
+    if (third != nullptr) text += fmt::format(", torch.backends.cuda.enable_{}_sdp(False)", third);
+    return text + at_start;
+  };
+  std::vector<Lever> found = {hook_lever(
+      "hf_sdpa", Numerics::kRounding, "transformers' attention by torch's fused one",
+      "attn_implementation=\"sdpa\" in from_pretrained(), or model.set_attn_implementation("
+      "\"sdpa\")")};
+  if (device == "cuda") {
+    const auto add = [&](const char* name, const char* whose, const std::string& permanent) {
+      found.push_back(hook_lever(name, Numerics::kRounding,
+                                 fmt::format("torch's attention by {}", whose), permanent));
+    };
+    add("sdpa_flash", "FlashAttention", off("mem_efficient", "cudnn"));
+    add("sdpa_efficient", "xFormers' kernel", off("flash", "cudnn"));
+    add("sdpa_math", "products of matrices", off("flash", "mem_efficient", "cudnn"));
+    add("sdpa_cudnn", "cuDNN",
+        off("flash", "mem_efficient", "math") + ", and on again before an evaluation");
+  }
+  for (Lever& lever : found) {
+    lever.group = "attention";
+    levers.push_back(std::move(lever));
+  }
+}
+
+void add_checkpointing(std::vector<Lever>& levers) {
+  Lever lever = hook_lever("gradient_checkpointing", Numerics::kExact,
+                           "activations are computed again in the backward pass, and not kept",
+                           "model.gradient_checkpointing_enable() (transformers) or "
+                           "model.set_grad_checkpointing() (timm) before the training");
+  lever.saves_memory = true;
+  levers.push_back(std::move(lever));
+}
+
 void add_compilers(std::vector<Lever>& levers) {
   Lever plain = hook_lever("compile", Numerics::kRounding, "torch.compile of the model",
                            "model = torch.compile(model) before the training");
@@ -152,12 +228,23 @@ void add_argument(const Argument& argument, std::int64_t cpus, std::vector<Lever
 Lever argument_lever(const Argument& argument, std::int64_t value) {
   Lever lever;
   lever.id = fmt::format("{}={}", argument.name, value);
-  lever.option = argument.option;
-  lever.value = std::to_string(value);
+  lever.arguments = {{argument.option, std::to_string(value)}};
   lever.group = argument.name;
   lever.numerics = argument.name == "workers" ? Numerics::kRedrawn : Numerics::kTrajectory;
   lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
   lever.permanent = fmt::format("{} {} on the command line", argument.option, value);
+  return lever;
+}
+
+Lever both_levers(const Lever& argument, const Lever& beside) {
+  Lever lever = argument;
+  lever.id += " " + beside.id;
+  lever.hook = beside.hook;
+  lever.settings = beside.settings;
+  lever.what += "; " + beside.what;
+  lever.permanent += "; " + beside.permanent;
+  lever.arguments.insert(lever.arguments.end(), beside.arguments.begin(), beside.arguments.end());
+  lever.environment = beside.environment;
   return lever;
 }
 
@@ -195,12 +282,22 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
                               "model.to(memory_format=torch.channels_last), and the same for each "
                               "batch of images"));
   job.device == "cuda" ? add_gpu_levers(levers) : add_cpu_levers(job, levers);
+  levers.push_back(hook_lever("set_to_none", Numerics::kExact,
+                              "gradients are dropped, and not filled with zeros",
+                              "zero_grad() without set_to_none=False"));
   levers.push_back(hook_lever("fused_optimizer", Numerics::kRounding,
                               "the optimizer's step in one kernel",
                               "fused=True in the optimizer's arguments"));
+  add_attention(job.device, levers);
   add_compilers(levers);
+  add_checkpointing(levers);
+  const Argument* const batch = find_argument(arguments, kBatchArgument);
+  const Argument* const accumulation = find_argument(arguments, kAccumulationArgument);
+  const bool both = batch != nullptr && accumulation != nullptr && accumulation->value > 0;
+  if (both) add_accumulations(*batch, *accumulation, levers);
   for (const Argument& argument : arguments) {
-    const bool elsewhere = argument.name == "workers" || argument.name == kBatchArgument;
+    const bool elsewhere =
+        argument.name == "workers" || &argument == batch || (both && &argument == accumulation);
     if (!elsewhere) add_argument(argument, job.cpus, levers);
   }
   return levers;
@@ -209,9 +306,10 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
 std::vector<std::string> with_arguments(std::vector<std::string> command,
                                         const std::vector<const Lever*>& levers) {
   for (const Lever* const lever : levers) {
-    if (lever->option.empty()) continue;
-    const auto place = find_value(command, lever->option);
-    if (place) command[place->word] = command[place->word].substr(0, place->from) + lever->value;
+    for (const auto& [option, value] : lever->arguments) {
+      const auto place = find_value(command, option);
+      if (place) command[place->word] = command[place->word].substr(0, place->from) + value;
+    }
   }
   return command;
 }

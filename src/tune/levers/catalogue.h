@@ -12,13 +12,17 @@ namespace unstarve::tune {
 
 /// An argument of the script that the tuner was told of: "batch=--batch-size".
 struct Argument {
-  std::string name;        // "batch"; "workers" and "batch" are understood
+  std::string name;        // "batch"; "workers", "batch", "accumulation" are understood
   std::string option;      // "--batch-size"
   std::int64_t value = 0;  // as the command says it
 };
 
 /// How many samples a step holds: sizes are searched (batch/), not listed.
 inline constexpr std::string_view kBatchArgument = "batch";
+
+/// How many backward passes a step has: where the batch is an argument too, both are changed at
+/// once so that a step holds as many samples.
+inline constexpr std::string_view kAccumulationArgument = "accumulation";
 
 /// Reads NAME=--OPTION and finds the option's value in the command. Errors: kInvalidArgument where
 /// the form is another, or the command does not say the option with a number.
@@ -29,6 +33,7 @@ struct TunedJob {
   std::string device;        // "cpu", "cuda"; as the hook saw it
   std::int64_t threads = 0;  // of torch, in the job as it is
   std::int64_t cpus = 1;     // that it may use
+  std::int64_t interop_threads = 0;
 };
 
 /// Every lever that could be tried, in the order in which they are.
@@ -36,6 +41,9 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
 
 /// Another value of an argument.
 Lever argument_lever(const Argument& argument, std::int64_t value);
+
+/// One lever of an argument's, and another beside it.
+Lever both_levers(const Lever& argument, const Lever& beside);
 
 /// The command with the levers' arguments in it.
 std::vector<std::string> with_arguments(std::vector<std::string> command,

@@ -48,12 +48,36 @@ TEST(Catalogue, EachDeviceHasItsLevers) {
   const std::vector<Lever> gpu = levers_for({"cuda", 4, 4}, {});
   EXPECT_TRUE(has(gpu, "cudnn_benchmark") && has(gpu, "expandable_segments"));
   EXPECT_FALSE(has(gpu, "threads=2"));
+  EXPECT_TRUE(has(cpu, "interop_threads=2") && has(cpu, "set_to_none"));
+  EXPECT_FALSE(has(levers_for({"cpu", 4, 4, 2}, {}), "interop_threads=2"));
+  EXPECT_TRUE(has(cpu, "hf_sdpa") && has(gpu, "hf_sdpa") && has(gpu, "sdpa_flash"));
+  EXPECT_FALSE(has(cpu, "sdpa_flash"));
 }
 
 TEST(Catalogue, SizesOfTheBatchAreSearchedAndNotListed) {
   const std::vector<Argument> batch = {{"batch", "--batch-size", 32}};
   for (const Lever& lever : levers_for({"cuda", 4, 4}, batch)) EXPECT_NE(lever.group, "batch");
   EXPECT_EQ(argument_lever(batch.front(), 96).numerics, Numerics::kTrajectory);
+}
+
+TEST(Catalogue, BatchAndAccumulationChangeTogether) {
+  const Words command = {"python", "train.py", "--batch", "16", "--accumulate=4"};
+  const std::vector<Argument> both = {{"batch", "--batch", 16},
+                                      {"accumulation", "--accumulate", 4}};
+  std::vector<std::string> ids;
+  for (const Lever& lever : levers_for({"cuda", 4, 4}, both)) {
+    if (lever.group != "accumulation") continue;
+    ids.push_back(lever.id);
+    EXPECT_EQ(lever.numerics, Numerics::kRegrouped);
+    if (lever.id != "batch=64 accumulation=1") continue;
+    EXPECT_EQ(with_arguments(command, {&lever}),
+              (Words{"python", "train.py", "--batch", "64", "--accumulate=1"}));
+    EXPECT_EQ(lever.passes_ratio, 0.25);
+  }
+  EXPECT_EQ(
+      ids, (Words{"batch=32 accumulation=2", "batch=64 accumulation=1", "batch=8 accumulation=8"}));
+  EXPECT_TRUE(has(levers_for({"cuda", 4, 4}, {both[1]}), "accumulation=8"))
+      << "alone it changes the training, as any other argument";
 }
 
 TEST(Catalogue, TheHookIsToldOfItsOwnLeversAlone) {

@@ -12,6 +12,7 @@ enum class Numerics : std::uint8_t {
   kExact,       // nothing by design; sums may be added up in another order
   kRounding,    // rounds otherwise
   kRedrawn,     // random transforms draw other numbers
+  kRegrouped,   // the same samples a step in other portions: the same sums, if losses are means
   kTrajectory,  // the training is another one: never accepted, only proposed
 };
 
@@ -24,10 +25,12 @@ struct Lever {
   std::string permanent;  // what keeps it, in words
   std::string group;      // of levers of one group at most one is kept
   Numerics numerics = Numerics::kExact;
+  // It costs time and saves memory: never kept for itself, and tried with larger batches.
+  bool saves_memory = false;
   std::vector<std::pair<std::string, std::string>> environment = {};
-  // An argument of the command and its value; an empty option: none.
-  std::string option = {};
-  std::string value = {};
+  // Arguments of the command, as options and values.
+  std::vector<std::pair<std::string, std::string>> arguments = {};
+  double passes_ratio = 1;  // backward passes of a step, over those of the job as it is
 };
 
 }  // namespace unstarve::tune

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <sstream>
 
 namespace unstarve::tune {
 
@@ -17,7 +18,7 @@ struct Setting {
   std::string_view device = {};  // where it is only for one
 };
 
-constexpr std::array<Setting, 16> kSettings = {{
+constexpr std::array<Setting, 18> kSettings = {{
     {"transformers", "bf16_autocast", "bf16=True"},
     {"transformers", "fp16_autocast", "fp16=True"},
     {"transformers", "matmul_precision", "tf32=True", "cuda"},
@@ -27,6 +28,8 @@ constexpr std::array<Setting, 16> kSettings = {{
      "torch_compile=True, torch_compile_mode=\"reduce-overhead\""},
     {"transformers", "workers", "dataloader_num_workers={}"},
     {"transformers", "batch", "per_device_train_batch_size={}"},
+    {"transformers", "accumulation", "gradient_accumulation_steps={}"},
+    {"lightning", "accumulation", "accumulate_grad_batches={}"},
     {"lightning", "bf16_autocast", "precision=\"bf16-mixed\""},
     {"lightning", "fp16_autocast", "precision=\"16-mixed\""},
     {"lightning", "cudnn_benchmark", "benchmark=True"},
@@ -38,9 +41,11 @@ constexpr std::array<Setting, 16> kSettings = {{
     {"accelerate", "threads", "num_cpu_threads_per_process: {}", "cpu"},
 }};
 
-std::string setting_of(std::string_view trainer, std::string_view device, const Lever& lever) {
-  const std::string name = lever.id.substr(0, lever.id.find('='));
-  const std::string value = name == lever.id ? "" : lever.id.substr(name.size() + 1);
+/// `change`: a word of a lever's id, as "threads=2".
+std::string setting_of(std::string_view trainer, std::string_view device,
+                       const std::string& change) {
+  const std::string name = change.substr(0, change.find('='));
+  const std::string value = name == change ? "" : change.substr(name.size() + 1);
   for (const Setting& one : kSettings) {
     if (one.trainer != trainer || one.lever != name) continue;
     if (!one.device.empty() && one.device != device) continue;
@@ -55,8 +60,11 @@ std::string trainer_settings(std::string_view trainer, std::string_view device,
                              const std::vector<const Lever*>& levers) {
   std::vector<std::string> settings;
   for (const Lever* const lever : levers) {
-    std::string setting = setting_of(trainer, device, *lever);
-    if (!setting.empty()) settings.push_back(std::move(setting));
+    std::istringstream changes(lever->id);
+    for (std::string change; changes >> change;) {
+      std::string setting = setting_of(trainer, device, change);
+      if (!setting.empty()) settings.push_back(std::move(setting));
+    }
   }
   if (settings.empty()) return {};
   if (trainer == "accelerate") {

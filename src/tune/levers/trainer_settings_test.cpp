@@ -31,6 +31,13 @@ TEST(TrainerSettings, AreReadyToBeCopied) {
             "dynamo_config: {dynamo_backend: INDUCTOR, dynamo_mode: default}");
 }
 
+TEST(TrainerSettings, HaveBothArgumentsOfAnAccumulation) {
+  EXPECT_EQ(settings("transformers", "cuda", {"batch=64 accumulation=1"}),
+            "TrainingArguments(per_device_train_batch_size=64, gradient_accumulation_steps=1)");
+  EXPECT_EQ(settings("lightning", "cuda", {"batch=64 accumulation=1"}),
+            "Trainer(accumulate_grad_batches=1)");
+}
+
 TEST(TrainerSettings, SayNothingWhereThereIsNone) {
   EXPECT_EQ(settings("", "cuda", {"bf16_autocast"}), "");
   EXPECT_EQ(settings("lightning", "cuda", {"channels_last"}), "");

@@ -23,6 +23,8 @@ class PlantedJob final : public Trials {
   // What a run with this many samples a step is like, and one that is several times as long.
   std::function<void(std::int64_t, TrialResult&)> batch;
   std::function<void(std::int64_t, TrialResult&)> verify;
+  // What levers do to a run behind all that.
+  std::function<void(const std::vector<std::string>&, TrialResult&)> finish;
   std::int64_t most_runs = 1000;
   std::function<double()> run_noise;  // what a run takes more or less than another: 0.01 is 1 %
   std::function<double(const std::vector<std::string>&)> beside;  // of the step's time, by levers
@@ -56,6 +58,7 @@ class PlantedJob final : public Trials {
       if (plant.count(id) != 0) plant[id](result);
     }
     if (batch) add_batch(request, result);
+    if (finish) finish(request.levers, result);
     return result;
   }
 

@@ -98,6 +98,7 @@ void read_job(const Json& json, TrialResult& facts) {
   facts.optimizer = text("optimizer");
   facts.trainer = text("trainer");
   facts.threads = integer_of(*job, "threads");
+  facts.interop_threads = integer_of(*job, "interop_threads");
 }
 
 }  // namespace

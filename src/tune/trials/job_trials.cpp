@@ -43,7 +43,7 @@ std::string end_of(const std::string& path) {
 std::string folder_name(const std::string& label) {
   std::string name = label;
   for (char& c : name) {
-    if (c == '/') c = '_';
+    if (c == '/' || c == ' ') c = '_';
   }
   return name;
 }

@@ -79,6 +79,7 @@ Json to_json(const TrialResult& result) {
           {"optimizer", result.optimizer},
           {"trainer", result.trainer},
           {"threads", result.threads},
+          {"interop_threads", result.interop_threads},
           {"surveyed", result.surveyed},
           {"why_not", result.why_not}};
 }
@@ -125,6 +126,7 @@ Result<TrialResult> result_from(const Json& json) {
   result.optimizer = text_at(json, "optimizer");
   result.trainer = text_at(json, "trainer");
   result.threads = integer_at(json, "threads");
+  result.interop_threads = integer_at(json, "interop_threads");
   result.surveyed = flag_at(json, "surveyed");
   if (const auto why = json.find("why_not"); why != json.end() && why->is_object()) {
     for (const auto& [lever, reason] : why->items()) {

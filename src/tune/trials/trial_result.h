@@ -63,6 +63,7 @@ struct TrialResult {
   std::string optimizer;  // its class
   std::string trainer;    // "transformers", "lightning", "accelerate"; empty: none of them
   std::int64_t threads = 0;
+  std::int64_t interop_threads = 0;
   std::map<std::string, std::string> why_not;  // by the hook's levers; those that apply are absent
   bool surveyed = false;
 };

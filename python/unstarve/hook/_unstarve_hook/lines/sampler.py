@@ -23,6 +23,7 @@ from typing import Any
 from ..recorder import RECORDER, now_ns
 from ..ring import ABSENT
 from . import stacks
+from .alarm import Alarm, main_thread
 
 #: Between two looks, in the mean; each is drawn from half to one and a half of it.
 PERIOD_NS = 45_000_000
@@ -55,7 +56,8 @@ class Sampler:
         self._keys: dict[stacks.Key, int] = {}
         self._names: dict[bytes, int] = {}
         self._codes: list[stacks.Look] = []  # keeps alive what the keys name by address
-        self._stop: Any = None  # locked while the thread is to stay
+        self._alarm = Alarm()
+        self._stop: Any = None  # what the thread waits with, while it is to stay
         self._gone: Any = None  # locked until it has left
         self._looks = self._cpu_ns = 0
         self._failed = False
@@ -73,8 +75,7 @@ class Sampler:
             return
         try:
             self._since_ns = self._since_ns or now_ns()
-            stop, gone = _thread.allocate_lock(), _thread.allocate_lock()
-            stop.acquire()
+            stop, gone = self._alarm.begin(), _thread.allocate_lock()
             gone.acquire()
             _thread.start_new_thread(self._stay, (stop, gone))
             self._stop, self._gone = stop, gone
@@ -87,7 +88,7 @@ class Sampler:
         stop, gone = self._stop, self._gone
         self._stop = self._gone = None
         if stop is not None:
-            stop.release()
+            self._alarm.stop(stop)
             gone.acquire(True, _PATIENCE_S)
 
     def end(self) -> None:
@@ -104,8 +105,8 @@ class Sampler:
             before = self._cpu_ns - thread_time_ns()
             while True:
                 delay_ns = int(self._period_ns() * self._draw.uniform(0.5, 1.5))
-                due_ns = now_ns() + delay_ns
-                if stop.acquire(True, delay_ns / 1e9):
+                due_ns = self._alarm.wait(stop, delay_ns, self._threads)
+                if due_ns == 0:
                     break
                 self._look_around(due_ns)
                 self._cpu_ns = before + thread_time_ns()
@@ -125,8 +126,8 @@ class Sampler:
         if RECORDER.paused:
             return
         period_ns = self._period_ns()
-        at_ns, seen = self._look_at_threads()
-        for thread_id, look in seen:
+        for thread_id, at_ns, frames in self._look_at_threads(due_ns):
+            look = stacks.look(frames)
             if RECORDER.is_worker() and not look.marks & stacks.FETCH:
                 continue  # It waits to be told what to fetch.
             number = self._keys.get(look.key)
@@ -135,18 +136,21 @@ class Sampler:
             RECORDER.note_stack(thread_id, at_ns, number, period_ns, max(at_ns - due_ns, 0))
         self._looks += 1
 
-    def _look_at_threads(self) -> tuple[int, list[tuple[int, stacks.Look]]]:
-        """Holds no frame any more when it returns."""
+    def _look_at_threads(self, due_ns: int) -> list[tuple[int, int, list[stacks.Facts]]]:
+        """Each thread's number, when it was so, and its stack. Holds no frame when it returns."""
+        answer = self._alarm.answer()
         frames = sys._current_frames()
         try:
             at_ns = now_ns()
             seen = []
             for ident, thread_id in list(self._threads.items()):
-                if ident in frames:
-                    seen.append((thread_id, stacks.look(frames[ident])))
+                if answer and ident == main_thread():
+                    seen.append((thread_id, due_ns, answer))
+                elif ident in frames:
+                    seen.append((thread_id, at_ns, stacks.facts_of(frames[ident])))
                 else:
                     self._threads.pop(ident, None)
-            return at_ns, seen
+            return seen
         finally:
             # Our own frame is in it.
             frames.clear()

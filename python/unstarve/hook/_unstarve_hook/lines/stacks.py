@@ -1,7 +1,7 @@
 """One thread's stack, as plain facts that hold no frame, and in words for the file of names.
 
 Who holds a frame holds the locals of a function of the job. So frames are looked at and let go
-before anything else is done: `look` takes them, `in_words` only gets what `look` gave.
+before anything else is done: `facts_of` takes them, `look` and `in_words` only get what it gave.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import linecache
 import sys
+from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .places import OURS, USERS, kind_of, library_name, place
 
-#: Frames of a stack that are looked at, of the innermost ones.
+#: Frames of a stack that are looked at, of the innermost ones; as many as the library gives.
 _DEEPEST = 200
 #: Functions of the job around its innermost one that are named.
 _MOST_CALLERS = 4
@@ -52,6 +53,8 @@ _CONTAINERS = frozenset(
 )  # fmt: skip
 
 Key = tuple[int, ...]
+#: Of a frame: its code, the instruction, the line, and the globals.
+Facts = tuple[CodeType, int, int, dict[str, Any]]
 
 
 class Look(NamedTuple):
@@ -66,17 +69,26 @@ class Look(NamedTuple):
     methods: tuple[tuple[CodeType, dict[str, Any]], ...]  # from the fetch inwards
 
 
-def look(frame: FrameType | None) -> Look:
-    """Called with Python's lock held, and quick enough to keep it."""
-    marks = depth = 0
+def facts_of(frame: FrameType | None) -> list[Facts]:
+    """Of this frame and those around it. Called with Python's lock held, and quick enough to keep
+    it."""
+    facts: list[Facts] = []
+    while frame is not None and len(facts) < _DEEPEST:
+        facts.append((frame.f_code, frame.f_lasti, frame.f_lineno, frame.f_globals))
+        frame = frame.f_back
+    return facts
+
+
+def look(frames: Iterable[Facts]) -> Look:
+    """What there is to know of a stack, from its innermost frame outwards."""
+    marks = 0
     top: CodeType | None = None
     line: tuple[CodeType, int, int] | None = None
     inner: CodeType | None = None
     callee: CodeType | None = None
     callers: list[CodeType] = []
     methods: list[tuple[CodeType, dict[str, Any]]] = []
-    while frame is not None and depth < _DEEPEST and not marks & FETCH:
-        code = frame.f_code
+    for code, instruction, number, names in frames:
         kind = kind_of(code.co_filename)
         if kind == OURS:
             marks |= _mark(code)
@@ -85,15 +97,15 @@ def look(frame: FrameType | None) -> Look:
                 top = code
             if kind == USERS:
                 if line is None:
-                    line = (code, frame.f_lasti, frame.f_lineno)
+                    line = (code, instruction, number or 0)
                     callee = inner
                 elif len(callers) < _MOST_CALLERS:
                     callers.append(code)
             if code.co_name in _METHODS and len(methods) < _MOST_METHODS:
-                methods.append((code, frame.f_globals))
+                methods.append((code, names))
             inner = code
-        frame = frame.f_back
-        depth += 1
+        if marks & FETCH:
+            break
     if not marks & FETCH:
         methods.clear()
     methods.reverse()

@@ -26,10 +26,15 @@ def begin(torch: ModuleType) -> None:
     from .job import Job
     from .parity import Parity
 
+    asked: dict[str, Any] = wanted.get("levers") or {}
+    if "interop_threads" in asked:
+        from .levers import interop_threads
+
+        interop_threads.begin(torch, asked["interop_threads"])
     parity = wanted.get("parity")
     recorded = Parity(torch, int(parity["steps"]), int(parity["seed"])) if parity else None
     diary = Diary(torch, RECORDER.run_dir, recorded)
-    job = Job(torch, wanted.get("levers") or {}, bool(wanted.get("survey")), diary)
+    job = Job(torch, asked, bool(wanted.get("survey")), diary)
     job.watch()
     if wanted.get("first_batch_again"):
         from .feeding import give_first_batches_again

@@ -48,7 +48,7 @@ class Diary:
         self._facts["refused"][lever] = reason
 
     def surveyed(self, why_not: dict[str, str | None]) -> None:
-        self._facts["why_not"] = why_not
+        self._facts["why_not"].update(why_not)
 
     def describe(self, **facts: Any) -> None:
         self._facts["job"].update(facts)

@@ -11,6 +11,7 @@ from ..recorder import RECORDER
 from ..wrap import in_the_place_of, put
 from . import levers
 from .diary import Diary
+from .habits import Habits
 from .refusal import LeverRefusedError
 
 _TRAINERS = {
@@ -20,6 +21,8 @@ _TRAINERS = {
 }
 #: So many outermost calls are looked at before the model is given up.
 _MOST_CALLS = 200
+#: After so many steps a script has done what it does in each of them, before the diary is written.
+_HABITS_ARE_KNOWN = 2
 
 
 class Job:
@@ -39,6 +42,8 @@ class Job:
         self._calls = 0
         self._inside = False
         self._done = False
+        self._steps = 0
+        self.habits = Habits(torch) if survey else None
 
     @property
     def optimizers(self) -> list[Any]:
@@ -53,6 +58,8 @@ class Job:
         self._watch_optimizers()
         self._watch_calls()
         self._watch_backward()
+        if self.habits is not None:
+            self.habits.watch()
 
     def _watch_optimizers(self) -> None:
         module: Any = sys.modules["torch.optim.optimizer"]  # not always an attribute
@@ -73,6 +80,9 @@ class Job:
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         try:
+            self._steps += 1
+            if self._steps == _HABITS_ARE_KNOWN and self.habits is not None:
+                self._survey_habits(self.habits)
             self._diary.stepped()
         except Exception as error:
             RECORDER.note_error(error)
@@ -135,7 +145,8 @@ class Job:
         self.device = trained[0].device.type if trained else "cpu"
         self._describe()
         if self._survey:
-            self._diary.surveyed({name: self._why_not(name, {}) for name in levers.NAMES})
+            names = (name for name in levers.NAMES if not _needs_habits(name))
+            self._diary.surveyed({name: self._why_not(name, {}) for name in names})
         for name in (name for name in levers.NAMES if name in self._wanted):
             settings = self._wanted[name]
             reason = self._why_not(name, settings)
@@ -153,6 +164,11 @@ class Job:
         parity = self._diary._parity
         if parity is not None and self.root is not None:
             self.around_forward(lambda call, given, named: _counted(parity, call, given, named))
+
+    def _survey_habits(self, habits: Habits) -> None:
+        habits.close()
+        names = (name for name in levers.NAMES if _needs_habits(name))
+        self._diary.surveyed({name: self._why_not(name, {}) for name in names})
 
     def _why_not(self, name: str, settings: dict[str, Any]) -> str | None:
         """None where the lever applies."""
@@ -176,6 +192,7 @@ class Job:
             optimizer=kinds[0] if kinds else "",
             parameters=sum(parameter.numel() for parameter in self.parameters()),
             threads=self.torch.get_num_threads(),
+            interop_threads=self.torch.get_num_interop_threads(),
             trainer=_trainer(),
             torch=str(self.torch.__version__),
         )
@@ -191,6 +208,10 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = forward
+
+
+def _needs_habits(name: str) -> bool:
+    return bool(getattr(levers.get(name), "NEEDS_HABITS", False))
 
 
 def _trainer() -> str:

@@ -1,4 +1,8 @@
-"""Records, in a run made for that, what the training computes: losses and norms of gradients."""
+"""Records, in a run made for that, what the training computes: losses and norms of gradients.
+
+A step's loss is the sum over its backward passes, and its rows are those of all calls: so they stay
+what they are where a step takes the same samples in other portions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,9 @@ class Parity:
         self._seed = seed
         self._losses: list[Any] = []
         self._norms: list[Any] = []
-        self._samples: list[int] = []
+        self._rows: list[int] = []
+        self._passes: list[float | None] = []  # losses of the backward passes since the last step
+        self._rows_of_step = 0
 
     def watch(self) -> None:
         torch, offset = self._torch, self._seed
@@ -50,17 +56,18 @@ class Parity:
         optimizers.register_optimizer_step_pre_hook(self._before_step)
 
     def backward(self, loss: Any) -> None:
-        if len(self._losses) < self.steps:
-            self._losses.append(number(float(loss.detach())) if loss.numel() == 1 else None)
+        if len(self._norms) < self.steps:
+            self._passes.append(float(loss.detach()) if loss.numel() == 1 else None)
 
     def called(self, tensors: list[Any]) -> None:
         """The root model was called: how many rows its first input has."""
-        if len(self._samples) < self.steps and tensors and tensors[0].dim() > 0:
-            self._samples.append(int(tensors[0].shape[0]))
+        if len(self._norms) < self.steps and tensors and tensors[0].dim() > 0:
+            self._rows_of_step += int(tensors[0].shape[0])
 
     def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         if len(self._norms) >= self.steps:
             return
+        self._end_of_passes()
         try:
             squares = 0.0
             for group in optimizer.param_groups:
@@ -73,5 +80,15 @@ class Parity:
             self._norms.append(None)
             RECORDER.note_error(error)
 
+    def _end_of_passes(self) -> None:
+        """A second optimizer's step has none of its own where both follow one backward()."""
+        passes, self._passes = self._passes, []
+        rows, self._rows_of_step = self._rows_of_step, 0
+        if passes:
+            known = [one for one in passes if one is not None]
+            self._losses.append(number(sum(known)) if len(known) == len(passes) else None)
+        if rows:
+            self._rows.append(rows)
+
     def facts(self) -> dict[str, Any]:
-        return {"losses": self._losses, "gradients": self._norms, "rows": self._samples}
+        return {"losses": self._losses, "gradients": self._norms, "rows": self._rows}

@@ -1,7 +1,9 @@
 """The levers that the hook can apply in a job; one small file each.
 
 Each has NEEDS_ROOT, `check(job, settings)`, which raises LeverRefusedError where it does not apply,
-and `apply(job, settings)`.
+and `apply(job, settings)`. One with NEEDS_HABITS is asked in a survey when `job.habits` has seen
+the script's first steps; in a trial there are none. A file of several has an object for each, by
+name.
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ _FILES = {
     "expandable_segments": "expandable_segments",
     "cudnn_benchmark": "cudnn_benchmark",
     "matmul_precision": "matmul_precision",
+    "interop_threads": "interop_threads",
+    "set_to_none": "set_to_none",
     "fused_optimizer": "fused_optimizer",
+    "gradient_checkpointing": "gradient_checkpointing",
+    "hf_sdpa": "hf_sdpa",
+    "sdpa_flash": "sdpa",
+    "sdpa_efficient": "sdpa",
+    "sdpa_math": "sdpa",
+    "sdpa_cudnn": "sdpa",
     "compile": "compiled",
     "compile_reduce_overhead": "compiled_reduce_overhead",
     "bf16_autocast": "bf16_autocast",
@@ -27,4 +37,5 @@ NAMES = tuple(_FILES)
 
 
 def get(name: str) -> Any:
-    return import_module("." + _FILES[name], __name__)
+    module = import_module("." + _FILES[name], __name__)
+    return getattr(module, name, module)
