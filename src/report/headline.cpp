@@ -23,7 +23,7 @@ std::string how_told(const Report& report) {
   std::string text =
       fmt::format(" ({}: steps by repetition of its kernels, {} seen",
                   other.empty() ? "neither an optimizer of torch nor a DataLoader tells of them"
-                                : fmt::format("no PyTorch seen; {} is", other),
+                                : fmt::format("no PyTorch seen, but {}", other),
                   std::max(report.facts.steps, report.diagnosis.steps.count));
   double recorded_us = 0;
   for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {

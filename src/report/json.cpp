@@ -286,6 +286,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
                         {"h2d_count", diagnosis.copies.h2d_count},
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
   if (!diagnosis.ranks.rows.empty()) json["ranks"] = ranks_json(diagnosis.ranks);
+  if (advice.leading_finding) json["leading_finding"] = *advice.leading_finding;
   json["findings"] = Json::array();
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));

@@ -66,7 +66,7 @@ std::string why_no_steps(const trace::RunReader& run) {
   const auto processes = run.processes();
   if (const std::string other = other_framework(run); !other.empty()) {
     return fmt::format(
-        "No PyTorch seen in this job; {} is: its loops cannot be watched from inside, and no "
+        "No PyTorch seen in this job, but {}, whose loops cannot be watched from inside; and no "
         "kernels that repeat were recorded.",
         other);
   }

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 // Below a build as below the installed package.
 constexpr std::string_view kEmulated = "lib/emulated";
 constexpr std::string_view kRecorder = "lib/libunstarve_cupti.so";
+constexpr std::string_view kLooks = "lib/libunstarve_looks.so";
 constexpr std::string_view kEngine = "libunstarve_emulated_gpu.so";
 
 /// The first of these that exists, or nothing.
@@ -66,6 +67,7 @@ Installation find_in_build() {
   found.package_dir = first_existing({build / "python", source / "python"});
   found.hook_dir = first_existing({source / "python" / "unstarve" / "hook"});
   found.cupti_library = first_existing({build / kRecorder});
+  found.looks_library = first_existing({build / kLooks});
   found.emulated_libraries = first_existing({build / kEmulated});
   found.example_dir = first_existing({source / "examples"});
   found.photo_dir = first_existing({source / "tests" / "data" / "photos"});
@@ -92,6 +94,7 @@ Installation find_installed(const std::string& prefix) {
   found.package_dir = folder.string();
   found.hook_dir = first_existing({package / "hook"});
   found.cupti_library = first_existing({package / kRecorder});
+  found.looks_library = first_existing({package / kLooks});
   found.emulated_libraries = first_existing({package / kEmulated});
   found.example_dir = first_existing({package / "demo"});
   found.photo_dir = first_existing({package / "demo" / "photos"});

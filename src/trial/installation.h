@@ -11,6 +11,7 @@ struct Installation {
   std::string hook_dir;            // put on the job's PYTHONPATH
   std::string package_dir;         // the folder that holds the Python package `unstarve`
   std::string cupti_library;       // what the CUDA driver loads into the job to record it
+  std::string looks_library;       // what the hook loads, to look at pure Python too
   std::string emulated_libraries;  // the folder of what stands in for NVIDIA's libraries
   std::string example_dir;         // train.py
   std::string photo_dir;           // the photographs of the demo

@@ -113,6 +113,10 @@ observe::JobOptions job_options(const Installation& parts, const ObservedJobOpti
     const auto& more = options.emulation->environment();
     job.environment.insert(job.environment.end(), more.begin(), more.end());
   }
+  if (!parts.looks_library.empty()) {
+    job.environment.emplace_back("UNSTARVE_LOOKS_LIBRARY",
+                                 fs::absolute(parts.looks_library).string());
+  }
   if (!parts.cupti_library.empty() && cupti_taken_by(parts).empty()) {
     // The CUDA driver loads it when the job initialises CUDA.
     job.environment.emplace_back("CUDA_INJECTION64_PATH",

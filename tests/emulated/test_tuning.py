@@ -58,8 +58,8 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 rows = torch.utils.data.TensorDataset(torch.zeros(100_000, 64))
 for (batch,) in torch.utils.data.DataLoader(rows, size):
     taken = None  # before the next is made
-    taken = torch.empty(size * 50_000_000, device="cuda")
     loss = model(batch.cuda()).square().mean()
+    taken = torch.empty(size * 50_000_000, device="cuda")
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -82,3 +82,34 @@ def test_the_largest_batch_that_fits_is_proposed_and_never_accepted(tmp_path: Pa
     assert "with SGD try 9 times the learning rate" in proposed["how"]
     assert tried["batch=72"]["speedup"]["low"] > 3
     assert found["best"]["changes"] == []
+
+
+# As BATCHES, of a model that can keep half of it and then takes a little longer.
+SAVING = BATCHES.replace(
+    "model = torch.nn.Sequential(",
+    """class Net(torch.nn.Sequential):
+    grad_checkpointing = False
+    def set_grad_checkpointing(self, enable=True):
+        self.grad_checkpointing = enable
+    def forward(self, rows):
+        return super().forward(self[0](rows) if self.grad_checkpointing else rows)
+model = Net(""",
+).replace("size * 50_000_000", "size * (25_000_000 if model.grad_checkpointing else 50_000_000)")
+
+
+@pytest.mark.slow
+def test_where_memory_ends_what_saves_it_is_tried_with_larger_batches(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SAVING)
+    words = [str(UNSTARVE), "tune", "--emulate", "t4", "--trial-seconds", "1", "--out", "r"]
+    words += ["--only", "batch,gradient_checkpointing", "--arg", "batch=--batch-size"]
+    words += ["--json", "t.json", "--", PYTHON, "train.py", "--batch-size", "32"]
+    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    tried = {lever["id"]: lever for lever in found["levers"]}
+    alone = tried["gradient_checkpointing"]
+    assert alone["why"].startswith("saves 2.9") and not alone["kept"], alone
+    (proposed,) = found["proposed"]
+    assert proposed["id"] == "batch=144 gradient_checkpointing", tried
+    assert "model.set_grad_checkpointing()" in proposed["how"]
+    assert "batch=144" in tried["batch=72"]["why"]

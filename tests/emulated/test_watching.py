@@ -178,4 +178,4 @@ def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
     done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
-    assert "No PyTorch seen in this job; JAX is" in said
+    assert "No PyTorch seen in this job, but JAX, whose" in said

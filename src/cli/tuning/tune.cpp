@@ -161,8 +161,10 @@ void add_tune_command(CommandLine& line, CommandContext& context) {
       .shows_default();
   command.option("--arg", asked.arguments,
                  "NAME=--OPTION of the script that is a lever too: workers=--workers, "
-                 "batch=--batch-size; may be given for several");
-  command.option("--only", asked.only, "try these levers alone, with commas between")
+                 "batch=--batch-size, accumulation=--accumulate; may be given for several");
+  command
+      .option("--only", asked.only,
+              "try these levers, or groups of them, alone, with commas between")
       .separated_by_commas();
   command.option("--out", asked.folder, "folder for the trials (default: runs/TIME_NAME)");
   command.option("--resume", options->resume, "go on with the search in this folder");
