@@ -32,11 +32,10 @@ test: test-packages python-test  ## every test (C++, Python, the pages in a brow
 	@scripts/build.sh release
 	@scripts/link_build.sh
 	@ctest --preset release
-	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python \
-	    $(VENV)/python -m pytest -q tests/python tests/browser tests/emulated tests/starving
+	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python scripts/pytest.sh
 
-check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=name,...]
-	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY))
+check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=a,b MINUTES=N]
+	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
 
 build: release  ## the release build in build/release
 

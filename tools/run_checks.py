@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Runs every check that a change has to pass and says which failed.
 
-All of them run even when one fails. What a check printed is in build/check/NAME.log.
+All of them run even when one fails. What a check printed is in build/check/NAME.log. With --minutes
+a check that has not ended by then is stopped, and it and those behind it count as skipped.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from source_files import project_files
@@ -92,7 +96,6 @@ CHECKS = (
     Check("format", "clang-format", format_commands),
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
-    Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
     Check(
         "cuda-abi",
         "declarations of CUDA's interfaces against NVIDIA's headers",
@@ -116,37 +119,65 @@ CHECKS = (
         "tests under ThreadSanitizer, the stress tests 20 times",
         lambda: preset_commands("tsan", "tsan", "tsan-stress"),
     ),
+    # Half an hour where nothing of it is remembered; what it saw before it was stopped is.
+    Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
 )
 
 
-def run(check: Check, log_folder: Path) -> bool:
+class Outcome(Enum):
+    PASSED = "ok"
+    FAILED = "FAILED"
+    OUT_OF_TIME = "no time"
+
+
+def run(check: Check, log_folder: Path, deadline: float) -> Outcome:
     """Runs one check and prints its line; what it printed goes into its log."""
     log_path = log_folder / f"{check.name}.log"
     started = time.monotonic()
     log_path.unlink(missing_ok=True)
-    ok = all(run_command(command, log_path) for command in check.commands())
+    outcome = Outcome.PASSED
+    for command in check.commands():
+        outcome = run_command(command, log_path, deadline)
+        if outcome is not Outcome.PASSED:
+            break
     seconds = time.monotonic() - started
-    print(f"{'ok    ' if ok else 'FAILED'} {check.name:<20} {seconds:6.1f} s  {check.what}")
-    if not ok:
+    print(f"{outcome.value:<7} {check.name:<20} {seconds:6.1f} s  {check.what}")
+    if outcome is Outcome.FAILED:
         lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(f"    {line}" for line in lines[-TAIL_LINES:]))
         print(f"    (all of it: {log_path.relative_to(ROOT)})")
     sys.stdout.flush()
-    return ok
+    return outcome
 
 
-def run_command(command: list[str], log_path: Path) -> bool:
+def run_command(command: list[str], log_path: Path, deadline: float) -> Outcome:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return Outcome.OUT_OF_TIME
     with log_path.open("a", encoding="utf-8") as log:
         log.write(f"$ {' '.join(command[:8])}{' ...' if len(command) > 8 else ''}\n")
         log.flush()
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         except OSError as error:
             log.write(f"cannot run {command[0]}: {error}\n")
-            return False
-    return done.returncode == 0
+            return Outcome.FAILED
+        try:
+            returned = process.wait(None if left == math.inf else left)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                return Outcome.OUT_OF_TIME
+            raise
+    return Outcome.PASSED if returned == 0 else Outcome.FAILED
 
 
 def chosen(names: str | None) -> list[Check]:
@@ -162,14 +193,17 @@ def chosen(names: str | None) -> list[Check]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", help="names of checks, separated by commas")
-    checks = chosen(parser.parse_args().only)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="for all of them")
+    options = parser.parse_args()
+    checks = chosen(options.only)
+    deadline = time.monotonic() + options.minutes * 60
     # Tools of the virtual environment (ruff, mypy) and of the system are found by name.
     os.environ["PATH"] = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     log_folder = ROOT / "build" / "check"
     log_folder.mkdir(parents=True, exist_ok=True)
-    passed = sum(run(check, log_folder) for check in checks)
-    failed = len(checks) - passed
-    print(f"{passed} passed, {failed} failed")
+    outcomes = [run(check, log_folder, deadline) for check in checks]
+    passed, failed, skipped = (outcomes.count(outcome) for outcome in Outcome)
+    print(f"{passed} passed, {failed} failed{f', {skipped} skipped' if skipped else ''}")
     return 1 if failed else 0
 
 

@@ -186,6 +186,31 @@ for _ in range(20):
         assert not list(tmp_path.glob("kineto-*"))
 
 
+LATE_STEPS = """
+import time, torch
+model = torch.nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+time.sleep(10.5)  # a first batch that takes its time, or a compiler
+for _ in range(6):
+    model(torch.zeros(4, 8, device="cuda")).sum().backward()
+    optimizer.step()
+    print(time.monotonic_ns())
+    time.sleep(0.5)
+"""
+
+
+def test_late_and_long_steps_are_recorded_whole(emulated: Machine, tmp_path: Path) -> None:
+    seen = record(emulated(), tmp_path, LATE_STEPS, plan="")
+    assert (seen.process.returncode, seen.process.stderr) == (0, "")
+    ends = [int(line) for line in seen.process.stdout.split()]
+    start_up, steps = seen.windows()
+    assert start_up.end_ns < ends[0]
+    assert steps.start_ns < ends[0] + 100_000_000
+    assert ends[-1] < steps.end_ns
+    backward = [kernel for kernel in read_kernels(seen.ring) if kernel.start_ns > steps.start_ns]
+    assert len(backward) >= 5 * 3
+
+
 def test_another_injected_tool_stays_alone(emulated: Machine, tmp_path: Path) -> None:
     """`unstarve run` under Nsight Systems, say: its library is what the driver loads."""
     from emulation import PYTHON, unstarve

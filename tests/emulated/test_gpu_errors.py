@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from emulation import PYTHON, UNSTARVE, machine, unstarve
 
+pytestmark = pytest.mark.real_time
+
 # Trains some steps; then the GPU reports errors, and the job ends as it is told.
 TRAIN = """
 import os, sys, time, torch

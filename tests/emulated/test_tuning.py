@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, UNSTARVE, run_to_its_end
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
 JOB = """
 import torch

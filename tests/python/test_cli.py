@@ -166,6 +166,7 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["partition"] == found["partition"]
 
 
+@pytest.mark.alone
 @pytest.mark.real_time
 def test_the_slow_stage_of_our_own_loader_is_named(
     tmp_path: Path, not_beside_neighbours: Callable[[bool], None]
@@ -201,6 +202,8 @@ def test_the_slow_stage_of_our_own_loader_is_named(
     assert 32 * 16 <= run.execute(images).fetchone()[0] <= 32 * 44
 
 
+@pytest.mark.alone
+@pytest.mark.real_time
 def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) -> None:
     photos = sorted(PHOTOS.glob("*.jpg"))
     folder = tmp_path / "data" / "photo"
@@ -302,6 +305,8 @@ def test_doctor_answers_in_json() -> None:
     assert checks["CPUs"]["works"]
 
 
+@pytest.mark.alone
+@pytest.mark.real_time
 def test_demo_closes_the_loop(tmp_path: Path) -> None:
     """The whole of it, shortened. How good the figures are is for bench/demo_reliability.py."""
     done = unstarve(
@@ -330,6 +335,8 @@ def test_demo_closes_the_loop(tmp_path: Path) -> None:
     assert (tmp_path / "d/report.html").exists()
 
 
+@pytest.mark.alone
+@pytest.mark.real_time
 def test_demo_goes_on_where_the_disk_takes_no_copies(tmp_path: Path) -> None:
     """A limit on the size of files stands for a full disk: the records of the runs are smaller."""
     out = tmp_path / "d"
@@ -357,6 +364,8 @@ def test_demo_goes_on_where_the_disk_takes_no_copies(tmp_path: Path) -> None:
     assert "The first one filled the" not in done.stdout
 
 
+@pytest.mark.alone
+@pytest.mark.real_time
 def test_demo_leaves_what_it_finds(tmp_path: Path) -> None:
     kept = tmp_path / "cache/kept"
     kept.parent.mkdir()

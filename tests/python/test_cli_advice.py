@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from command_line import EMULATED, MODEL, PHOTOS, ROOT, environment, unstarve
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
 # Reads its images as ARGV says; sanity-checks its validation data first, as trainers do.
 JOB = f"""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import EMULATED, MODEL, unstarve
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
 # Files that come late: waiting takes no CPU, so that what else runs here hardly matters.
 LATE = """

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from command_line import EMULATED, unstarve
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
 TRAINING = """
 import sys, time, torch

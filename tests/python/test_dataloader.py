@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -138,7 +139,12 @@ ARGUMENTS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+def _without_addresses(arguments: dict[str, Any]) -> str:
+    """The same in each process, so that several can share the tests."""
+    return re.sub(r" object at 0x[0-9a-f]+", "", str(arguments))
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=_without_addresses)
 def test_arguments_mean_what_they_mean_to_torch(arguments: dict[str, Any]) -> None:
     given = {"dataset": SQUARES, **arguments}
     expected = outcome(lambda: data.DataLoader(**given))

@@ -23,7 +23,7 @@ from set_d import SET_D
 from set_e import SET_E
 from set_f import SET_F
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
 ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F)
 BY_NAME = {job.name: job for job in ALL}

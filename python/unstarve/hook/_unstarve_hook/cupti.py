@@ -19,6 +19,10 @@ _NAME = "libunstarve_cupti.so"
 _WORDS_MAX = 512
 #: Where a profiler takes CUPTI; the first one that it enters.
 _BEGINNINGS = ("__enter__", "_prepare_trace")
+#: A step that took longer tells our library how long they take; shorter ones fill any window.
+LONG_STEP_NS = 200_000_000
+_STEPS_OF_A_MEAN = 3
+_first_end_ns = 0
 
 
 def is_asked_for() -> bool:
@@ -47,6 +51,27 @@ def _library() -> Any:
     import ctypes
 
     return ctypes.CDLL(os.environ[_VARIABLE])
+
+
+def after_step(index: int, end_ns: int) -> None:
+    """Tells our library of the first step, and of one that took long how long they take in the
+    mean: windows in which the GPU is recorded are to hold several."""
+    global _first_end_ns
+    if index == 0:
+        _first_end_ns = end_ns
+    if not is_asked_for():
+        return
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(os.environ[_VARIABLE], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        if index == 0:
+            library.unstarve_cupti_steps_began()
+        elif index >= _STEPS_OF_A_MEAN:
+            mean_ns = (end_ns - _first_end_ns) // index
+            library.unstarve_cupti_step_takes(ctypes.c_int64(mean_ns))
+    except (OSError, AttributeError):
+        pass  # The driver has not loaded it, or one of another version.
 
 
 def watch_profiler(module: ModuleType) -> None:

@@ -79,6 +79,8 @@ class Steps:
         self._held_back.append((start, end_ns, index, samples))
         ALLOCATOR.after_step(end_ns)
         COUNTER.after_step(index, samples)
+        if index == 0 or end_ns - start > cupti.LONG_STEP_NS:
+            cupti.after_step(index, end_ns)
         if self._batches < _BATCHES_OF_ONE_STEP:
             return
         self.finish()
@@ -123,6 +125,8 @@ class Steps:
         RECORDER.record(STEP, start, end_ns, index, samples, _OPTIMIZER)
         ALLOCATOR.after_step(end_ns)
         COUNTER.after_step(index, samples)
+        if index == 0 or end_ns - start > cupti.LONG_STEP_NS:
+            cupti.after_step(index, end_ns)
         self._look_at_device(index)
 
     def _look_at_device(self, index: int) -> None:

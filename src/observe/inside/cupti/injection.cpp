@@ -100,6 +100,18 @@ void unstarve_cupti_resume() {
   });
 }
 
+void unstarve_cupti_steps_began() {
+  guarded([] {
+    if (Recorder* const recorder = process().recorder.load()) recorder->steps_began();
+  });
+}
+
+void unstarve_cupti_step_takes(std::int64_t step_ns) {
+  guarded([step_ns] {
+    if (Recorder* const recorder = process().recorder.load()) recorder->step_takes(step_ns);
+  });
+}
+
 int unstarve_cupti_state(char* text, std::size_t size) {
   int recording = 0;
   guarded([&] {

@@ -133,6 +133,8 @@ void* Recorder::run_thread(void* recorder) {
 void Recorder::run() {
   for (;;) {
     const Wish wish = wait_for_wish();
+    if (wish.steps_began_ns) timer_.steps_began(*wish.steps_began_ns);
+    timer_.step_takes(wish.step_ns);
     const bool wanted =
         !wish.ending && !wish.paused && failure().empty() && timer_.wants_window(now_ns());
     if (is_open_ && !wanted) {
@@ -159,7 +161,10 @@ Recorder::Wish Recorder::wait_for_wish() {
   changed_.wait_for(mutex_, std::chrono::nanoseconds(std::max<std::int64_t>(sleep, 0)),
                     [this]() UNSTARVE_REQUIRES(mutex_) { return changed_wish_; });
   changed_wish_ = false;
-  return {.ending = ending_, .paused = pauses_ > 0 || now_ns() < paused_until_ns_};
+  return {.ending = ending_,
+          .paused = pauses_ > 0 || now_ns() < paused_until_ns_,
+          .steps_began_ns = steps_began_ns_,
+          .step_ns = step_ns_};
 }
 
 void Recorder::tell(bool open, bool ended) {
@@ -200,6 +205,22 @@ void Recorder::resume() {
   MutexLock lock(mutex_);
   pauses_ = std::max(pauses_ - 1, 0);
   paused_until_ns_ = now_ns() + kAfterPauseNs;
+  changed_wish_ = true;
+  changed_.notify_all();
+}
+
+void Recorder::steps_began() {
+  MutexLock lock(mutex_);
+  if (steps_began_ns_) return;
+  steps_began_ns_ = now_ns();
+  changed_wish_ = true;
+  changed_.notify_all();
+}
+
+void Recorder::step_takes(std::int64_t step_ns) {
+  MutexLock lock(mutex_);
+  if (step_ns <= step_ns_) return;
+  step_ns_ = step_ns;
   changed_wish_ = true;
   changed_.notify_all();
 }

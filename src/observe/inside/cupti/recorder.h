@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/mutex.h"
@@ -42,6 +43,10 @@ class Recorder {
   /// second after resume() was called as often. Returns when all is handed over, or after a second.
   void pause() UNSTARVE_EXCLUDES(mutex_);
   void resume() UNSTARVE_EXCLUDES(mutex_);
+  /// The job's first step ended now; a step takes `step_ns` in the mean (WindowTimer).
+  void steps_began() UNSTARVE_EXCLUDES(mutex_);
+  void step_takes(std::int64_t step_ns) UNSTARVE_EXCLUDES(mutex_);
+
   /// Closes the window for good. Returns when all is in the ring, or after two seconds.
   void end() UNSTARVE_EXCLUDES(mutex_);
 
@@ -56,6 +61,8 @@ class Recorder {
   struct Wish {
     bool ending = false;
     bool paused = false;  // or was until just now
+    std::optional<std::int64_t> steps_began_ns;
+    std::int64_t step_ns = 0;
   };
   static void* run_thread(void* recorder);
   void run();
@@ -90,6 +97,8 @@ class Recorder {
   CondVar done_;     // the thread did something
   int pauses_ UNSTARVE_GUARDED_BY(mutex_) = 0;
   std::int64_t paused_until_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // the last pause, and a while
+  std::optional<std::int64_t> steps_began_ns_ UNSTARVE_GUARDED_BY(mutex_);
+  std::int64_t step_ns_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // the longest mean so far
   bool changed_wish_ UNSTARVE_GUARDED_BY(mutex_) = false;
   bool ending_ UNSTARVE_GUARDED_BY(mutex_) = false;
   bool ended_ UNSTARVE_GUARDED_BY(mutex_) = false;

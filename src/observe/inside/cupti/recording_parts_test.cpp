@@ -58,6 +58,36 @@ TEST(WindowTimer, TheFirstWindowWaitsForTheFirstOperation) {
   EXPECT_FALSE(timer.wants_window(1020 * kSecond));
 }
 
+TEST(WindowTimer, TheFirstStepsAreRecordedHoweverLateTheyCome) {
+  WindowTimer timer{WindowPlan()};
+  timer.activity_began(1000 * kSecond);
+  EXPECT_FALSE(timer.wants_window(1042 * kSecond)) << "a start-up of a minute, compilation say";
+  timer.steps_began(1042 * kSecond);
+  timer.steps_began(1050 * kSecond);  // the first counts
+  EXPECT_TRUE(timer.wants_window(1042 * kSecond));
+  EXPECT_EQ(timer.next_change_ns(1042 * kSecond), 1052 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(1052 * kSecond), 1061 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(1061 * kSecond), 1062 * kSecond);
+}
+
+TEST(WindowTimer, WindowsHoldSeveralStepsWithoutRecordingMore) {
+  WindowTimer timer{WindowPlan()};
+  timer.activity_began(0);
+  timer.steps_began(5 * kSecond);
+  timer.step_takes(kSecond / 4);
+  EXPECT_EQ(timer.next_change_ns(0), 15 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(15 * kSecond), 24 * kSecond);
+  timer.step_takes(5 * kSecond / 4);
+  EXPECT_EQ(timer.next_change_ns(15 * kSecond), 51 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(51 * kSecond), 55 * kSecond) << "4 s in each 40";
+  timer.step_takes(kSecond / 4);
+  EXPECT_EQ(timer.next_change_ns(51 * kSecond), 55 * kSecond) << "they do not shrink";
+  timer.step_takes(1000 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(0), 21 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(21 * kSecond), 165 * kSecond);
+  EXPECT_EQ(timer.next_change_ns(165 * kSecond), 181 * kSecond) << "16 s in each 160 at most";
+}
+
 TEST(WindowTimer, AMonthHasFewWindows) {
   WindowTimer timer{WindowPlan()};
   timer.activity_began(1000 * kSecond);
@@ -89,6 +119,9 @@ TEST(WindowTimer, WindowsThatWereAskedForComeEvenly) {
   timer.activity_began(0);
   EXPECT_TRUE(timer.wants_window(100'001 * kSecond - 1));
   EXPECT_FALSE(timer.wants_window(100'001 * kSecond));
+  timer.steps_began(100'002 * kSecond);
+  timer.step_takes(kSecond);
+  EXPECT_FALSE(timer.wants_window(100'002 * kSecond));
 }
 
 TEST(WindowTimer, AlwaysAndOffNeverChange) {

@@ -8,8 +8,8 @@
 namespace unstarve::recording {
 
 /// When a process's GPU activity is recorded: the first stretch of it whole, since start-up differs
-/// from the rest and most tries are short; then a part of each period, since a training repeats
-/// itself and every record costs the job.
+/// from the rest and most tries are short; the same of its steps, which may begin much later; then a
+/// part of each period, since a training repeats itself and every record costs the job.
 struct WindowPlan {
   bool off = false;
   bool always = false;
@@ -22,6 +22,8 @@ struct WindowPlan {
   /// After 60 periods they are twice as long, and so again whenever the time since the start has
   /// doubled: some 350 windows in a week, so that a run of a month fits on the disk.
   bool thins_out = true;
+  /// The stretch of steps is recorded whole too, and windows grow until they hold several steps.
+  bool follows_steps = true;
   /// Why what the user asked for is not done; empty: it is.
   std::string ignored;
 
@@ -41,7 +43,13 @@ class WindowTimer {
 
   /// The GPU's first operation was seen, which began at `start_ns`.
   void activity_began(std::int64_t start_ns);
-  /// Whether a window is to be open now. The answer changes at the passing of time, never back.
+  /// The job's first step ended at `end_ns`. Of several times the first counts.
+  void steps_began(std::int64_t end_ns);
+  /// How long a step takes in the mean. Windows grow by it and never shrink: one in which none lies
+  /// whole tells little, and a few too many cost no more, since their periods grow alike.
+  void step_takes(std::int64_t step_ns);
+  /// Whether a window is to be open now. The answer changes by what it is told, and by itself at
+  /// next_change_ns().
   bool wants_window(std::int64_t now_ns) const;
   /// When the answer changes; nothing: it does not, as things are.
   std::optional<std::int64_t> next_change_ns(std::int64_t now_ns) const;
@@ -55,6 +63,8 @@ class WindowTimer {
 
   WindowPlan plan_;
   std::optional<std::int64_t> began_ns_;
+  std::optional<std::int64_t> steps_began_ns_;
+  std::int64_t growth_ = 1;
 };
 
 }  // namespace unstarve::recording
