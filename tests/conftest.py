@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
+
+# Processes of pytest-xdist have it; what the command prints would be as wide.
+os.environ.pop("COLUMNS", None)
 
 # Another process that takes the CPU for some tenths of a second changes what such a test measures.
 # What fails three times is wrong; each time is listed in pytest's summary (RERUN).

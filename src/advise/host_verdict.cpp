@@ -17,6 +17,9 @@ using diagnose::trains_on_host;
 
 // From this share on, loading is what the job's speed hangs on.
 constexpr double kMuch = 0.2;
+// Of the training thread's looks: what they find is more than chance, and the training is most.
+constexpr std::int64_t kLooksMin = 30;
+constexpr double kMostly = 0.8;
 // Of a log, in which clocks that are held down are worth a word.
 constexpr double kHeldDown = 0.05;
 // The hook's window on the device opens after 10 steps and is 6 long.
@@ -79,6 +82,33 @@ std::string of_log(const Diagnosis& diagnosis) {
   return text + "; why it idles, utilisation alone does not say, nor how well it is used.";
 }
 
+/// A job that loads by other means than torch's loader: what looks at its training thread tell.
+std::string without_loader(const Diagnosis& diagnosis, const std::string& steps) {
+  const diagnose::CodeTime& own = diagnosis.own_code;
+  double training = 0;
+  const diagnose::CodeShare* other = nullptr;  // the largest part that is not the training
+  for (const diagnose::CodeShare& part : own.parts) {
+    if (part.trains) training += part.share;
+    if (!part.trains && !part.place.empty() && other == nullptr) other = &part;
+  }
+  if (own.looks >= kLooksMin && other != nullptr && other->share >= kMuch) {
+    return fmt::format(
+        "Held up by code of its own: {} of the training thread's time goes to {}, which is not the "
+        "training itself. In {} no wait for a data loader of torch was seen.",
+        percent(other->share), diagnose::code_words(*other), steps);
+  }
+  if (own.looks >= kLooksMin && training >= kMostly) {
+    return fmt::format(
+        "Not held up by loading: {} of the training thread's time is the training itself, most of "
+        "it at {}. In {} no wait for a data loader of torch was seen.",
+        percent(training), diagnose::code_words(own.parts.front()), steps);
+  }
+  return fmt::format(
+      "In {} no wait for a data loader of torch was seen; whether loading by other means holds the "
+      "job up cannot be said.",
+      steps);
+}
+
 /// How it would be observed stands in what_was_not_observed().
 std::string nothing_known(const Diagnosis& diagnosis) {
   const std::string steps =
@@ -93,10 +123,7 @@ std::string nothing_known(const Diagnosis& diagnosis) {
   if (diagnosis.steps.count == 0) {
     return "No training step was seen, so what holds the job up cannot be said.";
   }
-  return fmt::format(
-      "In {} no wait for a data loader of torch was seen; whether loading by other means holds the "
-      "job up cannot be said.",
-      steps);
+  return without_loader(diagnosis, steps);
 }
 
 NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& device) {

@@ -66,6 +66,28 @@ TEST(HostVerdict, SaysWhatIsMissing) {
   EXPECT_TRUE(contains(run.advise().verdict, "No training step was seen"));
 }
 
+TEST(HostVerdict, WithoutALoaderLooksSayWhereTheTimeGoes) {
+  HostRun run(60, "cpu");
+  run.timeline.loader_waits.clear();
+  Diagnosis diagnosis = diagnose::diagnose(run.timeline, {});
+  const diagnose::CodeShare load = {.place = "train.py:9", .call = "load(i)", .share = 0.62};
+  const diagnose::CodeShare train = {
+      .place = "train.py:12", .call = "loss.backward()", .share = 0.3, .trains = true};
+  const auto verdict = [&](std::vector<diagnose::CodeShare> parts, std::int64_t looks) {
+    diagnosis.own_code = {.parts = std::move(parts), .looks = looks};
+    return write_host_verdict(diagnosis, {}, run.facts);
+  };
+  EXPECT_EQ(verdict({load, train}, 100),
+            "Held up by code of its own: 62 % of the training thread's time goes to train.py:9 "
+            "(`load(i)`), which is not the training itself. In 29 steps no wait for a data loader "
+            "of torch was seen.");
+  EXPECT_TRUE(contains(verdict({load, train}, 10), "cannot be said")) << "too few looks";
+  EXPECT_TRUE(contains(verdict({train}, 100), "cannot be said")) << "where is the rest?";
+  diagnose::CodeShare most = train;
+  most.share = 0.9;
+  EXPECT_TRUE(contains(verdict({most}, 100), "Not held up by loading: 90 % of the training"));
+}
+
 TEST(HostVerdict, SaysForHowLongTheThreadWaitsForTheGpu) {
   HostRun run(2, "cuda");
   for (const trace::Step& step : run.timeline.steps) {

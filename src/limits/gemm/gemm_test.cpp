@@ -94,10 +94,32 @@ TEST(TorchGemm, WhateverTheInterpreterDoesIsSaidByName) {
   };
   EXPECT_THAT(error_of("/nowhere/python"), HasSubstr("/nowhere/python"));
   EXPECT_THAT(error_of(interpreter(folder, "exit 7\n")), HasSubstr("ended with status 7"));
-  EXPECT_THAT(error_of(interpreter(folder, "kill -9 $$\n")), HasSubstr("ended by signal 9"));
   EXPECT_THAT(error_of(interpreter(folder, "echo hello\n")), HasSubstr("nobody asked for"));
   EXPECT_THAT(error_of(interpreter(folder, "echo '{\"error\": \"no torch here\"}'\n")),
               HasSubstr("no torch here"));
+}
+
+TEST(TorchGemm, AKindOfNumberThatCrashesCostsNoOther) {
+  const TestFolder folder;
+  SteadyClock clock;
+  Session session(clock, {});
+  TorchGemmOptions options;
+  options.dtypes = {"float32", "bfloat16", "float16"};
+  options.python = interpreter(folder, R"(
+shift 5
+for dtype in "$@"; do
+  [ "$dtype" = bfloat16 ] && kill -ILL $$
+  echo "{\"dtype\": \"$dtype\", \"flop_per_s\": [7e12], \"shape\": [1, 2, 3], \"torch\": \"2\"}"
+done
+)");
+  const auto gemms = run_torch_gemm(options, session);
+  ASSERT_TRUE(gemms) << gemms.error().message;
+  ASSERT_EQ(gemms->size(), 3U);
+  EXPECT_EQ((*gemms)[0].why_not, "");
+  EXPECT_EQ((*gemms)[1].why_not,
+            "torch was ended by signal 4 in it: this machine refuses an instruction");
+  EXPECT_EQ((*gemms)[2].dtype, "float16");
+  EXPECT_EQ((*gemms)[2].flop_per_s, std::vector<double>{7e12});
 }
 
 TEST(TorchGemm, EndsWhereSomebodyAsksToStop) {

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -129,9 +130,14 @@ Result<TorchGemm> gemm_of(std::string_view line) {
   }
 }
 
-}  // namespace
+/// What one interpreter said of `dtypes`, in their order, and how it ended.
+struct Said {
+  std::vector<TorchGemm> gemms;
+  int status = 0;  // as wait() has it; 0 where somebody asked to stop
+};
 
-Result<std::vector<TorchGemm>> run_torch_gemm(const TorchGemmOptions& options, Session& session) {
+Result<Said> ask_torch(const TorchGemmOptions& options, std::span<const std::string> dtypes,
+                       Session& session) {
   std::vector<std::string> words = {
       options.python,
       "-c",
@@ -139,26 +145,46 @@ Result<std::vector<TorchGemm>> run_torch_gemm(const TorchGemmOptions& options, S
       options.device,
       std::to_string(options.threads),
       fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS)};
-  words.insert(words.end(), options.dtypes.begin(), options.dtypes.end());
+  words.insert(words.end(), dtypes.begin(), dtypes.end());
   auto process = PrintingProcess::start(std::move(words));
   if (!process) return forward_error(process);
   const auto text = output_of(*process, options.duration_ns + kPatienceNs, session);
   if (!text) return forward_error(text);
-  std::vector<TorchGemm> gemms;
+  Said said;
   std::size_t start = 0;
   for (std::size_t end = text->find('\n'); end != std::string::npos;
        start = end + 1, end = text->find('\n', start)) {
     auto gemm = gemm_of(std::string_view(*text).substr(start, end - start));
     if (!gemm) return forward_error(gemm);
-    gemms.push_back(std::move(*gemm));
+    said.gemms.push_back(std::move(*gemm));
   }
-  if (session.stopped()) return gemms;
-  const int status = process->wait();
-  if (gemms.size() < options.dtypes.size()) {
-    const std::string how = WIFSIGNALED(status)
-                                ? fmt::format("was ended by signal {}", WTERMSIG(status))
-                                : fmt::format("ended with status {}", WEXITSTATUS(status));
-    return fail(ErrorCode::kJobFailed, "{} {}", options.python, how);
+  if (!session.stopped()) said.status = process->wait();
+  return said;
+}
+
+std::string words_for(int signal) {
+  return fmt::format("torch was ended by signal {} in it{}", signal,
+                     signal == SIGILL ? ": this machine refuses an instruction" : "");
+}
+
+}  // namespace
+
+Result<std::vector<TorchGemm>> run_torch_gemm(const TorchGemmOptions& options, Session& session) {
+  std::vector<TorchGemm> gemms;
+  while (gemms.size() < options.dtypes.size()) {
+    auto said = ask_torch(options, std::span(options.dtypes).subspan(gemms.size()), session);
+    if (!said) return forward_error(said);
+    for (TorchGemm& gemm : said->gemms) gemms.push_back(std::move(gemm));
+    if (session.stopped() || gemms.size() >= options.dtypes.size()) break;
+    if (!WIFSIGNALED(said->status)) {
+      return fail(ErrorCode::kJobFailed, "{} ended with status {}", options.python,
+                  WEXITSTATUS(said->status));
+    }
+    // One kind of number that crashes, BF16 by AMX on a virtual machine say, costs no other.
+    TorchGemm crashed;
+    crashed.dtype = options.dtypes[gemms.size()];
+    crashed.why_not = words_for(WTERMSIG(said->status));
+    gemms.push_back(std::move(crashed));
   }
   return gemms;
 }

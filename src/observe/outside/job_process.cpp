@@ -15,6 +15,7 @@
 #include <chrono>
 
 #include "base/unique_handle.h"
+#include "observe/outside/group_guard.h"
 #include "observe/outside/group_witness.h"
 
 namespace unstarve::observe {
@@ -87,8 +88,9 @@ struct JobProcess::Impl {
   sigset_t mask_before{};
   FileDescriptor signals;
   std::optional<GroupWitness> witness;
-  std::optional<int> told;         // the last signal that was meant to end us
-  std::int64_t look_again_ns = 0;  // whether the job has it; 0: there is no doubt
+  std::optional<GroupGuard> guard;  // of a group of its own, until the job has ended
+  std::optional<int> told;          // the last signal that was meant to end us
+  std::int64_t look_again_ns = 0;   // whether the job has it; 0: there is no doubt
   std::optional<JobExit> ended;
 
   ~Impl() {
@@ -144,6 +146,7 @@ struct JobProcess::Impl {
     end.user_cpu_ns = nanoseconds(usage.ru_utime);
     end.system_cpu_ns = nanoseconds(usage.ru_stime);
     ended = end;
+    guard.reset();
     return {};
   }
 };
@@ -179,6 +182,7 @@ Result<JobProcess> JobProcess::start(const JobOptions& options) {
     failed = spawn(command, environment, impl->mask_before, impl->own_group, &impl->pid);
   }
   if (failed != 0) return fail_start(failed, options.command[0]);
+  if (impl->own_group) impl->guard.emplace(impl->pid);
   return JobProcess(std::move(impl));
 }
 

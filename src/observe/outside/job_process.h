@@ -37,7 +37,8 @@ struct JobExit {
 };
 
 /// The user's command as a child process that does not notice us: its stdin, stdout, stderr and
-/// terminal are ours, its signals and its exit code its own. It survives our death.
+/// terminal are ours, its signals and its exit code its own. It survives our death, unless it has a
+/// process group of its own, which dies with us.
 ///
 ///   Result<JobProcess> job = JobProcess::start({.command = {"python", "train.py"}});
 ///   Result<JobExit> end = job->wait();

@@ -196,6 +196,34 @@ TEST(JobProcess, RequestStopReachesTheWholeGroupOfATrial) {
   EXPECT_EQ(end->signal, SIGTERM);  // the outer shell, which has no trap
 }
 
+TEST(JobProcess, AGroupOfItsOwnDiesWithUs) {
+  const TestFolder folder;
+  const std::string fifo = folder.path() + "/up";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const pid_t us = ::fork();
+  if (us == 0) {
+    const Result<JobProcess> job =
+        JobProcess::start({.command = {"sh", "-c", "echo $$ > " + fifo + "; sleep 100 & sleep 100"},
+                           .own_process_group = true});
+    ::pause();
+    ::_exit(1);
+  }
+  const int job = std::stoi(text_of(fifo));
+  ASSERT_EQ(::getpgid(job), job);
+  ::kill(us, SIGKILL);
+  ASSERT_EQ(::waitpid(us, nullptr, 0), us);
+  constexpr int kTriesMax = 1000;
+  int tries = 0;
+  // Gone, or dead and waiting for init to take notice.
+  const auto lives = [job] {
+    std::ifstream stat("/proc/" + std::to_string(job) + "/stat");
+    std::string pid, name, state;
+    return stat >> pid >> name >> state && state != "Z";
+  };
+  while (lives() && ++tries < kTriesMax) ::usleep(10'000);
+  EXPECT_LT(tries, kTriesMax);
+}
+
 TEST(JobProcess, ReportsTheJobsCpuTime) {
   const JobExit end = run_shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
   EXPECT_GT(end.user_cpu_ns, 0);

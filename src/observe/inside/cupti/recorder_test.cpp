@@ -108,7 +108,8 @@ TEST_F(RecorderTest, WhatEndedInAWindowLiesBetweenItsTwoRecords) {
   const std::int64_t off = static_cast<std::int64_t>(written.kernels[0].start_ns) - now;
   EXPECT_LE(std::abs(off), written.windows[1].clock_error_ns);
   EXPECT_EQ(RingNamesReader(written.path).name(written.kernels[0].name), kKernelName);
-  EXPECT_THAT(written.text, HasSubstr("the first 10 s and the first 10 s of steps, then 1 s in each"));
+  EXPECT_THAT(written.text,
+              HasSubstr("the first 10 s and the first 10 s of steps, then 1 s in each"));
   EXPECT_THAT(fake_.enabled(), IsEmpty());
   EXPECT_EQ(fake_.calls_on(), 0);
 }

@@ -71,8 +71,8 @@ std::string describe(const WindowPlan& plan) {
   const double first_s = static_cast<double>(plan.first_ns) / kNsPerS;
   std::string text = fmt::format("the first {:g} s", first_s);
   if (plan.follows_steps) text += fmt::format(" and the first {:g} s of steps", first_s);
-  text += fmt::format(", then {:g} s in each {:g} s",
-                      static_cast<double>(plan.window_ns) / kNsPerS, period_s);
+  text += fmt::format(", then {:g} s in each {:g} s", static_cast<double>(plan.window_ns) / kNsPerS,
+                      period_s);
   if (plan.thins_out) text += fmt::format(", after {:g} s more rarely", kEvenPeriods * period_s);
   return text;
 }

@@ -1,0 +1,48 @@
+#include "observe/outside/group_guard.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace unstarve::observe {
+
+namespace {
+
+/// The guard's whole life. Only calls that are allowed after a fork.
+[[noreturn]] void guard(pid_t group, pid_t parent) {
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, nullptr);
+  ::prctl(PR_SET_NAME, "unstarve-guard");
+  // Out of the terminal's reach, and of whoever waits for the end of what we print.
+  ::setpgid(0, 0);
+  ::syscall(SYS_close_range, 0U, ~0U, 0U);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigset_t death;
+  sigemptyset(&death);
+  sigaddset(&death, SIGTERM);
+  while (::getppid() == parent) ::sigwaitinfo(&death, nullptr);
+  ::kill(-group, SIGKILL);
+  ::_exit(0);
+}
+
+}  // namespace
+
+GroupGuard::GroupGuard(pid_t group) {
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) guard(group, parent);
+}
+
+GroupGuard::~GroupGuard() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace unstarve::observe
