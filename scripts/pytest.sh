@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the Python tests: all two at a time but those that judge how fast a job is, which then run one
-# by one. PATH has the command, PYTHONPATH the package.
+# Runs the Python tests: two at a time, but those that judge how fast a job is, one by one. PATH has
+# the command, PYTHONPATH the package.
 #   usage: scripts/pytest.sh [PATH or option of pytest...]
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 everyday='not gpu and not other_torch'
 no_tests=5

@@ -8,8 +8,8 @@
 namespace unstarve::recording {
 
 /// When a process's GPU activity is recorded: the first stretch of it whole, since start-up differs
-/// from the rest and most tries are short; the same of its steps, which may begin much later; then a
-/// part of each period, since a training repeats itself and every record costs the job.
+/// from the rest and most tries are short; the same of its steps, which may begin much later; then
+/// a part of each period, since a training repeats itself and every record costs the job.
 struct WindowPlan {
   bool off = false;
   bool always = false;
