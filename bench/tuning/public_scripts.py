@@ -164,6 +164,8 @@ def tune(script: Script, path: Path, work: Path, options: argparse.Namespace) ->
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     told = [word for name in script.tunable for word in ("--arg", name)]
     limits = ["--budget-minutes", str(options.minutes), "--trial-seconds", str(options.seconds)]
+    if options.levers:
+        limits += ["--only", options.levers]
     done = subprocess.run(
         [
             *(str(UNSTARVE), "tune", *limits, *told, "--out", "tuned", "--json", "tuned.json"),
@@ -178,7 +180,7 @@ def tune(script: Script, path: Path, work: Path, options: argparse.Namespace) ->
     )
     (folder / "said.txt").write_text(done.stdout)
     if done.returncode != 0:
-        sys.exit(f"{script.name}: {done.stdout[-3000:]}")
+        return {"refused": done.stdout.strip().splitlines()[-1]}
     found: dict[str, Any] = json.loads((folder / "tuned.json").read_text())
     return found
 
@@ -186,6 +188,11 @@ def tune(script: Script, path: Path, work: Path, options: argparse.Namespace) ->
 def gain(lever: dict[str, Any] | None) -> tuple[float, float, float] | None:
     found = (lever or {}).get("speedup", {})
     return (found["speedup"], found["low"], found["high"]) if "speedup" in found else None
+
+
+def best_words(found: dict[str, Any]) -> str:
+    speedup = found["best"].get("speedup", {})
+    return f"{speedup['speedup']:.2f}x" if "speedup" in speedup else "as it is"
 
 
 def words(lever: dict[str, Any] | None) -> str:
@@ -198,9 +205,13 @@ def words(lever: dict[str, Any] | None) -> str:
 
 def compare(name: str, searches: list[dict[str, Any]]) -> tuple[int, int]:
     """Prints the rows of one script. How many levers both searches measured, how many agree."""
+    for found in searches:
+        if "refused" in found:
+            print(f"\n### {name}: {found['refused']}")
+            return 0, 0
     tables = [{lever["id"]: lever for lever in found["levers"]} for found in searches]
     noises = " and ".join(f"{found['noise_ratio']:.1%}" for found in searches)
-    bests = " and ".join(f"{found['best']['speedup']['speedup']:.2f}x" for found in searches)
+    bests = " and ".join(best_words(found) for found in searches)
     steps = " and ".join(f"{found['baseline']['step_us'] / 1000:.0f} ms" for found in searches)
     print(f"\n### {name}: step {steps}, noise {noises}, best {bests}\n")
     print("| lever | first search | second search | intervals |\n|---|---|---|---|")
@@ -229,6 +240,7 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--minutes", type=float, default=5, help="of each search")
     parser.add_argument("--seconds", type=float, default=5, help="of each trial")
+    parser.add_argument("--levers", help="only these and groups of them, with commas between")
     parser.add_argument("--only", default="", help="part of a script's name")
     parser.add_argument("--work", type=Path, help="where the searches lie (kept)")
     options = parser.parse_args()

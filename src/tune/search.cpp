@@ -163,10 +163,20 @@ class Search {
            });
   }
 
+  /// How the job is fed comes first, and last where feeding it gains little: a budget may end
+  /// before.
+  std::vector<Lever> by_promise(std::vector<Lever> levers) const {
+    if (result_.when_fed && result_.when_fed->high < kHeldUpByLoader) {
+      std::stable_partition(levers.begin(), levers.end(),
+                            [](const Lever& lever) { return lever.group != "workers"; });
+    }
+    return levers;
+  }
+
   void choose_levers() {
     const TrialResult& job = result_.baseline;
     const TunedJob tuned = {job.device, job.threads, options_.cpus, job.interop_threads};
-    for (Lever& lever : levers_for(tuned, options_.arguments)) {
+    for (Lever& lever : by_promise(levers_for(tuned, options_.arguments))) {
       if (!is_asked_for(lever)) continue;
       LeverResult entry;
       entry.lever = lever;

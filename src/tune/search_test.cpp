@@ -346,6 +346,17 @@ TEST(Search, WhereTheLoaderHoldsTheJobUpFeedingItComesFirst) {
   EXPECT_NE(lever.why.find("feed the job first"), std::string::npos);
 }
 
+TEST(Search, HowAFedJobIsFedIsTriedLast) {
+  PlantedJob fed;
+  PlantedJob starved;
+  starved.loading_s = 0.02;
+  const std::vector<Argument> workers = {{"workers", "--workers", 0}};
+  const TuneResult last = found(fed, {}, workers);
+  EXPECT_EQ(last.levers.front().lever.id, "bf16_autocast");
+  EXPECT_EQ(last.levers.back().lever.group, "workers");
+  EXPECT_EQ(found(starved, {}, workers).levers.front().lever.id, "workers=1");
+}
+
 TEST(Search, AJobThatIsFedIsNotRunTwicePerLever) {
   PlantedJob job;
   static_cast<void>(found(job, {"bf16_autocast"}));
