@@ -13,6 +13,6 @@ run() {
   .venv/bin/python -m pytest -q "$@" || status=$?
   if ((status != 0 && status != no_tests)); then failed=1; fi
 }
-run -n 2 --dist worksteal -m "$everyday and not alone" "$@"
+run -n 2 --dist loadfile -m "$everyday and not alone" "$@"
 run -m "$everyday and alone" "$@"
 exit "$failed"
