@@ -2,6 +2,7 @@
 
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,45 @@ def test_a_watched_module_that_is_missing_is_missing(tmp_path: Path) -> None:
     script = "try:\n  import unstarve.loader\nexcept ModuleNotFoundError as e: print(e.name)\n"
     done = run_python(["-c", script], environment(tmp_path, path=[tmp_path]))
     assert (done.stdout, done.stderr) == ("unstarve.loader\n", "")
+
+
+ASKED_FOR = """
+import importlib.util, sys
+from pathlib import Path
+from _unstarve_hook import imports
+from_archive = sys.argv[1]
+sys.path.insert(0, from_archive)
+seen = []
+for name in ("one", "two", "broken"):
+    imports.after_import(name, lambda module: seen.append(module.__name__))
+specs = [importlib.util.find_spec(name) for name in ("one", "one", "two")]
+assert all(specs) and not seen and not importlib.util.find_spec("two").loader is None
+import plain, one, two
+import one
+try:
+    import broken
+except ZeroDivisionError:
+    pass
+print(seen, *("exec_module" in vars(module.__loader__) for module in (plain, one, two)))
+"""
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_whoever_asks_for_a_module_first_does_not_hide_it(tmp_path: Path, archive: bool) -> None:
+    """transformers and datasets look for torch with find_spec() before they import it. Modules of
+    an archive share their loader."""
+    sources = {"plain": "", "one": "", "two": "", "broken": "1 / 0"}
+    place = tmp_path / "modules"
+    place.mkdir()
+    for name, text in sources.items():
+        (place / f"{name}.py").write_text(text)
+    if archive:
+        with zipfile.ZipFile(tmp_path / "modules.zip", "w") as file:
+            for name in sources:
+                file.write(place / f"{name}.py", f"{name}.py")
+        place = tmp_path / "modules.zip"
+    done = run_python(["-c", ASKED_FOR, str(place)], environment(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split("]")[0] == "['one', 'two'"
+    if not archive:
+        assert done.stdout.split()[2:] == ["False"] * 3

@@ -35,31 +35,39 @@ class Finder:
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        # Whoever is asked below may ask in turn.
         callback = _callbacks.pop(name, None)
         if callback is None:
             return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            if isinstance(finder, Finder) or find is None:
-                continue
-            spec: ModuleSpec | None = find(name, path, target)
-            if spec is not None:
-                _call_afterwards(spec, callback)
-                return spec
-        _callbacks[name] = callback  # Not importable now; it may be later.
-        return None
+        try:
+            for finder in sys.meta_path:
+                find = getattr(finder, "find_spec", None)
+                if isinstance(finder, Finder) or find is None:
+                    continue
+                spec: ModuleSpec | None = find(name, path, target)
+                if spec is not None:
+                    _call_afterwards(spec, name)
+                    return spec
+            return None
+        finally:
+            # Not importable now, or only asked for (`importlib.util.find_spec("torch")`, as
+            # transformers does): it may be imported later.
+            _callbacks[name] = callback
 
 
-def _call_afterwards(spec: ModuleSpec, callback: Callable[[ModuleType], None]) -> None:
+def _call_afterwards(spec: ModuleSpec, name: str) -> None:
     """The module keeps the loader it would have had: only its exec_module is borrowed, once."""
     loader: Any = spec.loader
     try:
         original = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            del loader.exec_module
+            if module.__name__ == name:
+                vars(loader).pop("exec_module", None)
             original(module)
-            callback(module)
+            callback = _callbacks.pop(name, None) if module.__name__ == name else None
+            if callback is not None:
+                callback(module)
 
         loader.exec_module = exec_module
     except Exception:
