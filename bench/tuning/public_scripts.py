@@ -197,8 +197,10 @@ def best_words(found: dict[str, Any]) -> str:
 
 def words(lever: dict[str, Any] | None) -> str:
     found = gain(lever)
-    if lever is None or found is None:
+    if lever is None or not lever["tried"]:
         return "-"
+    if found is None:
+        return str(lever["why"])
     verdict = "kept" if lever["kept"] else "proposed" if lever["proposed"] else lever["why"]
     return f"{found[0]:.2f}x [{found[1]:.2f}..{found[2]:.2f}], {verdict}"
 
@@ -219,7 +221,7 @@ def compare(name: str, searches: list[dict[str, Any]]) -> tuple[int, int]:
     for lever in dict.fromkeys(key for table in tables for key in table):
         rows = [table.get(lever) for table in tables]
         gains = [gain(row) for row in rows]
-        if not any(gains):
+        if not any(row and row["tried"] for row in rows):
             continue
         first, second = gains
         meet = "-"
