@@ -37,13 +37,20 @@ def why_not_recording() -> str:
     try:
         import ctypes
 
-        library = ctypes.CDLL(os.environ[_VARIABLE], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        library = _loaded_library()
         words = ctypes.create_string_buffer(_WORDS_MAX)
         if library.unstarve_cupti_state(words, ctypes.c_size_t(_WORDS_MAX)):
             return ""
         return words.value.decode(errors="replace")
     except (OSError, AttributeError):
         return "the CUDA driver did not load it"
+
+
+def _loaded_library() -> Any:
+    """OSError where the driver has not loaded it."""
+    import ctypes
+
+    return ctypes.CDLL(os.environ[_VARIABLE], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
 
 
 def _library() -> Any:
@@ -64,7 +71,7 @@ def after_step(index: int, end_ns: int) -> None:
     try:
         import ctypes
 
-        library = ctypes.CDLL(os.environ[_VARIABLE], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        library = _loaded_library()
         if index == 0:
             library.unstarve_cupti_steps_began()
         elif index >= _STEPS_OF_A_MEAN:
