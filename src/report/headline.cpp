@@ -67,6 +67,8 @@ std::string at_what_rate(const Report& report) {
       fmt::format(": {} a {}", duration_text(*steps.median_us), batches ? "batch" : "step");
   if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
   if (batches) text += " (no optimizer stepped: each batch of the loader is a step)";
+  if (steps.source == trace::StepSource::kBackward)
+    text += " (no optimizer of torch stepped: each backward() is a step)";
   return text;
 }
 

@@ -242,6 +242,7 @@ std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   if (diagnosis.input != trace::InputKind::kRun) return "profiler_step";
   switch (diagnosis.steps.source) {
     case trace::StepSource::kLoaderBatch: return "loader_batch";
+    case trace::StepSource::kBackward: return "backward";
     case trace::StepSource::kRepetition: return "kernel_repetition";
     case trace::StepSource::kOptimizer: break;
   }

@@ -227,6 +227,26 @@ TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
   EXPECT_EQ(timeline->steps[1].source, StepSource::kOptimizer);
 }
 
+TEST_F(RunStore, BackwardCountsAsAStepWhereNoOptimizerSteps) {
+  auto writer = create();
+  StepRow row;
+  row.source = StepRow::kBackward;
+  row.when = {0, 10};
+  for (const std::int64_t pid : {7, 8}) {
+    row.pid = pid;
+    writer->add(row);
+  }
+  row.source = 0;
+  row.when = {10, 20};
+  writer->add(row);
+  ASSERT_TRUE(writer->finish(30, 0));
+  const Result<Timeline> timeline = load_run(dir_);
+  ASSERT_TRUE(timeline);
+  ASSERT_EQ(timeline->steps.size(), 2U);
+  EXPECT_EQ(timeline->steps[0].source, StepSource::kBackward);
+  EXPECT_EQ(timeline->steps[1].source, StepSource::kOptimizer);
+}
+
 TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {
   auto writer = create();
   DeviceOp operation;

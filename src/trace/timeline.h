@@ -81,11 +81,13 @@ struct HostCall {
 enum class StepSource : std::uint8_t {
   kOptimizer,    // an optimizer's step; a ProfilerStep of a trace
   kLoaderBatch,  // a batch of a loader, where no optimizer steps
-  kRepetition,   // once through what the process launches over and over, where neither is seen
+  kBackward,     // a call of backward(), where neither is seen
+  kRepetition,   // once through what the process launches over and over, where none is seen
 };
 
 /// One optimizer step: a ProfilerStep, or from optimizer.step to optimizer.step. Where no optimizer
-/// steps, from one batch of a loader to the next, or what `job` finds to repeat.
+/// steps, from one batch of a loader to the next, or from one backward() to the next; where none of
+/// them is seen, what `job` finds to repeat.
 struct Step {
   Interval when = {};
   std::int64_t index = 0;

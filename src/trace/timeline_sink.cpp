@@ -13,6 +13,7 @@ void TimelineSink::add(const StepRow& row) {
   step.process = row.pid;
   step.samples = row.samples;
   if (row.source == StepRow::kLoaderBatch) step.source = StepSource::kLoaderBatch;
+  if (row.source == StepRow::kBackward) step.source = StepSource::kBackward;
   timeline_.steps.push_back(step);
 }
 
@@ -183,13 +184,13 @@ void TimelineSink::add_windows() {
   }
 }
 
-void TimelineSink::drop_batches_of_optimizers() {
+void TimelineSink::drop_what_stood_for_steps() {
   std::set<std::int64_t> with_optimizer;
   for (const Step& step : timeline_.steps) {
     if (step.source == StepSource::kOptimizer) with_optimizer.insert(step.process);
   }
   const auto stands_for_no_step = [&with_optimizer](const Step& step) {
-    return step.source == StepSource::kLoaderBatch && with_optimizer.count(step.process) != 0;
+    return step.source != StepSource::kOptimizer && with_optimizer.count(step.process) != 0;
   };
   timeline_.steps.erase(
       std::remove_if(timeline_.steps.begin(), timeline_.steps.end(), stands_for_no_step),
@@ -198,7 +199,7 @@ void TimelineSink::drop_batches_of_optimizers() {
 
 void TimelineSink::finish() {
   add_windows();
-  drop_batches_of_optimizers();
+  drop_what_stood_for_steps();
   for (const RingMark& mark : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }

@@ -50,8 +50,8 @@ class TimelineSink final : public RunSink {
   void add_windows();
   /// Whether what a process did then was recorded in a window that is left out.
   bool is_left_out(std::int64_t process, std::int64_t t_ns) const;
-  /// The batches that came before an optimizer stepped are part of its first step.
-  void drop_batches_of_optimizers();
+  /// Batches and backward() calls before an optimizer stepped are part of its first step.
+  void drop_what_stood_for_steps();
 
   Timeline& timeline_;
   NameTable names_;

@@ -46,6 +46,17 @@ for epoch in range(2):
                 parameter.grad = None
 """
 
+WITHOUT_A_LOADER = f"""
+{PARTS}
+for step in range(20):
+    x, y = torch.stack([Slow()[i][0] for i in range(8)]), torch.zeros(8).long()
+    loss_of(model(x), y).backward()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.1 * parameter.grad
+            parameter.grad = None
+"""
+
 INFERENCE = f"""
 {PARTS}
 with torch.no_grad():
@@ -132,6 +143,14 @@ def test_without_an_optimizer_a_batch_is_a_step(tmp_path: Path, code: str, batch
     assert said.found["steps"]["counted_by"] == "loader_batch"
     assert said.found["job"]["steps"] == batches
     assert said.found["findings"][0]["cause"] == "input_wait"
+
+
+def test_without_a_loader_either_each_backward_is_a_step(tmp_path: Path) -> None:
+    said = run(tmp_path, WITHOUT_A_LOADER)
+    assert said.lines[0].startswith("exit 0 after 20 steps"), said.lines
+    assert "each backward() is a step" in " ".join(said.lines)
+    assert said.found["steps"]["counted_by"] == "backward"
+    assert said.found["job"]["steps"] == 20
 
 
 def test_a_slow_evaluation_is_not_blamed_on_the_training(tmp_path: Path) -> None:

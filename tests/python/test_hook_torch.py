@@ -181,6 +181,35 @@ for epoch in range(3):
 """
 
 
+@pytest.mark.parametrize(
+    ("losses", "optimizer", "sources", "indices"),
+    [
+        (1, False, [3] * 20, 20),
+        (2, False, [3] * 20, 20),  # each of a pair of losses has a part in the step
+        (1, True, [3] * 20 + [0], 1),  # whoever reads the run leaves out what came before
+    ],
+)
+def test_without_loader_and_optimizer_backward_makes_the_steps(
+    tmp_path: Path, losses: int, optimizer: bool, sources: list[int], indices: int
+) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "weight = torch.zeros(4, requires_grad=True)\n"
+        "for step in range(20):\n"
+        "    weight.sum().backward()\n"
+        + "    (weight * 2).sum().backward()\n" * (losses - 1)
+        + "    weight.data.add_(weight.grad, alpha=-0.1)\n"
+        + "torch.optim.SGD([weight], lr=0.1).step()\n" * optimizer
+    )
+    job = run_job(tmp_path, [tmp_path / "train.py"])
+    assert (job.process.returncode, job.errors) == (0, [])
+    steps = job.main.of("step")
+    assert [step["source"] for step in steps] == sources
+    assert [step["index"] for step in steps][:20] == list(range(20))
+    assert len({step["index"] for step in steps if step["source"] == sources[-1]}) == indices
+    assert all(step["samples"] is None for step in steps)
+
+
 def test_a_loader_made_anew_for_every_epoch_is_one_loader(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(REMADE)

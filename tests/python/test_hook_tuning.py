@@ -135,3 +135,36 @@ def test_a_lever_that_the_job_has_no_use_for_is_refused_with_a_reason(tmp_path: 
     assert said["applied"] == [] and set(said["refused"]) == set(asked)
     assert "1 threads already" in said["refused"]["threads"]
     assert printed.startswith("(False, False)")
+
+
+BY_HAND = """
+import torch
+torch.manual_seed(4)
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(),
+                            torch.nn.Linear(800, 10))
+loss_of = torch.nn.CrossEntropyLoss()
+for step in range(12):
+    model.zero_grad()
+    loss = loss_of(model(torch.randn(4, 3, 12, 12)), torch.arange(4))
+    loss.backward()
+    for parameter in model.parameters():
+        parameter.data.add_(parameter.grad, alpha=-0.1)
+"""
+
+
+def test_a_job_with_an_optimizer_written_by_hand_steps_by_backward(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BY_HAND)
+    asked = {
+        "levers": {"channels_last": {}, "fused_optimizer": {}},
+        "survey": True,
+        "parity": {"steps": 5, "seed": 0},
+    }
+    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=json.dumps(asked))
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    said = json.loads((tmp_path / "tune.json").read_text())
+    assert said["applied"] == ["channels_last"]
+    assert list(said["refused"]) == ["fused_optimizer"]
+    assert (said["job"]["model"], said["job"]["optimizer"]) == ("Sequential", "")
+    assert said["job"]["parameters"] == 3 * 8 * 9 + 8 + 8010
+    assert (len(said["losses"]), len(said["gradients"])) == (5, 5)
+    assert all(norm > 0 for norm in said["gradients"])

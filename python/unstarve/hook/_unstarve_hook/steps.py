@@ -15,15 +15,51 @@ from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
-#: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader.
+#: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader; of
+#: a job without either, a call of backward().
 _OPTIMIZER = 0
 _BATCH = 2
-#: So many batches come before an optimizer is no longer waited for.
-_BATCHES_OF_ONE_STEP = 8
+_BACKWARD = 3
+#: So many batches, or calls of backward(), come before an optimizer is no longer waited for.
+_STAND_INS_OF_ONE_STEP = 8
 #: A second optimizer takes over after this many steps in which the first one took none.
 _PATIENCE = 16
 #: The index of the step after which the job is asked once whether it uses CUDA.
 _DEVICE_IS_KNOWN = 2
+
+
+class _StandIns:
+    """What is a step where no optimizer steps: batches or backward() calls, the first held back.
+
+    One leader's count: the first one, until another comes twice in a row. (One of a pair, as two
+    loaders that are zipped or the two losses of a GAN, is part of the same step.)
+    """
+
+    def __init__(self, source: int) -> None:
+        self.source = source
+        self.count = 0
+        self.held_back: list[tuple[int, int, int, int]] = []
+        self._end = RECORDER.started_ns
+        self._leader: object = None
+        self._stranger: tuple[object, int, int] | None = None
+
+    def steps_of(self, one: object, samples: int) -> list[tuple[int, int, int, int]]:
+        """Where `one` makes steps by coming now: the start, end, index and samples of each."""
+        stranger, self._stranger = self._stranger, None
+        steps = []
+        if one != self._leader and self._leader is not None:
+            if stranger is None or stranger[0] != one:
+                self._stranger = (one, now_ns(), samples)
+                return []
+            steps.append(self._step(stranger[1], stranger[2]))
+        self._leader = one
+        steps.append(self._step(now_ns(), samples))
+        return steps
+
+    def _step(self, end_ns: int, samples: int) -> tuple[int, int, int, int]:
+        start, self._end = self._end, end_ns
+        index, self.count = self.count, self.count + 1
+        return start, end_ns, index, samples
 
 
 class Steps:
@@ -32,8 +68,8 @@ class Steps:
     (A GAN's second optimizer is part of the same step.) The samples of a step are those of the
     batches that came since the last one from the loader that delivered last.
 
-    Where no optimizer steps, as in inference or with one written by hand, a batch is a step: of the
-    loader that began, until another gives two in a row. (One of a pair is part of the same step.)
+    Where no optimizer steps, as in inference or with one written by hand, a batch is a step; where
+    no loader gives batches either, a call of backward() is.
     """
 
     def __init__(self) -> None:
@@ -48,46 +84,37 @@ class Steps:
         self._last_loader = ABSENT
         self._window: timeline.Window | None = None
         self._device_asked = False
-        self._batches = 0
-        self._batch_end = RECORDER.started_ns
-        self._batch_leader = ABSENT
-        self._stranger: tuple[int, int, int] | None = None
-        self._held_back: list[tuple[int, int, int, int]] = []
+        self._batches = _StandIns(_BATCH)
+        self._backwards = _StandIns(_BACKWARD)
 
     def got(self, loader_id: int, samples: int) -> None:
         """A loader delivered a batch."""
         self._last_loader = loader_id
         if samples != ABSENT:
             self._samples[loader_id] = self._samples.get(loader_id, 0) + samples
-        if self._leader is None:
-            self._batch(loader_id, samples)
+        if self._leader is None and self._backwards.count < _STAND_INS_OF_ONE_STEP:
+            self._stand_in(self._batches, loader_id, samples)
 
-    def _batch(self, loader_id: int, samples: int) -> None:
-        """A batch came, and no optimizer has stepped yet."""
-        stranger, self._stranger = self._stranger, None
-        if loader_id != self._batch_leader and self._batch_leader != ABSENT:
-            if stranger is None or stranger[0] != loader_id:
-                self._stranger = (loader_id, now_ns(), samples)
-                return
-            self._batch_step(stranger[1], stranger[2])
-        self._batch_leader = loader_id
-        self._batch_step(now_ns(), samples)
+    def went_back(self, place: object) -> None:
+        """The job computed gradients, by a call of backward() at that place of its code."""
+        if self._leader is None and not self._batches.count:
+            self._stand_in(self._backwards, place, ABSENT)
 
-    def _batch_step(self, end_ns: int, samples: int) -> None:
-        start, self._batch_end = self._batch_end, end_ns
-        index, self._batches = self._batches, self._batches + 1
-        self._held_back.append((start, end_ns, index, samples))
-        ALLOCATOR.after_step(end_ns)
-        COUNTER.after_step(index, samples)
-        if index == 0 or end_ns - start > cupti.LONG_STEP_NS:
-            cupti.after_step(index, end_ns)
-        if self._batches < _BATCHES_OF_ONE_STEP:
-            return
-        self.finish()
-        if self._batches == _BATCHES_OF_ONE_STEP:
-            _describe_device_in_use()
-        self._samples.clear()
-        self._look_at_device(index - _BATCHES_OF_ONE_STEP)
+    def _stand_in(self, stand_ins: _StandIns, one: object, samples: int) -> None:
+        for step in stand_ins.steps_of(one, samples):
+            start, end, index, _ = step
+            stand_ins.held_back.append(step)
+            ALLOCATOR.after_step(end)
+            COUNTER.after_step(index, samples)
+            if index == 0 or end - start > cupti.LONG_STEP_NS:
+                cupti.after_step(index, end)
+            if stand_ins.count < _STAND_INS_OF_ONE_STEP:
+                continue
+            self.finish()
+            if stand_ins.count == _STAND_INS_OF_ONE_STEP:
+                _describe_device_in_use()
+            self._samples.clear()
+            self._look_at_device(index - _STAND_INS_OF_ONE_STEP)
 
     def close_window(self) -> None:
         """The profiler's, where it is open: nobody watches any longer."""
@@ -96,11 +123,12 @@ class Steps:
             window.finish("the watched block ended")
 
     def finish(self) -> None:
-        """Records the batches that were held back for an optimizer, where none stepped."""
-        held_back, self._held_back = self._held_back, []
+        """Records what was held back for an optimizer, where none stepped."""
+        stand_ins = self._batches if self._batches.count else self._backwards
+        held_back, stand_ins.held_back = stand_ins.held_back, []
         if self._leader is None:
             for start, end, index, samples in held_back:
-                RECORDER.record(STEP, start, end, index, samples, _BATCH)
+                RECORDER.record(STEP, start, end, index, samples, stand_ins.source)
 
     def stepped(self, optimizer: object) -> None:
         leader = self._leader() if self._leader is not None else None
@@ -109,7 +137,8 @@ class Steps:
             if leader is not None and self._strangers < _PATIENCE:
                 return
             self._leader = weakref.ref(optimizer)
-            self._held_back.clear()
+            self._batches.held_back.clear()
+            self._backwards.held_back.clear()
             _describe_device(optimizer)
         self._strangers = 0
         index = self._index
@@ -173,12 +202,32 @@ RECORDER.before_end.append(STEPS.finish)
 
 
 def watch_optimizer(module: ModuleType) -> None:
-    """torch.optim.optimizer."""
+    """torch.optim.optimizer, which is imported when torch's tensors are there."""
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
         when_taken_back(register(_after_step).remove)
     else:
         _watch_old_optimizer(module.Optimizer)
+    _watch_backward(sys.modules["torch"])
+
+
+def _watch_backward(torch: Any) -> None:
+    original = torch.Tensor.backward
+
+    def backward(tensor: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            result = original(tensor, *arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        try:
+            caller = sys._getframe(1)
+            STEPS.went_back((caller.f_code, caller.f_lineno))
+        except Exception as error:
+            RECORDER.note_error(error)
+        return result
+
+    put(torch.Tensor, "backward", in_the_place_of(original, backward))
 
 
 def _after_step(optimizer: object, arguments: object, named: object) -> None:

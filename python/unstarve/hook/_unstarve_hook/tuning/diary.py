@@ -25,7 +25,7 @@ class Diary:
     def __init__(self, torch: Any, run_dir: str, parity: Parity | None) -> None:
         self._torch = torch
         self._path = os.path.join(run_dir, "tune.json")
-        self._parity = parity
+        self.parity = parity
         self._pid = os.getpid()
         self._facts: dict[str, Any] = {"applied": [], "refused": {}, "why_not": {}, "job": {}}
         self._steps = 0
@@ -57,18 +57,18 @@ class Diary:
         """The loss is kept, and looked at when nobody waits for it."""
         self._backwards += 1
         self._last_loss = loss.detach()
-        if self._parity is not None:
-            self._parity.backward(loss)
+        if self.parity is not None:
+            self.parity.backward(loss)
 
     def stepped(self) -> None:
         self._steps += 1
         self._backwards_of_steps = self._backwards
         self._count_graphs()
         now = time.monotonic()
-        if self._parity is None and self._steps >= _FIRST_AT_STEP:
+        if self.parity is None and self._steps >= _FIRST_AT_STEP:
             self._measure_window()
         due = now - self._written_at > _PERIOD_S
-        of_parity = self._parity is not None and self._steps <= self._parity.steps
+        of_parity = self.parity is not None and self._steps <= self.parity.steps
         if self._steps == _FIRST_AT_STEP or of_parity or (self._steps > _FIRST_AT_STEP and due):
             self._written_at = now
             self.write()
@@ -111,7 +111,7 @@ class Diary:
             "graphs": self._graphs,
             "peak_memory_bytes": self._peak_memory(),
             **self._device_memory(),
-            **(self._parity.facts() if self._parity is not None else {}),
+            **(self.parity.facts() if self.parity is not None else {}),
             **more,
         }
         beside = f"{self._path}.{self._pid}"

@@ -27,7 +27,11 @@ _HABITS_ARE_KNOWN = 2
 
 class Job:
     """The root is the outermost module that is called, with gradients on, and owns most of what the
-    optimizer trains. Levers are applied right before that call."""
+    optimizer trains. Levers are applied right before that call.
+
+    Without an optimizer of torch a call of backward() is a step. The root is then the one of the
+    modules called before the first backward() that owns most of what has gradients behind it, and
+    levers are applied right before its next call."""
 
     def __init__(self, torch: Any, wanted: dict[str, Any], survey: bool, diary: Diary) -> None:
         self.torch = torch
@@ -38,6 +42,8 @@ class Job:
         self._survey = survey
         self._diary = diary
         self._optimizers: list[weakref.ref[Any]] = []
+        self._without_optimizer: list[weakref.ref[Any]] = []  # what was called before one was made
+        self._root_by_hand: weakref.ref[Any] | None = None
         self._thread = threading.get_ident()
         self._calls = 0
         self._inside = False
@@ -50,7 +56,9 @@ class Job:
         return [optimizer for one in self._optimizers if (optimizer := one()) is not None]
 
     def parameters(self) -> list[Any]:
-        """What optimizers train."""
+        """What optimizers train; without one, all of the root that has gradients."""
+        if not self._optimizers and self.root is not None:
+            return [one for one in self.root.parameters() if one.requires_grad]
         groups = [group for one in self.optimizers for group in one.param_groups]
         return [parameter for group in groups for parameter in group["params"]]
 
@@ -80,12 +88,27 @@ class Job:
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         try:
-            self._steps += 1
-            if self._steps == _HABITS_ARE_KNOWN and self.habits is not None:
-                self._survey_habits(self.habits)
-            self._diary.stepped()
+            self._stepped()
         except Exception as error:
             RECORDER.note_error(error)
+
+    def _stepped(self) -> None:
+        self._steps += 1
+        if self._steps == _HABITS_ARE_KNOWN and self.habits is not None:
+            self._survey_habits(self.habits)
+        self._diary.stepped()
+
+    def _after_backward(self) -> None:
+        if self._optimizers:
+            return
+        if self._root_by_hand is None:
+            called = [module for one in self._without_optimizer if (module := one()) is not None]
+            self._root_by_hand = weakref.ref(max(called, key=_with_gradients)) if called else None
+            self._without_optimizer.clear()
+        if self._diary.parity is not None:
+            trained: Any = self._root_by_hand() if self._root_by_hand is not None else None
+            self._diary.parity.computed_gradients(trained.parameters() if trained else [])
+        self._stepped()
 
     def _watch_backward(self) -> None:
         tensor = self.torch.Tensor
@@ -97,7 +120,12 @@ class Job:
                 note(loss)
             except Exception as error:
                 RECORDER.note_error(error)
-            return original(loss, *arguments, **named)
+            result = original(loss, *arguments, **named)
+            try:
+                self._after_backward()
+            except Exception as error:
+                RECORDER.note_error(error)
+            return result
 
         put(tensor, "backward", in_the_place_of(original, backward))
 
@@ -122,10 +150,14 @@ class Job:
     def _consider(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Raises nothing: the job's call follows."""
         try:
-            if not self.torch.is_grad_enabled() or not self._optimizers:
+            if not self.torch.is_grad_enabled():
+                return
+            if not self._optimizers and self._root_by_hand is None:
+                if len(self._without_optimizer) < _MOST_CALLS:
+                    self._without_optimizer.append(weakref.ref(module))
                 return
             self._calls += 1
-            if self._calls > _MOST_CALLS or self._owns_most(module):
+            if self._calls > _MOST_CALLS or self._is_root(module):
                 self.root = module if self._calls <= _MOST_CALLS else None
                 self.inputs = tensors_of([*arguments, *named.values()])
                 self._apply_all()
@@ -133,7 +165,9 @@ class Job:
             self._done = True
             RECORDER.note_error(error)
 
-    def _owns_most(self, module: Any) -> bool:
+    def _is_root(self, module: Any) -> bool:
+        if not self._optimizers:
+            return self._root_by_hand is not None and self._root_by_hand() is module
         trained = self.parameters()
         own = {id(parameter) for parameter in module.parameters()}
         owned = sum(parameter.numel() for parameter in trained if id(parameter) in own)
@@ -161,7 +195,7 @@ class Job:
         for name in self._wanted:
             if name not in levers.NAMES:
                 self._diary.refused(name, "no such lever in the hook")
-        parity = self._diary._parity
+        parity = self._diary.parity
         if parity is not None and self.root is not None:
             self.around_forward(lambda call, given, named: _counted(parity, call, given, named))
 
@@ -208,6 +242,11 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = forward
+
+
+def _with_gradients(module: Any) -> int:
+    """How many numbers of its parameters have a gradient."""
+    return sum(one.numel() for one in module.parameters() if one.grad is not None)
 
 
 def _needs_habits(name: str) -> bool:

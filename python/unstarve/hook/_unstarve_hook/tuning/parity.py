@@ -65,16 +65,20 @@ class Parity:
             self._rows_of_step += int(tensors[0].shape[0])
 
     def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        groups = getattr(optimizer, "param_groups", ())
+        self.computed_gradients(one for group in groups for one in group["params"])
+
+    def computed_gradients(self, parameters: Any) -> None:
+        """All gradients of a step are there, and nothing has used them yet."""
         if len(self._norms) >= self.steps:
             return
         self._end_of_passes()
         try:
             squares = 0.0
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    gradient = parameter.grad
-                    if gradient is not None and not gradient.is_sparse:
-                        squares += float(gradient.detach().float().norm()) ** 2
+            for parameter in parameters:
+                gradient = parameter.grad
+                if gradient is not None and not gradient.is_sparse:
+                    squares += float(gradient.detach().float().norm()) ** 2
             self._norms.append(number(math.sqrt(squares) if squares >= 0 else math.nan))
         except Exception as error:
             self._norms.append(None)
