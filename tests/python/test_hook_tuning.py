@@ -168,3 +168,23 @@ def test_a_job_with_an_optimizer_written_by_hand_steps_by_backward(tmp_path: Pat
     assert said["job"]["parameters"] == 3 * 8 * 9 + 8 + 8010
     assert (len(said["losses"]), len(said["gradients"])) == (5, 5)
     assert all(norm > 0 for norm in said["gradients"])
+
+
+@pytest.mark.parametrize("lever", ["bf16_autocast", "channels_last", "compile"])
+def test_a_model_can_be_saved_whole_and_copied_beside_a_lever(tmp_path: Path, lever: str) -> None:
+    ends = (
+        "import copy\n"
+        "copied = copy.deepcopy(model)\n"
+        "torch.save(model, 'model.pt')\n"
+        "saved = torch.load('model.pt', weights_only=False)\n"
+        "images = torch.ones(2, 3, 12, 12)\n"
+        "print(saved(images).equal(copied(images)), saved.forward.__self__ is saved,\n"
+        "      copied.forward.__self__ is copied, type(model.forward).__name__)\n"
+    )
+    folder = f"import os\nos.chdir({str(tmp_path)!r})\n"
+    (tmp_path / "train.py").write_text(folder + BY_HAND + ends)
+    asked = {"levers": {lever: {}}}
+    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=json.dumps(asked))
+    assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
+    assert job.process.stdout == "True True True Forward\n"
+    assert json.loads((tmp_path / "tune.json").read_text())["applied"] == [lever]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import weakref
@@ -11,6 +12,7 @@ from ..recorder import RECORDER
 from ..wrap import in_the_place_of, put
 from . import levers
 from .diary import Diary
+from .forward import Forward, function_of
 from .habits import Habits
 from .refusal import LeverRefusedError
 
@@ -233,15 +235,17 @@ class Job:
 
     def around_forward(self, around: Any) -> None:
         """`around(forward, arguments, named)` is called in the place of the root's forward."""
-        import functools
-
-        inner = self.root.forward
+        inner = function_of(self.root)
 
         @functools.wraps(inner)
         def forward(*arguments: Any, **named: Any) -> Any:
             return around(inner, arguments, named)
 
-        self.root.forward = forward
+        self.root.forward = Forward(self.root, forward)
+
+    def compile_forward(self, **settings: Any) -> None:
+        compiled = self.torch.compile(function_of(self.root), **settings)
+        self.root.forward = Forward(self.root, compiled)
 
 
 def _with_gradients(module: Any) -> int:

@@ -46,4 +46,4 @@ def _version(torch: Any) -> tuple[int, ...]:
 
 
 def apply(job: Any, settings: dict[str, Any]) -> None:
-    job.root.forward = job.torch.compile(job.root.forward)
+    job.compile_forward()

@@ -17,4 +17,4 @@ def check(job: Any, settings: dict[str, Any]) -> None:
 
 
 def apply(job: Any, settings: dict[str, Any]) -> None:
-    job.root.forward = job.torch.compile(job.root.forward, mode="reduce-overhead")
+    job.compile_forward(mode="reduce-overhead")
