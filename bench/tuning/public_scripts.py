@@ -32,7 +32,7 @@ PHOTOS = sorted((ROOT / "tests/data/photos").glob("*.jpg"))
 WORDS = ("a", "loader", "feeds", "the", "device", "while", "it", "waits", "and", "good", "bad")
 CLASSES = 4
 IMAGES = 480
-LINES = 6000
+LINES = 60000
 
 
 @dataclass(frozen=True)

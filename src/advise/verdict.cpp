@@ -35,7 +35,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 27> kDetailWords = {{
+constexpr std::array<Words, 28> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -62,6 +62,7 @@ constexpr std::array<Words, 27> kDetailWords = {{
     {"low_precision_unused", "products of 32-bit floats, beside idle tensor cores"},
     {"memory_bound", "kernels that the memory's bandwidth limits"},
     {"misaligned_shapes", "sizes that slow the tensor cores down"},
+    {"memory_pressure", "memory of the GPU that is given back and asked for again"},
     {"throttled", "clocks that are held down"},
 }};
 
@@ -129,7 +130,10 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
   if (first.cause == "input_wait") sentence += which_loader(job);
   const std::string_view detail = detail_words(first.detail);
-  if (!detail.empty()) sentence += fmt::format(", mostly because of {}", detail);
+  if (!detail.empty()) {
+    sentence += first.cause == "gpu_busy" ? "; what it computes takes long" : ", mostly";
+    sentence += fmt::format(" because of {}", detail);
+  }
   sentence += diagnose::line_words(first) + span_note(diagnosis) + what_to_do(advice);
   sentence += "." + what_is_not_known(diagnosis, first);
   if (!diagnosis.ranks.straggler) return sentence;

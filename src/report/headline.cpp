@@ -91,11 +91,29 @@ std::string with_what_error(const diagnose::Diagnosis& diagnosis) {
   return fmt::format("; {} reported {}", error_place(first), error_name(first));
 }
 
+/// "torch.OutOfMemoryError at train.py:57: CUDA out of memory. ...", and what helps.
+std::string python_error(const trace::ErrorText& error) {
+  std::string text = error.kind;
+  if (!error.place.empty()) text += " at " + error.place;
+  if (!error.message.empty()) text += ": " + error.message;
+  if (text.back() != '.') text += ".";
+  const std::string_view kind = error.kind;
+  constexpr std::string_view kOutOfMemory = "OutOfMemoryError";
+  if (kind.size() >= kOutOfMemory.size() &&
+      kind.substr(kind.size() - kOutOfMemory.size()) == kOutOfMemory) {
+    text +=
+        " Take smaller batches and add up the gradients of several; where much of the memory is "
+        "reserved and not allocated, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.";
+  }
+  return text;
+}
+
 }  // namespace
 
-std::vector<std::string> error_sentences(const diagnose::Diagnosis& diagnosis) {
+std::vector<std::string> error_sentences(const Report& report) {
   std::vector<std::string> sentences;
-  for (const diagnose::GpuErrorGroup& error : diagnosis.gpu_errors) {
+  if (!report.facts.error.kind.empty()) sentences.push_back(python_error(report.facts.error));
+  for (const diagnose::GpuErrorGroup& error : report.diagnosis.gpu_errors) {
     std::string text = fmt::format("{} reported error {}", error_place(error), error_name(error));
     text += error.after_steps > 0 ? fmt::format(" after step {}", error.after_steps)
                                   : fmt::format(" {} into the run", seconds_text(error.first_at_s));

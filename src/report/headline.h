@@ -14,7 +14,7 @@ std::string what_happened(const Report& report);
 
 /// "GPU 0 reported error XID 79 (GPU has fallen off the bus) after step 57: restart the machine;
 /// ...": a sentence for each kind of error that a GPU reported, in the order in which they came.
-std::vector<std::string> error_sentences(const diagnose::Diagnosis& diagnosis);
+std::vector<std::string> error_sentences(const Report& report);
 
 /// Whether the job ended otherwise than well.
 bool job_failed(const RunFacts& facts);

@@ -26,5 +26,18 @@ TEST(Headline, IsSilentWhereNothingWasDecided) {
   EXPECT_EQ(next_sentence(none.advice), "");
 }
 
+TEST(Headline, TellsTheErrorThatEndedTheJob) {
+  Report report;
+  EXPECT_TRUE(error_sentences(report).empty());
+  report.facts.error = {"ValueError", "too many", "train.py:3"};
+  ASSERT_EQ(error_sentences(report).size(), 1U);
+  EXPECT_EQ(error_sentences(report)[0], "ValueError at train.py:3: too many.");
+  report.facts.error = {"torch.OutOfMemoryError", "CUDA out of memory.", ""};
+  const std::string full = error_sentences(report)[0];
+  EXPECT_EQ(full.find("torch.OutOfMemoryError: CUDA out of memory. Take smaller batches"), 0U);
+  report.facts.error = {"Interrupted", "", ""};
+  EXPECT_EQ(error_sentences(report)[0], "Interrupted.");
+}
+
 }  // namespace
 }  // namespace unstarve::report

@@ -255,6 +255,10 @@ Json job_json(const RunFacts& facts) {
   json["exit_code"] =
       facts.exit_code ? Json(*facts.exit_code) : absent(facts.exit_code.why_absent());
   if (!facts.exit_signal.empty()) json["exit_signal"] = facts.exit_signal;
+  if (!facts.error.kind.empty()) {
+    json["error"] = {
+        {"kind", facts.error.kind}, {"message", facts.error.message}, {"place", facts.error.place}};
+  }
   if (!facts.no_steps.empty()) json["no_steps"] = facts.no_steps;
   if (facts.kept.one_slot_of > 1) {
     json["thinned"] = {{"one_slot_of", facts.kept.one_slot_of},

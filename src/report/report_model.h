@@ -8,6 +8,7 @@
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
 #include "position/position.h"
+#include "trace/hook_text.h"
 #include "trial/stages/stages.h"
 #include "trial/verification.h"
 
@@ -51,6 +52,7 @@ struct RunFacts {
   /// How the job ended; absent: it runs, or what watched it was killed.
   Reading<std::int64_t> exit_code;
   std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
+  trace::ErrorText error;   // that a job which failed ended by, where Python reported one
   bool attached = false;    // a part of a process was watched, which had begun before
   std::int64_t steps = 0;   // that were seen of it, the warm-up's too
   std::string framework;    // of a job without PyTorch: "JAX"; empty: it has that, or none known

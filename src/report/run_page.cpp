@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_word.h"
+#include "report/headline.h"
 #include "report/words.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
@@ -108,6 +109,9 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   if (ended_ns > 0 && !facts.attached) facts.exit_code = run.number("exit_code");
   if (const std::int64_t number = run.number("exit_signal"); number > 0) {
     facts.exit_signal = signal_name(number);
+  }
+  if (const auto processes = run.processes(); processes && job_failed(facts)) {
+    facts.error = trace::first_error(*processes);
   }
   facts.mig = mig_sentences(run);
   facts.losses = losses(run);

@@ -173,6 +173,8 @@ HookText parse_hook_text(std::string_view process_text) {
       if (place.is_string()) words.host_work_places[number_of(kind)] = place.get<std::string>();
     }
   }
+  const Json error = member(text, "ended_by");
+  words.ended_by = {text_at(error, "kind"), text_at(error, "message"), text_at(error, "place")};
   const Json gradients = member(text, "gradient_bytes");
   if (gradients.is_number_unsigned()) {
     words.gradient_bytes =
@@ -190,6 +192,19 @@ std::string text_of_training(const std::vector<ProcessRecord>& processes) {
     if (best.empty() || text.contains("loader_place")) best = process.text;
   }
   return best;
+}
+
+ErrorText first_error(const std::vector<ProcessRecord>& processes) {
+  ErrorText first;
+  std::int64_t first_ended_ns = 0;
+  for (const ProcessRecord& process : processes) {
+    ErrorText error = parse_hook_text(process.text).ended_by;
+    const std::int64_t ended_ns = process.ended_ns.value_or(process.row.started_ns);
+    if (error.kind.empty() || (!first.kind.empty() && ended_ns >= first_ended_ns)) continue;
+    first = std::move(error);
+    first_ended_ns = ended_ns;
+  }
+  return first;
 }
 
 void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline) {

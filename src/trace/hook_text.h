@@ -46,6 +46,13 @@ struct FlopText {
   std::string refused;                      // why they were not counted
 };
 
+/// The exception that ended a process of Python; all empty where none did.
+struct ErrorText {
+  std::string kind;     // "torch.OutOfMemoryError"
+  std::string message;  // its beginning, on one line
+  std::string place;    // in the job's code: "train.py:57"
+};
+
 /// What the hook said in words of one process (docs/formats/run.md).
 struct HookText {
   LoaderWords first_loader;
@@ -61,6 +68,7 @@ struct HookText {
   std::int64_t ranks = 0;                     // that job's number of them
   Reading<std::int64_t> gradient_bytes = {};  // of the parameters that are trained
   std::map<std::int64_t, std::string> host_work_places;  // by kind: "train.py:57"
+  ErrorText ended_by;
 };
 
 /// `text` may hold anything: what is not as expected counts as not said.
@@ -69,6 +77,9 @@ HookText parse_hook_text(std::string_view text);
 /// What the process that trains said, as it said it; of several the last with a loader. Empty where
 /// none said anything.
 std::string text_of_training(const std::vector<ProcessRecord>& processes);
+
+/// Of the errors that ended processes the first, from which those of others follow.
+ErrorText first_error(const std::vector<ProcessRecord>& processes);
 
 /// Gives each loader of `timeline` its words.
 void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline);

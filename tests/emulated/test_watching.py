@@ -179,3 +179,51 @@ def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
     assert "No PyTorch seen in this job, but JAX, whose" in said
+
+
+MEMORY = """
+import sys, time, torch
+from torch import nn
+if sys.argv[1] == "fill":
+    torch.cuda.set_per_process_memory_fraction(0.02)
+model = nn.Sequential(*[nn.Linear(256, 256) for _ in range(8)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+kept = []
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    loss = model(torch.zeros(4096, 256, device="cuda")).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if sys.argv[1] == "fill":
+        kept.append(torch.zeros(64 << 20, device="cuda"))
+"""
+
+
+def told_of_memory(tmp_path: Path, what: str, code: int, *variables: str) -> tuple[Any, str]:
+    (tmp_path / "train.py").write_text(MEMORY)
+    told = tmp_path / "diagnosis.json"
+    options = ["--emulate", "a100", "--out", tmp_path / "run", "--json", told]
+    job = ["env", *variables, PYTHON, str(tmp_path / "train.py"), what]
+    done = unstarve("run", *map(str, options), "--", *job)
+    assert done.returncode == code, done.stderr
+    return json.loads(told.read_text()), " ".join(done.stderr.split())
+
+
+def test_memory_that_is_asked_for_in_each_step_is_found(tmp_path: Path) -> None:
+    told, _ = told_of_memory(tmp_path, "ask", 0, "PYTORCH_NO_CUDA_MEMORY_CACHING=1")
+    finding = told["findings"][0]
+    assert (finding["cause"], finding["detail"]) == ("launch", "memory_pressure")
+    assert finding["remedies"][0]["id"] == "expandable_segments"
+
+
+def test_a_job_that_runs_out_of_memory_is_told_so(tmp_path: Path) -> None:
+    told, said = told_of_memory(tmp_path, "fill", 1)
+    error = told["job"]["error"]
+    assert error["kind"] == "torch.OutOfMemoryError"
+    line = 1 + MEMORY[: MEMORY.index("kept.append")].count("\n")
+    assert error["place"].endswith(f"train.py:{line}")
+    assert f"Error torch.OutOfMemoryError at {error['place']}" in said
+    assert "Take smaller batches and add up the gradients of several" in said
+    assert "larger_batch" not in json.dumps(told)
+    assert {event["event"]: event["count"] for event in told["events"]}["out_of_memory"] == 1

@@ -93,7 +93,10 @@ def run(tmp_path: Path, code: str, *flags: str, options: tuple[str, ...] = ()) -
         cwd=tmp_path,
         env={**environment(), "COLUMNS": "80"},
     )
-    lines = [line for line in done.stderr.splitlines() if line]
+    said = done.stderr
+    if "Traceback" in said:  # which Python prints first
+        said = said[said.index("exit ") :]
+    lines = [line for line in said.splitlines() if line]
     assert len(lines) <= 15, done.stderr
     return Said(done.returncode, lines, json.loads(report.read_text()))
 
@@ -120,6 +123,23 @@ def test_how_the_job_ended_is_said_first(tmp_path: Path, end: str, code: int, fi
     assert (job["steps"], job["exit_code"], job["failed"]) == (8, code, code != 0)
     assert job.get("exit_signal") == ("SIGSEGV" if code == 139 else None)
     assert said.found["steps"]["counted_by"] == "optimizer_step"
+
+
+@pytest.mark.parametrize("raising", ["import torch", TRAINING], ids=["at once", "after steps"])
+def test_the_exception_that_ended_the_job_is_said(tmp_path: Path, raising: str) -> None:
+    code = f"{raising}\ntorch.nn.Linear(3, 4)(torch.zeros(2, 5))"
+    said = run(tmp_path, code)
+    place = f"train.py:{line_of(code, 'nn.Linear(3')}"
+    assert said.lines[0].startswith("exit 1")
+    assert said.lines[1].startswith(f"Error   RuntimeError at {place}: ")
+    error = said.found["job"]["error"]
+    assert "mat1 and mat2 shapes" in error["message"]
+    assert (error["kind"], error["place"]) == ("RuntimeError", place)
+
+
+def test_an_exit_code_of_the_jobs_own_is_no_error(tmp_path: Path) -> None:
+    said = run(tmp_path, TRAINING + "try:\n    1 / 0\nexcept ZeroDivisionError: sys.exit(4)")
+    assert said.lines[0].startswith("exit 4") and "error" not in said.found["job"]
 
 
 def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:

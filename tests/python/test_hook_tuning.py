@@ -154,7 +154,7 @@ for step in range(12):
 
 def test_a_job_with_an_optimizer_written_by_hand_steps_by_backward(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(BY_HAND)
-    asked = {
+    asked: dict[str, Any] = {
         "levers": {"channels_last": {}, "fused_optimizer": {}},
         "survey": True,
         "parity": {"steps": 5, "seed": 0},
@@ -183,7 +183,7 @@ def test_a_model_can_be_saved_whole_and_copied_beside_a_lever(tmp_path: Path, le
     )
     folder = f"import os\nos.chdir({str(tmp_path)!r})\n"
     (tmp_path / "train.py").write_text(folder + BY_HAND + ends)
-    asked = {"levers": {lever: {}}}
+    asked: dict[str, Any] = {"levers": {lever: {}}}
     job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=json.dumps(asked))
     assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
     assert job.process.stdout == "True True True Forward\n"

@@ -63,6 +63,18 @@ std::vector<trace::Interval> launch_gaps(const DevicePartition& worst) {
   return gaps;
 }
 
+/// What of the gaps the process that trains spends in calls about the GPU's memory.
+Reading<double> allocation_ratio(const SignalSources& sources,
+                                 const std::vector<trace::Interval>& gaps, double launch_ns) {
+  double asking_ns = 0;
+  for (const trace::HostCall& call : sources.timeline().host_calls) {
+    const bool own = sources.rank.process == 0 || call.process == sources.rank.process;
+    if (!own || call.kind != trace::HostCallKind::kAllocation) continue;
+    asking_ns += static_cast<double>(job::covered_ns(gaps, {call.start_ns, call.end_ns}));
+  }
+  return std::min(1.0, asking_ns / launch_ns);
+}
+
 /// From one launch of a training thread to its next, in the median.
 Reading<double> launch_interval_ns(const SignalSources& sources) {
   std::map<job::ThreadKey, std::int64_t> last_ns;
@@ -133,6 +145,7 @@ void derive_launch_gaps(const SignalSources& sources, double steps, Signals& out
   if (steps > 0) out.long_launch_gaps_per_step = static_cast<double>(lengths.size()) / steps;
   out.long_launch_gap_ns_median = median(lengths);
   derive_named_work(sources.rank, long_gaps, launch_ns, out);
+  out.allocation_ratio = allocation_ratio(sources, gaps, launch_ns);
 }
 
 }  // namespace

@@ -50,6 +50,19 @@ void derive_training_device(const SignalSources& sources, Signals& out) {
   }
 }
 
+/// Of all steps and of all of the run: an error of the kind ends it.
+void derive_full_memory(const SignalSources& sources, Signals& out) {
+  const auto found_full = [&sources](const trace::HostWork& work) {
+    const bool own = sources.rank.process == 0 || work.process == sources.rank.process;
+    return own && (work.kind == trace::HostWorkKind::kAllocationRetry ||
+                   work.kind == trace::HostWorkKind::kOutOfMemory);
+  };
+  const std::vector<trace::HostWork>& works = sources.timeline().host_work;
+  const auto steps = static_cast<double>(sources.rank.steps.size());
+  const auto count = static_cast<double>(std::count_if(works.begin(), works.end(), found_full));
+  if (steps > 0) out.memory_full_per_step = count / steps;
+}
+
 void derive_queue(const job::LoaderUse& loader, const trace::Interval& window, Signals& out) {
   double known = 0;
   double empty = 0;
@@ -98,6 +111,7 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   const trace::RowTotals& thinned = rank.thinned;
   const double count = static_cast<double>(steps.size()) + static_cast<double>(thinned.rows);
   out.step_count = count;
+  derive_full_memory(sources, out);
   out.step_ns_median = median(steps);
   derive_training_device(sources, out);
   derive_blocking(sources, step_ns, out);

@@ -12,7 +12,10 @@ std::vector<NamedEvent> count_events(const SignalSources& sources) {
   std::map<trace::HostWorkKind, NamedEvent> by_kind;
   for (const trace::HostWork& work : timeline.host_work) {
     if (process != 0 && work.process != process) continue;
-    if (work.when.start_ns < window.start_ns || work.when.start_ns >= window.end_ns) continue;
+    // An error for want of memory comes after the last step, as often as not.
+    const bool ends_the_job = work.kind == trace::HostWorkKind::kOutOfMemory;
+    if (work.when.start_ns < window.start_ns) continue;
+    if (work.when.start_ns >= window.end_ns && !ends_the_job) continue;
     NamedEvent& event = by_kind[work.kind];
     event.kind = work.kind;
     ++event.count;

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 89> kFields = {{
+constexpr std::array<SignalField, 91> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -63,6 +63,8 @@ constexpr std::array<SignalField, 89> kFields = {{
     {"long_launch_gaps_per_step", &Signals::long_launch_gaps_per_step},
     {"collection_ratio", &Signals::collection_ratio},
     {"save_ratio", &Signals::save_ratio},
+    {"allocation_ratio", &Signals::allocation_ratio},
+    {"memory_full_per_step", &Signals::memory_full_per_step},
     {"empty_cache_ratio", &Signals::empty_cache_ratio},
     {"compile_ratio", &Signals::compile_ratio},
     {"evaluation_ratio", &Signals::evaluation_ratio},

@@ -84,8 +84,11 @@ struct Signals {
   Reading<double> collection_ratio;   // of the launch time, inside Python's garbage collector
   Reading<double> save_ratio;         // of the launch time, inside torch.save
   Reading<double> empty_cache_ratio;  // of the launch time, inside torch.cuda.empty_cache()
-  Reading<double> compile_ratio;      // of the launch time, while torch.compile compiles
-  Reading<double> evaluation_ratio;   // of the launch time, in steps that hold an evaluation
+  Reading<double> allocation_ratio;   // of the launch time, in calls that ask the driver for memory
+                                      // of the GPU or give it back
+  Reading<double> memory_full_per_step;  // PyTorch's allocator found none left: in all of the run
+  Reading<double> compile_ratio;         // of the launch time, while torch.compile compiles
+  Reading<double> evaluation_ratio;      // of the launch time, in steps that hold an evaluation
   Reading<double> kernel_ns_median;
   Reading<double> product_ratio;        // of the kernels' time, in products whose units are known
   Reading<double> float_product_ratio;  // ... that leave the tensor cores idle

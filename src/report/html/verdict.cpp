@@ -70,7 +70,7 @@ std::string happened_html(const Report& report) {
 
 std::string errors_html(const Report& report) {
   std::string text;
-  for (const std::string& error : error_sentences(report.diagnosis)) {
+  for (const std::string& error : error_sentences(report)) {
     text += fmt::format("<p>{}</p>", escape(error));
   }
   return text.empty() ? "" : fmt::format("<dt>Error</dt><dd>{}</dd>", text);

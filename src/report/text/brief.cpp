@@ -50,15 +50,15 @@ void add(const Paragraph& paragraph, const TextOptions& options, Lines& lines) {
   for (std::string& line : lines_of(paragraph, options)) lines.push_back(std::move(line));
 }
 
-/// What GPUs reported; of many kinds the first two, since the rest follows from them.
+/// What Python or GPUs reported; of many kinds the first two, since the rest follows from them.
 void add_errors(const Report& report, const TextOptions& options, Lines& lines) {
   constexpr std::size_t kMost = 2;
-  std::vector<std::string> errors = error_sentences(report.diagnosis);
+  std::vector<std::string> errors = error_sentences(report);
   if (errors.size() > kMost) {
     errors[kMost - 1] += fmt::format(" {} more kinds followed.", errors.size() - kMost);
     errors.resize(kMost);
   }
-  for (const std::string& error : errors) add({"Error", error, 2, Tone::kBad}, options, lines);
+  for (const std::string& error : errors) add({"Error", error, 5, Tone::kBad}, options, lines);
 }
 
 /// What the job did, and on what GPU.

@@ -53,7 +53,7 @@ std::vector<CardLine> card_lines(const Report& report) {
   if (const std::string happened = what_happened(report); !happened.empty()) {
     lines.push_back({"", happened});
   }
-  for (const std::string& error : error_sentences(report.diagnosis)) {
+  for (const std::string& error : error_sentences(report)) {
     lines.push_back({"Error", error, Tone::kBad});
   }
   if (!report.facts.mig.empty()) lines.push_back({"", report.facts.mig, Tone::kNotice});

@@ -16,6 +16,7 @@ from .lines import places
 from .ring import TEXT_BYTES
 
 _LONGEST = 120  # characters of one repr or argument, which are only shown
+_LONGEST_ERROR = 200
 #: Whose __repr__ is known to be short, quick and without side effects.
 _PLAIN_REPR = ("torchvision.", "torch.nn.", "albumentations.", "timm.")
 
@@ -55,9 +56,39 @@ def error_text(error: Exception) -> str:
     return _cut(f"{type(error).__name__}: {error}{place}")
 
 
+def last_error() -> dict[str, str]:
+    """What Python reports as the reason why this process ends; empty where it reports nothing."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if not isinstance(error, Exception):
+        return {}  # Ctrl-C among them
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else class_name(error)
+    found = {"kind": name}
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if places.kind_of(file) == places.USERS:
+            found["place"] = places.place(file, trace.tb_lineno)
+        trace = trace.tb_next
+    try:
+        words = " ".join(str(error).split())
+        found["message"] = words[:_LONGEST_ERROR]
+    except Exception:
+        pass  # Python's own report has no words either.
+    return found
+
+
 def fit(facts: dict[str, Any]) -> bytes:
     """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
-    least_first = ("loaders", "argv", "transforms", "hook_errors", "fetch_calibration", "dataset")
+    least_first = (
+        "loaders",
+        "argv",
+        "transforms",
+        "hook_errors",
+        "fetch_calibration",
+        "ended_by",
+        "dataset",
+    )
     for without in (None, *least_first):
         if without is not None:
             facts.pop(without, None)

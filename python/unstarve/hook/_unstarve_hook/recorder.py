@@ -178,7 +178,18 @@ class Recorder:
             return
         if not self._threads and "torch" in sys.modules:
             self.describe(saw_nothing="torch was imported; no DataLoader and no optimizer step")
+        if failed and not self.is_worker():
+            self._describe_error()
         self.record(END, now_ns(), now_ns(), 1 if failed else 0)
+
+    def _describe_error(self) -> None:
+        try:
+            ended_by = describe.last_error()
+        except Exception as error:
+            self.note_error(error)
+            return
+        if ended_by:
+            self.describe(ended_by=ended_by)
 
 
 def _role(event: int) -> int:

@@ -1,6 +1,6 @@
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::advise {
 
@@ -30,7 +30,8 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
   if (!gaps) return gaps.why_absent();
   const double long_ones = rule == "launch" ? signals.long_launch_gap_ratio.value_or(0) : 0;
   const double loader = loader_share(signals);
-  return predict::StepEdit{.removed = part_of(*gaps * (1 - long_ones), kLeastRemoved, 1),
+  const double launching = (1 - long_ones) * not_for_memory_ratio(signals);
+  return predict::StepEdit{.removed = part_of(*gaps * launching, kLeastRemoved, 1),
                            .at_least = {loader, loader}};
 }
 

@@ -5,7 +5,7 @@
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
 #include "diagnose/rules/wording.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::advise {
 
@@ -17,12 +17,13 @@ bool concerns(const diagnose::Signals& signals, std::string_view rule) {
          (rule == "kernel_wait" && signals.kernel_ns_median && launches_small_work(signals));
 }
 
-/// More samples per step; nothing when the device's memory is known to be full.
+/// More samples per step; nothing when the device's memory is known to be full, or has been.
 std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   constexpr double kFull = 0.8;
   const diagnose::Signals& signals = situation.signals;
   if (!concerns(signals, rule)) return std::nullopt;
   if (signals.gpu_memory_used_ratio && *signals.gpu_memory_used_ratio >= kFull) return std::nullopt;
+  if (signals.memory_full_per_step.value_or(0) > 0) return std::nullopt;
   const std::string room = signals.gpu_memory_used_ratio
                                ? fmt::format(" ({} of its memory is in use)",
                                              diagnose::percent(*signals.gpu_memory_used_ratio))

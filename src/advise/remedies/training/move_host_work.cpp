@@ -4,7 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::advise {
 
@@ -57,7 +57,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
     if (remedy.how.empty()) remedy.how = find_work(situation.line);
     remedy.place_unknown = remedy.how == kFind;
   } else if (rule == "launch" && !host_works_between_launches(signals) &&
-             !cpus_are_taken(signals) &&
+             !cpus_are_taken(signals) && !allocator_holds_up(signals) &&
              !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
     remedy.how = find_work(situation.line);
     remedy.place_unknown = remedy.how == kFind;

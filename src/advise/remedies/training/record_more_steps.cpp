@@ -1,5 +1,5 @@
 #include "advise/catalogue.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::advise {
 

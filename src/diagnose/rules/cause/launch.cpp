@@ -1,6 +1,6 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
 

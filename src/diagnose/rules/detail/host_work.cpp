@@ -1,6 +1,6 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -15,7 +15,7 @@ std::string how_often(double per_step) {
 std::optional<Claim> evaluate(const Signals& signals) {
   if (!host_works_between_launches(signals)) return std::nullopt;
   Claim claim;
-  claim.weight = long_gap_ratio(signals);
+  claim.weight = long_gap_ratio(signals) * not_for_memory_ratio(signals);
   std::string sentence = fmt::format(
       "{} of that lies in long gaps, in which the host launched nothing", percent(claim.weight));
   if (signals.long_launch_gap_ns_median) {

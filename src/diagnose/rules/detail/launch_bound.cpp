@@ -1,6 +1,6 @@
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
-#include "diagnose/signals/conditions.h"
+#include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -10,7 +10,7 @@ namespace {
 std::optional<Claim> evaluate(const Signals& signals) {
   if (!is_launch_bound(signals)) return std::nullopt;
   Claim claim;
-  claim.weight = 1 - long_gap_ratio(signals);
+  claim.weight = short_gap_ratio(signals);
   claim.evidence.push_back(fmt::format(
       "{} of that lies in short gaps: the device is done with its work, of {} in the median, "
       "before the host has launched more",
