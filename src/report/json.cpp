@@ -243,6 +243,7 @@ std::string_view counted_by(const diagnose::Diagnosis& diagnosis) {
   switch (diagnosis.steps.source) {
     case trace::StepSource::kLoaderBatch: return "loader_batch";
     case trace::StepSource::kBackward: return "backward";
+    case trace::StepSource::kModelCall: return "model_call";
     case trace::StepSource::kRepetition: return "kernel_repetition";
     case trace::StepSource::kOptimizer: break;
   }

@@ -43,6 +43,7 @@ struct StepRow {
   Reading<std::int64_t> samples;
   static constexpr std::int64_t kLoaderBatch = 2;
   static constexpr std::int64_t kBackward = 3;
+  static constexpr std::int64_t kModelCall = 4;
   std::int64_t source = 0;  // 0 optimizer.step; 1 was the step of a former model of a GPU
 };
 

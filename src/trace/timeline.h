@@ -82,6 +82,7 @@ enum class StepSource : std::uint8_t {
   kOptimizer,    // an optimizer's step; a ProfilerStep of a trace
   kLoaderBatch,  // a batch of a loader, where no optimizer steps
   kBackward,     // a call of backward(), where neither is seen
+  kModelCall,    // a call of the model, of a job that infers and that `unstarve tune` runs
   kRepetition,   // once through what the process launches over and over, where none is seen
 };
 

@@ -13,6 +13,7 @@ void TimelineSink::add(const StepRow& row) {
   step.process = row.pid;
   step.samples = row.samples;
   if (row.source == StepRow::kLoaderBatch) step.source = StepSource::kLoaderBatch;
+  if (row.source == StepRow::kModelCall) step.source = StepSource::kModelCall;
   if (row.source == StepRow::kBackward) step.source = StepSource::kBackward;
   timeline_.steps.push_back(step);
 }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
+constexpr double kUnknownPromise = 0.5;
 
 /// A lever that was faster by itself.
 struct Winner {
@@ -103,8 +104,8 @@ class Search {
     }
     if (!before->surveyed) {
       return fail(ErrorCode::kNotSupported,
-                  "the hook saw no step of an optimizer of PyTorch in this job: there is nothing "
-                  "that it could change");
+                  "the hook saw neither a step of an optimizer of PyTorch in this job nor a few "
+                  "calls of a model: there is nothing that it could change");
     }
     result_.baseline = *before;
     as_it_is_s_ = {before->mean_step_s};
@@ -163,13 +164,25 @@ class Search {
            });
   }
 
-  /// How the job is fed comes first, and last where feeding it gains little: a budget may end
-  /// before.
-  std::vector<Lever> by_promise(std::vector<Lever> levers) const {
-    if (result_.when_fed && result_.when_fed->high < kHeldUpByLoader) {
-      std::stable_partition(levers.begin(), levers.end(),
-                            [](const Lever& lever) { return lever.group != "workers"; });
+  /// What a lever could gain at most, as a share of a step: all of what it eases. Where nobody saw
+  /// what a step's time goes to, it is all the device's.
+  double promise(const Lever& lever) const {
+    const StepShares& shares = result_.baseline.shares;
+    switch (lever.eases) {
+      case Eases::kCompute: return shares.known() ? shares.compute : kUnknownPromise;
+      case Eases::kLaunches: return shares.known() ? shares.launches : kUnknownPromise;
+      case Eases::kMemory: return shares.known() ? shares.memory : kUnknownPromise;
+      case Eases::kLoading: break;
     }
+    const bool held_up = !result_.when_fed || result_.when_fed->high >= kHeldUpByLoader;
+    return held_up ? 1 : 0;
+  }
+
+  /// A budget may end before the last one. How the job is fed comes first, since what else gains
+  /// anything is not seen before, and last where feeding it gains little.
+  std::vector<Lever> by_promise(std::vector<Lever> levers) const {
+    std::stable_sort(levers.begin(), levers.end(),
+                     [this](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
     return levers;
   }
 

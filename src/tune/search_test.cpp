@@ -78,6 +78,23 @@ TEST(Search, WhatGainsNothingBesideTheOthersIsLeftOut) {
   EXPECT_NE(of(result, "fused_optimizer").why.find("on top of channels_last"), std::string::npos);
 }
 
+TEST(Search, WhatMayGainMostIsTriedFirst) {
+  const auto first_of = [](StepShares shares) {
+    PlantedJob job;
+    job.finish = [shares](const std::vector<std::string>&, TrialResult& result) {
+      result.shares = shares;
+    };
+    found(job, {"bf16_autocast", "fused_optimizer"});
+    const auto first = std::find_if(job.made.begin(), job.made.end(), [](const std::string& one) {
+      return one == "bf16_autocast" || one == "fused_optimizer";
+    });
+    return first == job.made.end() ? std::string() : *first;
+  };
+  EXPECT_EQ(first_of({}), "bf16_autocast") << "in the catalogue's order";
+  EXPECT_EQ(first_of({.compute = 0.9, .launches = 0.1}), "bf16_autocast");
+  EXPECT_EQ(first_of({.compute = 0.2, .launches = 0.7}), "fused_optimizer");
+}
+
 TEST(Search, LessWorkIsNoGain) {
   PlantedJob job;
   job.factor["channels_last"] = 0.5;

@@ -188,3 +188,63 @@ def test_a_model_can_be_saved_whole_and_copied_beside_a_lever(tmp_path: Path, le
     assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
     assert job.process.stdout == "True True True Forward\n"
     assert json.loads((tmp_path / "tune.json").read_text())["applied"] == [lever]
+
+
+INFERENCE = """
+import sys, torch
+torch.manual_seed(4)
+class Head(torch.nn.Module):
+    def forward(self, logits):
+        return logits.argmax(1)
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(),
+                            torch.nn.Linear(800, 10)).eval()
+head = Head()
+with torch.set_grad_enabled("gradients" in sys.argv):
+    for request in range(30):
+        outputs = model(torch.randn(4, 3, 12, 12))
+        head(outputs)
+print(outputs.dtype, outputs.shape)
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("gradients",)])
+def test_of_a_job_that_infers_each_call_is_a_step(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "serve.py").write_text(INFERENCE)
+    asked: dict[str, Any] = {
+        "levers": {"bf16_autocast": {}, "fused_optimizer": {}, "gradient_checkpointing": {}},
+        "survey": True,
+        "parity": {"steps": 5, "seed": 0},
+    }
+    job = run_job(tmp_path, [tmp_path / "serve.py", *words], UNSTARVE_TUNE=json.dumps(asked))
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    assert job.process.stdout == "torch.float32 torch.Size([4, 10])\n"
+    said = json.loads((tmp_path / "tune.json").read_text())
+    assert said["applied"] == ["bf16_autocast"]
+    assert sorted(said["refused"]) == ["fused_optimizer", "gradient_checkpointing"]
+    assert (said["job"]["model"], said["job"]["parameters"]) == ("Sequential", 224 + 8010)
+    # Nine calls of either module come before: four or five of these are the model's.
+    assert 24 <= said["steps"] <= 26
+    steps = job.main.of("step")
+    assert {step["source"] for step in steps} == {4} and len(steps) == said["steps"]
+    assert {step["samples"] for step in steps} == {4}
+    assert (len(said["losses"]), said["rows"]) == (5, [4] * 5)
+    assert all(size > 0 for size in said["gradients"])
+
+
+def test_of_a_job_that_infers_outputs_are_compared(tmp_path: Path) -> None:
+    found: list[dict[str, Any]] = []
+    for levers in ([], ["bf16_autocast"]):
+        asked: dict[str, Any] = {
+            "levers": {lever: {} for lever in levers},
+            "parity": {"steps": 5, "seed": 0},
+        }
+        (tmp_path / "serve.py").write_text(INFERENCE)
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        job = run_job(folder, [tmp_path / "serve.py"], UNSTARVE_TUNE=json.dumps(asked))
+        assert (job.process.returncode, job.errors) == (0, [])
+        found.append(json.loads((folder / "tune.json").read_text()))
+    plain, rounded = found
+    assert plain["losses"] != rounded["losses"]
+    assert plain["losses"] == pytest.approx(rounded["losses"], abs=0.02)
+    assert plain["gradients"] == pytest.approx(rounded["gradients"], rel=0.02)

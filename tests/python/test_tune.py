@@ -167,3 +167,36 @@ def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
         done = unstarve(*words, cwd=tmp_path)
         assert done.returncode == 2 and done.stderr.startswith("unstarve: "), done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# A model that waits, and less so with two threads; nobody trains it, and no loader feeds it.
+INFERENCE = """
+import time, torch
+torch.manual_seed(0)
+torch.set_num_threads(1)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 4)
+    def forward(self, rows):
+        time.sleep(0.02 / torch.get_num_threads())
+        return self.layer(rows)
+model = Model().eval()
+with torch.inference_mode():
+    while True:
+        model(torch.randn(16, 8)).argmax(1)
+"""
+
+
+@pytest.mark.slow
+def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(INFERENCE)
+    options = ["--trial-seconds", "1.5", "--only", "threads", "--out", "r", "--json", "t.json"]
+    done = unstarve("tune", *options, "--", sys.executable, "serve.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    lever = of(found, "threads=2")
+    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+    assert lever["speedup"]["low"] > 1.5
+    assert found["baseline"]["samples_per_step"] == pytest.approx(16)
+    assert "samples/s" in done.stdout

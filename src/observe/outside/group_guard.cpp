@@ -13,29 +13,31 @@ namespace unstarve::observe {
 namespace {
 
 /// The guard's whole life. Only calls that are allowed after a fork.
-[[noreturn]] void guard(pid_t group, pid_t parent) {
+[[noreturn]] void guard(pid_t parent) {
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
   ::prctl(PR_SET_NAME, "unstarve-guard");
-  // Out of the terminal's reach, and of whoever waits for the end of what we print.
   ::setpgid(0, 0);
+  // Out of the reach of whoever waits for the end of what we print.
   ::syscall(SYS_close_range, 0U, ~0U, 0U);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t death;
   sigemptyset(&death);
   sigaddset(&death, SIGTERM);
   while (::getppid() == parent) ::sigwaitinfo(&death, nullptr);
-  ::kill(-group, SIGKILL);
+  ::kill(0, SIGKILL);
   ::_exit(0);
 }
 
 }  // namespace
 
-GroupGuard::GroupGuard(pid_t group) {
+GroupGuard::GroupGuard() {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) guard(group, parent);
+  if (pid_ == 0) guard(parent);
+  // Both of us make the group: whoever comes first.
+  if (pid_ > 0) ::setpgid(pid_, pid_);
 }
 
 GroupGuard::~GroupGuard() {

@@ -63,15 +63,16 @@ tl::unexpected<Error> fail_start(int os_errno, const std::string& command) {
   }
 }
 
-/// posix_spawnp with what a job needs set: its own mask, and a group if it wants one.
+/// posix_spawnp with what a job needs set: its own mask, and a group that is not ours if it wants
+/// one: 0 is one that it leads.
 int spawn(std::vector<std::string>& command, std::vector<std::string>& environment,
-          const sigset_t& mask, bool own_group, pid_t* pid) {
+          const sigset_t& mask, std::optional<pid_t> group, pid_t* pid) {
   posix_spawnattr_t attributes;
   if (const int failed = posix_spawnattr_init(&attributes); failed != 0) return failed;
   int flags = POSIX_SPAWN_SETSIGMASK;
-  if (own_group) flags |= POSIX_SPAWN_SETPGROUP;
+  if (group) flags |= POSIX_SPAWN_SETPGROUP;
   posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setpgroup(&attributes, group.value_or(0));
   posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
   const std::vector<char*> argv = as_argv(command);
   const std::vector<char*> envp = as_argv(environment);
@@ -85,6 +86,7 @@ int spawn(std::vector<std::string>& command, std::vector<std::string>& environme
 struct JobProcess::Impl {
   pid_t pid = -1;
   bool own_group = false;
+  pid_t group = 0;  // of its own, that somebody else leads; 0: it leads it
   sigset_t mask_before{};
   FileDescriptor signals;
   std::optional<GroupWitness> witness;
@@ -111,12 +113,15 @@ struct JobProcess::Impl {
       // SI_KERNEL: typed in the terminal, whose whole foreground group has it.
       const bool job_has_it = !own_group && (group_has_it || info.ssi_code == SI_KERNEL);
       if (!job_has_it) {
-        ::kill(own_group ? -pid : pid, signal);
+        ::kill(receiver(), signal);
       } else if (info.ssi_code != SI_KERNEL) {
         look_again_ns = steady_ns() + kTimeToDieNs;
       }
     }
   }
+
+  /// Of signals, as kill(2) has it: the job, or all of a group of its own.
+  pid_t receiver() const { return own_group ? -(group > 0 ? group : pid) : pid; }
 
   /// A job that made a group of its own gets nothing that is sent to ours.
   bool is_in_our_group() const { return ::getpgid(pid) == ::getpgrp(); }
@@ -175,14 +180,15 @@ Result<JobProcess> JobProcess::start(const JobOptions& options) {
 
   std::vector<std::string> command = options.command;
   std::vector<std::string> environment = job_environment(options, environ);
-  int failed = spawn(command, environment, impl->mask_before, impl->own_group, &impl->pid);
+  std::optional<pid_t> group;
+  if (impl->own_group) group = impl->group = impl->guard.emplace().group();
+  int failed = spawn(command, environment, impl->mask_before, group, &impl->pid);
   if (failed == ENOEXEC) {
     // A script without a #! line: shells run it themselves, so do we.
     command.insert(command.begin(), "/bin/sh");
-    failed = spawn(command, environment, impl->mask_before, impl->own_group, &impl->pid);
+    failed = spawn(command, environment, impl->mask_before, group, &impl->pid);
   }
   if (failed != 0) return fail_start(failed, options.command[0]);
-  if (impl->own_group) impl->guard.emplace(impl->pid);
   return JobProcess(std::move(impl));
 }
 
@@ -217,8 +223,8 @@ Result<std::optional<JobExit>> JobProcess::wait_for(std::int64_t timeout_ns) {
 }
 
 Status JobProcess::request_stop(int signal) {
-  if (impl_->ended) return {};
-  if (::kill(impl_->own_group ? -impl_->pid : impl_->pid, signal) != 0 && errno != ESRCH) {
+  if (impl_->ended && !impl_->own_group) return {};
+  if (::kill(impl_->receiver(), signal) != 0 && errno != ESRCH) {
     return fail_errno(errno, fmt::format("cannot stop the job (pid {})", impl_->pid));
   }
   return {};

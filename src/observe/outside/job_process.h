@@ -64,7 +64,8 @@ class JobProcess {
   Result<JobExit> wait();
   /// As wait(), but for at most `timeout_ns`; nothing when the job still runs then.
   Result<std::optional<JobExit>> wait_for(std::int64_t timeout_ns);
-  /// Sends `signal` (SIGINT: as Ctrl-C would) to the job, or to its group if it has its own.
+  /// Sends `signal` (SIGINT: as Ctrl-C would) to the job, or to its group if it has its own: also
+  /// to what is left of that when the job has ended.
   Status request_stop(int signal);
 
  private:

@@ -60,6 +60,30 @@ std::string proposals(const tune::TuneResult& result, const TextOptions& options
   return text;
 }
 
+/// "41.30 ms a step on cuda, 1550 samples/s".
+std::string how_fast(const tune::TrialResult& job, const TextOptions& options) {
+  std::string text =
+      fmt::format("{:.2f} ms a step on {}", 1e3 * job.mean_step_s, printable(job.device, options));
+  if (job.samples_per_step > 0 && job.mean_step_s > 0) {
+    text += fmt::format(", {:.4g} samples/s", job.samples_per_step / job.mean_step_s);
+  }
+  return text;
+}
+
+/// By which the levers are ordered; empty where no device was recorded.
+std::string where_time_goes(const tune::StepShares& shares) {
+  if (shares.compute <= 0) return {};
+  std::string text = fmt::format("The device computes {:.0f} % of that", 100 * shares.compute);
+  const auto add = [&text](double share, const char* what) {
+    constexpr double kWorthNaming = 0.01;
+    if (share >= kWorthNaming) text += fmt::format(", and idles {:.0f} % {}", 100 * share, what);
+  };
+  add(shares.launches, "because the host launches too late");
+  add(shares.memory, "for calls about its memory");
+  add(shares.loading, "for the loader");
+  return text + ": what may gain most was tried first.";
+}
+
 }  // namespace
 
 std::string kept_settings(const tune::TuneResult& result) {
@@ -83,8 +107,8 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   std::string text = row("lever", id_width, "gain", "memory", "parity") + "kept or not, why\n";
   text += row("as it is", id_width, fmt::format("noise {:.1f} %", 100 * result.noise_ratio),
               memory_text(result.baseline.peak_memory_bytes), "-");
-  text += fmt::format("{:.2f} ms a step on {}\n", 1e3 * result.baseline.mean_step_s,
-                      printable(result.baseline.device, options));
+  text += how_fast(result.baseline, options) + "\n";
+  text += hanging("", where_time_goes(result.baseline.shares), options);
   for (const tune::LeverResult& lever : result.levers) {
     if (!lever.tried) continue;
     const std::string first =

@@ -71,7 +71,7 @@ Result<EmulatedJob> run_emulated(Emulation& emulation, const EmulatedJobOptions&
       done.exit = **end;
       done.limit_reached = limit.was_reached();
       // What ignored the signal that ended the job is told by the next; mostly there is nothing.
-      if (done.limit_reached) static_cast<void>(::kill(-job->pid(), SIGTERM));
+      if (done.limit_reached) static_cast<void>(job->request_stop(SIGTERM));
       return done;
     }
     limit.enforce(done.wall_s, *job);

@@ -119,6 +119,7 @@ void add_gpu_levers(std::vector<Lever>& levers) {
                               "of the command");
   segments.environment = {{"PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"}};
   segments.settings = R"({"set": true})";
+  segments.eases = Eases::kMemory;
   levers.push_back(std::move(segments));
   levers.push_back(hook_lever("cudnn_benchmark", Numerics::kRounding,
                               "cuDNN measures which algorithm is the fastest",
@@ -196,6 +197,20 @@ void add_compilers(std::vector<Lever>& levers) {
                             "model = torch.compile(model, mode=\"reduce-overhead\")");
   for (Lever* const lever : {&plain, &graphs}) {
     lever->group = "compile";
+    lever->eases = Eases::kLaunches;
+    levers.push_back(std::move(*lever));
+  }
+}
+
+void add_fewer_kernels(std::vector<Lever>& levers) {
+  Lever dropped = hook_lever("set_to_none", Numerics::kExact,
+                             "gradients are dropped, and not filled with zeros",
+                             "zero_grad() without set_to_none=False");
+  Lever fused =
+      hook_lever("fused_optimizer", Numerics::kRounding, "the optimizer's step in one kernel",
+                 "fused=True in the optimizer's arguments");
+  for (Lever* const lever : {&dropped, &fused}) {
+    lever->eases = Eases::kLaunches;
     levers.push_back(std::move(*lever));
   }
 }
@@ -231,6 +246,7 @@ Lever argument_lever(const Argument& argument, std::int64_t value) {
   lever.arguments = {{argument.option, std::to_string(value)}};
   lever.group = argument.name;
   lever.numerics = argument.name == "workers" ? Numerics::kRedrawn : Numerics::kTrajectory;
+  if (argument.name == "workers") lever.eases = Eases::kLoading;
   lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
   lever.permanent = fmt::format("{} {} on the command line", argument.option, value);
   return lever;
@@ -282,12 +298,7 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
                               "model.to(memory_format=torch.channels_last), and the same for each "
                               "batch of images"));
   job.device == "cuda" ? add_gpu_levers(levers) : add_cpu_levers(job, levers);
-  levers.push_back(hook_lever("set_to_none", Numerics::kExact,
-                              "gradients are dropped, and not filled with zeros",
-                              "zero_grad() without set_to_none=False"));
-  levers.push_back(hook_lever("fused_optimizer", Numerics::kRounding,
-                              "the optimizer's step in one kernel",
-                              "fused=True in the optimizer's arguments"));
+  add_fewer_kernels(levers);
   add_attention(job.device, levers);
   add_compilers(levers);
   add_checkpointing(levers);

@@ -16,6 +16,14 @@ enum class Numerics : std::uint8_t {
   kTrajectory,  // the training is another one: never accepted, only proposed
 };
 
+/// What of a step a lever is there to shorten.
+enum class Eases : std::uint8_t {
+  kCompute,   // what the device computes
+  kLaunches,  // the device's waiting for the host's next launch, and the gaps between kernels
+  kMemory,    // calls for memory of the device
+  kLoading,   // waiting for data
+};
+
 /// One thing that can be changed about a job without a change of its code.
 struct Lever {
   std::string id;         // "bf16_autocast", "threads=4", "workers=8"
@@ -25,6 +33,7 @@ struct Lever {
   std::string permanent;  // what keeps it, in words
   std::string group;      // of levers of one group at most one is kept
   Numerics numerics = Numerics::kExact;
+  Eases eases = Eases::kCompute;
   // It costs time and saves memory: never kept for itself, and tried with larger batches.
   bool saves_memory = false;
   std::vector<std::pair<std::string, std::string>> environment = {};

@@ -104,6 +104,17 @@ class Watch {
   bool timed_out_ = false;
 };
 
+/// Of the GPU that is busy least. A loader that is waited for is known on the CPU too.
+StepShares shares_of(const diagnose::Signals& signals) {
+  StepShares shares;
+  const double late = signals.launch_ratio.value_or(0) + signals.kernel_wait_ratio.value_or(0);
+  shares.compute = signals.gpu_compute_ratio.value_or(0);
+  shares.memory = signals.launch_ratio.value_or(0) * signals.allocation_ratio.value_or(0);
+  shares.launches = late - shares.memory;
+  shares.loading = signals.input_wait_ratio.value_or(0);
+  return shares;
+}
+
 /// The steps that the run's store has, behind the warm-up.
 void add_steps(const std::string& run_dir, TrialResult& result) {
   const auto examined = trial::examine_run(run_dir);
@@ -117,6 +128,7 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   const predict::RunMeasurement& measured = *examined->measured;
   result.steps_s = in_groups(measured.steps_s);
   result.mean_step_s = measured.mean_step_s;
+  result.shares = shares_of(examined->diagnosis.signals);
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
   }

@@ -64,6 +64,11 @@ Json to_json(const TrialResult& result) {
           {"steps_s", numbers(result.steps_s)},
           {"mean_step_s", result.mean_step_s},
           {"samples_per_step", result.samples_per_step},
+          {"shares",
+           {{"compute", result.shares.compute},
+            {"launches", result.shares.launches},
+            {"memory", result.shares.memory},
+            {"loading", result.shares.loading}}},
           {"cold_s", result.cold_s},
           {"wall_s", result.wall_s},
           {"given_up", result.given_up},
@@ -107,6 +112,10 @@ Result<TrialResult> result_from(const Json& json) {
     }
   }
   result.samples_per_step = number_at(json, "samples_per_step");
+  if (const auto shares = json.find("shares"); shares != json.end() && shares->is_object()) {
+    result.shares = {number_at(*shares, "compute"), number_at(*shares, "launches"),
+                     number_at(*shares, "memory"), number_at(*shares, "loading")};
+  }
   result.cold_s = number_at(json, "cold_s");
   result.wall_s = number_at(json, "wall_s");
   result.given_up = flag_at(json, "given_up");

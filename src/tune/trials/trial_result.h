@@ -27,6 +27,16 @@ enum class Ending : std::uint8_t {
 /// "measured", "out_of_memory" and so on.
 std::string_view to_string(Ending ending);
 
+/// What a step's time goes to on its device, where that was recorded; else all 0.
+struct StepShares {
+  double compute = 0;
+  double launches = 0;  // the host comes too late, or kernels have gaps; without what memory takes
+  double memory = 0;    // of the device, that the host asks for or gives back
+  double loading = 0;
+
+  bool known() const { return compute + launches + memory + loading > 0; }
+};
+
 /// One run of the job that is to be made.
 struct TrialRequest {
   std::string label;                // unique in a search
@@ -47,7 +57,8 @@ struct TrialResult {
   std::vector<double> steps_s;  // of steps behind the warm-up; means of neighbours where many
   double mean_step_s = 0;
   double samples_per_step = 0;  // 0: not known
-  double cold_s = 0;            // from the start to the first step
+  StepShares shares;
+  double cold_s = 0;  // from the start to the first step
   double wall_s = 0;
   bool given_up = false;  // it was so slow that it was ended early
   double backwards_per_step = 0;

@@ -16,11 +16,12 @@ from .ring import ABSENT
 from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
 
 #: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader; of
-#: a job without either, a call of backward().
+#: a job without either, a call of backward(), or, where the model is known, a call of that.
 _OPTIMIZER = 0
 _BATCH = 2
 _BACKWARD = 3
-#: So many batches, or calls of backward(), come before an optimizer is no longer waited for.
+_CALL = 4
+#: So many batches, or calls, come before an optimizer is no longer waited for.
 _STAND_INS_OF_ONE_STEP = 8
 #: A second optimizer takes over after this many steps in which the first one took none.
 _PATIENCE = 16
@@ -29,7 +30,7 @@ _DEVICE_IS_KNOWN = 2
 
 
 class _StandIns:
-    """What is a step where no optimizer steps: batches or backward() calls, the first held back.
+    """What is a step where no optimizer steps: batches or calls, the first held back.
 
     One leader's count: the first one, until another comes twice in a row. (One of a pair, as two
     loaders that are zipped or the two losses of a GAN, is part of the same step.)
@@ -86,6 +87,7 @@ class Steps:
         self._device_asked = False
         self._batches = _StandIns(_BATCH)
         self._backwards = _StandIns(_BACKWARD)
+        self._calls = _StandIns(_CALL)
 
     def got(self, loader_id: int, samples: int) -> None:
         """A loader delivered a batch."""
@@ -99,6 +101,11 @@ class Steps:
         """The job computed gradients, by a call of backward() at that place of its code."""
         if self._leader is None and not self._batches.count:
             self._stand_in(self._backwards, place, ABSENT)
+
+    def called(self, samples: int) -> None:
+        """The model was called, of a job that infers (`unstarve tune` finds it)."""
+        if self._leader is None and not self._batches.count and not self._backwards.count:
+            self._stand_in(self._calls, None, samples)
 
     def _stand_in(self, stand_ins: _StandIns, one: object, samples: int) -> None:
         for step in stand_ins.steps_of(one, samples):
@@ -124,7 +131,8 @@ class Steps:
 
     def finish(self) -> None:
         """Records what was held back for an optimizer, where none stepped."""
-        stand_ins = self._batches if self._batches.count else self._backwards
+        all_of_them = (self._batches, self._backwards, self._calls)
+        stand_ins = next((one for one in all_of_them if one.count), self._batches)
         held_back, stand_ins.held_back = stand_ins.held_back, []
         if self._leader is None:
             for start, end, index, samples in held_back:
@@ -137,8 +145,8 @@ class Steps:
             if leader is not None and self._strangers < _PATIENCE:
                 return
             self._leader = weakref.ref(optimizer)
-            self._batches.held_back.clear()
-            self._backwards.held_back.clear()
+            for stand_ins in (self._batches, self._backwards, self._calls):
+                stand_ins.held_back.clear()
             _describe_device(optimizer)
         self._strangers = 0
         index = self._index

@@ -9,6 +9,8 @@ import weakref
 from typing import Any
 
 from ..recorder import RECORDER
+from ..ring import ABSENT
+from ..steps import STEPS
 from ..wrap import in_the_place_of, put
 from . import levers
 from .diary import Diary
@@ -23,6 +25,8 @@ _TRAINERS = {
 }
 #: So many outermost calls are looked at before the model is given up.
 _MOST_CALLS = 200
+#: So many come before a job without an optimizer and without a backward() is one that infers.
+_CALLS_OF_INFERENCE = 8
 #: After so many steps a script has done what it does in each of them, before the diary is written.
 _HABITS_ARE_KNOWN = 2
 
@@ -33,7 +37,10 @@ class Job:
 
     Without an optimizer of torch a call of backward() is a step. The root is then the one of the
     modules called before the first backward() that owns most of what has gradients behind it, and
-    levers are applied right before its next call."""
+    levers are applied right before its next call.
+
+    After so many calls without an optimizer and without a backward() the job infers: the root is
+    the largest of the modules that were called, and each of its calls is a step."""
 
     def __init__(self, torch: Any, wanted: dict[str, Any], survey: bool, diary: Diary) -> None:
         self.torch = torch
@@ -46,6 +53,7 @@ class Job:
         self._optimizers: list[weakref.ref[Any]] = []
         self._without_optimizer: list[weakref.ref[Any]] = []  # what was called before one was made
         self._root_by_hand: weakref.ref[Any] | None = None
+        self.infers = False
         self._thread = threading.get_ident()
         self._calls = 0
         self._inside = False
@@ -58,9 +66,10 @@ class Job:
         return [optimizer for one in self._optimizers if (optimizer := one()) is not None]
 
     def parameters(self) -> list[Any]:
-        """What optimizers train; without one, all of the root that has gradients."""
+        """What optimizers train; without one, all of the root that has gradients, or all of it."""
         if not self._optimizers and self.root is not None:
-            return [one for one in self.root.parameters() if one.requires_grad]
+            everything = list(self.root.parameters())
+            return [one for one in everything if one.requires_grad] or everything
         groups = [group for one in self.optimizers for group in one.param_groups]
         return [parameter for group in groups for parameter in group["params"]]
 
@@ -101,6 +110,7 @@ class Job:
         self._diary.stepped()
 
     def _after_backward(self) -> None:
+        self.infers = False
         if self._optimizers:
             return
         if self._root_by_hand is None:
@@ -152,11 +162,14 @@ class Job:
     def _consider(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Raises nothing: the job's call follows."""
         try:
-            if not self.torch.is_grad_enabled():
-                return
             if not self._optimizers and self._root_by_hand is None:
-                if len(self._without_optimizer) < _MOST_CALLS:
-                    self._without_optimizer.append(weakref.ref(module))
+                self._without_optimizer.append(weakref.ref(module))
+                if len(self._without_optimizer) <= _CALLS_OF_INFERENCE:
+                    return
+                called = [one() for one in self._without_optimizer]
+                self._root_by_hand = weakref.ref(max(called, key=_parameters_of))
+                self.infers = True
+            if not self.infers and not self.torch.is_grad_enabled():
                 return
             self._calls += 1
             if self._calls > _MOST_CALLS or self._is_root(module):
@@ -200,6 +213,21 @@ class Job:
         parity = self._diary.parity
         if parity is not None and self.root is not None:
             self.around_forward(lambda call, given, named: _counted(parity, call, given, named))
+        if self.infers:
+            self.around_forward(self._inferred)
+
+    def _inferred(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        outputs = call(*arguments, **named)
+        try:
+            if self.infers and threading.get_ident() == self._thread:
+                given = tensors_of([*arguments, *named.values()])
+                if self._diary.parity is not None:
+                    self._diary.parity.inferred(tensors_of(_parts(outputs)))
+                self._stepped()
+                STEPS.called(len(given[0]) if given and given[0].dim() else ABSENT)
+        except Exception as error:
+            RECORDER.note_error(error)
+        return outputs
 
     def _survey_habits(self, habits: Habits) -> None:
         habits.close()
@@ -251,6 +279,17 @@ class Job:
 def _with_gradients(module: Any) -> int:
     """How many numbers of its parameters have a gradient."""
     return sum(one.numel() for one in module.parameters() if one.grad is not None)
+
+
+def _parameters_of(module: Any) -> int:
+    return sum(one.numel() for one in module.parameters()) if module is not None else -1
+
+
+def _parts(outputs: Any) -> list[Any]:
+    """A tensor, several, or an object of transformers that holds them by name."""
+    if isinstance(outputs, dict):
+        return list(outputs.values())
+    return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
 
 
 def _needs_habits(name: str) -> bool:

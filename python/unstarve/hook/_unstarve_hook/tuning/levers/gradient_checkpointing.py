@@ -19,6 +19,8 @@ _FLAGS = ("gradient_checkpointing", "grad_checkpointing")
 
 
 def check(job: Any, settings: dict[str, Any]) -> None:
+    if job.infers:
+        raise LeverRefusedError("the job does not train")
     model, switch = _find(job.root)
     modules = list(model.modules())
     if any(getattr(module, flag, None) is True for module in modules for flag in _FLAGS):
