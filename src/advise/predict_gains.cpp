@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "advise/catalogue.h"
+#include "advise/parts/step_bounds.h"
 #include "diagnose/lines/line_words.h"
 #include "diagnose/signals/conditions.h"
 
@@ -182,7 +183,10 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   // Copies are those that were recorded.
   const double steps =
       diagnosis.signals.recorded_step_count.value_or(static_cast<double>(diagnosis.steps.count));
-  if (steps > 0) basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
+  if (steps > 0) {
+    basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
+    basis.copies_per_step = static_cast<double>(diagnosis.copies.h2d_count) / steps;
+  }
   basis.calibration = measured.calibration;
   basis.workers = measured.workers;
   basis.past = measured.past;
@@ -264,6 +268,8 @@ Predictions predict_edits(const diagnose::Diagnosis& diagnosis, const JobFacts& 
         const Reading<predict::StepEdit> edit = entry.edit(situation, rule);
         if (!edit) continue;
         predict::Speedup gain = predict::predict_step_edit(*edit);
+        gain.low /= 1 + kLeastOtherRun;
+        gain.high *= 1 + kLeastOtherRun;
         widen_for_few_steps(steps, gain);
         learn_from_past(past, remedy.id, gain, predictions);
         predictions.gains.emplace(remedy.id, gain);

@@ -50,8 +50,9 @@ struct PredictionBasis {
   Reading<double> training_cores = {};
   bool waits_for_storage = false;  // the job's fetches, mostly, while CPUs are to spare
   double steps_per_pass = 0;       // over the training data; 0: fewer than two passes were seen
-  double bytes_per_step = 0;  // copied to the device: what a batch carries through shared memory
-  Calibration calibration;    // empty where none was made
+  double bytes_per_step = 0;   // copied to the device: what a batch carries through shared memory
+  double copies_per_step = 0;  // to the device; 0: none was seen
+  Calibration calibration;     // empty where none was made
   predict::CalibrationText workers;  // the job's own batches in worker processes
   std::map<std::string, predict::TrackRecord> past;
 };

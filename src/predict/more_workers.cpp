@@ -21,6 +21,12 @@ constexpr Range kMoreAtATime = {1.0, 1.25};
 constexpr double kErrors = 2;
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;
+// For each tensor's descriptor the training thread asks a thread of the worker: 0.4 ms on a Xeon.
+// While the worker runs Python that thread waits for its lock, for 5 ms at most (Python's switch
+// interval), and most often for less.
+constexpr double kReceiveTensorS = 0.4e-3;
+constexpr double kReceiveLockedS = 2.5e-3;
+constexpr double kTensorsOfABatch = 2;  // images and labels
 
 /// A sentence for the report; empty when the calibration fits.
 std::string why_not_calibrated(const WorkerPlacement& placement, const PipelineMeasurements& before,
@@ -99,8 +105,9 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
 /// memory bandwidth are shared, the allocator starts cold. Seen: 0.9 to 1.02 times the CPU time.
 void place_guessed(const WorkerPlacement& placement, const PipelineMeasurements& before,
                    Remedy& remedy) {
-  remedy.loader.receive_s = kReceiveFixedS;
-  remedy.receive_more_s = {0, placement.batch_bytes / kMappedBytesPerS};
+  const double tensors = placement.tensors > 0 ? placement.tensors : kTensorsOfABatch;
+  remedy.loader.receive_s = tensors * kReceiveTensorS;
+  remedy.receive_more_s = {0, tensors * kReceiveLockedS + placement.batch_bytes / kMappedBytesPerS};
   remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS + before.pinning_s;
   remedy.fetch_scale = {0.85, 1.15};
 }

@@ -82,6 +82,7 @@ struct WorkerPlacement {
   int prefetch_factor = 0;
   double batch_bytes = 0;  // that each batch carries through shared memory; 0: unknown
   double cores = 64;       // MachineFacts::cores
+  double tensors = 0;      // that a batch is made of; 0: unknown
 };
 
 /// Guesses what a batch costs in a worker from its fetches in the training process; the remedy says

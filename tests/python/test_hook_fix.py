@@ -237,6 +237,26 @@ def test_a_job_that_would_notice_gets_new_workers(tmp_path: Path) -> None:
     assert job.errors == []
 
 
+HOLDS = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.arange(12)), batch_size=3, num_workers=1)
+for epoch in range(3):
+    held = iter(loader)  # as Lightning holds one until the next is there, and never exhausts it
+    print([next(held)[0].tolist() for _ in range(len(loader))])
+"""
+
+
+def test_who_holds_an_iterator_that_is_through_keeps_its_workers(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(HOLDS)
+    plain = run_python([script], environment())
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"persistent_workers": true}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout), job.process.stderr
+    assert (len(job.workers), job.errors) == (1, [])
+
+
 def test_fewer_workers_are_for_who_asks_for_them(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(ORDER.replace("shuffle=True", "shuffle=True, num_workers=3"))

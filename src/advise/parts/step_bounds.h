@@ -27,6 +27,8 @@ double loader_share(const diagnose::Signals& signals);
 
 /// A job is not the same twice: what remains of a step may be so much less or more of itself.
 inline constexpr double kOtherRun = 0.07;
+/// At the least so much, whatever is changed: what gains less cannot be told from nothing.
+inline constexpr double kLeastOtherRun = 0.03;
 
 /// Between `least` and `most` of it goes away.
 predict::Range part_of(double share, double least, double most);

@@ -84,6 +84,7 @@ std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis
   placement.workers = static_cast<int>(remedy.values.at("num_workers"));
   placement.prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
   placement.batch_bytes = basis.bytes_per_step;
+  placement.tensors = basis.copies_per_step;
   placement.cores = basis.machine.cores;
   predict::Remedy edit = predict::more_workers(placement, basis.pipeline, basis.workers);
   if (basis.steps_per_pass > 0) {

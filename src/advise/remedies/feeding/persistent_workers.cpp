@@ -25,8 +25,10 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 
 /// Starting the workers goes: what was seen from the asking for an iterator to its first batch,
 /// less one fetch. So does ending them, where that was not seen apart a few milliseconds each: the
-/// training thread waits for them.
+/// training thread waits for them. What remains is that workers are told of the new pass and have
+/// nothing ready when it begins.
 Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
+  constexpr double kLeastRemoved = 0.85;
   constexpr double kMostRemoved = 1.1;
   constexpr predict::Range kEndingNs = {2e6, 8e6};  // a worker
   constexpr double kLikely = 0.6;
@@ -47,7 +49,7 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*r
   const double loader = loader_share(signals);
   const auto at_most = [](double share) { return std::min(share, kMostOfTheTime); };
   return predict::StepEdit{
-      .removed = {at_most(starts * (*signals.loader_start_ns + ending_ns.low)),
+      .removed = {at_most(starts * kLeastRemoved * (*signals.loader_start_ns + ending_ns.low)),
                   at_most(starts * (kMostRemoved * *signals.loader_start_ns + ending_ns.high))},
       .at_least = {loader, loader},
       .likely = kLikely};

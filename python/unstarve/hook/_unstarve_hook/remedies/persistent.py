@@ -2,7 +2,8 @@
 
 torch's iterator is then one for all passes. What a job could notice of that is undone or ends it:
 each pass draws the number that torch draws for a new iterator, so that the order stays; a job that
-still holds the iterator of an earlier pass, or has changed its data set since, gets new workers.
+has changed its data set since, or still holds the iterator of an earlier pass that is not through,
+gets new workers.
 """
 
 from __future__ import annotations
@@ -46,12 +47,21 @@ def begin_epoch(loader: Any) -> None:
     thing = alone["_iterator"]
     held = sys.getrefcount(iterator) > sys.getrefcount(thing)
     state = _state_of(loader.dataset)
-    if held or not _same(state, loader.__dict__[_STATE]):
+    if (held and not _is_through(loader, iterator)) or not _same(state, loader.__dict__[_STATE]):
         loader.__dict__[_STATE] = state
         loader._iterator = None  # the next one draws that number itself
         return
     torch: Any = sys.modules["torch"]
     torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
+
+
+def _is_through(loader: Any, iterator: Any) -> bool:
+    """Whether it has given all batches: who still holds it, as Lightning does, asks it for none."""
+    try:
+        sized = loader._dataset_kind == 0 and loader.batch_sampler is not None
+        return sized and iterator._num_yielded >= len(loader)
+    except Exception:  # A data set without a length.
+        return False
 
 
 def _state_of(dataset: object) -> dict[str, tuple[object, object]]:

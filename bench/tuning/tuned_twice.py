@@ -2,7 +2,7 @@
 """Tunes training scripts that others wrote, unchanged, on the CPU, twice, and compares the tables.
 
     git clone https://github.com/pytorch/examples ...
-    bench/tuning/public_scripts.py --examples DIR --timm DIR --lightning DIR --trainer FILE \
+    bench/tuning/tuned_twice.py --examples DIR --timm DIR --lightning DIR --trainer FILE \
         --python PYTHON --minutes 4
 
 Scripts whose folder is not given are left out. Every script is tuned once before the first is tuned
