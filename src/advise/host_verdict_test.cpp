@@ -125,6 +125,7 @@ struct Loading {
   double theirs = 0;
   std::int64_t passes = 1;
   std::size_t steps = 30;
+  Reading<double> core_scaling = {};
 };
 
 Predictions predictions_of(const Loading& loading) {
@@ -155,7 +156,9 @@ Predictions predictions_of(const Loading& loading) {
   const job::JobView job(run.timeline);
   const diagnose::PartitionedJob partitioned(job);
   const Diagnosis found = diagnose::diagnose(partitioned, host);
-  const auto basis = prediction_basis(partitioned, found, {});
+  Measured measured;
+  measured.calibration.core_scaling = loading.core_scaling;
+  const auto basis = prediction_basis(partitioned, found, measured);
   EXPECT_TRUE(basis) << basis.error().message;
   return predict_gains(found, run.facts, *basis);
 }
@@ -172,6 +175,18 @@ TEST(HostVerdict, WhatLoadsCompetesWithWhatTrains) {
   const predict::Speedup beside_two = gain_of_workers(1.5);
   EXPECT_LE(beside_two.low, 1);
   EXPECT_NEAR(beside_two.high, 2 / 1.5, 0.01);
+}
+
+TEST(HostVerdict, WholeCoresGainMoreThanThreadsOfOne) {
+  const auto gain = [](double scaling) {
+    return predictions_of({.core_scaling = scaling}).gains.at("more_workers");
+  };
+  const predict::Speedup whole = gain(1);
+  const predict::Speedup halves = gain(0.25);
+  const predict::Speedup unknown = gain_of_workers(1);
+  EXPECT_GT(whole.low, halves.high);
+  EXPECT_GT(whole.speedup, unknown.speedup);
+  EXPECT_LT(whole.high / whole.low, unknown.high / unknown.low);
 }
 
 bool says(const Predictions& predictions, const std::string& part) {

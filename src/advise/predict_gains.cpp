@@ -18,9 +18,15 @@ namespace {
 constexpr double kEfficiencyError = 0.07;
 // Of fewer, a resampled interval says little: the first steps are not like those that follow.
 constexpr std::size_t kFewSteps = 10;
+// Loading shares more than the nearest caches, so that a second core adds less to it than to code
+// that stays in them, or as much.
+constexpr predict::Range kOfCoreScaling = {-0.2, 0.03};
 // The training thread's own work beside busy loading: a core that is one of two threads of the same
-// gets less done. Seen in the zoo on such cores: 1.12 to 1.15, in the demo next to nothing.
+// gets less done. Seen in the zoo on such cores: 1.12 to 1.15, in the demo, and on cores of which a
+// second adds nearly as much as the first, next to nothing.
 constexpr predict::Range kBesideLoading = {1.0, 1.25};
+constexpr predict::Range kBesideLoadingOnWholeCores = {1.0, 1.08};
+constexpr double kWholeCores = 0.9;
 // A single thread that is measured with its helpers.
 constexpr double kMoreThanOneCore = 1.1;
 
@@ -30,6 +36,12 @@ predict::MachineFacts machine_facts(const diagnose::Signals& signals,
   if (!signals.effective_cpus) return machine;  // a trace from elsewhere: wide ranges
   machine.cores = *signals.effective_cpus;
   machine.host_slowdown = kBesideLoading;
+  if (calibration.core_scaling) {
+    const double measured = *calibration.core_scaling;
+    if (measured >= kWholeCores) machine.host_slowdown = kBesideLoadingOnWholeCores;
+    machine.parallel_efficiency = {std::max(measured + kOfCoreScaling.low, 0.0),
+                                   std::min(measured + kOfCoreScaling.high, 1.0)};
+  }
   if (calibration.parallel_efficiency) {
     const double measured = std::clamp(*calibration.parallel_efficiency, 0.0, 1.0);
     machine.parallel_efficiency = {std::max(measured - kEfficiencyError, 0.0),

@@ -27,6 +27,7 @@ struct Calibration {
   double cache_fill_cpu_s = 0;               // a sample while that cache was filled
   std::optional<LoaderCost> shards;          // on shards packed from some of its images
   Reading<double> parallel_efficiency = {};  // what each core after the first adds, 0..1
+  Reading<double> core_scaling = {};         // the same of code that stays in the nearest caches
   predict::Range freeing_s = {0, 0};         // to give the largest pageable tensor of a batch back
   int threads = 1;                           // as many as the process may use CPUs
   std::vector<std::string> remarks;          // what could not be measured, and why

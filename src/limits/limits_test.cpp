@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/clock.h"
+#include "limits/core_scaling.h"
 #include "limits/measure.h"
 #include "limits/rate.h"
 #include "limits/repeats.h"
@@ -117,6 +118,14 @@ TEST(Rate, PassesOnWhyWorkFailedAndEndsWhereSomebodyAsks) {
   const auto rates = measure_rate({.threads = 1, .duration_ns = 3'600'000'000'000}, make, stopped);
   ASSERT_TRUE(rates);
   EXPECT_TRUE(rates->empty());
+}
+
+TEST(CoreScaling, IsAShareOfACore) {
+  EXPECT_FALSE(measure_core_scaling(1));
+  const Reading<double> added = measure_core_scaling(2);
+  ASSERT_TRUE(added);
+  EXPECT_GE(*added, 0);
+  EXPECT_LE(*added, 1);
 }
 
 TEST(Rate, ThreadsAreDoubledUpToAll) {

@@ -22,8 +22,8 @@ constexpr double kErrors = 2;
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;
 // For each tensor's descriptor the training thread asks a thread of the worker: 0.4 ms on a Xeon.
-// While the worker runs Python that thread waits for its lock, for 5 ms at most (Python's switch
-// interval), and most often for less.
+// While the worker makes a batch in Python that thread waits for its lock, for 5 ms at most
+// (Python's switch interval), and most often for less.
 constexpr double kReceiveTensorS = 0.4e-3;
 constexpr double kReceiveLockedS = 2.5e-3;
 constexpr double kTensorsOfABatch = 2;  // images and labels
@@ -106,8 +106,12 @@ void place_measured(const WorkerPlacement& placement, const WorkerCalibration& f
 void place_guessed(const WorkerPlacement& placement, const PipelineMeasurements& before,
                    Remedy& remedy) {
   const double tensors = placement.tensors > 0 ? placement.tensors : kTensorsOfABatch;
+  const double fetch_s = before.mean_fetch_cpu_s() + before.mean_fetch_blocked_s();
+  const double other_s = std::max(before.mean_step_s() - fetch_s, 1e-9);
+  const double busy = std::min(1.0, fetch_s / (std::max(placement.workers, 1) * other_s));
   remedy.loader.receive_s = tensors * kReceiveTensorS;
-  remedy.receive_more_s = {0, tensors * kReceiveLockedS + placement.batch_bytes / kMappedBytesPerS};
+  remedy.receive_more_s = {
+      0, busy * tensors * kReceiveLockedS + placement.batch_bytes / kMappedBytesPerS};
   remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS + before.pinning_s;
   remedy.fetch_scale = {0.85, 1.15};
 }

@@ -10,8 +10,10 @@
 #include "advise/host_verdict.h"
 #include "advise/job_facts.h"
 #include "base/clock.h"
+#include "diagnose/signals/conditions.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/loader.h"
+#include "limits/core_scaling.h"
 #include "trial/image_sample.h"
 #include "trial/transforms/transform_words.h"
 
@@ -231,7 +233,11 @@ Calibration calibrate_images(const std::string& image_folder, NativeOutput outpu
 }
 
 void predict_calibrated(Examination& examined) {
-  const Calibration calibration = calibrate_for(examined, NativeOutput::kFloat32);
+  Calibration calibration = calibrate_for(examined, NativeOutput::kFloat32);
+  const bool of_workers = examined.advice.find("more_workers") != nullptr;
+  if (of_workers && !diagnose::cpus_are_taken(examined.diagnosis.signals)) {
+    calibration.core_scaling = limits::measure_core_scaling(feed::usable_cpu_count());
+  }
   predict(examined, calibration);
   if (!calibration.cache) return;
   examined.remarks.push_back(fmt::format(

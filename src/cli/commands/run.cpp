@@ -63,7 +63,8 @@ class FixTrials final : public LiveTrials<trial::TrialListener> {
   }
 };
 
-/// Predictions where the job's data can be loaded natively are calibrated on it, given time.
+/// Predictions are calibrated on this machine, and on the job's data where these can be loaded
+/// natively, given time.
 void add_predictions(trial::Examination& examined, bool given_time) {
   if (given_time) {
     trial::predict_calibrated(examined);

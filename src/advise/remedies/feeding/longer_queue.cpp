@@ -10,6 +10,7 @@ namespace unstarve::advise {
 namespace {
 
 constexpr std::int64_t kPrefetchFactor = 8;
+constexpr double kMostWorkersPerCpu = 2;
 
 /// Batches lie ready at some of the waits and yet the training waits: the workers keep up, but some
 /// batches take much longer than others.
@@ -23,6 +24,9 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   if (!signals.empty_queue_ratio || *signals.empty_queue_ratio > kMostEmpty) return std::nullopt;
   const double batches = *signals.num_workers * static_cast<double>(kPrefetchFactor);
   if (batches > batches_in_memory(signals)) return std::nullopt;
+  // Of workers that are many since their storage answers late, each is ahead already.
+  const double crowd = kMostWorkersPerCpu * signals.effective_cpus.value_or(*signals.num_workers);
+  if (*signals.num_workers > crowd) return std::nullopt;
   Remedy remedy;
   remedy.how = fmt::format(
       "Make the DataLoader{} with prefetch_factor={} instead of {:.0f}: its workers keep up, but "
