@@ -290,8 +290,8 @@ TEST(WhatIf, ALongerQueueHelpsWhereBatchesDiffer) {
   };
   // In the mean 40 ms, beside 50 ms of the training thread: six quick ones and two slow ones.
   const Speedup uneven = gain({0.005, 0.005, 0.005, 0.005, 0.005, 0.005, 0.145, 0.145});
-  EXPECT_GT(uneven.low, 1.005);
-  EXPECT_GT(uneven.speedup, 1.02);
+  EXPECT_GT(uneven.low, 1.0);
+  EXPECT_GT(uneven.speedup, 1.01);
   EXPECT_NEAR(gain({0.04}).speedup, 1, 0.005);
   EXPECT_NEAR(gain({0.09}).speedup, 1, 0.01) << "the worker cannot keep up";
 }

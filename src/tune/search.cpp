@@ -18,6 +18,7 @@ namespace {
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
 constexpr double kUnknownPromise = 0.5;
+constexpr double kMuchFaster = 1.1;
 
 /// A lever that was faster by itself.
 struct Winner {
@@ -40,6 +41,7 @@ class Search {
     choose_levers();
     Status done = screen();
     if (done) done = combine();
+    if (done) done = try_uncertain();
     if (done) done = leave_one_out();
     if (done) done = confirm();
     if (done) done = search_for_batch();
@@ -314,12 +316,38 @@ class Search {
         entry.why = "faster by itself; in its place is " + by;
         continue;
       }
-      if (const Status done = add_one(winner.index); !done) return done;
+      if (const Status done = add_one(winner.index, "faster by itself"); !done) return done;
     }
     return {};
   }
 
-  Status add_one(std::size_t index) {
+  /// What is kept made the job so much faster that more may be seen of what gained a little by
+  /// itself, the most first: of a step half as long it is twice the share.
+  Status try_uncertain() {
+    if (!result_.best || result_.best->speedup < kMuchFaster) return {};
+    std::vector<std::size_t> uncertain;
+    for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+      const LeverResult& entry = result_.levers[i];
+      const bool is_winner = std::any_of(winners_.begin(), winners_.end(),
+                                         [i](const Winner& one) { return one.index == i; });
+      const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
+                               !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
+      if (is_winner || !may_be_kept || !entry.speedup || entry.speedup->speedup <= 1) continue;
+      uncertain.push_back(i);
+    }
+    std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
+      return result_.levers[a].speedup->speedup > result_.levers[b].speedup->speedup;
+    });
+    for (const std::size_t index : uncertain) {
+      LeverResult& entry = result_.levers[index];
+      std::string by;
+      if (excluded_by(entry.lever, by)) continue;
+      if (const Status done = add_one(index, entry.why); !done) return done;
+    }
+    return {};
+  }
+
+  Status add_one(std::size_t index, const std::string& by_itself) {
     LeverResult& entry = result_.levers[index];
     std::vector<std::size_t> more = kept_;
     more.push_back(index);
@@ -335,7 +363,7 @@ class Search {
     if (!again) return forward_error(again);
     const predict::Speedup on_top = speedup_between(with_kept_, *with, *again, false);
     if (on_top.low <= threshold(result_.noise_ratio)) {
-      entry.why = fmt::format("faster by itself; on top of {} it gains {}",
+      entry.why = fmt::format("{}; on top of {} it gains {}", by_itself,
                               fmt::join(ids(kept_), ", "), in_words(on_top));
       with_kept_ = *std::move(again);
       return {};
@@ -343,11 +371,12 @@ class Search {
     LeverResult together = entry;
     if (const Status done = results_check_.judge(together, ids(more), label); !done) return done;
     if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
-      entry.why = "faster by itself; together: " + together.why;
+      entry.why = by_itself + "; together: " + together.why;
       return {};
     }
     kept_ = more;
     with_kept_ = *std::move(with);
+    entry.parity = together.parity;
     entry.why = fmt::format("faster, same results; on top of the others {}", in_words(on_top));
     return {};
   }

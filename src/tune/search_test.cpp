@@ -95,6 +95,24 @@ TEST(Search, WhatMayGainMostIsTriedFirst) {
   EXPECT_EQ(first_of({.compute = 0.2, .launches = 0.7}), "fused_optimizer");
 }
 
+TEST(Search, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
+  PlantedJob job;
+  job.drift = 0.1;  // of 10 ms one is noise
+  job.factor["fused_optimizer"] = 0.5;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const auto has = [&levers](const char* id) {
+      return std::find(levers.begin(), levers.end(), id) != levers.end();
+    };
+    // 0.6 ms less in any case, and half as much less of another.
+    const double step = has("fused_optimizer") ? 0.5 : 1;
+    return (step - (has("matmul_precision") ? 0.06 : 0) - (has("channels_last") ? 0.01 : 0)) / step;
+  };
+  const TuneResult result = found(job, {"channels_last", "fused_optimizer", "matmul_precision"});
+  EXPECT_EQ(result.kept, (std::vector<std::string>{"fused_optimizer", "matmul_precision"}));
+  EXPECT_EQ(of(result, "matmul_precision").parity, Parity::kOk);
+  EXPECT_NE(of(result, "channels_last").why.find("is certain; on top of"), std::string::npos);
+}
+
 TEST(Search, LessWorkIsNoGain) {
   PlantedJob job;
   job.factor["channels_last"] = 0.5;
