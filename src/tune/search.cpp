@@ -8,6 +8,7 @@
 
 #include "tune/batch/batch_search.h"
 #include "tune/judging/memory.h"
+#include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
 #include "tune/results_check.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
-constexpr double kUnknownPromise = 0.5;
 constexpr double kMuchFaster = 1.1;
 
 /// A lever that was faster by itself.
@@ -166,25 +166,15 @@ class Search {
            });
   }
 
-  /// What a lever could gain at most, as a share of a step: all of what it eases. Where nobody saw
-  /// what a step's time goes to, it is all the device's.
-  double promise(const Lever& lever) const {
-    const StepShares& shares = result_.baseline.shares;
-    switch (lever.eases) {
-      case Eases::kCompute: return shares.known() ? shares.compute : kUnknownPromise;
-      case Eases::kLaunches: return shares.known() ? shares.launches : kUnknownPromise;
-      case Eases::kMemory: return shares.known() ? shares.memory : kUnknownPromise;
-      case Eases::kLoading: break;
-    }
-    const bool held_up = !result_.when_fed || result_.when_fed->high >= kHeldUpByLoader;
-    return held_up ? 1 : 0;
-  }
-
   /// A budget may end before the last one. How the job is fed comes first, since what else gains
   /// anything is not seen before, and last where feeding it gains little.
   std::vector<Lever> by_promise(std::vector<Lever> levers) const {
+    const bool held_up = !result_.when_fed || result_.when_fed->high >= kHeldUpByLoader;
+    const auto promise = [&](const Lever& lever) {
+      return promise_of(lever, result_.baseline.shares, held_up);
+    };
     std::stable_sort(levers.begin(), levers.end(),
-                     [this](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
+                     [&](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
     return levers;
   }
 
@@ -321,8 +311,8 @@ class Search {
     return {};
   }
 
-  /// What is kept made the job so much faster that more may be seen of what gained a little by
-  /// itself, the most first: of a step half as long it is twice the share.
+  /// What is kept made the job so much faster that more may be seen of what is not known to be
+  /// slower, what may gain most first: of a step half as long a gain is twice the share.
   Status try_uncertain() {
     if (!result_.best || result_.best->speedup < kMuchFaster) return {};
     std::vector<std::size_t> uncertain;
@@ -332,11 +322,11 @@ class Search {
                                          [i](const Winner& one) { return one.index == i; });
       const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
                                !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
-      if (is_winner || !may_be_kept || !entry.speedup || entry.speedup->speedup <= 1) continue;
+      if (is_winner || !may_be_kept || !entry.speedup || entry.speedup->high <= 1) continue;
       uncertain.push_back(i);
     }
     std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
-      return result_.levers[a].speedup->speedup > result_.levers[b].speedup->speedup;
+      return result_.levers[a].speedup->high > result_.levers[b].speedup->high;
     });
     for (const std::size_t index : uncertain) {
       LeverResult& entry = result_.levers[index];
