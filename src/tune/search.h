@@ -29,10 +29,10 @@ class SearchListener {
 
 /// The job twice as it is, then with one lever at a time, with a run without it after each; then
 /// together what was faster, the fastest first, and beside it what by itself was not certain to
-/// be faster or slower; then each of these left out once. What is kept is faster than the noise and computes
-/// the same. Last, beside what is kept, the size of the batch. Ends early, with what it has, where
-/// no time is left. Errors: kJobFailed where the job as it is cannot be measured; those of
-/// Trials::run().
+/// be faster or slower; then each of these left out once. What is kept is faster than the noise and
+/// computes the same. Last, beside what is kept, the size of the batch. Ends early, with what it
+/// has, where no time is left. Errors: kJobFailed where the job as it is cannot be measured; those
+/// of Trials::run().
 Result<TuneResult> search(Trials& trials, const SearchOptions& options, SearchListener& listener);
 
 }  // namespace unstarve::tune
