@@ -117,18 +117,39 @@ for at in range(0, 3200, 64):
 """
 
 
-def test_steps_of_a_hand_written_loop_are_told_by_its_kernels(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(BY_HAND)
+# Nothing that torch could tell of.
+FUNCTIONAL = BY_HAND.replace(
+    "model.zero_grad()\n    loss.backward()",
+    "gradients = torch.autograd.grad(loss, list(model.parameters()))",
+).replace(
+    "for parameter in model.parameters():\n            parameter.add_(parameter.grad, alpha=-0.1)",
+    "for parameter, gradient in zip(model.parameters(), gradients):\n"
+    "            parameter.add_(gradient, alpha=-0.1)",
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "counted_by", "words"),
+    [
+        (BY_HAND, "backward", "each backward() is a step"),
+        (FUNCTIONAL, "kernel_repetition", "steps by repetition of its kernels"),
+    ],
+    ids=["backward", "functional"],
+)
+def test_steps_of_a_hand_written_loop_are_told(
+    tmp_path: Path, code: str, counted_by: str, words: str
+) -> None:
+    (tmp_path / "train.py").write_text(code)
     out, told = tmp_path / "run", tmp_path / "diagnosis.json"
     options = ["--emulate", "a100", "--out", out, "--json", told]
     done = unstarve("run", *map(str, options), "--", PYTHON, str(tmp_path / "train.py"))
     assert done.returncode == 0, done.stderr
     diagnosis = json.loads(told.read_text())
-    assert diagnosis["steps"]["counted_by"] == "kernel_repetition"
+    assert diagnosis["steps"]["counted_by"] == counted_by
     # Of 50 the first is the warm-up's; at the ends one may be cut.
     assert 46 <= diagnosis["steps"]["count"] <= 49
     assert diagnosis["steps"]["mean_us"] > 0
-    assert "steps by repetition of its kernels" in " ".join(done.stderr.split())
+    assert words in " ".join(done.stderr.split())
     assert "No training step was seen" not in done.stderr
 
 
@@ -214,7 +235,8 @@ def test_memory_that_is_asked_for_in_each_step_is_found(tmp_path: Path) -> None:
     told, _ = told_of_memory(tmp_path, "ask", 0, "PYTORCH_NO_CUDA_MEMORY_CACHING=1")
     finding = told["findings"][0]
     assert (finding["cause"], finding["detail"]) == ("launch", "memory_pressure")
-    assert finding["remedies"][0]["id"] == "expandable_segments"
+    # Beside other tests the first may be to free the CPUs.
+    assert "expandable_segments" in [remedy["id"] for remedy in finding["remedies"]]
 
 
 def test_a_job_that_runs_out_of_memory_is_told_so(tmp_path: Path) -> None:
