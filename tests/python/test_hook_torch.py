@@ -210,6 +210,42 @@ def test_without_loader_and_optimizer_backward_makes_the_steps(
     assert all(step["samples"] is None for step in steps)
 
 
+COMPILED = """
+import torch
+from torch._dynamo import convert_frame
+from torch._dynamo.utils import counters
+compiled, compile_one = [], convert_frame._compile
+def spy(code, *arguments, **named):
+    compiled.append(code.co_filename)
+    return compile_one(code, *arguments, **named)
+convert_frame._compile = spy
+torch.manual_seed(1)
+model = torch.nn.Linear(8, 8)
+def step(inputs):
+    loss = model(inputs).square().mean()
+    loss.backward()
+    return loss.detach()
+fast = torch.compile(step, backend="eager")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(20):
+    optimizer.zero_grad()
+    loss = fast(torch.ones(2, 8))
+    optimizer.step()
+ours = sum("_unstarve_hook" in file for file in compiled)
+print(float(loss), counters["stats"]["unique_graphs"], len(compiled) > 0, ours)
+"""
+
+
+def test_nothing_of_ours_is_compiled_with_the_job(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(COMPILED)
+    plain = run_python([tmp_path / "train.py"], environment())
+    job = run_job(tmp_path, [tmp_path / "train.py"])
+    assert (job.process.returncode, job.errors) == (0, [])
+    assert job.process.stdout == plain.stdout != ""
+    assert plain.stdout.endswith(" True 0\n")
+    assert len(job.main.of("step")) == 20
+
+
 def test_a_loader_made_anew_for_every_epoch_is_one_loader(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(REMADE)

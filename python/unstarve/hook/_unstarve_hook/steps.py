@@ -13,7 +13,7 @@ from .flops import COUNTER
 from .lines import sampler  # noqa: F401  (it starts with the first record)
 from .recorder import RECORDER, STEP, now_ns
 from .ring import ABSENT
-from .wrap import hide_our_frame, in_the_place_of, put, when_taken_back
+from .wrap import hide_our_frame, in_the_place_of, keep_out_of_graphs, put, when_taken_back
 
 #: What a step is known by: a step of an optimizer; of a job without one, a batch of its loader; of
 #: a job without either, a call of backward(), or, where the model is known, a call of that.
@@ -220,6 +220,7 @@ def watch_optimizer(module: ModuleType) -> None:
 
 
 def _watch_backward(torch: Any) -> None:
+    keep_out_of_graphs(torch)
     original = torch.Tensor.backward
 
     def backward(tensor: Any, *arguments: Any, **named: Any) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+from types import CodeType
 from typing import Any, Callable
 
 _ABSENT = object()
@@ -49,6 +52,39 @@ def take_back() -> None:
             first = first or error
     if first is not None:
         raise first
+
+
+def keep_out_of_graphs(torch: Any) -> None:
+    """Where the job compiles what calls us, Dynamo would compile our functions too: torch has a
+    mark for code that it leaves alone, from 2.1 on."""
+    frames: Any = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    skip = getattr(frames, "skip_code", None)
+    set_strategy = getattr(frames, "set_code_exec_strategy", None)
+    if skip is None and set_strategy is not None:  # from 2.7 on
+        action = frames._FrameAction
+        alone = frames._FrameExecStrategy(action.SKIP, action.DEFAULT)
+
+        def skip(code: CodeType) -> None:
+            set_strategy(code, alone)
+
+    if skip is None:
+        return
+    package = __name__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if name.startswith(package):
+            for code in _codes_of(vars(module).values(), module.__name__):
+                skip(code)
+
+
+def _codes_of(things: Any, module: str) -> Iterable[CodeType]:
+    """Of functions, of the methods of classes, and of what is defined inside them."""
+    for thing in list(things):
+        if isinstance(thing, type) and thing.__module__ == module:
+            yield from _codes_of(vars(thing).values(), module)
+        code = thing if isinstance(thing, CodeType) else getattr(thing, "__code__", None)
+        if isinstance(code, CodeType):
+            yield code
+            yield from _codes_of(code.co_consts, module)
 
 
 def hide_our_frame(error: BaseException) -> None:
