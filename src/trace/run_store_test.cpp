@@ -205,20 +205,24 @@ TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {
   EXPECT_EQ(timeline->events_lost, 3);
 }
 
-TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
-  auto writer = create();
+/// Of process 7 steps that are told so, of process 8 one of these and an optimizer's.
+Result<Timeline> steps_told_by(RunWriter& writer, const std::string& dir, std::int64_t source) {
   StepRow row;
-  row.pid = 7;
-  row.source = StepRow::kLoaderBatch;
+  row.source = source;
   row.when = {0, 10};
-  writer->add(row);
-  row.pid = 8;
-  writer->add(row);
+  for (const std::int64_t pid : {7, 8}) {
+    row.pid = pid;
+    writer.add(row);
+  }
   row.source = 0;
   row.when = {10, 20};
-  writer->add(row);
-  ASSERT_TRUE(writer->finish(30, 0));
-  const Result<Timeline> timeline = load_run(dir_);
+  writer.add(row);
+  if (const Status done = writer.finish(30, 0); !done) return forward_error(done);
+  return load_run(dir);
+}
+
+TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
+  const auto timeline = steps_told_by(*create(), dir_, StepRow::kLoaderBatch);
   ASSERT_TRUE(timeline);
   ASSERT_EQ(timeline->steps.size(), 2U) << "the batch before an optimizer's step is part of it";
   EXPECT_EQ(timeline->steps[0].process, 7);
@@ -228,19 +232,7 @@ TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
 }
 
 TEST_F(RunStore, BackwardCountsAsAStepWhereNoOptimizerSteps) {
-  auto writer = create();
-  StepRow row;
-  row.source = StepRow::kBackward;
-  row.when = {0, 10};
-  for (const std::int64_t pid : {7, 8}) {
-    row.pid = pid;
-    writer->add(row);
-  }
-  row.source = 0;
-  row.when = {10, 20};
-  writer->add(row);
-  ASSERT_TRUE(writer->finish(30, 0));
-  const Result<Timeline> timeline = load_run(dir_);
+  const auto timeline = steps_told_by(*create(), dir_, StepRow::kBackward);
   ASSERT_TRUE(timeline);
   ASSERT_EQ(timeline->steps.size(), 2U);
   EXPECT_EQ(timeline->steps[0].source, StepSource::kBackward);
