@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <memory>
 
 #include "base/clock.h"
+#include "limits/rate.h"
 
 namespace unstarve::limits {
 
@@ -16,9 +14,9 @@ namespace {
 
 constexpr int kRepeats = 3;
 constexpr int kThreadsMax = 8;
-constexpr std::int64_t kTurnNs = 50'000'000;
-constexpr std::size_t kTableEntries = 4096;  // of 4 bytes: the half of a usual L1 cache
-constexpr int kOperationsOfATurn = 1024;
+constexpr std::int64_t kDurationNs = 50'000'000;
+constexpr std::size_t kTableEntries = 4096;   // of 4 bytes: the half of a usual L1 cache
+constexpr int kOperationsOfAPiece = 1 << 16;  // some 0.3 ms
 
 /// Numbers that decide which of four operations is next, and on what: nothing for a compiler or a
 /// branch predictor to foresee.
@@ -29,7 +27,7 @@ class Interpreter {
   }
 
   void run() {
-    for (int i = 0; i < kOperationsOfATurn; ++i) {
+    for (int i = 0; i < kOperationsOfAPiece; ++i) {
       const std::uint32_t word = next();
       std::uint32_t& entry = table_[word % kTableEntries];
       switch (word >> 30) {
@@ -40,8 +38,6 @@ class Interpreter {
       }
     }
   }
-
-  std::uint32_t result() const { return table_[0]; }
 
  private:
   std::uint32_t next() {
@@ -55,36 +51,19 @@ class Interpreter {
   std::array<std::uint32_t, kTableEntries> table_{};
 };
 
-/// Turns that all threads together do in a second; absent where one could not be started.
-Reading<double> turns_per_s(int threads) {
-  const SteadyClock clock;
-  std::atomic<int> waiting = threads;
-  std::atomic<std::uint32_t> sink = 0;
-  std::vector<double> rates(static_cast<std::size_t>(threads), 0);
-  const auto work = [&](std::size_t index) {
-    Interpreter interpreter;
-    --waiting;
-    while (waiting > 0) std::this_thread::yield();
-    const std::int64_t from_ns = clock.now_ns();
-    std::int64_t turns = 0;
-    std::int64_t now_ns = from_ns;
-    for (; now_ns - from_ns < kTurnNs; now_ns = clock.now_ns(), ++turns) interpreter.run();
-    rates[index] = static_cast<double>(turns) / (static_cast<double>(now_ns - from_ns) * 1e-9);
-    sink += interpreter.result();
+/// Pieces of work that all threads together do in a second; absent where one could not be started.
+Reading<double> pieces_per_s(int threads, Session& session) {
+  const auto interpret = [](int /*thread*/) -> Result<Work> {
+    auto interpreter = std::make_shared<Interpreter>();
+    return Work([interpreter]() -> Result<double> {
+      interpreter->run();
+      return 1;
+    });
   };
-  std::vector<std::thread> others;
-  try {
-    for (int i = 1; i < threads; ++i) others.emplace_back(work, static_cast<std::size_t>(i));
-  } catch (const std::system_error&) {
-    waiting = 0;
-    for (std::thread& other : others) other.join();
-    return WhyAbsent::kNotSupported;
-  }
-  work(0);
-  for (std::thread& other : others) other.join();
-  double sum = 0;
-  for (const double rate : rates) sum += rate;
-  return sum;
+  const RatePlan plan = {.threads = threads, .duration_ns = kDurationNs, .windows = 1};
+  const auto rates = measure_rate(plan, interpret, session);
+  if (!rates || rates->empty()) return WhyAbsent::kNotSupported;
+  return rates->front();
 }
 
 }  // namespace
@@ -92,10 +71,12 @@ Reading<double> turns_per_s(int threads) {
 Reading<double> measure_core_scaling(int threads) {
   threads = std::min(threads, kThreadsMax);
   if (threads < 2) return WhyAbsent::kNotSupported;
+  SteadyClock clock;
+  Session session(clock, {});
   std::array<double, kRepeats> added{};
   for (double& one : added) {
-    const Reading<double> alone = turns_per_s(1);
-    const Reading<double> together = turns_per_s(threads);
+    const Reading<double> alone = pieces_per_s(1, session);
+    const Reading<double> together = pieces_per_s(threads, session);
     if (!alone || !together || *alone <= 0) return WhyAbsent::kNotSupported;
     one = (*together / *alone - 1) / (threads - 1);
   }
