@@ -13,6 +13,8 @@ struct SignalSources {
       : job(partitioned.job), rank(partitioned.rank()), worst(partitioned.worst()), host(of_host) {}
 
   const trace::Timeline& timeline() const { return job.timeline(); }
+  /// Whether that process is the rank's, or whatever the recording is of.
+  bool owns(std::int64_t process) const { return rank.process == 0 || process == rank.process; }
 
   const job::JobView& job;
   const job::Rank& rank;         // that signals are about: the worst device's

@@ -68,8 +68,7 @@ Reading<double> allocation_ratio(const SignalSources& sources,
                                  const std::vector<trace::Interval>& gaps, double launch_ns) {
   double asking_ns = 0;
   for (const trace::HostCall& call : sources.timeline().host_calls) {
-    const bool own = sources.rank.process == 0 || call.process == sources.rank.process;
-    if (!own || call.kind != trace::HostCallKind::kAllocation) continue;
+    if (!sources.owns(call.process) || call.kind != trace::HostCallKind::kAllocation) continue;
     asking_ns += static_cast<double>(job::covered_ns(gaps, {call.start_ns, call.end_ns}));
   }
   return std::min(1.0, asking_ns / launch_ns);

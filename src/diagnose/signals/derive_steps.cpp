@@ -53,9 +53,8 @@ void derive_training_device(const SignalSources& sources, Signals& out) {
 /// Of all steps and of all of the run: an error of the kind ends it.
 void derive_full_memory(const SignalSources& sources, Signals& out) {
   const auto found_full = [&sources](const trace::HostWork& work) {
-    const bool own = sources.rank.process == 0 || work.process == sources.rank.process;
-    return own && (work.kind == trace::HostWorkKind::kAllocationRetry ||
-                   work.kind == trace::HostWorkKind::kOutOfMemory);
+    return sources.owns(work.process) && (work.kind == trace::HostWorkKind::kAllocationRetry ||
+                                          work.kind == trace::HostWorkKind::kOutOfMemory);
   };
   const std::vector<trace::HostWork>& works = sources.timeline().host_work;
   const auto steps = static_cast<double>(sources.rank.steps.size());

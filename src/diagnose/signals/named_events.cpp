@@ -8,10 +8,9 @@ std::vector<NamedEvent> count_events(const SignalSources& sources) {
   constexpr double kNsPerUs = 1e3;
   const trace::Timeline& timeline = sources.timeline();
   const trace::Interval window = signal_window(sources);
-  const std::int64_t process = sources.rank.process;
   std::map<trace::HostWorkKind, NamedEvent> by_kind;
   for (const trace::HostWork& work : timeline.host_work) {
-    if (process != 0 && work.process != process) continue;
+    if (!sources.owns(work.process)) continue;
     // An error for want of memory comes after the last step, as often as not.
     const bool ends_the_job = work.kind == trace::HostWorkKind::kOutOfMemory;
     if (work.when.start_ns < window.start_ns) continue;
@@ -23,8 +22,7 @@ std::vector<NamedEvent> count_events(const SignalSources& sources) {
   }
   for (const trace::HostWorkPlace& place : timeline.host_work_places) {
     const auto event = by_kind.find(place.kind);
-    const bool own = process == 0 || place.process == process;
-    if (own && event != by_kind.end()) event->second.place = place.place;
+    if (sources.owns(place.process) && event != by_kind.end()) event->second.place = place.place;
   }
   const bool bounded = sources.rank.span || sources.worst != nullptr;
   std::vector<NamedEvent> events;
