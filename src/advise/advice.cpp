@@ -1,6 +1,7 @@
 #include "advise/advice.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "advise/catalogue.h"
 #include "advise/host_verdict.h"
@@ -20,6 +21,9 @@ constexpr double kMatters = 0.05;
 // A remedy that comes later takes more doing; it must gain more by this much to be named instead.
 constexpr double kClearlyMore = 1.05;
 
+// A gain that is not sure is worth two runs of the job where this much is predicted.
+constexpr double kWorthATrial = 1.05;
+
 /// Nothing is advised that may do harm.
 bool is_doubtful(const Remedy& remedy) { return remedy.predicted && (*remedy.predicted).low <= 1; }
 
@@ -30,8 +34,9 @@ std::vector<Remedy> remedies_for(const Situation& situation, const std::vector<s
     const auto gain = predictions.gains.find(remedy.id);
     if (gain != predictions.gains.end()) remedy.predicted = gain->second;
   }
-  const auto doubtful = std::remove_if(remedies.begin(), remedies.end(), is_doubtful);
-  advice.left_out_doubtful |= doubtful != remedies.end();
+  const auto doubtful = std::stable_partition(remedies.begin(), remedies.end(),
+                                              [](const Remedy& one) { return !is_doubtful(one); });
+  std::move(doubtful, remedies.end(), std::back_inserter(advice.doubtful));
   remedies.erase(doubtful, remedies.end());
   return remedies;
 }
@@ -150,6 +155,28 @@ const Remedy* Advice::find(std::string_view id) const {
     }
   }
   return nullptr;
+}
+
+const Remedy* Advice::find_offered(std::string_view id) const {
+  if (const Remedy* const advised = find(id)) return advised;
+  const auto found = std::find_if(doubtful.begin(), doubtful.end(),
+                                  [id](const Remedy& remedy) { return remedy.id == id; });
+  return found == doubtful.end() ? nullptr : &*found;
+}
+
+const Remedy* Advice::find_worth_a_trial(std::string_view id) const {
+  if (find(id) != nullptr) return nullptr;
+  const Remedy* const remedy = find_offered(id);
+  return remedy != nullptr && (*remedy->predicted).speedup >= kWorthATrial ? remedy : nullptr;
+}
+
+const Remedy* Advice::most_worth_a_trial() const {
+  const Remedy* most = nullptr;
+  for (const Remedy& remedy : doubtful) {
+    if (!find_entry(remedy.id)->apply || find_worth_a_trial(remedy.id) == nullptr) continue;
+    if (most == nullptr || (*remedy.predicted).speedup > (*most->predicted).speedup) most = &remedy;
+  }
+  return most;
 }
 
 bool is_worth_a_remedy(const diagnose::Finding& finding) {

@@ -36,7 +36,7 @@ struct Advice {
   std::optional<std::size_t> leading_finding;  // to begin with; none where there is none
   std::optional<Remedy> leading_remedy;        // of that finding, where it has one
   std::optional<Remedy> next_remedy;           // the same, or of the first finding that has one
-  bool left_out_doubtful = false;  // a remedy, since the range of its gain reaches down to none
+  std::vector<Remedy> doubtful;                // left out: the range of their gain reaches to none
   std::vector<NotObserved> not_observed;
   std::string verdict;  // one sentence, or a few
   std::string cause;    // the same without what to do, which can stand beside it
@@ -47,6 +47,13 @@ struct Advice {
   std::span<const Remedy> of_hint(std::size_t i) const;
   /// The remedy that a finding offers; null when none does.
   const Remedy* find(std::string_view id) const;
+  /// The same, or the one that was left out as doubtful.
+  const Remedy* find_offered(std::string_view id) const;
+  /// The doubtful remedy of that name if it is likelier to gain than not, so that only a trial can
+  /// tell; else null.
+  const Remedy* find_worth_a_trial(std::string_view id) const;
+  /// Of these the one that is predicted to gain most and that a trial can apply.
+  const Remedy* most_worth_a_trial() const;
 };
 
 /// Below this share of a step, waiting for a loader is not worth a remedy.

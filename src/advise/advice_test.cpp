@@ -269,6 +269,26 @@ TEST(Advice, NothingIsAdvisedThatIsNotSureToGain) {
   EXPECT_EQ(advice.next_remedy->id, "unstarve_loader");
 }
 
+TEST(Advice, WhatIsLikelierToGainThanNotIsWorthATrial) {
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  const auto advice_of = [&found](const predict::Speedup& gain) {
+    return advise_on(found, {}, {{"more_workers", gain}});
+  };
+  const Advice likely = advice_of({1.3, 0.99, 1.6});
+  EXPECT_FALSE(likely.find("more_workers"));
+  ASSERT_TRUE(likely.find_worth_a_trial("more_workers"));
+  EXPECT_EQ(likely.most_worth_a_trial(), likely.find_worth_a_trial("more_workers"));
+
+  const Advice unlikely = advice_of({0.9, 0.7, 1.2});
+  EXPECT_FALSE(unlikely.find_worth_a_trial("more_workers"));
+  EXPECT_TRUE(unlikely.find_offered("more_workers")) << "its prediction can be held to a trial";
+  EXPECT_FALSE(unlikely.most_worth_a_trial());
+
+  const Advice sure = advice_of({1.3, 1.1, 1.6});
+  EXPECT_TRUE(sure.find("more_workers"));
+  EXPECT_FALSE(sure.find_worth_a_trial("more_workers")) << "it is advised";
+}
+
 TEST(Advice, ALittleWaitingIsNotWorthARemedy) {
   const auto offered = [](std::int64_t wait_ms) {
     const Diagnosis found = diagnose::diagnose(starving_run(20, wait_ms, 100 - wait_ms), {});

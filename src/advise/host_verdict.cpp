@@ -46,7 +46,7 @@ std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
 
 std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
   const bool offered =
-      advice.left_out_doubtful || !advice.of_finding(*advice.leading_finding).empty();
+      !advice.doubtful.empty() || !advice.of_finding(*advice.leading_finding).empty();
   if (advice.leading_remedy || !offered || !trains_on_host(diagnosis.signals)) return "";
   return "; no gain is promised, since loading would compete with the training for the same CPUs";
 }

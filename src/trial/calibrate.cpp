@@ -234,7 +234,7 @@ Calibration calibrate_images(const std::string& image_folder, NativeOutput outpu
 
 void predict_calibrated(Examination& examined) {
   Calibration calibration = calibrate_for(examined, NativeOutput::kFloat32);
-  const bool of_workers = examined.advice.find("more_workers") != nullptr;
+  const bool of_workers = examined.advice.find_offered("more_workers") != nullptr;
   if (of_workers && !diagnose::cpus_are_taken(examined.diagnosis.signals)) {
     calibration.core_scaling = limits::measure_core_scaling(feed::usable_cpu_count());
   }

@@ -29,11 +29,13 @@ struct Candidate {
   const advise::CatalogueEntry* entry = nullptr;
   advise::Remedy remedy;
   advise::Application application;
+  bool is_sure = true;  // advised; else only likelier to gain than not
 };
 
-/// Which to try first: what is predicted to gain most, of two the surer one; then what nothing is
-/// predicted of, by effort.
+/// Which to try first: what is sure to gain before what is not; of these what is predicted to gain
+/// most, of two the surer one; then what nothing is predicted of, by effort.
 bool comes_before(const Candidate& a, const Candidate& b) {
+  if (a.is_sure != b.is_sure) return a.is_sure;
   const Reading<predict::Speedup>& gain = a.remedy.predicted;
   const Reading<predict::Speedup>& other = b.remedy.predicted;
   if (gain.has_value() != other.has_value()) return gain.has_value();
@@ -79,17 +81,20 @@ class FixSeries {
   }
 
   /// The next remedy to try on what holds so far. On top of a remedy that was kept only what is
-  /// predicted to help further; a remedy whose prediction reaches down to none is not advised.
+  /// predicted to help further. What is likelier to gain than not, but not sure to, is not advised;
+  /// it is tried when nothing is left that is.
   std::optional<Candidate> choose(const TriedJob& job) const {
     std::optional<Candidate> best;
     for (const advise::CatalogueEntry& entry : advise::catalogue()) {
       if (!entry.apply || tried_.count(entry.id) != 0) continue;
-      const advise::Remedy* remedy = base(job).advice.find(entry.id);
+      const advise::Advice& advice = base(job).advice;
+      const advise::Remedy* const sure = advice.find(entry.id);
+      const advise::Remedy* const remedy = sure ? sure : advice.find_worth_a_trial(entry.id);
       if (remedy == nullptr || (kept_ && !remedy->predicted)) continue;
       if (gains_too_little(*remedy)) continue;
       const auto application = entry.apply(*remedy);
       if (!application) continue;
-      const Candidate candidate = {&entry, *remedy, *application};
+      const Candidate candidate = {&entry, *remedy, *application, sure != nullptr};
       if (!best || comes_before(candidate, *best)) best = candidate;
     }
     return best;

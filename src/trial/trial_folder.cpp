@@ -164,7 +164,7 @@ Verification verify(const TrialRuns& runs, const std::string& remedy, const std:
   Verification verification;
   verification.remedy = remedy;
   verification.how = how;
-  const advise::Remedy* advised = runs.base.advice.find(remedy);
+  const advise::Remedy* advised = runs.base.advice.find_offered(remedy);
   // Of a loader that got less than was predicted nothing was.
   verification.predicted = advised == nullptr || !after.fix_limited.empty()
                                ? Reading<predict::Speedup>(WhyAbsent::kNotObserved)

@@ -255,6 +255,7 @@ def test_a_function_that_is_not_emulated_is_named() -> None:
     assert "the job called cuFileRead (libcufile.so.0), which is not emulated" in done.stderr
 
 
+@pytest.mark.alone
 def test_fixes_are_tried_on_emulated_gpus(
     tmp_path: Path, not_beside_neighbours: Callable[[bool], None]
 ) -> None:

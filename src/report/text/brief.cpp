@@ -114,10 +114,19 @@ std::string changed_lines(const std::string& diff) {
 /// What keeps a remedy that was kept.
 Lines permanent_change(const Report& report, const Verification& tried,
                        const TextOptions& options) {
-  const advise::Remedy* const remedy = report.advice.find(tried.remedy);
+  const advise::Remedy* const remedy = report.advice.find_offered(tried.remedy);
   if (!tried.diff.empty()) return change(changed_lines(tried.diff), "", options);
   if (!tried.permanent.empty()) return change("", tried.permanent, options);
   return remedy == nullptr ? Lines() : change(remedy->edit, remedy->how, options);
+}
+
+/// What may gain more or nothing: a trial costs less than guessing.
+std::string what_a_trial_would_tell(const advise::Advice& advice) {
+  const advise::Remedy* const remedy = advice.most_worth_a_trial();
+  if (remedy == nullptr) return {};
+  const predict::Speedup& gain = *remedy->predicted;
+  return fmt::format("{} Predicted {:.2f}x, {:.2f} to {:.2f}: `unstarve run --fix` tries it.",
+                     remedy->how, gain.speedup, gain.low, gain.high);
 }
 
 /// What to do, and what it would gain or was measured to.
@@ -134,6 +143,7 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
             : std::string("not predicted for this change");
     add({"Gain", gain}, options, lines);
   }
+  if (tried == nullptr) add({"Maybe", what_a_trial_would_tell(report.advice), 3}, options, lines);
   if (tried != nullptr) {
     if (tried->outcome == trial::Outcome::kKept) lines = permanent_change(report, *tried, options);
     const bool good = tried->held || !tried->predicted;
