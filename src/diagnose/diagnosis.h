@@ -8,6 +8,7 @@
 #include "base/reading.h"
 #include "diagnose/errors/gpu_errors.h"
 #include "diagnose/lines/code_time.h"
+#include "diagnose/lines/library_time.h"
 #include "diagnose/ranks/rank_comparison.h"
 #include "diagnose/signals/signals.h"
 #include "trace/timeline.h"
@@ -115,6 +116,7 @@ struct Diagnosis {
       {};  // of the worst device; absent when no GPU activity was recorded
   Reading<ThreadTime> thread_time = {};  // absent without steps or without a loader's waits
   CodeTime own_code = {};                // of the training thread, outside of the loader
+  LibraryTime fetch_libraries = {};      // whose compiled code fetches ran, in all processes
   double edge_other_ratio = 0;           // of the span, of `other`: at the edges of the recording
   CopySummary copies;
   RankComparison ranks;                   // where one is late, all else here is about that one

@@ -153,12 +153,27 @@ double pinning_s(const job::LoaderUse& loader) {
   return pinnings_s.empty() ? 0 : quantile(std::move(pinnings_s), 0.5);
 }
 
+double handover_s(const job::LoaderUse& loader) {
+  if (loader.config->num_workers == 0) return 0;
+  std::vector<std::int64_t> ends_ns;
+  for (const trace::Fetch& fetch : loader.fetches) ends_ns.push_back(fetch.when.end_ns);
+  std::sort(ends_ns.begin(), ends_ns.end());
+  std::vector<double> handovers_s;
+  for (const trace::LoaderWait& wait : loader.waits) {
+    const auto after = std::upper_bound(ends_ns.begin(), ends_ns.end(), wait.when.end_ns);
+    if (after == ends_ns.begin() || *std::prev(after) < wait.when.start_ns) continue;
+    handovers_s.push_back(seconds(wait.when.end_ns - *std::prev(after)));
+  }
+  return handovers_s.empty() ? 0 : quantile(std::move(handovers_s), 0.5);
+}
+
 void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {
   pipeline.loader_id = loader.id;
   pipeline.loader_known = loader.config.has_value();
   if (!pipeline.loader_known) return;
   const trace::LoaderConfig& config = *loader.config;
   pipeline.pinning_s = pinning_s(loader);
+  pipeline.handover_s = handover_s(loader);
   pipeline.workers = static_cast<int>(std::clamp<std::int64_t>(config.num_workers, 0, 1024));
   const std::int64_t prefetch =
       std::clamp<std::int64_t>(config.prefetch_factor.value_or(2), 1, 1024);

@@ -35,6 +35,9 @@ struct PipelineMeasurements {
   /// Per batch, the training thread inside a loader without workers: copies it to page-locked
   /// memory. With worker processes a thread of the training process does that.
   double pinning_s = 0;
+  /// Per batch of a loader with worker processes, from the end of its fetch until the training
+  /// thread that waits for it has it: the median; 0 where none was waited for.
+  double handover_s = 0;
   /// CPUs that the training thread takes while it waits for the device; see device_wait_cpu().
   Range device_wait_cpu = {0, 1};
   // Of the steps, those whose device times were recorded; the others were given theirs in turn.

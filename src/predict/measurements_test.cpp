@@ -83,6 +83,24 @@ TEST(MeasurePipeline, TellsPinningFromFetching) {
   EXPECT_EQ(pinning_s(), 0) << "a thread beside it does that";
 }
 
+TEST(MeasurePipeline, OfWorkersTellsHowLongABatchIsOnItsWay) {
+  trace::Timeline timeline = three_steps();
+  const auto handover_s = [&timeline] {
+    const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
+    return pipeline ? pipeline->handover_s : -1;
+  };
+  EXPECT_EQ(handover_s(), 0) << "the training thread fetches";
+  timeline.loaders.front().num_workers = 1;
+  for (trace::Fetch& fetch : timeline.fetches) {
+    fetch.process = 9;
+    fetch.when.end_ns -= 7 * kMs;
+  }
+  EXPECT_NEAR(handover_s(), 0.007, 1e-9);
+  for (trace::Fetch& fetch : timeline.fetches) fetch.when.start_ns -= 20 * kMs;
+  for (trace::Fetch& fetch : timeline.fetches) fetch.when.end_ns = fetch.when.start_ns + 1;
+  EXPECT_EQ(handover_s(), 0) << "batches were ready before they were waited for";
+}
+
 TEST(MeasurePipeline, AWaitThatIsSeenTwiceCountsOnce) {
   trace::Timeline timeline = three_steps();
   // From 69 to 89 ms of the step by the hook; the library's own call lies within.

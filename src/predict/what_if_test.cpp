@@ -185,6 +185,21 @@ TEST(WhatIf, ACalibrationIsSurerThanAGuess) {
   EXPECT_LT(measured->high - measured->low, 0.8 * (guessed->high - guessed->low));
 }
 
+TEST(WhatIf, WorkersThatThereAreTellWhatAnotherOnesBatchesTakeOnTheirWay) {
+  PipelineMeasurements pipeline = starving();
+  pipeline.workers = 1;
+  const WorkerPlacement many_tensors = {
+      .workers = 2, .prefetch_factor = 2, .batch_bytes = 0, .cores = 2, .tensors = 40};
+  const auto unknown =
+      predict_speedup(pipeline, more_workers(many_tensors, pipeline, {}), two_cores());
+  pipeline.handover_s = 0.003;
+  const auto known =
+      predict_speedup(pipeline, more_workers(many_tensors, pipeline, {}), two_cores());
+  ASSERT_TRUE(unknown.has_value() && known.has_value());
+  EXPECT_GT(known->speedup, 1.05 * unknown->speedup) << "40 tensors were taken for 50 ms";
+  EXPECT_LT(known->high - known->low, unknown->high - unknown->low);
+}
+
 TEST(WhatIf, WorkersNameWhatTheirPredictionLacks) {
   const auto lacks = [](const WorkerPlacement& placement, const CalibrationText& calibration) {
     return more_workers(placement, starving_for_loader_3(), calibration).lacks;

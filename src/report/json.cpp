@@ -105,6 +105,16 @@ Json code_json(const diagnose::CodeTime& time) {
   return list;
 }
 
+Json libraries_json(const diagnose::LibraryTime& time) {
+  Json list = Json::array();
+  for (const diagnose::LibraryShare& part : time.parts) {
+    Json json = Json{{"library", part.library}, {"share", number(part.share)}};
+    if (!part.what.empty()) json["what"] = part.what;
+    list.push_back(std::move(json));
+  }
+  return Json{{"looks", time.looks}, {"parts", std::move(list)}};
+}
+
 Json finding_json(const diagnose::Finding& finding, std::span<const advise::Remedy> remedies) {
   Json json = Json::object();
   json["cause"] = finding.cause;
@@ -286,6 +296,9 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
                        {"samples_per_s", number(diagnosis.steps.samples_per_s)}};
   json["thread_time"] = thread_time_json(diagnosis.thread_time);
   if (!diagnosis.own_code.parts.empty()) json["own_code"] = code_json(diagnosis.own_code);
+  if (diagnosis.fetch_libraries.looks > 0) {
+    json["fetch_libraries"] = libraries_json(diagnosis.fetch_libraries);
+  }
   json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
                                           : absent(diagnosis.partition.why_absent());
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},

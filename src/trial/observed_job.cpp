@@ -36,6 +36,14 @@ constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 
 constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
 
+/// Whoever keeps the hook's looks out of a job keeps those from outside out of it too.
+observe::SamplerOptions sampler_options() {
+  observe::SamplerOptions options;
+  const char* const stacks = std::getenv("UNSTARVE_STACKS");
+  if (stacks != nullptr && std::string_view(stacks) == "off") options.code_period_ns = 0;
+  return options;
+}
+
 /// As the job will have it.
 std::optional<std::string> visible_devices(const ObservedJobOptions& options) {
   for (const auto& [name, value] : options.environment) {
@@ -200,7 +208,7 @@ Result<observe::ObservationReport> watch_process(const Installation& parts,
   sampler.files = &files;
   sampler.gpus = monitor->get();
   sampler.writer = writer->get();
-  auto watching = observe::Observation::start(sampler, {}, options.pid);
+  auto watching = observe::Observation::start(sampler, sampler_options(), options.pid);
   if (!watching) return forward_error(watching);
   if (options.on_watching) options.on_watching();
   wait_for_leave(options, signals.get());
@@ -243,7 +251,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   sampler.files = &files;
   sampler.gpus = monitor->get();
   sampler.writer = writer->get();
-  auto watching = observe::Observation::start(sampler, {}, job->pid());
+  auto watching = observe::Observation::start(sampler, sampler_options(), job->pid());
   if (!watching) {
     // Watching failed, the job did not: it runs to its end all the same.
     const Result<observe::JobExit> end = job->wait();

@@ -14,6 +14,7 @@
 #include "device/emulated/profile/profile.h"
 #include "device/gpu_monitor.h"
 #include "host/cgroup.h"
+#include "host/code_samples.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
 #include "report/text/terminal.h"
@@ -112,6 +113,16 @@ std::vector<Check> check_gpu() {
   return checks;
 }
 
+/// Whether it can be told whose compiled code a job's fetches run.
+Check check_code_samples() {
+  constexpr std::int64_t kPeriodNs = 20'000'000;
+  constexpr const char* kWhat = "compiled code (perf)";
+  const auto samples = host::open_code_samples(::getpid(), kPeriodNs);
+  if (samples) return {kWhat, true, "libraries that fetches run in can be named", ""};
+  return {kWhat, false, samples.error().message,
+          "sysctl kernel.perf_event_paranoid=2; in a container start it with --cap-add PERFMON"};
+}
+
 std::vector<Check> check_host(const host::HostFiles& files) {
   std::vector<Check> checks;
   if (const auto cpus = host::effective_cpus(files)) {
@@ -133,6 +144,7 @@ std::vector<Check> check_host(const host::HostFiles& files) {
                     : legacy ? "version 1"
                              : "no cgroup file system",
                     unified || legacy ? "" : "CPU quotas cannot be seen"});
+  checks.push_back(check_code_samples());
   return checks;
 }
 

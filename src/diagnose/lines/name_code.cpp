@@ -92,9 +92,18 @@ void say_what_follows(const CodeTime& gaps, Finding& finding) {
       fmt::format("of {} looks at it while the GPU then idled: {}", gaps.looks, code_list(gaps)));
 }
 
-}  // namespace
+void name_libraries(const SignalSources& sources, Diagnosis& diagnosis) {
+  diagnosis.fetch_libraries = library_time(sources.host);
+  const std::string list = library_list(diagnosis.fetch_libraries);
+  if (list.empty()) return;
+  for (Finding& finding : diagnosis.findings) {
+    if (finding.cause != "input_wait") continue;
+    finding.evidence.push_back(
+        fmt::format("of the CPU time of fetches, outside of the kernel: {}", list));
+  }
+}
 
-void name_code(const SignalSources& sources, Diagnosis& diagnosis) {
+void name_lines(const SignalSources& sources, Diagnosis& diagnosis) {
   if (sources.timeline().stack_samples.empty()) return;
   TrainingLooks looks = look_at_training(sources);
   diagnosis.own_code = looks.own.result();
@@ -115,6 +124,13 @@ void name_code(const SignalSources& sources, Diagnosis& diagnosis) {
       say(while_idle(cause), "the training thread in this time", finding);
     }
   }
+}
+
+}  // namespace
+
+void name_code(const SignalSources& sources, Diagnosis& diagnosis) {
+  name_lines(sources, diagnosis);
+  name_libraries(sources, diagnosis);
 }
 
 }  // namespace unstarve::diagnose

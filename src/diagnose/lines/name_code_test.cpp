@@ -203,5 +203,33 @@ TEST(KnownCalls, AreTold) {
   EXPECT_EQ(what_runs(at_line("train.py:5", "model(x)")), "");
 }
 
+TEST(NameCode, SaysWhoseCompiledCodeFetchesRan) {
+  HostSignals host;
+  host.fetch_libraries = {{"python3.11", 15},
+                          {"libjpeg-4d1b1f2e.so.62.4.0", 50},
+                          {"_imaging.cpython-311-x86_64-linux-gnu.so", 20},
+                          {"libtorch_cpu.so", 6},
+                          {"libtorch_python.so", 6},
+                          {"my_decoder.so", 12},
+                          {"[vdso]", 0.5}};
+  const Diagnosis found = diagnose(starving_run(21, 40, 30), host);
+  const LibraryTime& time = found.fetch_libraries;
+  EXPECT_EQ(time.looks, 109);
+  ASSERT_EQ(time.parts.size(), 6U) << "below 1 % nothing is said";
+  EXPECT_EQ(time.parts[0].library, "libjpeg-4d1b1f2e.so.62.4.0");
+  EXPECT_EQ(time.parts[0].what, "JPEG images");
+  const Finding* input = find(found, "input_wait");
+  ASSERT_NE(input, nullptr);
+  EXPECT_THAT(input->evidence,
+              testing::Contains(HasSubstr("46 % JPEG images, 18 % Pillow, 14 % Python itself, 11 % "
+                                          "PyTorch, 11 % my_decoder.so")));
+
+  host.fetch_libraries = {{"python3.11", 9}, {"libjpeg.so.62", 40}};
+  const Diagnosis few = diagnose(starving_run(21, 40, 30), host);
+  EXPECT_THAT(find(few, "input_wait")->evidence,
+              testing::Not(testing::Contains(HasSubstr("JPEG images"))))
+      << "too few looks to tell";
+}
+
 }  // namespace
 }  // namespace unstarve::diagnose

@@ -1,12 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/reading.h"
 #include "trace/events/gpu_error.h"
 
 namespace unstarve::diagnose {
+
+/// Looks at threads within a fetch that found them in one file's code.
+struct LibraryLooks {
+  std::string library;  // the file's name
+  double looks = 0;
+};
 
 /// What the sampler saw beside the job. Filled by the caller, so that diagnose needs no run store;
 /// means are over the steps that are looked at. A trace from elsewhere has none of it.
@@ -28,7 +35,8 @@ struct HostSignals {
   Reading<double> fetch_looks_asleep;
   Reading<double> fetch_looks_in_locks;
   Reading<double> fetch_looks_elsewhere;
-  Reading<double> memory_available_bytes;  // of the host, or of the cgroup's limit
+  std::vector<LibraryLooks> fetch_libraries;  // none: nobody looked, or was allowed to
+  Reading<double> memory_available_bytes;     // of the host, or of the cgroup's limit
   Reading<double> memory_total_bytes;
   /// GPU utilisation samples 0..1 in the order of time; empty when there is no monitor.
   std::vector<double> gpu_utilisation;

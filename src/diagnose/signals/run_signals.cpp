@@ -32,19 +32,36 @@ Reading<double> share_with_bits(const std::vector<trace::SeriesPoint>& points, s
 
 /// Sum of a count's samples.
 Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
-                       const trace::Interval& when) {
+                       const trace::Interval& when, std::string_view subject = "job") {
   Reading<double> sum;
-  for (const trace::SeriesPoint& point : trace::points_in(run, metric, "job", when)) {
+  for (const trace::SeriesPoint& point : trace::points_in(run, metric, subject, when)) {
     if (point.value) {
       sum = sum.value_or(0) + *point.value;
     } else if (!sum) {
       sum = point.value;
     }
   }
-  if (const auto thinned = run.thinned(metric, "job", when); thinned && thinned->samples > 0) {
+  if (const auto thinned = run.thinned(metric, subject, when); thinned && thinned->samples > 0) {
     sum = sum.value_or(0) + thinned->value;
   }
   return sum;
+}
+
+/// Every file that fetches were found in, with how often.
+std::vector<LibraryLooks> libraries_in(const trace::RunReader& run, const trace::Interval& when) {
+  constexpr std::string_view kMetric = "job.fetch_code_looks";
+  std::vector<LibraryLooks> libraries;
+  const auto metrics = run.metrics();
+  if (!metrics) return libraries;
+  // They are counted once a second, those of a job's last second right behind it.
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  const trace::Interval counted = {when.start_ns, when.end_ns + kSecondNs};
+  for (const trace::MetricRow& metric : *metrics) {
+    if (metric.name != kMetric) continue;
+    const Reading<double> looks = sum_in(run, kMetric, counted, metric.subject);
+    if (looks && *looks > 0) libraries.push_back({metric.subject, *looks});
+  }
+  return libraries;
 }
 
 /// Mean of a rate over `when`. A sample stands for the time since the one before it, so one whose
@@ -100,6 +117,7 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   host.fetch_looks_asleep = sum_in(run, "job.fetch_looks_asleep", when);
   host.fetch_looks_in_locks = sum_in(run, "job.fetch_looks_in_locks", when);
   host.fetch_looks_elsewhere = sum_in(run, "job.fetch_looks_elsewhere", when);
+  host.fetch_libraries = libraries_in(run, when);
   host.memory_available_bytes = trace::mean_in(run, "host.memory_available_bytes", "host", when);
   host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
   for (const trace::SeriesPoint& point :

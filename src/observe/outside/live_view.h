@@ -8,6 +8,7 @@
 #include "base/reading.h"
 #include "observe/outside/sample_book.h"
 #include "observe/outside/threads/fetch_source.h"
+#include "observe/outside/threads/library_source.h"
 #include "observe/outside/threads/training_source.h"
 #include "trace/run_rows.h"
 
@@ -35,9 +36,11 @@ inline constexpr std::size_t kLiveTicks = 300;
 /// Passes rows on and counts what LiveView shows of them.
 class CountingSink final : public trace::RunSink {
  public:
-  /// `fetches` is told of every fetch, `training` of the threads that step or wait.
-  CountingSink(trace::RunSink& next, FetchSource& fetches, TrainingSource& training)
-      : next_(next), fetches_(fetches), training_threads_(training) {}
+  /// `fetches` and `libraries` are told of every fetch, `training` of the threads that step or
+  /// wait.
+  CountingSink(trace::RunSink& next, FetchSource& fetches, LibrarySource& libraries,
+               TrainingSource& training)
+      : next_(next), fetches_(fetches), libraries_(libraries), training_threads_(training) {}
   const LiveView& counts() const { return counts_; }
 
   void add(const trace::ProcessRow& row) override { next_.add(row); }
@@ -64,6 +67,7 @@ class CountingSink final : public trace::RunSink {
   }
   void add(const trace::FetchRow& row) override {
     fetches_.note(row);
+    libraries_.note(row);
     next_.add(row);
   }
   void add(const trace::StageRow& row) override { next_.add(row); }
@@ -86,6 +90,7 @@ class CountingSink final : public trace::RunSink {
  private:
   trace::RunSink& next_;
   FetchSource& fetches_;
+  LibrarySource& libraries_;
   TrainingSource& training_threads_;
   LiveView counts_;
   std::set<std::int64_t> training_;

@@ -21,6 +21,21 @@ OneSource& add_source(const host::HostFiles& files, std::vector<std::unique_ptr<
   return added;
 }
 
+/// Looks at the job's code, unless nobody is to.
+Result<std::unique_ptr<host::CodeSamples>> code_samples(const SamplerOptions& options, pid_t job) {
+  if (options.code_period_ns <= 0) return fail(ErrorCode::kNotSupported, "switched off");
+  return host::open_code_samples(job, options.code_period_ns);
+}
+
+LibrarySource& add_libraries(const host::HostFiles& files,
+                             Result<std::unique_ptr<host::CodeSamples>> samples,
+                             std::vector<std::unique_ptr<Source>>& sources) {
+  auto source = std::make_unique<LibrarySource>(files, std::move(samples));
+  LibrarySource& added = *source;
+  sources.push_back(std::move(source));
+  return added;
+}
+
 }  // namespace
 
 Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid_t job)
@@ -29,8 +44,9 @@ Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid
       book_(*wiring.writer),
       // First among the sources, so that its looks are as old as the tick says.
       fetches_(add_source<FetchSource>(*wiring.files, sources_)),
+      libraries_(add_libraries(*wiring.files, code_samples(options, job), sources_)),
       training_(add_source<TrainingSource>(*wiring.files, sources_)),
-      rows_(*wiring.writer, fetches_, training_),
+      rows_(*wiring.writer, fetches_, libraries_, training_),
       rings_(wiring.writer->dir() + "/rings"),
       started_ns_(wiring.clock->now_ns()),
       next_deadline_ns_(started_ns_),

@@ -1,0 +1,144 @@
+#include "observe/outside/threads/library_source.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/testing/test_folder.h"
+
+namespace unstarve::observe {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kTickNs = 100 * kMs;
+
+constexpr const char* kMaps =
+    "00400000-00600000 r-xp 00000000 08:01 11                 /usr/bin/python3.11\n"
+    "00700000-00800000 rw-p 00000000 08:01 11                 /usr/bin/python3.11\n"
+    "7f0000000000-7f0000100000 r-xp 00001000 08:01 12         /usr/lib/libjpeg.so.62 (deleted)\n"
+    "7f0000200000-7f0000201000 r-xp 00000000 00:00 0 \n"
+    "7ffff0000000-7ffff0002000 r-xp 00000000 00:00 0          [vdso]\n";
+
+/// Samples that a test says.
+class ToldSamples final : public host::CodeSamples {
+ public:
+  explicit ToldSamples(std::vector<host::CodeSample>& told) : told_(told) {}
+  void drain(std::vector<host::CodeSample>& to) override {
+    to.insert(to.end(), told_.begin(), told_.end());
+    told_.clear();
+  }
+
+ private:
+  std::vector<host::CodeSample>& told_;
+};
+
+class LibrarySourceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
+    ASSERT_TRUE(made);
+    writer_ = std::move(*made);
+    book_ = std::make_unique<SampleBook>(*writer_);
+    source_ = std::make_unique<LibrarySource>(files_, std::make_unique<ToldSamples>(told_));
+  }
+  void set_maps(std::int64_t pid, const std::string& text) {
+    const std::string proc = folder_.path() + "/root/proc/" + std::to_string(pid);
+    std::filesystem::create_directories(proc);
+    std::ofstream(proc + "/maps") << text;
+  }
+  void end_process(std::int64_t pid) {
+    std::filesystem::remove_all(folder_.path() + "/root/proc/" + std::to_string(pid));
+  }
+  /// A sample of the main thread of `pid`, in the middle of the tick that comes next.
+  void run(std::int64_t pid, std::uint64_t address) {
+    told_.push_back({number_ * kTickNs - kTickNs / 2, pid, pid, address});
+  }
+  void fetch(std::int64_t pid, std::int64_t first_tick, std::int64_t last_tick) {
+    trace::FetchRow row;
+    row.pid = pid;
+    row.thread = pid;
+    row.when = {(first_tick - 1) * kTickNs, last_tick * kTickNs};
+    source_->note(row);
+  }
+  void tick(bool full_second = false) {
+    source_->sample({number_, number_ * kTickNs, full_second}, *book_);
+    ++number_;
+  }
+  Reading<double> looks(std::string_view library) const {
+    return book_->latest("job.fetch_code_looks", library);
+  }
+
+  TestFolder folder_;
+  host::HostFiles files_{folder_.path() + "/root"};
+  std::unique_ptr<trace::RunWriter> writer_;
+  std::unique_ptr<SampleBook> book_;
+  std::vector<host::CodeSample> told_;
+  std::unique_ptr<LibrarySource> source_;
+  std::int64_t number_ = 1;
+};
+
+TEST_F(LibrarySourceTest, CountsByFileWhatLiesWithinFetches) {
+  set_maps(7, kMaps);
+  run(7, 0x400010);  // 1: before the fetch
+  tick();
+  run(7, 0x7f0000000010);  // 2
+  tick();
+  run(7, 0x7f0000000020);  // 3
+  run(7, 0x5fffff);
+  run(7, 0x7f0000200010);
+  tick();
+  run(7, 0x7ffff0000010);  // 4: behind it
+  tick();
+  fetch(7, 2, 3);
+  tick(true);
+  EXPECT_DOUBLE_EQ(*looks("libjpeg.so.62"), 2);
+  EXPECT_DOUBLE_EQ(*looks("python3.11"), 1);
+  EXPECT_DOUBLE_EQ(*looks("code made at run time"), 1);
+  EXPECT_FALSE(looks("[vdso]"));
+}
+
+TEST_F(LibrarySourceTest, AThreadThatNobodyFetchesInDoesNotCount) {
+  set_maps(7, kMaps);
+  set_maps(8, kMaps);
+  run(7, 0x400010);
+  run(8, 0x7f0000000010);
+  tick();
+  fetch(7, 1, 1);
+  tick(true);
+  EXPECT_DOUBLE_EQ(*looks("python3.11"), 1);
+  EXPECT_FALSE(looks("libjpeg.so.62"));
+}
+
+TEST_F(LibrarySourceTest, WhatIsLoadedLaterIsFoundAndWhatHasEndedIsNot) {
+  set_maps(7, "00400000-00600000 r-xp 00000000 08:01 11 /usr/bin/python3.11\n");
+  run(7, 0x400010);
+  tick();  // read
+  set_maps(7, kMaps);
+  for (int i = 0; i < 10; ++i) tick();  // a second later
+  run(7, 0x7f0000000010);
+  tick();
+  run(8, 0x400010);  // never had a map
+  end_process(7);
+  run(7, 0x400020);  // what was known of it stays
+  tick();
+  fetch(7, 1, 20);
+  fetch(8, 1, 20);
+  tick(true);
+  EXPECT_DOUBLE_EQ(*looks("libjpeg.so.62"), 1);
+  EXPECT_DOUBLE_EQ(*looks("python3.11"), 2);
+  EXPECT_DOUBLE_EQ(*looks("unknown"), 1);
+}
+
+TEST_F(LibrarySourceTest, SaysWhyThereAreNone) {
+  LibrarySource none(files_, fail(ErrorCode::kNoPermission, "paranoid"));
+  none.sample({0, 0, true}, *book_);
+  EXPECT_TRUE(book_->latest().empty()) << "a job that fetches nothing has no use for it";
+  none.note(trace::FetchRow());
+  none.sample({1, kTickNs, true}, *book_);
+  EXPECT_EQ(looks("job").why_absent(), WhyAbsent::kNoPermission);
+}
+
+}  // namespace
+}  // namespace unstarve::observe
