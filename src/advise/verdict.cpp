@@ -35,7 +35,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 28> kDetailWords = {{
+constexpr std::array<Words, 29> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -47,6 +47,7 @@ constexpr std::array<Words, 28> kDetailWords = {{
     {"cpu_quota", "the CPU quota"},
     {"collate_ipc", "collating and handing over batches"},
     {"loader_startup", "workers that start anew"},
+    {"sampler", "a sampler that takes long to choose a batch's samples"},
     {"slow_read", "reading files"},
     {"slow_transform", "resizing and transforming"},
     {"too_few_threads", "too few loading threads"},

@@ -80,6 +80,8 @@ struct Finding {
   /// The job's code in its time: of `input_wait` what its fetches do, of `sync` where the training
   /// thread blocks, of other idle time what that thread does meanwhile.
   CodeTime code = {};
+  /// Of `sync`, what that thread does while the device then idles, other than train or wait again.
+  CodeTime follows = {};
 };
 
 /// What a rule of thumb says, beside the findings: it has no share of time.

@@ -15,16 +15,19 @@ struct Detail {
   Claim claim;
 };
 
-// What workers take to start is a share of all waiting. The other details say how a batch is made
-// or handed over, and so explain no more than the waiting that is left.
+// What workers take to start, and what a sampler takes, are shares of all waiting. The other
+// details say how a batch is made or handed over, and so explain no more than the waiting that is
+// left.
 void weigh_beside_start(std::vector<Detail>& details) {
-  const auto start = std::find_if(details.begin(), details.end(), [](const Detail& detail) {
-    return detail.name == "loader_startup";
-  });
-  if (start == details.end()) return;
-  const double left = 1 - start->claim.weight;
+  const auto is_of_waiting = [](const Detail& detail) {
+    return detail.name == "loader_startup" || detail.name == "sampler";
+  };
+  double left = 1;
+  for (const Detail& detail : details) {
+    if (is_of_waiting(detail)) left -= detail.claim.weight;
+  }
   for (Detail& detail : details) {
-    if (detail.name != "loader_startup") detail.claim.weight *= left;
+    if (!is_of_waiting(detail)) detail.claim.weight *= std::max(left, 0.0);
   }
 }
 

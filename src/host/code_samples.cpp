@@ -1,7 +1,7 @@
 #include "host/code_samples.h"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,20 +14,16 @@
 #include <ctime>
 #include <utility>
 
+#include "base/unique_handle.h"
+
 namespace unstarve::host {
 
 namespace {
-
-// Of 32 bytes for each sample: a CPU's of 2.5 s at 50 Hz, where they are fetched ten times a
-// second.
-constexpr std::size_t kDataBytes = 4096;
 
 /// As the kernel writes one, for the sample_type below.
 struct SampleRecord {
   perf_event_header header;
   std::uint64_t address;
-  std::uint32_t pid;
-  std::uint32_t thread;
   std::uint64_t t_ns;
 };
 
@@ -37,8 +33,7 @@ perf_event_attr wanted(std::int64_t period_ns) {
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_TASK_CLOCK;
   attributes.sample_period = static_cast<std::uint64_t>(period_ns);
-  attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  attributes.inherit = 1;
+  attributes.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
   attributes.use_clockid = 1;
@@ -46,47 +41,50 @@ perf_event_attr wanted(std::int64_t period_ns) {
   return attributes;
 }
 
-/// The events of one CPU: a file, and a ring that the kernel writes.
-class CpuRing {
+/// The kernel writes into the page behind the first one, which says how far it came. A page holds
+/// 170 samples: 3.4 s of a thread at 50 Hz.
+class ThreadSamples final : public CodeSamples {
  public:
-  CpuRing() = default;
-  CpuRing(CpuRing&& other) noexcept
-      : file_(std::exchange(other.file_, -1)), ring_(std::exchange(other.ring_, nullptr)) {}
-  CpuRing(const CpuRing&) = delete;
-  CpuRing& operator=(const CpuRing&) = delete;
-  CpuRing& operator=(CpuRing&&) = delete;
-  ~CpuRing() {
-    if (ring_ != nullptr) ::munmap(ring_, bytes());
-    if (file_ >= 0) ::close(file_);
+  ThreadSamples() = default;
+  ThreadSamples(const ThreadSamples&) = delete;
+  ThreadSamples& operator=(const ThreadSamples&) = delete;
+  ~ThreadSamples() override {
+    if (ring_ != nullptr) ::munmap(ring_, 2 * page_bytes_);
   }
 
   /// 0, or what errno says.
-  int open(pid_t process, int cpu, perf_event_attr& attributes) {
-    const long file = ::syscall(SYS_perf_event_open, &attributes, process, cpu, -1,
+  int open(pid_t thread, perf_event_attr attributes) {
+    constexpr int kAnyCpu = -1;
+    constexpr int kNoGroup = -1;
+    const long file = ::syscall(SYS_perf_event_open, &attributes, thread, kAnyCpu, kNoGroup,
                                 static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
     if (file < 0) return errno;
-    file_ = static_cast<int>(file);
-    void* const mapped =
-        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file_, /*offset=*/0);
+    file_.reset(static_cast<int>(file));
+    void* const mapped = ::mmap(nullptr, 2 * page_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                file_.get(), /*offset=*/0);
     if (mapped == MAP_FAILED) return errno;
     ring_ = static_cast<std::byte*>(mapped);
     return 0;
   }
 
-  void drain(std::vector<CodeSample>& to) {
+  bool has_ended() const override {
+    pollfd event = {file_.get(), POLLIN, 0};
+    return ::poll(&event, 1, /*timeout=*/0) == 1 && (event.revents & POLLHUP) != 0;
+  }
+
+  void drain(std::vector<CodeSample>& to) override {
     auto* const control = reinterpret_cast<perf_event_mmap_page*>(ring_);
     const std::uint64_t head =
         std::atomic_ref<__u64>(control->data_head).load(std::memory_order_acquire);
     std::uint64_t at = std::atomic_ref<__u64>(control->data_tail).load(std::memory_order_relaxed);
-    while (head - at >= sizeof(perf_event_header) && head - at <= kDataBytes) {
+    while (head - at >= sizeof(perf_event_header) && head - at <= page_bytes_) {
       perf_event_header header = {};
       copy(at, &header, sizeof(header));
       if (header.size < sizeof(header) || header.size > head - at) break;
       if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(SampleRecord)) {
         SampleRecord sample = {};
         copy(at, &sample, sizeof(sample));
-        to.push_back(
-            {static_cast<std::int64_t>(sample.t_ns), sample.pid, sample.thread, sample.address});
+        to.push_back({static_cast<std::int64_t>(sample.t_ns), sample.address});
       }
       at += header.size;
     }
@@ -94,58 +92,35 @@ class CpuRing {
   }
 
  private:
-  static std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
-  static std::size_t bytes() { return page_bytes() + kDataBytes; }
-
   /// A record may begin at the ring's end and go on at its beginning.
   void copy(std::uint64_t from, void* to, std::size_t size) const {
-    const std::byte* const data = ring_ + page_bytes();
-    const std::size_t begin = from % kDataBytes;
-    const std::size_t first = std::min(size, kDataBytes - begin);
+    const std::byte* const data = ring_ + page_bytes_;
+    const std::size_t begin = from % page_bytes_;
+    const std::size_t first = std::min(size, page_bytes_ - begin);
     std::memcpy(to, data + begin, first);
     std::memcpy(static_cast<std::byte*>(to) + first, data, size - first);
   }
 
-  int file_ = -1;
+  FileDescriptor file_;
   std::byte* ring_ = nullptr;
-};
-
-class PerfCodeSamples final : public CodeSamples {
- public:
-  void add(CpuRing ring) { rings_.push_back(std::move(ring)); }
-  bool is_empty() const { return rings_.empty(); }
-  void drain(std::vector<CodeSample>& to) override {
-    for (CpuRing& ring : rings_) ring.drain(to);
-  }
-
- private:
-  std::vector<CpuRing> rings_;
+  std::size_t page_bytes_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 };
 
 }  // namespace
 
-// An event that is inherited has a ring only if it is of one CPU: so there is one for each.
-Result<std::unique_ptr<CodeSamples>> open_code_samples(pid_t process, std::int64_t period_ns) {
-  perf_event_attr attributes = wanted(period_ns);
-  auto samples = std::make_unique<PerfCodeSamples>();
-  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (int cpu = 0; cpu < cpus; ++cpu) {
-    CpuRing ring;
-    const int failed = ring.open(process, cpu, attributes);
-    if (failed == ENODEV) continue;  // a CPU that is off
-    if (failed != 0) {
-      const bool forbidden = failed == EACCES || failed == EPERM;
-      return fail(forbidden ? ErrorCode::kNoPermission : ErrorCode::kNotSupported,
-                  "cannot sample what process {} runs on CPU {}: {}{}", process, cpu,
-                  std::strerror(failed),
-                  forbidden ? "; kernel.perf_event_paranoid has to be 2 or less, and a container "
-                              "has to allow perf_event_open"
-                            : "");
-    }
-    samples->add(std::move(ring));
+Result<std::unique_ptr<CodeSamples>> open_code_samples(pid_t thread, std::int64_t period_ns) {
+  auto samples = std::make_unique<ThreadSamples>();
+  const int failed = samples->open(thread, wanted(period_ns));
+  if (failed == 0) return std::unique_ptr<CodeSamples>(std::move(samples));
+  if (failed == ESRCH) return fail(ErrorCode::kNotFound, "there is no thread {}", thread);
+  const char* const reason = std::strerror(failed);
+  if (failed == EACCES || failed == EPERM) {
+    return fail(ErrorCode::kNoPermission,
+                "cannot sample what thread {} runs: {}; kernel.perf_event_paranoid has to be 2 or "
+                "less, and a container has to allow perf_event_open",
+                thread, reason);
   }
-  if (samples->is_empty()) return fail(ErrorCode::kNotSupported, "no CPU to sample is known");
-  return std::unique_ptr<CodeSamples>(std::move(samples));
+  return fail(ErrorCode::kNotSupported, "cannot sample what thread {} runs: {}", thread, reason);
 }
 
 }  // namespace unstarve::host

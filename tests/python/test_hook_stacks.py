@@ -115,6 +115,41 @@ def test_without_the_library_looks_come_late(
     assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
 
 
+ORDERED = """
+import time, torch
+from torch.utils.data import DataLoader, TensorDataset
+class Sorted(torch.utils.data.Sampler):
+    def __iter__(self):
+        for index in range(120):
+            time.sleep(0.004)
+            yield index
+def main(workers):
+    weights = torch.nn.Parameter(torch.zeros(3))
+    optimizer = torch.optim.SGD([weights], lr=0.1)
+    data = TensorDataset(torch.zeros(120, 3))
+    for (batch,) in DataLoader(data, 4, sampler=Sorted(), num_workers=workers):
+        (weights * batch).sum().backward()
+        optimizer.step()
+import sys
+main(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_job_s_own_sampler_is_told_from_what_it_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(ORDERED)
+    job = run_job(tmp_path, [tmp_path / "train.py", workers], ())
+    assert job.process.returncode == 0, job.process.stderr
+    ordered = [s for s in job.main.stacks if "order" in s.get("in", [])]
+    assert len(ordered) >= 4
+    assert set(count(ordered, "function")) == {"__iter__"}
+    others = [s for s in job.main.stacks if "order" not in s.get("in", [])]
+    assert "__iter__" not in count(others, "function")
+
+
 SHORT_PIECES = """
 import sys, time, torch
 def loop(milliseconds):

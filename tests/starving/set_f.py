@@ -1,5 +1,5 @@
-"""Set F of the zoo, which is held out: whoever wrote it had read neither the rules nor the report,
-no rule is tuned with it, and what fails in it is told in counts alone."""
+"""Set F of the zoo, which was held out: whoever wrote it had read neither the rules nor the report.
+It has been opened since, and is still told in counts alone."""
 
 from __future__ import annotations
 

@@ -22,10 +22,11 @@ from set_c import SET_C
 from set_d import SET_D
 from set_e import SET_E
 from set_f import SET_F
+from set_g import SET_G
 
 pytestmark = [pytest.mark.real_time, pytest.mark.alone]
 
-ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F)
+ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G)
 BY_NAME = {job.name: job for job in ALL}
 
 
@@ -37,7 +38,7 @@ def told(cause: str, detail: str = "", share: float = 0.6, says: str = "") -> di
 def test_every_script_is_planted_once() -> None:
     assert sorted(BY_NAME) == sorted(path.stem for path in JOBS.glob("*.py"))
     assert len(ALL) == len(BY_NAME)
-    for jobs in (SET_A, SET_B, SET_C, SET_D, SET_E, SET_F):
+    for jobs in (SET_A, SET_B, SET_C, SET_D, SET_E, SET_F, SET_G):
         assert len(jobs) >= 24
         assert sum(not job.plants for job in jobs) >= 4
 
@@ -56,7 +57,7 @@ def test_plants_are_in_their_script_and_cures_leave_python(job: Job) -> None:
 def test_plants_that_were_measured_cost_what_they_are_meant_to() -> None:
     costs = read_costs()
     assert set(costs) <= set(BY_NAME)
-    assert {job.name for job in (*SET_A, *SET_C, *SET_D, *SET_E, *SET_F)} <= set(costs)
+    assert {job.name for job in (*SET_A, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G)} <= set(costs)
     for name, figures in costs.items():
         assert (max(figures) >= 0.05) == bool(BY_NAME[name].plants), name
 

@@ -15,6 +15,15 @@ constexpr double kWorthNaming = 0.15;
 
 bool is_written(const CodeShare& code) { return !code.place.empty() && !code.call.empty(); }
 
+/// Of `sync`: without the wait the device would have work during this, and without this no gap.
+std::string work_that_follows(const Finding& finding) {
+  double share = 0;
+  for (const CodeShare& code : finding.follows.parts) share += code.share;
+  if (share < kMost) return "";
+  return fmt::format("; for {} of the gap it then works at {}", percent(share),
+                     code_words(finding.follows.parts.front()));
+}
+
 }  // namespace
 
 std::string code_words(const CodeShare& code) {
@@ -38,9 +47,10 @@ std::string line_words(const Finding& finding) {
   if (finding.code.parts.empty()) return "";
   const CodeShare& first = finding.code.parts.front();
   if (first.share < kStandsOut) return "";
-  if (finding.cause != "input_wait") {
+  if (finding.cause != "input_wait" || finding.detail == "sampler") {
     if (first.place.empty()) return "";
-    return fmt::format(", {} at {}", first.share < kMost ? "partly" : "mostly", code_words(first));
+    return fmt::format(", {} at {}{}", first.share < kMost ? "partly" : "mostly", code_words(first),
+                       work_that_follows(finding));
   }
   std::string words =
       fmt::format("; {} of a sample is {}", percent(first.share), code_words(first));

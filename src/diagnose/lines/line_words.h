@@ -13,7 +13,8 @@ std::string code_words(const CodeShare& code);
 std::string code_list(const CodeTime& time);
 
 /// To stand in a sentence behind a finding's cause: " at train.py:57 (`loss.item()`)", or of
-/// `input_wait` "; 62 % of a sample is RandAugment (train.py:41)". Empty where no line stands out.
+/// `input_wait` "; 62 % of a sample is RandAugment (train.py:41)", of `sync` also what the thread
+/// does next, where that makes most of the gap. Empty where no line stands out.
 std::string line_words(const Finding& finding);
 
 /// The line that most of a finding's time goes to: "train.py:57 (`loss.item()`)". Empty where none

@@ -59,6 +59,16 @@ TrainingLooks look_at_training(const SignalSources& sources) {
   return looks;
 }
 
+/// What the job's own sampler does, which runs in the training thread.
+CodeTime look_at_sampler(const SignalSources& sources) {
+  CodeTally tally(CodeTally::By::kLine);
+  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
+    const trace::Stack& stack = sources.timeline().stacks[sample.stack];
+    if (stack.in_order && sources.owns(sample.process)) tally.add(sample, stack);
+  }
+  return tally.result();
+}
+
 /// What the fetches of the loader that feeds the training do, in whatever process.
 CodeTime look_at_fetches(const SignalSources& sources) {
   const job::LoaderUse* loader = sources.rank.training_loader();
@@ -86,10 +96,16 @@ void say(CodeTime time, std::string_view looked_at, Finding& finding) {
 }
 
 /// The gaps that follow a blocking call are as long as what the thread does next.
-void say_what_follows(const CodeTime& gaps, Finding& finding) {
+void say_what_follows(CodeTime gaps, Finding& finding) {
   if (gaps.parts.empty()) return;
   finding.evidence.push_back(
       fmt::format("of {} looks at it while the GPU then idled: {}", gaps.looks, code_list(gaps)));
+  std::erase_if(gaps.parts, [&finding](const CodeShare& code) {
+    const bool waits = std::any_of(finding.code.parts.begin(), finding.code.parts.end(),
+                                   [&code](const CodeShare& at) { return at.place == code.place; });
+    return code.trains || waits;
+  });
+  finding.follows = std::move(gaps);
 }
 
 void name_libraries(const SignalSources& sources, Diagnosis& diagnosis) {
@@ -111,7 +127,9 @@ void name_lines(const SignalSources& sources, Diagnosis& diagnosis) {
     return looks.idle.try_emplace(cause, CodeTally::By::kLine).first->second.result();
   };
   for (Finding& finding : diagnosis.findings) {
-    if (finding.cause == "input_wait") {
+    if (finding.detail == "sampler") {
+      say(look_at_sampler(sources), "the job's sampler", finding);
+    } else if (finding.cause == "input_wait") {
       say(look_at_fetches(sources), "fetches of batches", finding);
     } else if (finding.cause == "sync") {
       say(looks.blocked.result(), "the training thread while it was blocked", finding);

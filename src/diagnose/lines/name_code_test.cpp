@@ -105,8 +105,17 @@ TEST(NameCode, OfASyncTheLineThatBlocks) {
   ASSERT_NE(sync, nullptr);
   ASSERT_EQ(sync->code.parts.size(), 1U);
   EXPECT_EQ(sync->code.parts[0].place, "train.py:57");
-  EXPECT_EQ(line_words(*sync), ", mostly at train.py:57 (`loss.item()`, reading a result)");
+  EXPECT_EQ(line_words(*sync),
+            ", mostly at train.py:57 (`loss.item()`, reading a result); for 100 % of the gap it "
+            "then works at train.py:58 (`log(loss)`)");
   EXPECT_THAT(sync->evidence, testing::Contains(HasSubstr("train.py:58")));
+
+  for (Stack& stack : timeline.stacks) {
+    if (stack.line == "train.py:58") stack.callee = "torch/nn/modules/module.py _wrapped_call_impl";
+  }
+  const Diagnosis trains_on = diagnose(timeline, {});
+  EXPECT_EQ(line_words(*find(trains_on, "sync")),
+            ", mostly at train.py:57 (`loss.item()`, reading a result)");
 }
 
 TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
@@ -201,6 +210,26 @@ TEST(KnownCalls, AreTold) {
   evaluation.callers = {"evaluate", "main"};
   EXPECT_EQ(what_runs(evaluation), "evaluation");
   EXPECT_EQ(what_runs(at_line("train.py:5", "model(x)")), "");
+}
+
+TEST(NameCode, OfASlowSamplerItsLine) {
+  Timeline timeline = starving_run(21, 40, 30);
+  for (std::int64_t step = 1; step < 21; ++step) {
+    const std::int64_t start = step * 100 * kMs;
+    Stack sorts = at_line("train.py:12", "places.sort()");
+    sorts.in_wait = sorts.in_order = true;
+    look(timeline, start + 5 * kMs, kProcess, sorts);
+    look(timeline, start + 20 * kMs, kProcess, sorts);
+    Stack waits = at_line("train.py:40", "for x in loader");
+    waits.in_wait = true;
+    look(timeline, start + 30 * kMs, kProcess, waits);
+  }
+  const Diagnosis found = diagnose(timeline, {});
+  EXPECT_NEAR(*found.signals.order_ratio, 2.0 / 3, 1e-9);
+  const Finding* input = find(found, "input_wait");
+  ASSERT_NE(input, nullptr);
+  EXPECT_EQ(input->detail, "sampler");
+  EXPECT_EQ(line_words(*input), ", mostly at train.py:12 (`places.sort()`)");
 }
 
 TEST(NameCode, SaysWhoseCompiledCodeFetchesRan) {

@@ -91,6 +91,31 @@ void derive_config(const trace::LoaderConfig& loader, Signals& out) {
   if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
 }
 
+/// How much of its waiting the training thread spends in the job's own sampler, in looks at it.
+Reading<double> order_ratio(const SignalSources& sources, const trace::Interval& window) {
+  constexpr int kFewestLooks = 10;
+  const std::vector<trace::Interval>& waits = sources.rank.waits;
+  const std::vector<job::ThreadKey>& threads = sources.rank.training;
+  int looks = 0;
+  double waited_ns = 0;
+  double ordered_ns = 0;
+  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
+    if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
+    const auto wait = std::partition_point(
+        waits.begin(), waits.end(),
+        [&sample](const trace::Interval& one) { return one.end_ns <= sample.t_ns; });
+    if (wait == waits.end() || wait->start_ns > sample.t_ns) continue;
+    const job::ThreadKey thread = {sample.process, sample.thread};
+    if (!std::binary_search(threads.begin(), threads.end(), thread)) continue;
+    ++looks;
+    waited_ns += static_cast<double>(sample.period_ns);
+    if (!sources.timeline().stacks[sample.stack].in_order) continue;
+    ordered_ns += static_cast<double>(sample.period_ns);
+  }
+  if (looks < kFewestLooks || waited_ns <= 0) return WhyAbsent::kNotObserved;
+  return ordered_ns / waited_ns;
+}
+
 }  // namespace
 
 void derive_step_signals(const SignalSources& sources, Signals& out) {
@@ -118,6 +143,7 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   step_ns += static_cast<double>(thinned.ns);
   wait_ns += static_cast<double>(thinned.wait_ns);
   out.wait_ns_median = median(waits);
+  out.order_ratio = order_ratio(sources, window);
   if (!waits.empty()) out.wait_ns_mean = wait_ns / count;
   if (step_ns > 0) {
     out.wait_ratio = wait_ns / step_ns;

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 91> kFields = {{
+constexpr std::array<SignalField, 92> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -36,6 +36,7 @@ constexpr std::array<SignalField, 91> kFields = {{
     {"loader_start_ns", &Signals::loader_start_ns},
     {"loader_end_ns", &Signals::loader_end_ns},
     {"startup_wait_ratio", &Signals::startup_wait_ratio},
+    {"order_ratio", &Signals::order_ratio},
     {"empty_queue_ratio", &Signals::empty_queue_ratio},
     {"ready_wait_ratio", &Signals::ready_wait_ratio},
     {"num_workers", &Signals::num_workers},

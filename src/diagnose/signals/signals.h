@@ -49,6 +49,7 @@ struct Signals {
   Reading<double> startup_wait_ratio;  // of all waiting, what of both lies in the loader
   Reading<double> empty_queue_ratio;   // of the waits, entered with no batch ready
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
+  Reading<double> order_ratio;  // of all waiting, as looks found it, in the job's own sampler
 
   // The loader, and one batch being fetched from the data set.
   Reading<double> num_workers;        // processes; absent where unstarve's threads load

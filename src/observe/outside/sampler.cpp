@@ -21,16 +21,13 @@ OneSource& add_source(const host::HostFiles& files, std::vector<std::unique_ptr<
   return added;
 }
 
-/// Looks at the job's code, unless nobody is to.
-Result<std::unique_ptr<host::CodeSamples>> code_samples(const SamplerOptions& options, pid_t job) {
-  if (options.code_period_ns <= 0) return fail(ErrorCode::kNotSupported, "switched off");
-  return host::open_code_samples(job, options.code_period_ns);
-}
-
-LibrarySource& add_libraries(const host::HostFiles& files,
-                             Result<std::unique_ptr<host::CodeSamples>> samples,
+LibrarySource& add_libraries(const host::HostFiles& files, std::int64_t period_ns,
                              std::vector<std::unique_ptr<Source>>& sources) {
-  auto source = std::make_unique<LibrarySource>(files, std::move(samples));
+  auto source = std::make_unique<LibrarySource>(
+      files, [period_ns](std::int64_t thread) -> Result<std::unique_ptr<host::CodeSamples>> {
+        if (period_ns <= 0) return fail(ErrorCode::kNotSupported, "nobody is to look");
+        return host::open_code_samples(static_cast<pid_t>(thread), period_ns);
+      });
   LibrarySource& added = *source;
   sources.push_back(std::move(source));
   return added;
@@ -44,7 +41,7 @@ Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid
       book_(*wiring.writer),
       // First among the sources, so that its looks are as old as the tick says.
       fetches_(add_source<FetchSource>(*wiring.files, sources_)),
-      libraries_(add_libraries(*wiring.files, code_samples(options, job), sources_)),
+      libraries_(add_libraries(*wiring.files, options.code_period_ns, sources_)),
       training_(add_source<TrainingSource>(*wiring.files, sources_)),
       rows_(*wiring.writer, fetches_, libraries_, training_),
       rings_(wiring.writer->dir() + "/rings"),

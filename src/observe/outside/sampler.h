@@ -25,8 +25,8 @@ namespace unstarve::observe {
 struct SamplerOptions {
   std::int64_t period_ns = 100'000'000;  // 10 Hz
   std::int64_t commit_every_ns = 1'000'000'000;
-  /// CPU time of a thread between two samples of the code that it runs; 0: there are none. 50 a
-  /// second of each CPU say in 10 s of fetches which library takes 10 % of them, to 2 %.
+  /// CPU time of a thread that fetches between two samples of the code that it runs; 0: there are
+  /// none. 50 a second say in 10 s of fetches which library takes 10 % of them, to 3 %.
   std::int64_t code_period_ns = 20'000'000;
 };
 

@@ -35,6 +35,7 @@ Stack parse_stack(std::string_view text) {
     if (mark == "collate") stack.in_collate = true;
     if (mark == "decode") stack.in_decode = true;
     if (mark == "sync") stack.in_sync = true;
+    if (mark == "order") stack.in_order = true;
   }
   stack.line = text_or_empty(object, "line");
   stack.function = text_or_empty(object, "function");

@@ -10,11 +10,9 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 // A fetch that takes more CPU time than so many samples is judged by its last ones.
 constexpr std::size_t kMostUndecided = 600;
-// A thread of which nothing was seen for so long has ended, or fetches nothing.
-constexpr std::int64_t kKeptNs = 120 * kSecondNs;
 // A process with torch has some thousand lines of 100 bytes.
 constexpr std::size_t kMapsBytesMax = std::size_t{16} << 20;
-// Names that a run gets; whatever comes later counts as one.
+// Of all processes; whatever comes later counts as unknown.
 constexpr std::size_t kMostLibraries = 4000;
 constexpr const char* kUnknown = "unknown";
 
@@ -24,77 +22,77 @@ constexpr MetricDescriptor kLooks{
 
 /// The name of a mapped file.
 std::string library_name(const std::string& path) {
-  if (path.empty() || path.front() != '/') {
-    return path.empty() ? "code made at run time" : path;
-  }
+  if (path.empty()) return "code made at run time";
+  if (path.front() != '/') return path;
   constexpr std::string_view kDeleted = " (deleted)";
   std::string name = path.substr(path.rfind('/') + 1);
   if (name.ends_with(kDeleted)) name.resize(name.size() - kDeleted.size());
   return name;
 }
 
-}  // namespace
-
-LibrarySource::LibrarySource(const host::HostFiles& files,
-                             Result<std::unique_ptr<host::CodeSamples>> samples)
-    : files_(files) {
-  index_of(kUnknown);
-  if (samples) {
-    samples_ = *std::move(samples);
-  } else {
-    why_none_ = samples.error().code == ErrorCode::kNoPermission ? WhyAbsent::kNoPermission
-                                                                 : WhyAbsent::kNotSupported;
-  }
+/// The range that holds `address`; null where none does.
+template <typename Range>
+const Range* find(const std::vector<Range>& ranges, std::uint64_t address) {
+  const auto after = std::partition_point(
+      ranges.begin(), ranges.end(), [address](const Range& range) { return range.end <= address; });
+  return after != ranges.end() && after->begin <= address ? &*after : nullptr;
 }
 
+}  // namespace
+
 void LibrarySource::note(const trace::FetchRow& fetch) {
-  fetched_ = true;
-  const auto thread = threads_.find({fetch.pid, fetch.thread});
-  if (thread == threads_.end()) return;
-  std::deque<Undecided>& samples = thread->second;
+  const Key key = {fetch.pid, fetch.thread};
+  const auto thread = threads_.find(key);
+  if (thread == threads_.end()) {
+    watch(key);
+    return;
+  }
+  std::deque<Undecided>& samples = thread->second.undecided;
   while (!samples.empty() && samples.front().at_ns < fetch.when.end_ns) {
     if (samples.front().at_ns >= fetch.when.start_ns) ++counts_[samples.front().library];
     samples.pop_front();
   }
 }
 
-void LibrarySource::sample(const Tick& tick, SampleBook& book) {
-  if (samples_ == nullptr) {
-    if (fetched_ && tick.full_second) book.put(kLooks, "job", why_none_);
-    return;
+void LibrarySource::watch(const Key& key) {
+  if (why_none_ != WhyAbsent::kNotObserved || threads_.size() >= kMostThreads) return;
+  auto samples = open_(key.second);
+  if (samples) {
+    threads_.emplace(key, Thread{*std::move(samples)});
+  } else if (samples.error().code == ErrorCode::kNoPermission) {
+    why_none_ = WhyAbsent::kNoPermission;
+  } else if (samples.error().code != ErrorCode::kNotFound) {  // else it has ended
+    why_none_ = WhyAbsent::kNotSupported;
   }
-  drained_.clear();
-  samples_->drain(drained_);
-  // Each CPU has a ring of its own, and threads wander.
-  std::sort(drained_.begin(), drained_.end(),
-            [](const host::CodeSample& a, const host::CodeSample& b) { return a.t_ns < b.t_ns; });
-  for (const host::CodeSample& sample : drained_) {
-    std::deque<Undecided>& samples = threads_[{sample.pid, sample.thread}];
-    samples.push_back({sample.t_ns, library_at(sample, tick.now_ns)});
-    if (samples.size() > kMostUndecided) samples.pop_front();
+}
+
+void LibrarySource::sample(const Tick& tick, SampleBook& book) {
+  for (auto& [key, thread] : threads_) {
+    drained_.clear();
+    thread.samples->drain(drained_);
+    if (drained_.empty()) continue;
+    Process& process = processes_[key.first];
+    for (const host::CodeSample& sample : drained_) {
+      const Library library = library_at(process, key.first, sample.address, tick.now_ns);
+      thread.undecided.push_back({sample.t_ns, library});
+      if (thread.undecided.size() > kMostUndecided) thread.undecided.pop_front();
+    }
   }
   if (!tick.full_second) return;
   write(book);
-  forget_what_is_old(tick.now_ns);
+  forget_what_ended();
 }
 
-const LibrarySource::Range* LibrarySource::find(const std::vector<Range>& code,
-                                                std::uint64_t address) {
-  const auto after = std::partition_point(
-      code.begin(), code.end(), [address](const Range& range) { return range.end <= address; });
-  return after != code.end() && after->begin <= address ? &*after : nullptr;
-}
+void LibrarySource::finish(std::int64_t /*now_ns*/, SampleBook& book) { write(book); }
 
 /// A process is read again when it runs code that it did not have, once a second at most.
-LibrarySource::Library LibrarySource::library_at(const host::CodeSample& sample,
-                                                 std::int64_t now_ns) {
-  const auto [process, is_new] = processes_.try_emplace(sample.pid);
-  Process& known = process->second;
-  const Range* range = find(known.code, sample.address);
-  if (range == nullptr && (is_new || now_ns - known.read_ns >= kSecondNs)) {
-    known.read_ns = now_ns;
-    read_code(sample.pid, known.code);
-    range = find(known.code, sample.address);
+LibrarySource::Library LibrarySource::library_at(Process& process, std::int64_t pid,
+                                                 std::uint64_t address, std::int64_t now_ns) {
+  const Range* range = find(process.code, address);
+  if (range == nullptr && (process.read_ns < 0 || now_ns - process.read_ns >= kSecondNs)) {
+    process.read_ns = now_ns;
+    read_code(pid, process.code);
+    range = find(process.code, address);
   }
   return range != nullptr ? range->library : index_of(kUnknown);
 }
@@ -111,7 +109,7 @@ void LibrarySource::read_code(std::int64_t pid, std::vector<Range>& code) {
 LibrarySource::Library LibrarySource::index_of(const std::string& name) {
   const auto found = libraries_.find(name);
   if (found != libraries_.end()) return found->second;
-  if (names_.size() >= kMostLibraries) return index_of(kUnknown);
+  if (names_.size() >= kMostLibraries && name != kUnknown) return index_of(kUnknown);
   const auto index = static_cast<Library>(names_.size());
   names_.push_back(name);
   counts_.push_back(0);
@@ -119,20 +117,16 @@ LibrarySource::Library LibrarySource::index_of(const std::string& name) {
   return index;
 }
 
-void LibrarySource::forget_what_is_old(std::int64_t now_ns) {
-  std::erase_if(threads_, [now_ns](const auto& thread) {
-    const std::deque<Undecided>& samples = thread.second;
-    return samples.empty() || now_ns - samples.back().at_ns > kKeptNs;
-  });
+void LibrarySource::forget_what_ended() {
+  std::erase_if(threads_, [](const auto& thread) { return thread.second.samples->has_ended(); });
   std::erase_if(processes_, [this](const auto& process) {
     const auto thread = threads_.lower_bound({process.first, 0});
     return thread == threads_.end() || thread->first.first != process.first;
   });
 }
 
-void LibrarySource::finish(std::int64_t /*now_ns*/, SampleBook& book) { write(book); }
-
 void LibrarySource::write(SampleBook& book) {
+  if (why_none_ != WhyAbsent::kNotObserved) book.put(kLooks, "job", why_none_);
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] == 0) continue;
     book.put(kLooks, names_[i], static_cast<double>(counts_[i]));

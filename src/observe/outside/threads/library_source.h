@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,11 +19,15 @@ namespace unstarve::observe {
 
 /// Whose code threads run while they fetch batches: samples of the instructions that they were at,
 /// by the file that holds these, of which those within a fetch are counted. As with FetchSource, a
-/// fetch is known when the hook has told of it. Subject: the file's name ("libjpeg.so.62.4.0").
+/// fetch is known when the hook has told of it, and a thread is looked at from then on. Subject:
+/// the file's name ("libjpeg.so.62.4.0").
+///
+/// Costs two pages and a file for each of kMostThreads threads, and none of the job's other threads
+/// anything: samples that a job's threads inherit from each other took a file for each CPU.
 class LibrarySource final : public Source {
  public:
-  /// `samples` may be why there are none.
-  LibrarySource(const host::HostFiles& files, Result<std::unique_ptr<host::CodeSamples>> samples);
+  using Open = std::function<Result<std::unique_ptr<host::CodeSamples>>(std::int64_t thread)>;
+  LibrarySource(const host::HostFiles& files, Open open) : files_(files), open_(std::move(open)) {}
   std::string_view name() const override { return "library"; }
   void sample(const Tick& tick, SampleBook& book) override;
   void finish(std::int64_t now_ns, SampleBook& book) override;
@@ -30,13 +35,14 @@ class LibrarySource final : public Source {
   /// A fetch that has ended.
   void note(const trace::FetchRow& fetch);
 
+  static constexpr std::size_t kMostThreads = 64;
+
  private:
   using Library = std::uint32_t;  // an index into names_
   struct Undecided {
     std::int64_t at_ns = 0;
     Library library = 0;
   };
-  using Key = std::pair<std::int64_t, std::int64_t>;  // process, thread
   struct Range {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -44,22 +50,27 @@ class LibrarySource final : public Source {
   };
   struct Process {
     std::vector<Range> code;  // by address
-    std::int64_t read_ns = 0;
+    std::int64_t read_ns = -1;
   };
+  struct Thread {
+    std::unique_ptr<host::CodeSamples> samples;
+    std::deque<Undecided> undecided = {};
+  };
+  using Key = std::pair<std::int64_t, std::int64_t>;  // process, thread
 
-  Library library_at(const host::CodeSample& sample, std::int64_t now_ns);
-  static const Range* find(const std::vector<Range>& code, std::uint64_t address);
+  void watch(const Key& key);
+  Library library_at(Process& process, std::int64_t pid, std::uint64_t address,
+                     std::int64_t now_ns);
   void read_code(std::int64_t pid, std::vector<Range>& code);
   Library index_of(const std::string& name);
-  void forget_what_is_old(std::int64_t now_ns);
+  void forget_what_ended();
   void write(SampleBook& book);
 
   const host::HostFiles& files_;
-  std::unique_ptr<host::CodeSamples> samples_;
-  WhyAbsent why_none_ = WhyAbsent::kNotObserved;
-  bool fetched_ = false;
+  Open open_;
+  WhyAbsent why_none_ = WhyAbsent::kNotObserved;  // another: no thread may be looked at
   std::vector<host::CodeSample> drained_;
-  std::map<Key, std::deque<Undecided>> threads_;
+  std::map<Key, Thread> threads_;
   std::map<std::int64_t, Process> processes_;
   std::map<std::string, Library> libraries_;
   std::vector<std::string> names_;

@@ -21,17 +21,23 @@ constexpr const char* kMaps =
     "7f0000200000-7f0000201000 r-xp 00000000 00:00 0 \n"
     "7ffff0000000-7ffff0002000 r-xp 00000000 00:00 0          [vdso]\n";
 
-/// Samples that a test says.
+/// What a test says of a thread.
+struct Told {
+  std::vector<host::CodeSample> samples;
+  bool ended = false;
+};
+
 class ToldSamples final : public host::CodeSamples {
  public:
-  explicit ToldSamples(std::vector<host::CodeSample>& told) : told_(told) {}
+  explicit ToldSamples(Told& told) : told_(told) {}
   void drain(std::vector<host::CodeSample>& to) override {
-    to.insert(to.end(), told_.begin(), told_.end());
-    told_.clear();
+    to.insert(to.end(), told_.samples.begin(), told_.samples.end());
+    told_.samples.clear();
   }
+  bool has_ended() const override { return told_.ended; }
 
  private:
-  std::vector<host::CodeSample>& told_;
+  Told& told_;
 };
 
 class LibrarySourceTest : public testing::Test {
@@ -41,7 +47,11 @@ class LibrarySourceTest : public testing::Test {
     ASSERT_TRUE(made);
     writer_ = std::move(*made);
     book_ = std::make_unique<SampleBook>(*writer_);
-    source_ = std::make_unique<LibrarySource>(files_, std::make_unique<ToldSamples>(told_));
+    source_ = std::make_unique<LibrarySource>(
+        files_, [this](std::int64_t thread) -> Result<std::unique_ptr<host::CodeSamples>> {
+          ++opened_;
+          return std::make_unique<ToldSamples>(told_[thread]);
+        });
   }
   void set_maps(std::int64_t pid, const std::string& text) {
     const std::string proc = folder_.path() + "/root/proc/" + std::to_string(pid);
@@ -53,7 +63,7 @@ class LibrarySourceTest : public testing::Test {
   }
   /// A sample of the main thread of `pid`, in the middle of the tick that comes next.
   void run(std::int64_t pid, std::uint64_t address) {
-    told_.push_back({number_ * kTickNs - kTickNs / 2, pid, pid, address});
+    told_[pid].samples.push_back({number_ * kTickNs - kTickNs / 2, address});
   }
   void fetch(std::int64_t pid, std::int64_t first_tick, std::int64_t last_tick) {
     trace::FetchRow row;
@@ -74,13 +84,15 @@ class LibrarySourceTest : public testing::Test {
   host::HostFiles files_{folder_.path() + "/root"};
   std::unique_ptr<trace::RunWriter> writer_;
   std::unique_ptr<SampleBook> book_;
-  std::vector<host::CodeSample> told_;
+  std::map<std::int64_t, Told> told_;  // by thread
+  int opened_ = 0;
   std::unique_ptr<LibrarySource> source_;
   std::int64_t number_ = 1;
 };
 
 TEST_F(LibrarySourceTest, CountsByFileWhatLiesWithinFetches) {
   set_maps(7, kMaps);
+  fetch(7, 0, 0);    // from now on its thread is known
   run(7, 0x400010);  // 1: before the fetch
   tick();
   run(7, 0x7f0000000010);  // 2
@@ -93,26 +105,17 @@ TEST_F(LibrarySourceTest, CountsByFileWhatLiesWithinFetches) {
   tick();
   fetch(7, 2, 3);
   tick(true);
+  EXPECT_EQ(opened_, 1);
   EXPECT_DOUBLE_EQ(*looks("libjpeg.so.62"), 2);
   EXPECT_DOUBLE_EQ(*looks("python3.11"), 1);
   EXPECT_DOUBLE_EQ(*looks("code made at run time"), 1);
   EXPECT_FALSE(looks("[vdso]"));
 }
 
-TEST_F(LibrarySourceTest, AThreadThatNobodyFetchesInDoesNotCount) {
-  set_maps(7, kMaps);
-  set_maps(8, kMaps);
-  run(7, 0x400010);
-  run(8, 0x7f0000000010);
-  tick();
-  fetch(7, 1, 1);
-  tick(true);
-  EXPECT_DOUBLE_EQ(*looks("python3.11"), 1);
-  EXPECT_FALSE(looks("libjpeg.so.62"));
-}
-
-TEST_F(LibrarySourceTest, WhatIsLoadedLaterIsFoundAndWhatHasEndedIsNot) {
+TEST_F(LibrarySourceTest, WhatIsLoadedLaterIsFoundAndOfWhatHasEndedWhatWasKnown) {
   set_maps(7, "00400000-00600000 r-xp 00000000 08:01 11 /usr/bin/python3.11\n");
+  fetch(7, 0, 0);
+  fetch(8, 0, 0);
   run(7, 0x400010);
   tick();  // read
   set_maps(7, kMaps);
@@ -121,7 +124,7 @@ TEST_F(LibrarySourceTest, WhatIsLoadedLaterIsFoundAndWhatHasEndedIsNot) {
   tick();
   run(8, 0x400010);  // never had a map
   end_process(7);
-  run(7, 0x400020);  // what was known of it stays
+  run(7, 0x400020);
   tick();
   fetch(7, 1, 20);
   fetch(8, 1, 20);
@@ -131,11 +134,28 @@ TEST_F(LibrarySourceTest, WhatIsLoadedLaterIsFoundAndWhatHasEndedIsNot) {
   EXPECT_DOUBLE_EQ(*looks("unknown"), 1);
 }
 
+TEST_F(LibrarySourceTest, OnlySoManyThreadsAreLookedAtAndThoseThatEndedMakeRoom) {
+  constexpr auto kMost = static_cast<std::int64_t>(LibrarySource::kMostThreads);
+  for (std::int64_t pid = 1; pid <= kMost + 1; ++pid) fetch(pid, 0, 0);
+  EXPECT_EQ(opened_, kMost);
+  told_[3].ended = true;
+  tick(true);
+  fetch(kMost + 1, 1, 1);
+  EXPECT_EQ(opened_, kMost + 1);
+}
+
 TEST_F(LibrarySourceTest, SaysWhyThereAreNone) {
-  LibrarySource none(files_, fail(ErrorCode::kNoPermission, "paranoid"));
+  LibrarySource none(files_, [](std::int64_t thread) -> Result<std::unique_ptr<host::CodeSamples>> {
+    return thread == 7 ? fail(ErrorCode::kNotFound, "it has ended")
+                       : fail(ErrorCode::kNoPermission, "paranoid");
+  });
+  trace::FetchRow row;
+  row.thread = 7;
+  none.note(row);
   none.sample({0, 0, true}, *book_);
-  EXPECT_TRUE(book_->latest().empty()) << "a job that fetches nothing has no use for it";
-  none.note(trace::FetchRow());
+  EXPECT_TRUE(book_->latest().empty()) << "of another thread it may be possible";
+  row.thread = 8;
+  none.note(row);
   none.sample({1, kTickNs, true}, *book_);
   EXPECT_EQ(looks("job").why_absent(), WhyAbsent::kNoPermission);
 }

@@ -26,6 +26,8 @@ _LONGEST_TEXT = 4000
 
 #: What a frame of ours says of the frames inside it, by the file and the function's name.
 FETCH, WAIT, COLLATE, DECODE, SYNC = 1, 2, 4, 8, 16
+#: The job's own code inside a loader's `__next__`, outside of a fetch: its sampler.
+ORDER = 32
 _MARKS = {
     ("loaders.py", "fetch"): FETCH,
     ("loaders.py", "__next__"): WAIT,
@@ -40,6 +42,7 @@ _MARK_WORDS = (
     (COLLATE, "collate"),
     (DECODE, "decode"),
     (SYNC, "sync"),
+    (ORDER, "order"),
 )
 #: Methods by which a transform does its work.
 _METHODS = frozenset(("__call__", "forward", "transform", "apply"))
@@ -91,7 +94,10 @@ def look(frames: Iterable[Facts]) -> Look:
     for code, instruction, number, names in frames:
         kind = kind_of(code.co_filename)
         if kind == OURS:
-            marks |= _mark(code)
+            mark = _mark(code)
+            if mark == WAIT and line is not None and not marks & COLLATE:
+                mark |= ORDER
+            marks |= mark
         else:
             if top is None:
                 top = code

@@ -1,0 +1,27 @@
+#include "diagnose/rules/rule.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::diagnose {
+
+namespace {
+
+// Whatever makes the batches: the training thread itself draws each one's indices in next().
+std::optional<Claim> evaluate(const Signals& signals) {
+  constexpr double kMuch = 0.3;
+  if (*signals.order_ratio < kMuch) return std::nullopt;
+  Claim claim;
+  claim.weight = *signals.order_ratio;
+  claim.evidence.push_back(
+      fmt::format("for {} of the waiting the training thread is in the job's own sampler, which "
+                  "chooses the samples of the next batch; no worker does that",
+                  percent(claim.weight)));
+  return claim;
+}
+
+}  // namespace
+
+Rule sampler_rule() {
+  return {"sampler", RuleKind::kDetail, "input_wait", {&Signals::order_ratio}, evaluate, ""};
+}
+
+}  // namespace unstarve::diagnose
