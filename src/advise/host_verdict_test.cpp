@@ -169,12 +169,13 @@ predict::Speedup gain_of_workers(double cores) {
 
 TEST(HostVerdict, WhatLoadsCompetesWithWhatTrains) {
   const predict::Speedup beside_one_thread = gain_of_workers(1);
-  EXPECT_GT(beside_one_thread.low, 1.3);
+  EXPECT_GT(beside_one_thread.low, 1.25);
   EXPECT_LT(beside_one_thread.high, 2.2);
-  // Two threads that train leave no core to load on: at best all are busy all of the time.
+  // Two threads that train leave no core to load on: at best all are busy all of the time, in a run
+  // that may be 7 % faster.
   const predict::Speedup beside_two = gain_of_workers(1.5);
   EXPECT_LE(beside_two.low, 1);
-  EXPECT_NEAR(beside_two.high, 2 / 1.5, 0.01);
+  EXPECT_NEAR(beside_two.high, 1.07 * 2 / 1.5, 0.01);
 }
 
 TEST(HostVerdict, WholeCoresGainMoreThanThreadsOfOne) {
@@ -187,6 +188,15 @@ TEST(HostVerdict, WholeCoresGainMoreThanThreadsOfOne) {
   EXPECT_GT(whole.low, halves.high);
   EXPECT_GT(whole.speedup, unknown.speedup);
   EXPECT_LT(whole.high / whole.low, unknown.high / unknown.low);
+}
+
+TEST(Gains, WhereAllCpusAreTakenAnotherRunDiffersMore) {
+  const auto width = [](double cpus) {
+    const predict::Speedup gain =
+        predictions_of({.cpus = cpus, .core_scaling = 1}).gains.at("more_workers");
+    return gain.high / gain.low;
+  };
+  EXPECT_GT(width(2), 1.07 * width(16));
 }
 
 bool says(const Predictions& predictions, const std::string& part) {
@@ -215,7 +225,7 @@ TEST(Gains, BesideNeighboursAreWiderAndSaySo) {
 TEST(Gains, OfWorkersThatStartInEachPassAreLess) {
   const predict::Speedup once = predictions_of({}).gains.at("more_workers");
   const predict::Speedup often = predictions_of({.passes = 15}).gains.at("more_workers");
-  EXPECT_GT(once.low, 1.3);
+  EXPECT_GT(once.low, 1.25);
   EXPECT_LT(often.low, 1) << "two steps of 100 ms for each start of two workers";
 }
 

@@ -94,10 +94,22 @@ predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& e
   return gain;
 }
 
+constexpr double kHardlyAGain = 1.01;
+
+/// A job is not the same twice, least of all where its workers and its training have every CPU:
+/// what else the machine does is then in its time (docs/starving.md).
+void widen_for_another_run(const predict::Remedy& edit, double cores, predict::Speedup& gain) {
+  const bool has_all_cpus = edit.loader.workers + 1 > cores;
+  const double factor = 1 + (has_all_cpus ? kOtherRun : kLeastOtherRun);
+  const double least = std::min(gain.low, kHardlyAGain);
+  gain.low /= factor;
+  if (least > 1) gain.low = std::max(gain.low, least);
+  gain.high *= factor;
+}
+
 /// Of few steps a mean may be off by more than resampling them shows. How much is gained is then
 /// less certain; that something is, where every world of the resampling said so, still is.
 void widen_for_few_steps(std::size_t steps, predict::Speedup& gain) {
-  constexpr double kHardlyAGain = 1.01;
   if (steps >= kFewSteps) return;
   const double factor = static_cast<double>(kFewSteps) / static_cast<double>(steps);
   const double least = std::min(gain.low, kHardlyAGain);
@@ -237,6 +249,7 @@ Predictions predict_gains(const diagnose::Diagnosis& diagnosis, const JobFacts& 
       gain = beside_training(*gain, *edit, diagnosis.signals, basis);
     }
     if (gain) {
+      widen_for_another_run(*edit, basis.machine.cores, *gain);
       widen_for_few_steps(basis.pipeline.steps.size(), *gain);
       widen_for_neighbours(diagnosis.signals, *gain);
       learn_from_past(basis.past, remedy.id, *gain, predictions);

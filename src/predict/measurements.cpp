@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -153,18 +154,32 @@ double pinning_s(const job::LoaderUse& loader) {
   return pinnings_s.empty() ? 0 : quantile(std::move(pinnings_s), 0.5);
 }
 
-double handover_s(const job::LoaderUse& loader) {
-  if (loader.config->num_workers == 0) return 0;
+/// From the end of the last fetch before `wait` ended; nothing where that ended before it began.
+std::optional<double> after_fetch_s(const trace::LoaderWait& wait,
+                                    const std::vector<std::int64_t>& fetch_ends_ns) {
+  const auto after = std::upper_bound(fetch_ends_ns.begin(), fetch_ends_ns.end(), wait.when.end_ns);
+  if (after == fetch_ends_ns.begin() || *std::prev(after) < wait.when.start_ns) return {};
+  return seconds(wait.when.end_ns - *std::prev(after));
+}
+
+Range handover_s(const job::LoaderUse& loader) {
+  if (loader.config->num_workers == 0) return {0, 0};
   std::vector<std::int64_t> ends_ns;
   for (const trace::Fetch& fetch : loader.fetches) ends_ns.push_back(fetch.when.end_ns);
   std::sort(ends_ns.begin(), ends_ns.end());
-  std::vector<double> handovers_s;
+  std::vector<double> of_ready_s;
+  std::vector<double> of_late_s;
   for (const trace::LoaderWait& wait : loader.waits) {
-    const auto after = std::upper_bound(ends_ns.begin(), ends_ns.end(), wait.when.end_ns);
-    if (after == ends_ns.begin() || *std::prev(after) < wait.when.start_ns) continue;
-    handovers_s.push_back(seconds(wait.when.end_ns - *std::prev(after)));
+    if (wait.ready_batches.value_or(0) > 0) {
+      of_ready_s.push_back(seconds(wait.when.duration_ns()));
+    } else if (const auto late_s = after_fetch_s(wait, ends_ns)) {
+      of_late_s.push_back(*late_s);
+    }
   }
-  return handovers_s.empty() ? 0 : quantile(std::move(handovers_s), 0.5);
+  if (of_ready_s.empty() && of_late_s.empty()) return {0, 0};
+  if (of_ready_s.size() < of_late_s.size()) return {0, quantile(std::move(of_late_s), 0.5)};
+  const double ready_s = quantile(std::move(of_ready_s), 0.5);
+  return {ready_s, ready_s};
 }
 
 void add_config(const job::LoaderUse& loader, PipelineMeasurements& pipeline) {

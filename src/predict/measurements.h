@@ -35,9 +35,10 @@ struct PipelineMeasurements {
   /// Per batch, the training thread inside a loader without workers: copies it to page-locked
   /// memory. With worker processes a thread of the training process does that.
   double pinning_s = 0;
-  /// Per batch of a loader with worker processes, from the end of its fetch until the training
-  /// thread that waits for it has it: the median; 0 where none was waited for.
-  double handover_s = 0;
+  /// Per batch of a loader with worker processes, what receiving it takes the training thread:
+  /// the median of waits for batches that lay ready, or, where more came late, at most the median
+  /// time from the end of its fetch until it was there. {0, 0}: not known.
+  Range handover_s = {0, 0};
   /// CPUs that the training thread takes while it waits for the device; see device_wait_cpu().
   Range device_wait_cpu = {0, 1};
   // Of the steps, those whose device times were recorded; the others were given theirs in turn.

@@ -83,22 +83,29 @@ TEST(MeasurePipeline, TellsPinningFromFetching) {
   EXPECT_EQ(pinning_s(), 0) << "a thread beside it does that";
 }
 
-TEST(MeasurePipeline, OfWorkersTellsHowLongABatchIsOnItsWay) {
+TEST(MeasurePipeline, OfWorkersTellsWhatReceivingABatchTakes) {
   trace::Timeline timeline = three_steps();
-  const auto handover_s = [&timeline] {
+  const auto handover = [&timeline]() -> Range {
     const auto pipeline = measure_pipeline(job::JobView(timeline), 0, {});
-    return pipeline ? pipeline->handover_s : -1;
+    return pipeline ? pipeline->handover_s : Range{-1, -1};
   };
-  EXPECT_EQ(handover_s(), 0) << "the training thread fetches";
+  EXPECT_EQ(handover().high, 0) << "the training thread fetches";
   timeline.loaders.front().num_workers = 1;
   for (trace::Fetch& fetch : timeline.fetches) {
     fetch.process = 9;
     fetch.when.end_ns -= 7 * kMs;
   }
-  EXPECT_NEAR(handover_s(), 0.007, 1e-9);
-  for (trace::Fetch& fetch : timeline.fetches) fetch.when.start_ns -= 20 * kMs;
-  for (trace::Fetch& fetch : timeline.fetches) fetch.when.end_ns = fetch.when.start_ns + 1;
-  EXPECT_EQ(handover_s(), 0) << "batches were ready before they were waited for";
+  for (trace::LoaderWait& wait : timeline.loader_waits) wait.ready_batches = 0;
+  EXPECT_EQ(handover().low, 0);
+  EXPECT_NEAR(handover().high, 0.007, 1e-9);
+  for (trace::Fetch& fetch : timeline.fetches) {
+    fetch.when.start_ns -= 20 * kMs;
+    fetch.when.end_ns = fetch.when.start_ns + 1;
+  }
+  EXPECT_EQ(handover().high, 0) << "batches came before they were waited for";
+  for (trace::LoaderWait& wait : timeline.loader_waits) wait.ready_batches = 1;
+  EXPECT_NEAR(handover().low, 0.06, 1e-9) << "all of the wait";
+  EXPECT_NEAR(handover().high, 0.06, 1e-9);
 }
 
 TEST(MeasurePipeline, AWaitThatIsSeenTwiceCountsOnce) {

@@ -116,11 +116,12 @@ void place_guessed(const WorkerPlacement& placement, const PipelineMeasurements&
   const double slower_s = kReceiveTensorS.high - kReceiveTensorS.low;
   remedy.receive_more_s = {0, tensors * (slower_s + busy * kReceiveLockedS) + mapping_s};
   remedy.transport_cpu_s = placement.batch_bytes / kWorkerBytesPerS + before.pinning_s;
-  if (before.handover_s <= 0) return;
-  // Workers that there are have shown what a batch takes on its way, most of which is receiving it;
-  // what they themselves do for it is in the time of their fetches, or beside it.
-  remedy.loader.receive_s = std::min(remedy.loader.receive_s, before.handover_s);
-  remedy.receive_more_s = {0, before.handover_s - remedy.loader.receive_s + mapping_s};
+  if (before.handover_s.high <= 0) return;
+  // Workers that there are have shown what it takes to receive a batch; what they themselves do for
+  // it is in the time of their fetches, or beside it.
+  remedy.loader.receive_s =
+      std::clamp(remedy.loader.receive_s, before.handover_s.low, before.handover_s.high);
+  remedy.receive_more_s = {0, before.handover_s.high - remedy.loader.receive_s + mapping_s};
   remedy.transport_cpu_s = 0;
 }
 

@@ -192,7 +192,7 @@ TEST(WhatIf, WorkersThatThereAreTellWhatAnotherOnesBatchesTakeOnTheirWay) {
       .workers = 2, .prefetch_factor = 2, .batch_bytes = 0, .cores = 2, .tensors = 40};
   const auto unknown =
       predict_speedup(pipeline, more_workers(many_tensors, pipeline, {}), two_cores());
-  pipeline.handover_s = 0.003;
+  pipeline.handover_s = {0, 0.003};
   const auto known =
       predict_speedup(pipeline, more_workers(many_tensors, pipeline, {}), two_cores());
   ASSERT_TRUE(unknown.has_value() && known.has_value());

@@ -66,15 +66,17 @@ Json device_json(const diagnose::DeviceDiagnosis& device) {
   return json;
 }
 
+Json remedy_json(const advise::Remedy& remedy) {
+  Json json = {{"id", remedy.id}, {"how", remedy.how}};
+  if (!remedy.values.empty()) json["values"] = remedy.values;
+  if (!remedy.edit.empty()) json["edit"] = remedy.edit;
+  json["predicted"] = speedup_json(remedy.predicted);
+  return json;
+}
+
 Json remedies_json(std::span<const advise::Remedy> remedies) {
   Json list = Json::array();
-  for (const advise::Remedy& remedy : remedies) {
-    Json json = {{"id", remedy.id}, {"how", remedy.how}};
-    if (!remedy.values.empty()) json["values"] = remedy.values;
-    if (!remedy.edit.empty()) json["edit"] = remedy.edit;
-    json["predicted"] = speedup_json(remedy.predicted);
-    list.push_back(std::move(json));
-  }
+  for (const advise::Remedy& remedy : remedies) list.push_back(remedy_json(remedy));
   return list;
 }
 
@@ -306,6 +308,9 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
   if (!diagnosis.ranks.rows.empty()) json["ranks"] = ranks_json(diagnosis.ranks);
   if (advice.leading_finding) json["leading_finding"] = *advice.leading_finding;
+  if (const advise::Remedy* const maybe = advice.most_worth_a_trial()) {
+    json["worth_a_trial"] = remedy_json(*maybe);
+  }
   json["findings"] = Json::array();
   for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
     json["findings"].push_back(finding_json(diagnosis.findings[i], advice.of_finding(i)));

@@ -64,6 +64,28 @@ TEST(Json, ErrorsOfGpusAreThereWhereThereWereAny) {
   EXPECT_FALSE(errors.at(1).contains("gpu_instance"));
 }
 
+TEST(Json, WhatOnlyATrialCanTellIsThereByItself) {
+  Report report = report_of(sample::diagnosis());
+  report.advice.for_findings.clear();
+  EXPECT_FALSE(json::parse(to_json(report, true)).contains("worth_a_trial"));
+  advise::Remedy maybe{"more_workers", "Make the DataLoader with num_workers=2."};
+  maybe.predicted = predict::Speedup{1.29, 0.99, 1.7};
+  report.advice.doubtful = {maybe};
+  const json found = json::parse(to_json(report, true));
+  EXPECT_EQ(found["worth_a_trial"]["id"], "more_workers");
+  EXPECT_EQ(found["worth_a_trial"]["predicted"]["low"], 0.99);
+}
+
+TEST(Json, LibrariesOfFetchesAreThereWhereSomebodyLooked) {
+  diagnose::Diagnosis diagnosis = sample::diagnosis();
+  EXPECT_FALSE(json::parse(to_json(report_of(diagnosis), true)).contains("fetch_libraries"));
+  diagnosis.fetch_libraries = {{{"libjpeg.so.62", "JPEG images", 0.75}, {"mine.so", "", 0.25}}, 80};
+  const json found = json::parse(to_json(report_of(diagnosis), true))["fetch_libraries"];
+  EXPECT_EQ(found["looks"], 80);
+  EXPECT_EQ(found["parts"][0]["what"], "JPEG images");
+  EXPECT_FALSE(found["parts"][1].contains("what"));
+}
+
 TEST(Json, AbsentIsAReasonAndNeverZero) {
   diagnose::Diagnosis diagnosis;
   diagnosis.partition = WhyAbsent::kNotSupported;

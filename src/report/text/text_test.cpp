@@ -87,6 +87,23 @@ TEST(Text, NamesOfTheInterfacesAreForThoseWhoAskForAll) {
   EXPECT_NE(render_text(report, options).find("exposed_copy / pageable"), std::string::npos);
 }
 
+TEST(Text, WhatOnlyATrialCanTellIsSaidAsThat) {
+  Report report = sample::report();
+  report.verification.clear();
+  advise::Remedy maybe{"more_workers", "Make the DataLoader with num_workers=2."};
+  maybe.predicted = predict::Speedup{1.29, 0.99, 1.7};
+  report.advice.for_findings.clear();
+  report.advice.doubtful = {maybe};
+  const TextOptions options = {120, false, true};
+  EXPECT_NE(render_text(report, options)
+                .find("Maybe   Make the DataLoader with num_workers=2. Predicted 1.29x, 0.99 to "
+                      "1.70: `unstarve run --fix` tries it."),
+            std::string::npos)
+      << render_text(report, options);
+  report.advice.doubtful[0].predicted = predict::Speedup{1.02, 0.9, 1.2};
+  EXPECT_EQ(render_text(report, options).find("Maybe"), std::string::npos) << "not worth two runs";
+}
+
 TEST(Text, AJobThatCrashedIsSaidToHaveFirstOfAll) {
   Report report = sample::host_report();
   report.facts.exit_code = 139;
