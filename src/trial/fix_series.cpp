@@ -101,7 +101,7 @@ class FixSeries {
   }
 
   static bool gains_too_little(const advise::Remedy& remedy) {
-    return remedy.predicted && remedy.predicted->high < kWorthKeeping;
+    return remedy.predicted && remedy.predicted->speedup < kWorthKeeping;
   }
 
   void say_not_tried(const advise::CatalogueEntry& entry, const TriedJob& job) {
