@@ -15,8 +15,6 @@
 namespace unstarve::host {
 namespace {
 
-using std::chrono_literals::operator""ms;
-
 TEST(CodeRanges, AreThoseThatMayBeRun) {
   const auto ranges = parse_code_ranges(
       "7f0000000000-7f0000100000 r-xp 00001000 08:01 12   /usr/lib/with a blank.so\n"
@@ -72,7 +70,7 @@ TEST(CodeSamples, AreOfTheCodeThatAThreadRuns) {
   ASSERT_TRUE(samples) << samples.error().message;
   std::vector<CodeSample> found;
   for (int i = 0; i < 500 && found.size() < 250; ++i) {  // more than a page holds
-    std::this_thread::sleep_for(20ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     (*samples)->drain(found);
   }
   ASSERT_GE(found.size(), 250U) << "of 5 ms of CPU time each";

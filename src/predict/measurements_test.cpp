@@ -237,7 +237,8 @@ TEST(DeviceWaitCpu, IsToldFromTheJobsReadings) {
 }
 
 TEST(DeviceWaitCpu, IsAnythingWhereNothingTells) {
-  const auto is_unknown = [](const trace::Timeline& timeline, std::vector<CpuReading> readings) {
+  const auto is_unknown = [](const trace::Timeline& timeline,
+                             const std::vector<CpuReading>& readings) {
     const Range found = device_wait_cpu(job::JobView(timeline), 0, readings);
     return found.low == 0 && found.high == 1;
   };
