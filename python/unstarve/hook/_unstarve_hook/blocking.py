@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from operator import attrgetter
 from typing import Any
 
 from .recorder import RECORDER, SYNC, now_ns
@@ -17,15 +18,16 @@ from .wrap import hide_our_frame, in_the_place_of, put
 def watch() -> None:
     """Called once, when the job has stepped and CUDA is initialised."""
     torch: Any = sys.modules["torch"]
-    device = os.environ.get("UNSTARVE_PROFILE_DEVICE", "cuda")
+    # A tensor says this in a fifth of the time of its device's name.
+    mark = "is_cpu" if os.environ.get("UNSTARVE_PROFILE_DEVICE") == "cpu" else "is_cuda"
     for name in ("item", "tolist", "cpu"):
-        put(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), device))
+        put(torch.Tensor, name, _timed_method(getattr(torch.Tensor, name), attrgetter(mark)))
     put(torch.cuda, "synchronize", _timed(torch.cuda.synchronize))
 
 
-def _timed_method(original: Any, device: str) -> Any:
+def _timed_method(original: Any, is_on_device: Any) -> Any:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
-        if self.device.type != device:
+        if not is_on_device(self):
             return original(self, *arguments, **named)
         start = now_ns()
         try:

@@ -319,9 +319,8 @@ class _WatchedIterator:
 
 def _ready_batches(iterator: Any) -> int:
     """Batches that workers had finished when the job came asking; absent without workers."""
-    try:
-        waiting = iterator._task_info
-    except AttributeError:
+    waiting = getattr(iterator, "_task_info", None)
+    if waiting is None:
         return ABSENT
     try:
         ready: int = sum([len(task) == 2 for task in waiting.values()])

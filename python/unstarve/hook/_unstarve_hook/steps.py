@@ -97,6 +97,10 @@ class Steps:
         if self._leader is None and self._backwards.count < _STAND_INS_OF_ONE_STEP:
             self._stand_in(self._batches, loader_id, samples)
 
+    def has_optimizer(self) -> bool:
+        """Whether one stepped: no other kind of step is looked for then."""
+        return self._leader is not None
+
     def went_back(self, place: object) -> None:
         """The job computed gradients, by a call of backward() at that place of its code."""
         if self._leader is None and not self._batches.count:
@@ -229,6 +233,8 @@ def _watch_backward(torch: Any) -> None:
         except BaseException as error:
             hide_our_frame(error)
             raise
+        if STEPS.has_optimizer():
+            return result
         try:
             caller = sys._getframe(1)
             STEPS.went_back((caller.f_code, caller.f_lineno))
