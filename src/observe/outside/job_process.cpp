@@ -64,13 +64,18 @@ tl::unexpected<Error> fail_start(int os_errno, const std::string& command) {
 }
 
 /// posix_spawnp with what a job needs set: its own mask, and a group that is not ours if it wants
-/// one: 0 is one that it leads.
+/// one: 0 is one that it leads. Such a job is ended by SIGINT, which it does not ignore even where
+/// we do, as shells have what they start with `&`: it took 10 s to end then.
 int spawn(std::vector<std::string>& command, std::vector<std::string>& environment,
           const sigset_t& mask, std::optional<pid_t> group, pid_t* pid) {
   posix_spawnattr_t attributes;
   if (const int failed = posix_spawnattr_init(&attributes); failed != 0) return failed;
   int flags = POSIX_SPAWN_SETSIGMASK;
-  if (group) flags |= POSIX_SPAWN_SETPGROUP;
+  if (group) flags |= POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
+  sigset_t heard;
+  sigemptyset(&heard);
+  sigaddset(&heard, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &heard);
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setpgroup(&attributes, group.value_or(0));
   posix_spawnattr_setflags(&attributes, static_cast<short>(flags));

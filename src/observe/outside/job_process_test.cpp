@@ -196,6 +196,22 @@ TEST(JobProcess, RequestStopReachesTheWholeGroupOfATrial) {
   EXPECT_EQ(end->signal, SIGTERM);  // the outer shell, which has no trap
 }
 
+/// The signal that ends a job which is interrupted while we ignore that; none: it lives on.
+std::optional<int> interrupted_while_ignored(bool own_group) {
+  ::signal(SIGINT, SIG_IGN);
+  auto job = JobProcess::start(
+      {.command = {"sh", "-c", "kill -INT $$; exit 0"}, .own_process_group = own_group});
+  ::signal(SIGINT, SIG_DFL);
+  if (!job) return SIGKILL;
+  const auto end = job->wait();
+  return end ? end->signal : SIGKILL;
+}
+
+TEST(JobProcess, ATrialHearsAnInterruptThatWeIgnoreAndAJobDoesNot) {
+  EXPECT_EQ(interrupted_while_ignored(true), SIGINT);
+  EXPECT_EQ(interrupted_while_ignored(false), std::nullopt);
+}
+
 TEST(JobProcess, AGroupOfItsOwnDiesWithUs) {
   const TestFolder folder;
   const std::string fifo = folder.path() + "/up";
