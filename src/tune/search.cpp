@@ -221,6 +221,7 @@ class Search {
     entry.tried = true;
     entry.cold_s = with->cold_s;
     entry.peak_memory_bytes = with->peak_memory_bytes;
+    entry.latency = with->latency;
     if (with->ending != Ending::kMeasured) {
       entry.why = fmt::format("{}: {}", to_string(with->ending), with->why);
       entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;

@@ -24,6 +24,7 @@ struct LeverResult {
   std::optional<predict::Speedup> speedup_when_fed;
   Parity parity = Parity::kNotNeeded;
   std::int64_t peak_memory_bytes = 0;  // 0: not known
+  Latency latency;                     // of a job that infers
   double cold_s = 0;                   // from the start to the first step
   // Steps after which it has made up for what its start takes longer; 0: that is no time at all.
   double pays_off_steps = 0;

@@ -113,3 +113,28 @@ def test_where_memory_ends_what_saves_it_is_tried_with_larger_batches(tmp_path: 
     assert proposed["id"] == "batch=144 gradient_checkpointing", tried
     assert "model.set_grad_checkpointing()" in proposed["how"]
     assert "batch=144" in tried["batch=72"]["why"]
+
+
+# The host runs ahead of the GPU by as many calls as its queue takes.
+INFERENCE = """
+import torch
+model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096) for _ in range(4)]).cuda()
+inputs = torch.randn(4096, 4096).cuda()
+with torch.inference_mode():
+    while True:
+        model(inputs)
+"""
+
+
+@pytest.mark.slow
+def test_a_call_is_timed_from_an_idle_gpu_to_an_idle_gpu(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(INFERENCE)
+    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "3", "--out", "r"]
+    words += ["--only", "threads", "--json", "t.json", "--", PYTHON, "serve.py"]
+    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    job = json.loads((tmp_path / "t.json").read_text())["baseline"]
+    # A step is a call, all of which the GPU computes; launching one takes a hundredth of that.
+    assert job["latency"]["calls"] >= 5
+    assert 0.9 < job["latency"]["median_us"] / job["step_us"] < 1.5, job
+    assert "; a call takes " in " ".join(done.stdout.split())

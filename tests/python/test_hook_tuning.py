@@ -231,6 +231,17 @@ def test_of_a_job_that_infers_each_call_is_a_step(tmp_path: Path, words: tuple[s
     assert all(size > 0 for size in said["gradients"])
 
 
+def test_of_a_job_that_infers_calls_are_timed(tmp_path: Path) -> None:
+    (tmp_path / "serve.py").write_text(INFERENCE)
+    job = run_job(tmp_path, [tmp_path / "serve.py"], UNSTARVE_TUNE=json.dumps({"levers": {}}))
+    assert (job.process.returncode, job.errors) == (0, [])
+    said = json.loads((tmp_path / "tune.json").read_text())
+    # All but the first ones, which may still compile.
+    assert len(said["latencies"]) == said["steps"] - 3
+    steps_s = sum(step["end_ns"] - step["start_ns"] for step in job.main.of("step")[3:]) / 1e9
+    assert 0 < sum(said["latencies"]) < steps_s
+
+
 def test_of_a_job_that_infers_outputs_are_compared(tmp_path: Path) -> None:
     found: list[dict[str, Any]] = []
     for levers in ([], ["bf16_autocast"]):

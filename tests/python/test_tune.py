@@ -199,4 +199,9 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
     assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
     assert lever["speedup"]["low"] > 1.5
     assert found["baseline"]["samples_per_step"] == pytest.approx(16)
-    assert "samples/s" in done.stdout
+    # Its calls sleep for 20 ms, or 10 with two threads.
+    before, with_two = found["baseline"]["latency"], lever["latency"]
+    assert before["calls"] > 20 and 20_000 <= before["median_us"] <= before["p95_us"]
+    assert 10_000 <= with_two["median_us"] < 20_000
+    told = f"{before['median_us'] / 1e3:.2f} ms, 95 of 100 at most {before['p95_us'] / 1e3:.2f} ms"
+    assert f"samples/s; a call takes {told}" in " ".join(done.stdout.split())

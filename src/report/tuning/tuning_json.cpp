@@ -19,6 +19,13 @@ Json speed_json(const std::optional<predict::Speedup>& speed) {
 
 Json bytes_json(std::int64_t bytes) { return bytes > 0 ? Json(bytes) : absent("not_observed"); }
 
+Json latency_json(const tune::Latency& latency) {
+  if (!latency.known()) return absent("not_observed");
+  return {{"calls", latency.calls},
+          {"median_us", 1e6 * latency.median_s},
+          {"p95_us", latency.p95_s > 0 ? Json(1e6 * latency.p95_s) : absent("not_observed")}};
+}
+
 Json lever_json(const tune::LeverResult& lever) {
   return {{"id", lever.lever.id},
           {"what", lever.lever.what},
@@ -29,6 +36,7 @@ Json lever_json(const tune::LeverResult& lever) {
           {"speedup_when_fed", speed_json(lever.speedup_when_fed)},
           {"parity", tune::to_string(lever.parity)},
           {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
+          {"latency", latency_json(lever.latency)},
           {"pays_off_steps",
            lever.pays_off_steps > 0 ? Json(lever.pays_off_steps) : absent("not_observed")},
           {"cold_s", lever.tried && lever.cold_s > 0 ? Json(lever.cold_s) : absent("not_observed")},
@@ -60,6 +68,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                        {"samples_per_step", job.samples_per_step > 0 ? Json(job.samples_per_step)
                                                                      : absent("not_observed")},
                        {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
+                       {"latency", latency_json(job.latency)},
                        {"device", job.device}}},
                      {"unfinished", result.unfinished},
                      {"losses", result.losses_remark},

@@ -34,9 +34,17 @@ std::string parity_text(const tune::LeverResult& lever) {
   return judged ? text : "-";
 }
 
+/// "; a call takes 12.30 ms, 95 of 100 at most 14.10 ms"; empty of a job that trains.
+std::string latency_text(const tune::Latency& latency) {
+  if (!latency.known()) return {};
+  std::string text = fmt::format("; a call takes {:.2f} ms", 1e3 * latency.median_s);
+  if (latency.p95_s > 0) text += fmt::format(", 95 of 100 at most {:.2f} ms", 1e3 * latency.p95_s);
+  return text;
+}
+
 std::string outcome(const tune::LeverResult& lever) {
   if (lever.kept) {
-    return "kept: " + lever.why +
+    return "kept: " + lever.why + latency_text(lever.latency) +
            (lever.pays_off_steps > 0 ? fmt::format("; its longer start pays off after {:.0f} steps",
                                                    lever.pays_off_steps)
                                      : "");
@@ -67,7 +75,7 @@ std::string how_fast(const tune::TrialResult& job, const TextOptions& options) {
   if (job.samples_per_step > 0 && job.mean_step_s > 0) {
     text += fmt::format(", {:.4g} samples/s", job.samples_per_step / job.mean_step_s);
   }
-  return text;
+  return text + latency_text(job.latency);
 }
 
 /// By which the levers are ordered; empty where no device was recorded.
@@ -105,10 +113,13 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     if (lever.tried) id_width = std::max(id_width, display_width(lever.lever.id));
   }
   std::string text = row("lever", id_width, "gain", "memory", "parity") + "kept or not, why\n";
-  text += row("as it is", id_width, fmt::format("noise {:.1f} %", 100 * result.noise_ratio),
-              memory_text(result.baseline.peak_memory_bytes), "-");
-  text += how_fast(result.baseline, options) + "\n";
-  text += hanging("", where_time_goes(result.baseline.shares), options);
+  const std::string as_it_is =
+      row("as it is", id_width, fmt::format("noise {:.1f} %", 100 * result.noise_ratio),
+          memory_text(result.baseline.peak_memory_bytes), "-");
+  text += hanging(as_it_is, how_fast(result.baseline, options), options);
+  if (const std::string where = where_time_goes(result.baseline.shares); !where.empty()) {
+    text += hanging("", where, options);
+  }
   for (const tune::LeverResult& lever : result.levers) {
     if (!lever.tried) continue;
     const std::string first =

@@ -131,6 +131,7 @@ class BatchSearch {
     row.tried = true;
     row.cold_s = with->cold_s;
     row.peak_memory_bytes = with->peak_memory_bytes;
+    row.latency = with->latency;
     BatchPoint point{candidate.size, false};
     if (with->ending != Ending::kMeasured) {
       row.why = fmt::format("{}: {}", to_string(with->ending), with->why);

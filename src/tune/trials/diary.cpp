@@ -17,6 +17,7 @@ using Json = nlohmann::json;
 
 // Compiling still in the second half of the steps, and so many times, is not a warm-up.
 constexpr std::size_t kFewestRecompiles = 4;
+constexpr std::size_t kFewestCallsOfTail = 20;
 constexpr std::size_t kLongestWhy = 200;
 
 constexpr std::array<std::string_view, 6> kOutOfMemory = {
@@ -87,6 +88,25 @@ void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
   }
 }
 
+/// Of fewer calls than kFewestCallsOfTail nobody knows what the slowest of them take.
+Latency latency_of(const Json& json) {
+  const auto found = json.find("latencies");
+  if (found == json.end() || !found->is_array()) return {};
+  std::vector<double> seconds;
+  for (const Json& one : *found) {
+    if (one.is_number() && one.get<double>() > 0) seconds.push_back(one.get<double>());
+  }
+  if (seconds.empty()) return {};
+  std::sort(seconds.begin(), seconds.end());
+  Latency latency;
+  latency.calls = static_cast<std::int64_t>(seconds.size());
+  latency.median_s = seconds[(seconds.size() - 1) / 2];
+  if (seconds.size() >= kFewestCallsOfTail) {
+    latency.p95_s = seconds[(95 * seconds.size() + 99) / 100 - 1];  // the nearest rank
+  }
+  return latency;
+}
+
 void read_job(const Json& json, TrialResult& facts) {
   const auto job = json.find("job");
   if (job == json.end() || !job->is_object()) return;
@@ -140,6 +160,7 @@ Diary parse_diary(std::string_view text) {
   facts.used_memory_bytes = amount("used_memory_bytes");
   facts.total_memory_bytes = amount("total_memory_bytes");
   facts.allocator_retries = amount("allocator_retries");
+  facts.latency = latency_of(json);
   read_job(json, facts);
   read_windows(json, diary.windows);
   read_texts(json, "why_not", facts.why_not);

@@ -1,5 +1,6 @@
 #include "tune/trials/diary.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -40,6 +41,22 @@ TEST(Diary, IsReadWhole) {
   EXPECT_EQ(diary.facts.why_not.at("compile"), "no compiler");
   EXPECT_EQ(diary.facts.losses.size(), 2U);
   EXPECT_FALSE(diary.loss_not_finite);
+}
+
+TEST(Diary, OfCallsTheMedianAndTheSlowestAreTold) {
+  std::string calls;
+  for (int i = 100; i >= 1; --i)
+    calls += fmt::format("{}0.0{:02}", calls.empty() ? "" : ", ", i % 100);
+  // 1 to 99 ms, and one that took no time at all, which no call does.
+  const Latency latency = parse_diary("{\"latencies\": [" + calls + "]}").facts.latency;
+  EXPECT_EQ(latency.calls, 99);
+  EXPECT_DOUBLE_EQ(latency.median_s, 0.050);
+  EXPECT_DOUBLE_EQ(latency.p95_s, 0.095);  // 95 % of 99 calls are 94.05: the 95th
+  const Latency few = parse_diary(R"({"latencies": [0.3, "x", 0.1, -1, 0.2]})").facts.latency;
+  EXPECT_EQ(few.calls, 3);
+  EXPECT_DOUBLE_EQ(few.median_s, 0.2);
+  EXPECT_EQ(few.p95_s, 0);
+  EXPECT_FALSE(parse_diary(R"({"latencies": {}})").facts.latency.known());
 }
 
 TEST(Diary, HostileBytesLeaveItAbsent) {

@@ -69,6 +69,10 @@ Json to_json(const TrialResult& result) {
             {"launches", result.shares.launches},
             {"memory", result.shares.memory},
             {"loading", result.shares.loading}}},
+          {"latency",
+           {{"calls", result.latency.calls},
+            {"median_s", result.latency.median_s},
+            {"p95_s", result.latency.p95_s}}},
           {"cold_s", result.cold_s},
           {"wall_s", result.wall_s},
           {"given_up", result.given_up},
@@ -115,6 +119,10 @@ Result<TrialResult> result_from(const Json& json) {
   if (const auto shares = json.find("shares"); shares != json.end() && shares->is_object()) {
     result.shares = {number_at(*shares, "compute"), number_at(*shares, "launches"),
                      number_at(*shares, "memory"), number_at(*shares, "loading")};
+  }
+  if (const auto latency = json.find("latency"); latency != json.end() && latency->is_object()) {
+    result.latency = {integer_at(*latency, "calls"), number_at(*latency, "median_s"),
+                      number_at(*latency, "p95_s")};
   }
   result.cold_s = number_at(json, "cold_s");
   result.wall_s = number_at(json, "wall_s");

@@ -37,6 +37,15 @@ struct StepShares {
   bool known() const { return compute + launches + memory + loading > 0; }
 };
 
+/// How long calls of the model take, of a job that infers.
+struct Latency {
+  std::int64_t calls = 0;  // that were timed; 0: none, and the rest is not known
+  double median_s = 0;
+  double p95_s = 0;  // 95 of 100 take no longer; 0: too few calls to say
+
+  bool known() const { return calls > 0; }
+};
+
 /// One run of the job that is to be made.
 struct TrialRequest {
   std::string label;                // unique in a search
@@ -58,6 +67,7 @@ struct TrialResult {
   double mean_step_s = 0;
   double samples_per_step = 0;  // 0: not known
   StepShares shares;
+  Latency latency;
   double cold_s = 0;  // from the start to the first step
   double wall_s = 0;
   bool given_up = false;  // it was so slow that it was ended early

@@ -17,6 +17,7 @@ _PERIOD_S = 1.0
 _MOST_GRAPHS = 32
 _WINDOW_S = 0.25
 _MOST_WINDOWS = 4000
+_MOST_LATENCIES = 4000
 
 
 class Diary:
@@ -34,6 +35,8 @@ class Diary:
         self._windows: list[list[float]] = []
         self._window_steps = 2  # by the last window: as many as take about _WINDOW_S
         self._window_began: tuple[int, float] | None = None
+        self._latencies: list[float] = []
+        self._gpu_is_idle = False  # a window has ended, and nothing came since
         self._graphs: list[list[int]] = []
         self._last_loss: Any = None
         self._written_at = 0.0
@@ -80,7 +83,7 @@ class Diary:
         began = self._window_began
         if began is not None and self._steps - began[0] < self._window_steps:
             return
-        if not cuda.is_available() or not cuda.is_initialized():
+        if not self._has_gpu():
             return
         cuda.synchronize()
         ended = time.monotonic()
@@ -88,7 +91,30 @@ class Diary:
             took = [self._steps - began[0], ended - began[1]]
             self._windows.append(took)
             self._window_steps = max(1, round(_WINDOW_S * took[0] / max(took[1], 1e-6)))
+            self._gpu_is_idle = True
         self._window_began = (self._steps, ended)
+
+    def call_begins(self) -> float | None:
+        """When a call of the model began, if it is to be timed: on a CPU each one, on a GPU the one
+        behind each window, since others wait for those before them in the GPU's queue."""
+        if self.parity is not None or self._steps < _FIRST_AT_STEP:
+            return None
+        if not self._has_gpu() or self._gpu_is_idle:
+            return time.monotonic()
+        return None
+
+    def call_ended(self, began: float | None) -> None:
+        if began is None:
+            return
+        if self._has_gpu():
+            self._torch.cuda.synchronize()
+            self._gpu_is_idle = False
+            self._window_began = None  # The next window begins behind this call.
+        if len(self._latencies) < _MOST_LATENCIES:
+            self._latencies.append(time.monotonic() - began)
+
+    def _has_gpu(self) -> bool:
+        return bool(self._torch.cuda.is_initialized())
 
     def _count_graphs(self) -> None:
         """How many graphs torch.compile has made, at the steps at which there were more."""
@@ -108,6 +134,7 @@ class Diary:
             "steps": self._steps,
             "backwards": self._backwards_of_steps,
             "windows": self._windows,
+            "latencies": self._latencies,
             "graphs": self._graphs,
             "peak_memory_bytes": self._peak_memory(),
             **self._device_memory(),
@@ -121,9 +148,8 @@ class Diary:
 
     def _peak_memory(self) -> int:
         """Of the GPU's allocator where there is one in use, else of the process."""
-        torch = self._torch
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
-            return int(torch.cuda.max_memory_reserved())
+        if self._has_gpu():
+            return int(self._torch.cuda.max_memory_reserved())
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -132,7 +158,7 @@ class Diary:
         """Of the GPU, whoever takes it: this process's context and libraries are not the
         allocator's, and other processes are not ours."""
         cuda = self._torch.cuda
-        if not cuda.is_available() or not cuda.is_initialized():
+        if not self._has_gpu():
             return {}
         free, total = cuda.mem_get_info()
         self._most_used = max(self._most_used, int(total - free))

@@ -217,9 +217,12 @@ class Job:
             self.around_forward(self._inferred)
 
     def _inferred(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        ours = threading.get_ident() == self._thread
+        began = self._diary.call_begins() if ours else None
         outputs = call(*arguments, **named)
         try:
-            if self.infers and threading.get_ident() == self._thread:
+            self._diary.call_ended(began)
+            if self.infers and ours:
                 given = tensors_of([*arguments, *named.values()])
                 if self._diary.parity is not None:
                     self._diary.parity.inferred(tensors_of(_parts(outputs)))
