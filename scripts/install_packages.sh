@@ -77,6 +77,7 @@ need_check_set() {
 
 # Ubuntu's chromium-browser only fetches a snap, which a container cannot run.
 need_test_set() {
+  need_package libjemalloc2
   local browser
   for browser in chromium chromium-browser google-chrome google-chrome-stable; do
     if command -v "$browser" >/dev/null; then return; fi

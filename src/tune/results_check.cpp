@@ -56,6 +56,7 @@ Status ResultsCheck::measure_baseline() {
       if (!other) return forward_error(other);
       baseline_.other_seeds.push_back(*std::move(other));
     }
+    if (const Status precise = measure_in_float64(); !precise) return precise;
   }
   is_measured_ = true;
   remark_ = why_not_observed(baseline_);
@@ -63,7 +64,25 @@ Status ResultsCheck::measure_baseline() {
     remark_ = baseline_.same.losses == baseline_.same_again.losses
                   ? "two runs of one seed have the same losses"
                   : "two runs of one seed differ in their losses";
+    remark_ += has_reference(baseline_)
+                   ? fmt::format("; its first gradient is {:.2g} % away from that in FP64",
+                                 100 * error_of_job(baseline_))
+                   : "; its first gradient in FP64 is not known";
   }
+  return {};
+}
+
+/// One step, whose gradient others are held against. A model that cannot be run so has none.
+Status ResultsCheck::measure_in_float64() {
+  if (baseline_.same.gradient_sketch.empty()) return {};
+  TrialRequest request;
+  request.label = "losses.float64";
+  request.parity_seed = 0;
+  request.parity_steps = 1;
+  request.in_float64 = true;
+  auto precise = make_(std::move(request));
+  if (!precise) return forward_error(precise);
+  baseline_.reference = *std::move(precise);
   return {};
 }
 

@@ -11,7 +11,8 @@
 namespace unstarve::tune {
 
 /// Runs the job for its losses, and says whether it computes with levers what it does without. The
-/// job as it is runs for that when it is first needed: twice with its own seed, and with others.
+/// job as it is runs for that when it is first needed: twice with its own seed, with others, and a
+/// step in FP64.
 class ResultsCheck {
  public:
   using Make = std::function<Result<TrialResult>(TrialRequest)>;
@@ -26,6 +27,7 @@ class ResultsCheck {
 
  private:
   Status measure_baseline();
+  Status measure_in_float64();
   Result<TrialResult> make(const std::string& label, const std::vector<std::string>& levers,
                            int seed);
 

@@ -10,7 +10,9 @@
 #include "tune/judging/memory.h"
 #include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
+#include "tune/lever_choice.h"
 #include "tune/results_check.h"
+#include "tune/when_fed.h"
 
 namespace unstarve::tune {
 
@@ -18,7 +20,10 @@ namespace {
 
 constexpr double kFirstStepTimes = 10;  // as long as the first step of the job as it is
 constexpr double kFirstStepAtLeastS = 60;
+constexpr double kCompiledWithinS = 300;
 constexpr double kMuchFaster = 1.1;
+constexpr double kFewestParitySteps = 20;
+constexpr double kMostParitySteps = 200;
 
 /// A lever that was faster by itself.
 struct Winner {
@@ -27,10 +32,6 @@ struct Winner {
   TrialResult run;
 };
 
-std::string in_words(const predict::Speedup& speed) {
-  return fmt::format("{:.3f}x [{:.3f}..{:.3f}]", speed.speedup, speed.low, speed.high);
-}
-
 class Search {
  public:
   Search(Trials& trials, const SearchOptions& options, SearchListener& listener)
@@ -38,7 +39,7 @@ class Search {
 
   Result<TuneResult> run() {
     if (const Status based = measure_baseline(); !based) return forward_error(based);
-    choose_levers();
+    choose();
     Status done = screen();
     if (done) done = combine();
     if (done) done = try_uncertain();
@@ -62,11 +63,22 @@ class Search {
   Result<TrialResult> make(TrialRequest request) {
     ++result_.trials;
     if (result_.baseline.cold_s > 0) {
-      request.first_step_within_s =
-          std::max(kFirstStepAtLeastS, kFirstStepTimes * result_.baseline.cold_s);
+      request.first_step_within_s = std::max({request.first_step_within_s, kFirstStepAtLeastS,
+                                              kFirstStepTimes * result_.baseline.cold_s});
+    }
+    if (request.parity_seed >= 0 && request.parity_steps == 0) {
+      request.parity_steps = parity_steps();
     }
     listener_.begins(request, result_.trials);
     return trials_.run(request);
+  }
+
+  double noise() const { return result_.noise_ratio; }
+
+  int parity_steps() const {
+    if (options_.parity_steps > 0) return options_.parity_steps;
+    const double fit = 2 * options_.trial_seconds / result_.baseline.mean_step_s;
+    return static_cast<int>(std::clamp(fit, kFewestParitySteps, kMostParitySteps));
   }
 
   Result<TrialResult> make(const std::string& label, const std::vector<std::string>& levers,
@@ -118,78 +130,17 @@ class Search {
     return measure_when_fed();
   }
 
-  /// What the job gains if its loaders have every batch ready. A job that cannot be run so, or has
-  /// no loader, says nothing about it.
   Status measure_when_fed() {
-    auto fed = make_when_fed("fed", {});
-    if (!fed) return forward_error(fed);
-    if (fed->ending != Ending::kMeasured) return {};
-    result_.when_fed = speedup_between(result_.baseline, *fed, opening_, false);
-    fed_ = *std::move(fed);
+    if (!result_.baseline.loads) return {};
+    auto gain = fed_.measure(result_.baseline, opening_);
+    if (!gain) return forward_error(gain);
+    result_.when_fed = *gain;
     return {};
   }
 
-  Result<TrialResult> make_when_fed(const std::string& label,
-                                    const std::vector<std::string>& levers) {
-    TrialRequest request;
-    request.label = label;
-    request.levers = levers;
-    request.first_batch_again = true;
-    return make(std::move(request));
-  }
-
-  /// Whether a lever that gained nothing would, if the loader kept up.
-  Status judge_when_fed(LeverResult& entry) {
-    const bool held_up = result_.when_fed && result_.when_fed->low > kHeldUpByLoader;
-    if (!held_up || entry.lever.hook.empty() || entry.speedup->high < 1) return {};
-    const std::string label = entry.lever.id + ".fed";
-    auto with = make_when_fed(label, {entry.lever.id});
-    if (!with) return forward_error(with);
-    auto again = make_when_fed(label + ".without", {});
-    if (!again) return forward_error(again);
-    if (with->ending != Ending::kMeasured || again->ending != Ending::kMeasured) return {};
-    entry.speedup_when_fed = speedup_between(fed_, *with, *again, false);
-    fed_ = *std::move(again);
-    if (entry.speedup_when_fed->low > threshold(result_.noise_ratio)) {
-      entry.why +=
-          fmt::format("; {} if the loader kept up: feed the job first (unstarve run --fix)",
-                      in_words(*entry.speedup_when_fed));
-    }
-    return {};
-  }
-
-  bool is_asked_for(const Lever& lever) const {
-    const std::string name = lever.id.substr(0, lever.id.find('='));
-    return options_.only.empty() ||
-           std::any_of(options_.only.begin(), options_.only.end(), [&](const std::string& asked) {
-             return asked == lever.id || asked == name || asked == lever.group;
-           });
-  }
-
-  /// A budget may end before the last one. How the job is fed comes first, since what else gains
-  /// anything is not seen before, and last where feeding it gains little.
-  std::vector<Lever> by_promise(std::vector<Lever> levers) const {
-    const bool held_up = !result_.when_fed || result_.when_fed->high >= kHeldUpByLoader;
-    const auto promise = [&](const Lever& lever) {
-      return promise_of(lever, result_.baseline.shares, held_up);
-    };
-    std::stable_sort(levers.begin(), levers.end(),
-                     [&](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
-    return levers;
-  }
-
-  void choose_levers() {
-    const TrialResult& job = result_.baseline;
-    const TunedJob tuned = {job.device, job.threads, options_.cpus, job.interop_threads};
-    for (Lever& lever : by_promise(levers_for(tuned, options_.arguments))) {
-      if (!is_asked_for(lever)) continue;
-      LeverResult entry;
-      entry.lever = lever;
-      const auto why = job.why_not.find(lever.hook);
-      if (!lever.hook.empty() && why != job.why_not.end()) entry.why = why->second;
-      all_.push_back(lever);
-      result_.levers.push_back(std::move(entry));
-    }
+  void choose() {
+    result_.levers = choose_levers(result_.baseline, result_.when_fed, options_);
+    for (const LeverResult& entry : result_.levers) all_.push_back(entry.lever);
     listener_.has_levers(all_);
     for (const LeverResult& entry : result_.levers) {
       if (!entry.why.empty()) listener_.judged(entry);
@@ -198,13 +149,24 @@ class Search {
 
   Status screen() {
     for (std::size_t i = 0; i < result_.levers.size(); ++i) {
-      if (!result_.levers[i].why.empty()) continue;
-      if (const Status done = screen_one(i); !done) return done;
+      LeverResult& entry = result_.levers[i];
+      if (!entry.why.empty()) continue;
+      if (is_variant_of_slower(entry)) {
+        entry.why = entry.lever.variant_of + " is slower, of which it is a variant";
+      } else if (const Status done = screen_one(i); !done) {
+        return done;
+      }
       listener_.judged(result_.levers[i]);
     }
     std::stable_sort(winners_.begin(), winners_.end(),
                      [](const Winner& a, const Winner& b) { return a.speedup > b.speedup; });
     return {};
+  }
+
+  bool is_variant_of_slower(const LeverResult& entry) const {
+    return std::any_of(result_.levers.begin(), result_.levers.end(), [&](const LeverResult& one) {
+      return one.lever.id == entry.lever.variant_of && one.speedup && one.speedup->high < 1;
+    });
   }
 
   Status screen_one(std::size_t index) {
@@ -216,6 +178,7 @@ class Search {
     // A step of a larger batch takes longer, and is not slower for it.
     const bool changes = entry.lever.numerics == Numerics::kTrajectory;
     request.baseline_step_s = changes ? 0 : result_.baseline.mean_step_s;
+    if (entry.lever.group == kCompilers) request.first_step_within_s = kCompiledWithinS;
     auto with = make(std::move(request));
     if (!with) return forward_error(with);
     entry.tried = true;
@@ -227,10 +190,15 @@ class Search {
       entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;
       return {};
     }
+    if (!opening_is_old_ && !changes && is_slower_beyond_doubt(opening_, *with, noise())) {
+      opening_is_old_ = true;
+      return judge(entry, *with, opening_, opening_);
+    }
     auto again = make_measured(id + ".without", {}, true);
     if (!again) return forward_error(again);
     const Status judged = judge(entry, *with, opening_, *again);
     opening_ = *std::move(again);
+    opening_is_old_ = false;
     if (judged && entry.why.empty()) {
       winners_.push_back({index, entry.speedup->speedup, *std::move(with)});
       entry.why = "faster by itself";
@@ -248,6 +216,7 @@ class Search {
       return {};
     }
     entry.why = too_much_memory(before, with);
+    if (entry.why.empty()) entry.why = skipped_steps(before, with);
     if (!entry.why.empty()) return {};
     if (!changes) entry.why = less_work(before, with, entry.lever.passes_ratio);
     if (!entry.why.empty()) {
@@ -265,7 +234,7 @@ class Search {
       entry.why = with.given_up ? "slower; it was ended early" : "slower";
     } else if (entry.speedup->low <= needed) {
       entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
-      return judge_when_fed(entry);
+      return fed_.judge(entry, result_.noise_ratio);
     } else if (changes) {
       entry.proposed = true;
       entry.why = "changes the training: proposed, never accepted";
@@ -323,11 +292,11 @@ class Search {
                                          [i](const Winner& one) { return one.index == i; });
       const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
                                !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
-      if (is_winner || !may_be_kept || !entry.speedup || entry.speedup->high <= 1) continue;
+      if (is_winner || !may_be_kept || most_gained(entry) <= 1) continue;
       uncertain.push_back(i);
     }
     std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
-      return result_.levers[a].speedup->high > result_.levers[b].speedup->high;
+      return most_gained(result_.levers[a]) > most_gained(result_.levers[b]);
     });
     for (const std::size_t index : uncertain) {
       LeverResult& entry = result_.levers[index];
@@ -338,8 +307,29 @@ class Search {
     return {};
   }
 
+  /// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.
+  Result<TrialResult> make_again(const std::string& label, const std::vector<std::size_t>& kept,
+                                 const TrialResult& other) {
+    if (!kept_is_old_ && is_beyond_doubt(with_kept_, other, noise())) {
+      kept_is_old_ = true;
+      return with_kept_;
+    }
+    kept_is_old_ = false;
+    return make_measured(label, ids(kept), true);
+  }
+
+  /// By itself, as it was measured; of one that was too small to be tried, now that a step is
+  /// shorter.
+  double most_gained(const LeverResult& entry) const {
+    if (entry.speedup) return entry.speedup->high;
+    if (!entry.too_small) return 1;
+    const double now = speedup_of_saving((1 - 1 / *entry.at_most) * result_.best->speedup);
+    return now > kWorthChanging ? now : 1;
+  }
+
   Status add_one(std::size_t index, const std::string& by_itself) {
     LeverResult& entry = result_.levers[index];
+    entry.tried = true;
     std::vector<std::size_t> more = kept_;
     more.push_back(index);
     const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
@@ -350,7 +340,7 @@ class Search {
                               to_string(with->ending), with->why);
       return {};
     }
-    auto again = make_measured(label + ".without", ids(kept_), true);
+    auto again = make_again(label + ".without", kept_, *with);
     if (!again) return forward_error(again);
     const predict::Speedup on_top = speedup_between(with_kept_, *with, *again, false);
     if (on_top.low <= threshold(result_.noise_ratio)) {
@@ -382,7 +372,7 @@ class Search {
       const std::string label = fmt::format("left_out.{}", result_.levers[index].lever.id);
       auto without = make_measured(label, ids(fewer), false);
       if (!without) return forward_error(without);
-      auto again = make_measured(label + ".with", ids(kept_), true);
+      auto again = make_again(label + ".with", kept_, *without);
       if (!again) return forward_error(again);
       const predict::Speedup gone = speedup_between(with_kept_, *without, *again, false);
       if (1 / gone.high > 1) {
@@ -425,7 +415,7 @@ class Search {
     for (const Argument& argument : options_.arguments) {
       Lever named;
       named.id = argument.name;
-      if (argument.name != kBatchArgument || !is_asked_for(named)) continue;
+      if (argument.name != kBatchArgument || !is_asked_for(named, options_)) continue;
       const std::size_t first = result_.levers.size();
       BatchRequest request;
       request.argument = as_kept(argument);
@@ -479,10 +469,12 @@ class Search {
   std::vector<Lever> all_;
   std::vector<Winner> winners_;
   std::vector<std::size_t> kept_;
-  TrialResult fed_;                 // the last run as it is whose loaders had all batches
   std::vector<double> as_it_is_s_;  // mean steps of the job's runs as it is, in their order
   TrialResult opening_;             // the last run of the job as it is
+  bool opening_is_old_ = false;     // a run without that one behind it was judged by it
+  bool kept_is_old_ = false;        // likewise of with_kept_
   TrialResult with_kept_;           // the last run with what is kept
+  WhenFed fed_{[this](TrialRequest request) { return make(std::move(request)); }};
   ResultsCheck results_check_{[this](TrialRequest request) { return make(std::move(request)); }};
 };
 

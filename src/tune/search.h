@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct SearchOptions {
   std::vector<Argument> arguments;
   std::vector<std::string> only;  // names of levers ("threads"), groups or ids; empty: all
   std::int64_t cpus = 1;
+  std::map<std::string, std::string> allocators = {};  // of the host's memory: names and files
+  std::vector<std::string> allowed = {};  // levers that are tried only if somebody allows it
+  double trial_seconds = 8;
+  int parity_steps = 0;  // whose losses are compared; 0: as many as two trials take, 20 to 200
 };
 
 /// Told what a search does; called from one thread.

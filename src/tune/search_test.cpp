@@ -91,8 +91,76 @@ TEST(Search, WhatMayGainMostIsTriedFirst) {
     return first == job.made.end() ? std::string() : *first;
   };
   EXPECT_EQ(first_of({}), "bf16_autocast") << "in the catalogue's order";
-  EXPECT_EQ(first_of({.compute = 0.9, .launches = 0.1}), "bf16_autocast");
+  EXPECT_EQ(first_of({.compute = 0.9, .launches = 0.1, .float_products = 0.8, .products = 0.8}),
+            "bf16_autocast");
   EXPECT_EQ(first_of({.compute = 0.2, .launches = 0.7}), "fused_optimizer");
+  EXPECT_EQ(first_of({.optimizer = 0.6, .products = 0.3}), "fused_optimizer") << "on a CPU";
+}
+
+/// A job on a CPU that spends such shares of a step.
+PlantedJob with_shares(StepShares shares) {
+  PlantedJob job;
+  job.finish = [shares](const std::vector<std::string>&, TrialResult& result) {
+    result.shares = shares;
+  };
+  return job;
+}
+
+TEST(Search, WhatEasesTooLittleIsNotTried) {
+  PlantedJob job = with_shares({.optimizer = 0.01, .products = 0.9});
+  const TuneResult result = found(job, {"fused_optimizer", "bf16_autocast"});
+  const LeverResult& fused = of(result, "fused_optimizer");
+  EXPECT_FALSE(fused.tried);
+  EXPECT_EQ(fused.why, "at most 1.010x: the optimizer's step takes 1.0 % of a step");
+  EXPECT_NEAR(*of(result, "bf16_autocast").at_most, 1 / (1 - 0.9 - 0.045), 1e-6);
+}
+
+TEST(Search, WhatEasesEnoughOfAShorterStepIsTried) {
+  PlantedJob job = with_shares({.optimizer = 0.015, .products = 0.9});
+  job.factor["bf16_autocast"] = 0.1;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const bool both = levers.size() == 2;
+    return both ? 0.86 : 1;  // a seventh of a step that is a tenth as long
+  };
+  const TuneResult result = found(job, {"fused_optimizer", "bf16_autocast"});
+  EXPECT_EQ(result.kept, (std::vector<std::string>{"bf16_autocast", "fused_optimizer"}));
+}
+
+TEST(Search, AVariantOfWhatIsSlowerIsNotTried) {
+  PlantedJob job;
+  job.plant["compile_regions"] = [](TrialResult&) { ADD_FAILURE(); };
+  job.factor["compile"] = 1.3;
+  job.compiles = true;
+  const TuneResult result = found(job, {"compile"});
+  EXPECT_EQ(of(result, "compile_regions").why, "compile is slower, of which it is a variant");
+}
+
+TEST(Search, WhatIsClearlySlowerTakesOneRun) {
+  PlantedJob job;
+  job.factor["threads=1"] = 2;
+  job.factor["threads=2"] = 2;
+  found(job, {"threads"});
+  const auto ran = [&job](const char* label) {
+    return std::find(job.made.begin(), job.made.end(), label) != job.made.end();
+  };
+  EXPECT_FALSE(ran("threads=1.without"));
+  EXPECT_TRUE(ran("threads=2.without")) << "the job as it is has not run for a while";
+}
+
+TEST(Search, WhatIsNotHereIsNotTried) {
+  PlantedJob job;
+  const TuneResult result = found(job, {"tcmalloc"});
+  EXPECT_FALSE(of(result, "tcmalloc").tried);
+  EXPECT_NE(of(result, "tcmalloc").why.find("libtcmalloc-minimal4"), std::string::npos);
+}
+
+TEST(Search, StepsThatAScalerLeavesOutAreNoGain) {
+  PlantedJob job;
+  job.factor["channels_last"] = 0.5;
+  job.plant["channels_last"] = [](TrialResult& result) { result.skipped_ratio = 0.3; };
+  const TuneResult result = found(job, {"channels_last"});
+  EXPECT_TRUE(result.kept.empty());
+  EXPECT_NE(of(result, "channels_last").why.find("30 % of the steps"), std::string::npos);
 }
 
 TEST(Search, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "host/effective_cpus.h"
+#include "tune/levers/allocators.h"
 #include "tune/trials/job_trials.h"
 #include "tune/trials/journal.h"
 
@@ -18,7 +19,7 @@ Result<Journal> open_journal(const TuneOptions& options) {
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + options.folder);
   return Journal::create(options.folder,
                          {options.command, options.arguments, options.only, options.trial_seconds,
-                          options.parity_steps, options.gpu});
+                          options.parity_steps, options.gpu, options.allowed});
 }
 
 /// Passes on what a search says, and tells the trials which levers there are.
@@ -66,6 +67,10 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
     asked.arguments.push_back(*std::move(read));
   }
   asked.only = journal->head().only;
+  asked.allowed = journal->head().allowed;
+  asked.allocators = find_allocators();
+  asked.trial_seconds = journal->head().trial_seconds;
+  asked.parity_steps = journal->head().parity_steps;
   const host::HostFiles files;
   if (const auto cpus = host::effective_cpus(files)) asked.cpus = cpus->count;
   JobTrials trials(parts, {options.folder, options.budget_s, options.emulation, options.on_tick},

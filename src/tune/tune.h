@@ -17,11 +17,12 @@ struct TuneOptions {
   std::vector<std::string> command;    // with `resume`: what the journal says
   std::vector<std::string> arguments;  // NAME=--OPTION
   std::vector<std::string> only;       // levers by name; empty: all
+  std::vector<std::string> allowed;    // levers that fetch code
   std::string folder;                  // for the trials and their journal
   bool resume = false;                 // the folder has a journal: go on with that search
   double budget_s = 600;
   double trial_seconds = 8;  // of each after its first step
-  int parity_steps = 20;     // whose losses are recorded
+  int parity_steps = 0;      // whose losses are recorded; 0: as many as two trials take
   trial::Emulation* emulation = nullptr;
   std::string gpu;  // what that emulates, for a search that goes on
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;

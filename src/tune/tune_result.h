@@ -18,6 +18,9 @@ struct LeverResult {
   bool tried = false;
   bool kept = false;
   bool proposed = false;  // faster, but it changes the training
+  // Foretold by what a step's time goes to: all of what the lever eases is saved.
+  std::optional<double> at_most;
+  bool too_small = false;  // that is not worth a trial, unless a step gets much shorter
   std::optional<predict::Speedup> speedup;
   // With batches that are there already, where loading holds the job up and the lever gains
   // nothing.

@@ -156,15 +156,19 @@ void add_tune_command(CommandLine& line, CommandContext& context) {
       .shows_default();
   command
       .option("--parity-steps", asked.parity_steps,
-              "steps whose losses are compared, in runs of their own")
-      .between(5, kMostParitySteps)
-      .shows_default();
+              "steps whose losses are compared, in runs of their own (default: as many as two "
+              "trials take, 20 to 200)")
+      .between(5, kMostParitySteps);
   command.option("--arg", asked.arguments,
                  "NAME=--OPTION of the script that is a lever too: workers=--workers, "
                  "batch=--batch-size, accumulation=--accumulate; may be given for several");
   command
       .option("--only", asked.only,
               "try these levers, or groups of them, alone, with commas between")
+      .separated_by_commas();
+  command
+      .option("--allow", asked.allowed,
+              "also try levers that download code which runs in the job: hub_kernels")
       .separated_by_commas();
   command.option("--out", asked.folder, "folder for the trials (default: runs/TIME_NAME)");
   command.option("--resume", options->resume, "go on with the search in this folder");

@@ -26,6 +26,18 @@ Json latency_json(const tune::Latency& latency) {
           {"p95_us", latency.p95_s > 0 ? Json(1e6 * latency.p95_s) : absent("not_observed")}};
 }
 
+Json shares_json(const tune::StepShares& shares) {
+  return shares.known() ? tune::to_json(shares) : absent("not_observed");
+}
+
+/// What was foretold, beside what was measured: whether the gain's lower end keeps below it.
+Json predicted_json(const tune::LeverResult& lever) {
+  if (!lever.at_most) return absent("not_observed");
+  return {{"at_most", *lever.at_most},
+          {"held",
+           lever.speedup ? Json(lever.speedup->low <= *lever.at_most) : absent("not_observed")}};
+}
+
 Json lever_json(const tune::LeverResult& lever) {
   return {{"id", lever.lever.id},
           {"what", lever.lever.what},
@@ -33,6 +45,7 @@ Json lever_json(const tune::LeverResult& lever) {
           {"kept", lever.kept},
           {"proposed", lever.proposed},
           {"speedup", speed_json(lever.speedup)},
+          {"predicted", predicted_json(lever)},
           {"speedup_when_fed", speed_json(lever.speedup_when_fed)},
           {"parity", tune::to_string(lever.parity)},
           {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
@@ -69,6 +82,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                                                                      : absent("not_observed")},
                        {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
                        {"latency", latency_json(job.latency)},
+                       {"shares", shares_json(job.shares)},
                        {"device", job.device}}},
                      {"unfinished", result.unfinished},
                      {"losses", result.losses_remark},

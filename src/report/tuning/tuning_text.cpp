@@ -1,6 +1,7 @@
 #include "report/tuning/tuning_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kNoisy = 0.1;
 constexpr int kGainWidth = 22;
-constexpr int kMemoryWidth = 9;
+constexpr int kForetoldWidth = 7;
+constexpr int kMemoryWidth = 10;
 constexpr int kParityWidth = 12;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
@@ -52,10 +54,24 @@ std::string outcome(const tune::LeverResult& lever) {
   return lever.tried ? lever.why : "not tried: " + lever.why;
 }
 
-std::string row(const std::string& id, int id_width, const std::string& gain,
-                const std::string& memory, const std::string& parity) {
-  return "  " + pad_right(id, id_width) + "  " + pad_right(gain, kGainWidth) +
-         pad_left(memory, kMemoryWidth) + "  " + pad_right(parity, kParityWidth) + "  ";
+/// What its gain was foretold to be at most; gains beyond ten times are not told apart.
+std::string foretold_text(const tune::LeverResult& lever) {
+  constexpr double kMany = 10;
+  if (!lever.at_most || lever.too_small) return {};
+  return *lever.at_most > kMany ? "any" : fmt::format("{:.2f}x", *lever.at_most);
+}
+
+struct Cells {
+  std::string gain;
+  std::string foretold;
+  std::string memory;
+  std::string parity;
+};
+
+std::string row(const std::string& id, int id_width, const Cells& cells) {
+  return "  " + pad_right(id, id_width) + "  " + pad_right(cells.gain, kGainWidth) +
+         pad_left(cells.foretold, kForetoldWidth) + pad_left(cells.memory, kMemoryWidth) + "  " +
+         pad_right(cells.parity, kParityWidth) + "  ";
 }
 
 std::string proposals(const tune::TuneResult& result, const TextOptions& options) {
@@ -78,18 +94,27 @@ std::string how_fast(const tune::TrialResult& job, const TextOptions& options) {
   return text + latency_text(job.latency);
 }
 
-/// By which the levers are ordered; empty where no device was recorded.
+/// By which the levers are ordered; empty where nobody saw it.
 std::string where_time_goes(const tune::StepShares& shares) {
-  if (shares.compute <= 0) return {};
-  std::string text = fmt::format("The device computes {:.0f} % of that", 100 * shares.compute);
-  const auto add = [&text](double share, const char* what) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](double share, const char* what) {
     constexpr double kWorthNaming = 0.01;
-    if (share >= kWorthNaming) text += fmt::format(", and idles {:.0f} % {}", 100 * share, what);
+    if (share >= kWorthNaming) parts.push_back(fmt::format("{:.0f} % {}", 100 * share, what));
   };
-  add(shares.launches, "because the host launches too late");
-  add(shares.memory, "for calls about its memory");
-  add(shares.loading, "for the loader");
-  return text + ": what may gain most was tried first.";
+  if (shares.of_gpu()) {
+    add(shares.compute, "the GPU computes");
+    add(shares.launches, "it idles because the host launches too late");
+    add(shares.memory, "for calls about its memory");
+    add(shares.copies, "for copies");
+    add(shares.loading, "for the loader");
+  } else if (shares.of_cpu()) {
+    add(shares.products, "products of matrices");
+    add(shares.optimizer, "the optimizer");
+    add(shares.zeroing, "zero_grad()");
+    add(shares.loading, "waiting for the loader");
+  }
+  if (parts.empty()) return {};
+  return fmt::format("Of that: {}. What may gain most was tried first.", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -112,19 +137,20 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   for (const tune::LeverResult& lever : result.levers) {
     if (lever.tried) id_width = std::max(id_width, display_width(lever.lever.id));
   }
-  std::string text = row("lever", id_width, "gain", "memory", "parity") + "kept or not, why\n";
-  const std::string as_it_is =
-      row("as it is", id_width, fmt::format("noise {:.1f} %", 100 * result.noise_ratio),
-          memory_text(result.baseline.peak_memory_bytes), "-");
+  std::string text =
+      row("lever", id_width, {"gain", "at most", "memory", "parity"}) + "kept or not, why\n";
+  const std::string as_it_is = row("as it is", id_width,
+                                   {fmt::format("noise {:.1f} %", 100 * result.noise_ratio), "",
+                                    memory_text(result.baseline.peak_memory_bytes), "-"});
   text += hanging(as_it_is, how_fast(result.baseline, options), options);
   if (const std::string where = where_time_goes(result.baseline.shares); !where.empty()) {
     text += hanging("", where, options);
   }
   for (const tune::LeverResult& lever : result.levers) {
     if (!lever.tried) continue;
-    const std::string first =
-        row(printable(lever.lever.id, options), id_width, speed_text(lever.speedup),
-            memory_text(lever.peak_memory_bytes), parity_text(lever));
+    const std::string first = row(printable(lever.lever.id, options), id_width,
+                                  {speed_text(lever.speedup), foretold_text(lever),
+                                   memory_text(lever.peak_memory_bytes), parity_text(lever)});
     text += hanging(first, printable(outcome(lever), options), options);
   }
   for (const tune::LeverResult& lever : result.levers) {

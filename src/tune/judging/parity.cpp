@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"ok", "failed", "not_observed", "not_needed"};
 constexpr std::size_t kWindow = 5;
+constexpr std::size_t kMostWindows = 8;
+constexpr double kDeviations = 3;
+// As torch's own comparison of compiled models has it for 16 bits (benchmarks/dynamo, same()).
+constexpr double kTimesOwnError = 3;
+constexpr double kAnotherGradient = 0.5;
 
 /// How far the first losses, and norms of gradients, may be off.
 struct Tolerance {
@@ -42,29 +47,93 @@ double early_difference(const std::vector<double>& ours, const std::vector<doubl
   return size > 0 ? largest / size : HUGE_VAL;
 }
 
-double mean_in(const std::vector<double>& values, std::size_t from) {
+/// Losses are compared as means of so many neighbours, at most kMostWindows of them.
+std::size_t window_of(std::size_t losses) { return std::max(kWindow, losses / kMostWindows); }
+
+double mean_in(const std::vector<double>& values, std::size_t from, std::size_t window) {
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return std::accumulate(begin, begin + kWindow, 0.0) / static_cast<double>(kWindow);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(window), 0.0) /
+         static_cast<double>(window);
 }
 
-/// Where the candidate's mean of five losses leaves what the seeds reach; empty: nowhere.
+/// What the seeds reach in one window.
+struct Spread {
+  std::size_t from = 0;  // its first loss
+  double mean = 0;
+  double variance = 0;
+  std::size_t seeds = 0;
+};
+
+std::vector<Spread> spreads_of(const ParityBaseline& baseline, std::size_t window) {
+  std::vector<Spread> spreads;
+  const std::vector<double>& same = baseline.same.losses;
+  for (std::size_t from = 0; from + window <= same.size(); from += window) {
+    std::vector<double> means = {mean_in(same, from, window)};
+    for (const TrialResult& seed : baseline.other_seeds) {
+      if (from + window <= seed.losses.size()) means.push_back(mean_in(seed.losses, from, window));
+    }
+    Spread spread{from, mean_in(means, 0, means.size()), 0, means.size()};
+    for (const double mean : means) spread.variance += (mean - spread.mean) * (mean - spread.mean);
+    if (means.size() > 1) spread.variance /= static_cast<double>(means.size() - 1);
+    spreads.push_back(spread);
+  }
+  return spreads;
+}
+
+/// Where the candidate's mean of some losses leaves what another seed may reach; empty: nowhere.
+/// Three seeds alone tell little of how far a fourth lies from them (one of four lies beyond them
+/// by more than half of what they span), so that all windows together say it.
 std::string leaves_band(const ParityBaseline& baseline, const TrialResult& candidate,
                         double tolerance) {
-  for (std::size_t from = 0; from + kWindow <= candidate.losses.size(); from += kWindow) {
-    std::vector<double> means = {mean_in(baseline.same.losses, from)};
-    for (const TrialResult& seed : baseline.other_seeds) {
-      if (from + kWindow <= seed.losses.size()) means.push_back(mean_in(seed.losses, from));
-    }
-    const auto [low, high] = std::minmax_element(means.begin(), means.end());
-    const double beside = std::max((*high - *low) / 2, tolerance * std::abs(means.front()));
-    const double mean = mean_in(candidate.losses, from);
-    if (mean < *low - beside || mean > *high + beside) {
+  const std::size_t window = window_of(baseline.same.losses.size());
+  const std::vector<Spread> spreads = spreads_of(baseline, window);
+  double pooled = 0;
+  for (const Spread& one : spreads) pooled += one.variance / static_cast<double>(spreads.size());
+  for (const Spread& one : spreads) {
+    if (one.from + window > candidate.losses.size()) break;
+    const double deviation = std::sqrt(std::max(pooled, one.variance));
+    const double beside =
+        std::max(kDeviations * deviation * std::sqrt(1 + 1 / static_cast<double>(one.seeds)),
+                 tolerance * std::abs(one.mean));
+    const double mean = mean_in(candidate.losses, one.from, window);
+    if (std::abs(mean - one.mean) > beside) {
       return fmt::format(
-          "the loss of steps {} to {} is {:.4g}; of other seeds it is {:.4g} to {:.4g}", from + 1,
-          from + kWindow, mean, *low, *high);
+          "the loss of steps {} to {} is {:.4g}; by other seeds it may be {:.4g} to {:.4g}",
+          one.from + 1, one.from + window, mean, one.mean - beside, one.mean + beside);
     }
   }
   return {};
+}
+
+double distance(const std::vector<double>& ours, const std::vector<double>& theirs) {
+  double squares = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    squares += (ours[i] - theirs[i]) * (ours[i] - theirs[i]);
+    size += theirs[i] * theirs[i];
+  }
+  return squares == 0 ? 0 : std::sqrt(squares / size);
+}
+
+/// How far the first gradient is from that in FP64, or from the job's own where FP64 cannot be had
+/// or draws other random numbers; empty: it may be what rounding does to it.
+std::string leaves_first_gradient(const ParityBaseline& baseline, const TrialResult& candidate,
+                                  double allowed) {
+  const std::vector<double>& same = baseline.same.gradient_sketch;
+  if (same.empty() || !all_finite(same)) return {};
+  const std::vector<double>& ours = candidate.gradient_sketch;
+  if (ours.size() != same.size() || !all_finite(ours)) return "its first gradient was not seen";
+  const bool precise = has_reference(baseline);
+  const std::vector<double>& reference =
+      precise ? baseline.reference->gradient_sketch : baseline.same.gradient_sketch;
+  double own = precise ? distance(same, reference) : 0;
+  if (baseline.same_again.gradient_sketch.size() == same.size()) {
+    own = std::max(own, distance(baseline.same_again.gradient_sketch, same));
+  }
+  const double away = distance(ours, reference);
+  if (away <= allowed + kTimesOwnError * own) return {};
+  return fmt::format("the first gradient is {:.2g} % away from that {}; the job's own is {:.2g} %",
+                     100 * away, precise ? "in FP64" : "of the job as it is", 100 * own);
 }
 
 /// What the first steps compute, one by one; empty: the same.
@@ -82,10 +151,22 @@ std::string differs_early(const ParityBaseline& baseline, const TrialResult& can
   if (candidate.gradient_norms.empty() || gradient > std::max(allowed.gradient, 2 * drift)) {
     return fmt::format("the first gradients differ by {:.2g} % in length", 100 * gradient);
   }
-  return {};
+  return leaves_first_gradient(baseline, candidate, allowed.gradient);
 }
 
 }  // namespace
+
+bool has_reference(const ParityBaseline& baseline) {
+  if (!baseline.reference || baseline.reference->ending != Ending::kMeasured) return false;
+  const std::vector<double>& precise = baseline.reference->gradient_sketch;
+  const std::vector<double>& same = baseline.same.gradient_sketch;
+  return !precise.empty() && precise.size() == same.size() && all_finite(precise) &&
+         distance(same, precise) < kAnotherGradient;
+}
+
+double error_of_job(const ParityBaseline& baseline) {
+  return distance(baseline.same.gradient_sketch, baseline.reference->gradient_sketch);
+}
 
 std::string_view to_string(Parity parity) { return kNames[static_cast<std::size_t>(parity)]; }
 

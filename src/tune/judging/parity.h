@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct ParityBaseline {
   TrialResult same;
   TrialResult same_again;
   std::vector<TrialResult> other_seeds;
+  std::optional<TrialResult> reference = {};  // its first step in FP64
 };
 
 struct ParityVerdict {
@@ -29,9 +31,15 @@ struct ParityVerdict {
 
 /// `candidate`: the job with the lever and its own seed. The first losses and norms of gradients
 /// are compared one by one, within what rounding explains and what two runs of the same seed differ
-/// by; all of them as means of five, which stay in the band of the seeds.
+/// by; the first gradient as a whole with that in FP64, where that is known; all losses as means of
+/// five and more, which stay in the band of the seeds.
 ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& candidate,
                            Numerics numerics);
+
+/// Whether the first gradient in FP64 is known, and is the same but for rounding.
+bool has_reference(const ParityBaseline& baseline);
+/// How far the job's own first gradient is from that: a share of its length. Needs the reference.
+double error_of_job(const ParityBaseline& baseline);
 
 /// Why the baseline tells nothing; empty where it does.
 std::string why_not_observed(const ParityBaseline& baseline);

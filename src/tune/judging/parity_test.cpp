@@ -89,5 +89,63 @@ TEST(Parity, OtherDrawsStayInTheBand) {
   EXPECT_EQ(judge_parity(seeds(), recorded(0.3), Numerics::kRedrawn).parity, Parity::kFailed);
 }
 
+TrialResult with_gradient(TrialResult result, std::vector<double> sketch) {
+  result.gradient_sketch = std::move(sketch);
+  return result;
+}
+
+TEST(Parity, AGradientOfTheSameLengthInAnotherDirectionFails) {
+  ParityBaseline baseline = seeds();
+  baseline.same.gradient_sketch = {3, 4, 0};
+  const auto judged = [&](std::vector<double> sketch) {
+    return judge_parity(baseline, with_gradient(recorded(0), std::move(sketch)),
+                        Numerics::kRounding);
+  };
+  EXPECT_EQ(judged({3, 4, 0.2}).parity, Parity::kOk);
+  const ParityVerdict turned = judged({4, 3, 0});
+  EXPECT_EQ(turned.parity, Parity::kFailed);
+  EXPECT_NE(turned.why.find("of the job as it is"), std::string::npos);
+  EXPECT_EQ(judged({}).parity, Parity::kFailed) << "it was not seen";
+  EXPECT_EQ(judged({3, std::nan(""), 0}).parity, Parity::kFailed);
+}
+
+TEST(Parity, AJobThatRoundsItselfAllowsThreeTimesThatBesideFP64) {
+  ParityBaseline baseline = seeds();
+  baseline.reference = with_gradient(recorded(0), {3, 4, 0});
+  const TrialResult candidate = with_gradient(recorded(0), {3, 4, 1});  // 20 % away
+  baseline.same.gradient_sketch = {3, 4, 0.05};                         // 1 %: 13 % are allowed
+  EXPECT_EQ(judge_parity(baseline, candidate, Numerics::kRounding).parity, Parity::kFailed);
+  baseline.same.gradient_sketch = {3, 4, 0.4};  // 8 %: 34 % are
+  EXPECT_EQ(judge_parity(baseline, candidate, Numerics::kRounding).parity, Parity::kOk);
+}
+
+TEST(Parity, AnFP64ThatDrawsOtherNumbersIsNoReference) {
+  ParityBaseline baseline = seeds();
+  baseline.same.gradient_sketch = {3, 4, 0};
+  baseline.reference = with_gradient(recorded(0), {-4, 1, 3});
+  EXPECT_FALSE(has_reference(baseline));
+  EXPECT_EQ(
+      judge_parity(baseline, with_gradient(recorded(0), {3, 4, 0.1}), Numerics::kRounding).parity,
+      Parity::kOk);
+}
+
+TEST(Parity, ManyLossesAreComparedInEightWindows) {
+  const auto longer = [](double shift) {
+    TrialResult result;
+    for (int i = 0; i < 200; ++i) {
+      result.losses.push_back(2.0 - 0.003 * i + shift * (i % 7 - 3));
+      result.gradient_norms.push_back(1);
+      result.rows.push_back(8);
+    }
+    return result;
+  };
+  const ParityBaseline baseline = {longer(0), longer(0), {longer(0.05), longer(-0.05)}};
+  TrialResult late = longer(0);
+  for (std::size_t i = 150; i < 200; ++i) late.losses[i] += 0.3;
+  const ParityVerdict verdict = judge_parity(baseline, late, Numerics::kRounding);
+  EXPECT_EQ(verdict.parity, Parity::kFailed);
+  EXPECT_NE(verdict.why.find("steps 151 to 175"), std::string::npos) << verdict.why;
+}
+
 }  // namespace
 }  // namespace unstarve::tune

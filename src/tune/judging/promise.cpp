@@ -1,21 +1,85 @@
 #include "tune/judging/promise.h"
 
+#include <algorithm>
+
 namespace unstarve::tune {
 
 namespace {
 
 constexpr double kUnknown = 0.5;
+constexpr double kHalf = 0.5;  // of the bytes, where a number has half as many
+
+double saved_on_gpu(Eases eases, const StepShares& shares) {
+  const double others = std::max(0.0, shares.compute - shares.products);
+  switch (eases) {
+    case Eases::kProducts: return shares.float_products;
+    case Eases::kPrecision: return std::min(shares.compute, shares.float_products + kHalf * others);
+    case Eases::kFusion: return others + shares.launches;
+    case Eases::kOptimizer: return others + shares.launches;
+    case Eases::kLaunches:
+    case Eases::kZeroing: return shares.launches;
+    case Eases::kMemory: return shares.memory;
+    case Eases::kCopies: return shares.copies;
+    default: return shares.compute;
+  }
+}
+
+double saved_on_cpu(Eases eases, const StepShares& shares) {
+  const double others =
+      std::max(0.0, 1 - shares.products - shares.optimizer - shares.zeroing - shares.loading);
+  switch (eases) {
+    case Eases::kProducts:
+    case Eases::kCompute: return shares.products;
+    case Eases::kPrecision: return shares.products + kHalf * others;
+    case Eases::kFusion: return others;
+    case Eases::kOptimizer: return shares.optimizer;
+    case Eases::kZeroing: return shares.zeroing;
+    case Eases::kHostMemory: return shares.system;
+    default: return 1;
+  }
+}
 
 }  // namespace
 
-double promise_of(const Lever& lever, const StepShares& shares, bool held_up_by_loader) {
-  switch (lever.eases) {
-    case Eases::kCompute: return shares.known() ? shares.compute : kUnknown;
-    case Eases::kLaunches: return shares.known() ? shares.launches : kUnknown;
-    case Eases::kMemory: return shares.known() ? shares.memory : kUnknown;
-    case Eases::kLoading: break;
+std::optional<double> most_saved(const Lever& lever, const StepShares& shares) {
+  if (lever.eases == Eases::kLoading) {
+    if (!shares.known()) return std::nullopt;
+    return shares.loading;
   }
-  return held_up_by_loader ? 1 : 0;
+  if (lever.eases == Eases::kThreads) return lever.most_saved;
+  const bool on_cpu = lever.eases == Eases::kHostMemory || !shares.of_gpu();
+  if (on_cpu && !shares.of_cpu()) return std::nullopt;
+  const double saved =
+      on_cpu ? saved_on_cpu(lever.eases, shares) : saved_on_gpu(lever.eases, shares);
+  return std::clamp(saved, 0.0, 1.0);
+}
+
+double promise_of(const Lever& lever, const StepShares& shares, bool held_up_by_loader) {
+  if (lever.eases == Eases::kLoading) return held_up_by_loader ? 2 : -1;
+  return most_saved(lever, shares).value_or(kUnknown);
+}
+
+double speedup_of_saving(double share) {
+  constexpr double kLeft = 0.01;  // of a step, whatever is saved
+  return 1 / std::max(kLeft, 1 - share);
+}
+
+std::string eased(const Lever& lever) {
+  switch (lever.eases) {
+    case Eases::kCompute: return "what the device computes";
+    case Eases::kProducts: return "products in float32";
+    case Eases::kPrecision: return "products in float32 and what moves between them";
+    case Eases::kFusion: return "what is no product of matrices";
+    case Eases::kLaunches: return "waiting for the host's launches";
+    case Eases::kOptimizer: return "the optimizer's step";
+    case Eases::kZeroing: return "zero_grad()";
+    case Eases::kMemory: return "calls for memory of the device";
+    case Eases::kHostMemory: return "the system's part of the CPU time";
+    case Eases::kCopies: return "copies to the device";
+    case Eases::kThreads: return "what runs on the CPUs";
+    case Eases::kLoading: return "waiting for data";
+  }
+  return {};
 }
 
 }  // namespace unstarve::tune

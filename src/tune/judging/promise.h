@@ -1,13 +1,25 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "tune/levers/lever.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
 
-/// What a lever could gain at most, as a share of a step: all of what it eases. Where nobody saw
-/// what a step's time goes to, each is as good as another. Loading is all or nothing: what else
-/// gains anything is not seen while the loader holds the job up.
+/// What a lever could save at most, as a share of a step: all of what it eases, or half of what it
+/// has in half as many bytes. None where nobody saw what a step's time goes to.
+std::optional<double> most_saved(const Lever& lever, const StepShares& shares);
+
+/// By which levers are ordered. Loading is all or nothing: what else gains anything is not seen
+/// while the loader holds the job up.
 double promise_of(const Lever& lever, const StepShares& shares, bool held_up_by_loader);
+
+/// A step's old / new time, if such a share of it is saved.
+double speedup_of_saving(double share);
+
+/// What of a step the lever eases, in words: "the optimizer's step".
+std::string eased(const Lever& lever);
 
 }  // namespace unstarve::tune

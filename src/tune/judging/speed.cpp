@@ -12,6 +12,10 @@ namespace unstarve::tune {
 namespace {
 
 constexpr double kSameWork = 0.01;
+constexpr double kClearly = 0.1;
+constexpr double kTimesNoise = 4;
+// A scaler begins too high and halves itself in its first steps.
+constexpr double kFewSkipped = 0.1;
 
 predict::RunMeasurement measurement_of(const TrialResult& result, bool per_sample) {
   predict::RunMeasurement run;
@@ -34,6 +38,10 @@ predict::Speedup speedup_between(const TrialResult& before, const TrialResult& a
                                    measurement_of(again, per_sample));
 }
 
+std::string in_words(const predict::Speedup& speed) {
+  return fmt::format("{:.3f}x [{:.3f}..{:.3f}]", speed.speedup, speed.low, speed.high);
+}
+
 double noise_among(const std::vector<double>& mean_steps_s) {
   double squares = 0;
   for (std::size_t i = 1; i < mean_steps_s.size(); ++i) {
@@ -51,6 +59,23 @@ double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
   const double longer_s = with.cold_s - first.cold_s;
   const double saved_s = before.mean_step_s - with.mean_step_s;
   return longer_s > kNoLonger && saved_s > 0 ? longer_s / saved_s : 0;
+}
+
+bool is_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio) {
+  if (before.mean_step_s <= 0 || with.mean_step_s <= 0) return false;
+  const double ratio = before.mean_step_s / with.mean_step_s;
+  return std::max(ratio, 1 / ratio) > 1 + std::max(kClearly, kTimesNoise * noise_ratio);
+}
+
+bool is_slower_beyond_doubt(const TrialResult& before, const TrialResult& with,
+                            double noise_ratio) {
+  return with.mean_step_s > before.mean_step_s && is_beyond_doubt(before, with, noise_ratio);
+}
+
+std::string skipped_steps(const TrialResult& before, const TrialResult& with) {
+  if (with.skipped_ratio <= before.skipped_ratio + kFewSkipped) return {};
+  return fmt::format("gradients overflow: {:.0f} % of the steps were left out by the GradScaler",
+                     100 * with.skipped_ratio);
 }
 
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }

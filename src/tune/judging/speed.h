@@ -16,12 +16,24 @@ inline constexpr double kWorthChanging = 1.02;
 predict::Speedup speedup_between(const TrialResult& before, const TrialResult& after,
                                  const TrialResult& again, bool per_sample);
 
+/// "1.204x [1.150..1.260]".
+std::string in_words(const predict::Speedup& speed);
+
 /// By how much runs of the same job that follow each other differ: 0.01 is 1 % (the root of the
 /// mean square; of two runs, their difference). `mean_steps_s`: in the order in which they ran.
 double noise_among(const std::vector<double>& mean_steps_s);
 
 /// What a lower bound has to beat.
 double threshold(double noise_ratio);
+
+/// Whether two runs differ by so much more than the noise that a third can change nothing, and
+/// whether it is the second that is slower.
+bool is_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio);
+bool is_slower_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio);
+
+/// Why a run leaves out steps that the job as it is makes: its scaled gradients overflow. Empty: it
+/// does not.
+std::string skipped_steps(const TrialResult& before, const TrialResult& with);
 
 /// After how many steps `with` has made up for a start that took longer than that of `first`, the
 /// job's first run; 0 where it took no longer, or the lever makes no step faster.

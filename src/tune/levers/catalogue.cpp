@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace unstarve::tune {
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostWorkers = 64;
 constexpr std::size_t kMostDoublings = 3;
+constexpr const char* kAllocators = "allocator";
 
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t value = 0;
@@ -92,8 +95,31 @@ void add_threads(const Lever& lever, std::int64_t known, std::int64_t cpus,
     one.what = fmt::format(fmt::runtime(lever.what), count);
     one.permanent = fmt::format(fmt::runtime(lever.permanent), count);
     one.group = lever.hook;
+    if (count > known && known > 0) {
+      one.most_saved = 1 - static_cast<double>(known) / static_cast<double>(count);
+    }
+    one.eases = Eases::kThreads;
     levers.push_back(std::move(one));
   }
+}
+
+/// `package`: Debian's and Ubuntu's, of an allocator that is not there.
+Lever preloaded(const std::string& name, const std::string& package, const TunedJob& job) {
+  Lever lever = hook_lever(name, Numerics::kExact,
+                           fmt::format("memory of tensors by {} in glibc's place", name), "");
+  lever.settings = R"({"set": true})";
+  lever.group = kAllocators;
+  lever.eases = Eases::kHostMemory;
+  const auto found = job.allocators.find(name);
+  if (found == job.allocators.end()) {
+    lever.missing = fmt::format("lib{} is not installed ({} of Debian and Ubuntu)", name, package);
+    return lever;
+  }
+  const char* const others = std::getenv("LD_PRELOAD");
+  const bool more = others != nullptr && *others != 0;
+  lever.environment = {{"LD_PRELOAD", more ? found->second + ":" + others : found->second}};
+  lever.permanent = fmt::format("LD_PRELOAD={} in the environment of the command", found->second);
+  return lever;
 }
 
 void add_cpu_levers(const TunedJob& job, std::vector<Lever>& levers) {
@@ -109,7 +135,13 @@ void add_cpu_levers(const TunedJob& job, std::vector<Lever>& levers) {
                             "environment of the command");
   memory.environment = {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1099511627776"}};
   memory.settings = R"({"set": true})";
+  memory.group = kAllocators;
+  memory.eases = Eases::kHostMemory;
   levers.push_back(std::move(memory));
+  for (const auto& [name, package] :
+       {std::pair{"tcmalloc", "libtcmalloc-minimal4"}, std::pair{"jemalloc", "libjemalloc2"}}) {
+    levers.push_back(preloaded(name, package, job));
+  }
 }
 
 void add_gpu_levers(std::vector<Lever>& levers) {
@@ -121,6 +153,12 @@ void add_gpu_levers(std::vector<Lever>& levers) {
   segments.settings = R"({"set": true})";
   segments.eases = Eases::kMemory;
   levers.push_back(std::move(segments));
+  Lever pinned = hook_lever("pinned_copies", Numerics::kExact,
+                            "batches in pinned memory, copied to the GPU without waiting",
+                            "pin_memory=True in the DataLoader's arguments, and "
+                            "non_blocking=True in the copies of its batches to the GPU");
+  pinned.eases = Eases::kCopies;
+  levers.push_back(std::move(pinned));
   levers.push_back(hook_lever("cudnn_benchmark", Numerics::kRounding,
                               "cuDNN measures which algorithm is the fastest",
                               "torch.backends.cudnn.benchmark = True at the script's start"));
@@ -144,6 +182,8 @@ void add_precisions(const std::string& device, std::vector<Lever>& levers) {
                  gpu ? "products of matrices in TF32" : "products of matrices in BF16 by oneDNN",
                  fmt::format("torch.set_float32_matmul_precision(\"{}\") at the script's start",
                              gpu ? "high" : "medium"));
+  bf16.eases = fp16.eases = Eases::kPrecision;
+  products.eases = Eases::kProducts;
   for (Lever* const lever : {&bf16, &fp16, &products}) {
     lever->group = "precision";
     levers.push_back(std::move(*lever));
@@ -189,16 +229,46 @@ void add_checkpointing(std::vector<Lever>& levers) {
   levers.push_back(std::move(lever));
 }
 
-void add_compilers(std::vector<Lever>& levers) {
-  Lever plain = hook_lever("compile", Numerics::kRounding, "torch.compile of the model",
-                           "model = torch.compile(model) before the training");
-  Lever graphs = hook_lever("compile_reduce_overhead", Numerics::kRounding,
-                            "torch.compile of the model, with CUDA graphs",
-                            "model = torch.compile(model, mode=\"reduce-overhead\")");
-  for (Lever* const lever : {&plain, &graphs}) {
-    lever->group = "compile";
-    lever->eases = Eases::kLaunches;
-    levers.push_back(std::move(*lever));
+void add_compilers(const std::string& device, std::vector<Lever>& levers) {
+  std::vector<Lever> found = {
+      hook_lever("compile", Numerics::kRounding, "torch.compile of the model",
+                 "model = torch.compile(model) before the training"),
+      hook_lever("compile_regions", Numerics::kRounding,
+                 "torch.compile of the blocks that the model repeats",
+                 "block.compile() of each of the model's repeated blocks before the training")};
+  if (device == "cuda") {
+    found.push_back(hook_lever("compile_reduce_overhead", Numerics::kRounding,
+                               "torch.compile of the model, with CUDA graphs",
+                               "model = torch.compile(model, mode=\"reduce-overhead\")"));
+    found.push_back(hook_lever("compile_max_autotune", Numerics::kRounding,
+                               "torch.compile of the model, with kernels tried out",
+                               "model = torch.compile(model, mode=\"max-autotune\")"));
+  }
+  for (Lever& lever : found) {
+    lever.group = kCompilers;
+    lever.eases = Eases::kFusion;
+    const bool variant = lever.id == "compile_regions" || lever.id == "compile_max_autotune";
+    if (variant) lever.variant_of = "compile";
+    levers.push_back(std::move(lever));
+  }
+}
+
+/// `allowed`: those that fetch code, which then runs in the job.
+void add_kernels_of_others(const std::string& device, const std::vector<std::string>& allowed,
+                           std::vector<Lever>& levers) {
+  if (device != "cuda") return;
+  std::vector<Lever> found = {
+      hook_lever("liger", Numerics::kRounding, "transformers' layers by Liger's kernels",
+                 "liger_kernel.transformers' apply function of the model before it is made"),
+      hook_lever("hub_kernels", Numerics::kRounding,
+                 "transformers' layers by kernels of Hugging Face's hub",
+                 "use_kernels=True in from_pretrained()")};
+  if (std::find(allowed.begin(), allowed.end(), "hub_kernels") == allowed.end()) {
+    found[1].missing = "it downloads code that runs in the job: --allow hub_kernels";
+  }
+  for (Lever& lever : found) {
+    lever.group = "kernels";
+    levers.push_back(std::move(lever));
   }
 }
 
@@ -209,10 +279,10 @@ void add_fewer_kernels(std::vector<Lever>& levers) {
   Lever fused =
       hook_lever("fused_optimizer", Numerics::kRounding, "the optimizer's step in one kernel",
                  "fused=True in the optimizer's arguments");
-  for (Lever* const lever : {&dropped, &fused}) {
-    lever->eases = Eases::kLaunches;
-    levers.push_back(std::move(*lever));
-  }
+  dropped.eases = Eases::kZeroing;
+  fused.eases = Eases::kOptimizer;
+  levers.push_back(std::move(dropped));
+  levers.push_back(std::move(fused));
 }
 
 std::vector<std::int64_t> values_around(const Argument& argument, std::int64_t cpus) {
@@ -300,7 +370,8 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
   job.device == "cuda" ? add_gpu_levers(levers) : add_cpu_levers(job, levers);
   add_fewer_kernels(levers);
   add_attention(job.device, levers);
-  add_compilers(levers);
+  add_kernels_of_others(job.device, job.allowed, levers);
+  add_compilers(job.device, levers);
   add_checkpointing(levers);
   const Argument* const batch = find_argument(arguments, kBatchArgument);
   const Argument* const accumulation = find_argument(arguments, kAccumulationArgument);

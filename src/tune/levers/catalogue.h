@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ inline constexpr std::string_view kBatchArgument = "batch";
 /// once so that a step holds as many samples.
 inline constexpr std::string_view kAccumulationArgument = "accumulation";
 
+/// The group of torch.compile's ways: their first step takes minutes.
+inline constexpr const char* kCompilers = "compile";
+
 /// Reads NAME=--OPTION and finds the option's value in the command. Errors: kInvalidArgument where
 /// the form is another, or the command does not say the option with a number.
 Result<Argument> read_argument(const std::string& text, const std::vector<std::string>& command);
@@ -34,6 +38,9 @@ struct TunedJob {
   std::int64_t threads = 0;  // of torch, in the job as it is
   std::int64_t cpus = 1;     // that it may use
   std::int64_t interop_threads = 0;
+  // Libraries of this machine that allocate memory in glibc's place: names, and where they are.
+  std::map<std::string, std::string> allocators = {};
+  std::vector<std::string> allowed = {};  // levers that are tried only if somebody allows it
 };
 
 /// Every lever that could be tried, in the order in which they are.

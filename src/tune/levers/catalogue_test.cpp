@@ -54,6 +54,34 @@ TEST(Catalogue, EachDeviceHasItsLevers) {
   EXPECT_FALSE(has(cpu, "sdpa_flash"));
 }
 
+TEST(Catalogue, AllocatorsAreThoseOfThisMachine) {
+  TunedJob job = {"cpu", 4, 4};
+  job.allocators = {{"jemalloc", "/lib/libjemalloc.so.2"}};
+  for (const Lever& lever : levers_for(job, {})) {
+    if (lever.id == "jemalloc") {
+      EXPECT_TRUE(lever.missing.empty());
+      EXPECT_TRUE(lever.environment.front().second.starts_with("/lib/libjemalloc.so.2"));
+    }
+    if (lever.id == "tcmalloc") {
+      EXPECT_FALSE(lever.missing.empty());
+    }
+  }
+}
+
+TEST(Catalogue, CodeThatIsDownloadedHasToBeAllowed) {
+  TunedJob job = {"cuda", 4, 4};
+  const auto missing = [&job] {
+    for (const Lever& lever : levers_for(job, {})) {
+      if (lever.id == "hub_kernels") return !lever.missing.empty();
+    }
+    return false;
+  };
+  EXPECT_TRUE(missing());
+  job.allowed = {"hub_kernels"};
+  EXPECT_FALSE(missing());
+  EXPECT_TRUE(has(levers_for(job, {}), "liger") && has(levers_for(job, {}), "pinned_copies"));
+}
+
 TEST(Catalogue, SizesOfTheBatchAreSearchedAndNotListed) {
   const std::vector<Argument> batch = {{"batch", "--batch-size", 32}};
   for (const Lever& lever : levers_for({"cuda", 4, 4}, batch)) EXPECT_NE(lever.group, "batch");

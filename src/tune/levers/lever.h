@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,10 +19,18 @@ enum class Numerics : std::uint8_t {
 
 /// What of a step a lever is there to shorten.
 enum class Eases : std::uint8_t {
-  kCompute,   // what the device computes
-  kLaunches,  // the device's waiting for the host's next launch, and the gaps between kernels
-  kMemory,    // calls for memory of the device
-  kLoading,   // waiting for data
+  kCompute,     // what the device computes
+  kProducts,    // products of matrices and convolutions in float32
+  kPrecision,   // these, and what moves between them
+  kFusion,      // what is no product; on a GPU the waiting for launches too
+  kLaunches,    // the device's waiting for the host's next launch, and the gaps between kernels
+  kOptimizer,   // the optimizer's step
+  kZeroing,     // zero_grad()
+  kMemory,      // calls for memory of the device
+  kHostMemory,  // the system's work, which is mostly faulting memory in
+  kCopies,      // copies to the device, while nothing else runs there
+  kThreads,     // all that runs on the CPUs, by more of them
+  kLoading,     // waiting for data
 };
 
 /// One thing that can be changed about a job without a change of its code.
@@ -39,7 +48,10 @@ struct Lever {
   std::vector<std::pair<std::string, std::string>> environment = {};
   // Arguments of the command, as options and values.
   std::vector<std::pair<std::string, std::string>> arguments = {};
-  double passes_ratio = 1;  // backward passes of a step, over those of the job as it is
+  std::optional<double> most_saved = {};  // of a step, where that follows from the lever alone
+  std::string missing = {};     // what it needs and is not here, or nobody allowed; empty: nothing
+  std::string variant_of = {};  // a lever's id: where that is slower this one is too
+  double passes_ratio = 1;      // backward passes of a step, over those of the job as it is
 };
 
 }  // namespace unstarve::tune

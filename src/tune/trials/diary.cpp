@@ -119,6 +119,7 @@ void read_job(const Json& json, TrialResult& facts) {
   facts.trainer = text("trainer");
   facts.threads = integer_of(*job, "threads");
   facts.interop_threads = integer_of(*job, "interop_threads");
+  facts.loads = job->value("loads", Json()) != Json(false);
 }
 
 }  // namespace
@@ -141,6 +142,7 @@ Diary parse_diary(std::string_view text) {
   TrialResult& facts = diary.facts;
   facts.losses = numbers_of(json, "losses", diary.loss_not_finite);
   facts.gradient_norms = numbers_of(json, "gradients", diary.loss_not_finite);
+  facts.gradient_sketch = numbers_of(json, "sketch", diary.loss_not_finite);
   const auto last = json.find("last_loss");
   diary.loss_not_finite = diary.loss_not_finite || (last != json.end() && last->is_string());
   diary.never_stopped_compiling = kept_compiling(json, diary.steps);
@@ -152,6 +154,8 @@ Diary parse_diary(std::string_view text) {
   if (diary.steps > 0) {
     facts.backwards_per_step =
         static_cast<double>(integer_of(json, "backwards")) / static_cast<double>(diary.steps);
+    facts.skipped_ratio =
+        static_cast<double>(integer_of(json, "skipped")) / static_cast<double>(diary.steps);
   }
   const auto amount = [&json](const char* key) {
     return std::max<std::int64_t>(0, integer_of(json, key));
@@ -161,6 +165,9 @@ Diary parse_diary(std::string_view text) {
   facts.total_memory_bytes = amount("total_memory_bytes");
   facts.allocator_retries = amount("allocator_retries");
   facts.latency = latency_of(json);
+  if (const auto shares = json.find("shares"); shares != json.end()) {
+    facts.shares = shares_from(*shares);
+  }
   read_job(json, facts);
   read_windows(json, diary.windows);
   read_texts(json, "why_not", facts.why_not);

@@ -26,6 +26,7 @@ constexpr std::size_t kShownOutput = 4000;
 constexpr double kGivenUpAt = 1.5;          // times the step of the job as it is
 constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
 constexpr std::int64_t kFewestStepsSlow = 10;
+constexpr const char* kInFloat64 = "float64";  // as the hook calls it
 
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -79,7 +80,7 @@ class Watch {
     length.seconds = request.times_longer * head.trial_seconds;
     length.until_known = request.until_known;
     if (request.parity_seed >= 0) {
-      length.steps = head.parity_steps + 1;
+      length.steps = request.parity_steps + 1;
       length.seconds = 10 * head.trial_seconds;
     }
     return length;
@@ -104,14 +105,24 @@ class Watch {
   bool timed_out_ = false;
 };
 
-/// Of the GPU that is busy least. A loader that is waited for is known on the CPU too.
-StepShares shares_of(const diagnose::Signals& signals) {
+/// Of the GPU that is busy least. A loader that is waited for is known on the CPU too, of which the
+/// diary says the rest.
+StepShares shares_of(const diagnose::Signals& signals, const StepShares& of_cpu) {
   StepShares shares;
-  const double late = signals.launch_ratio.value_or(0) + signals.kernel_wait_ratio.value_or(0);
   shares.compute = signals.gpu_compute_ratio.value_or(0);
+  if (shares.compute <= 0) shares = of_cpu;
+  const double late = signals.launch_ratio.value_or(0) + signals.kernel_wait_ratio.value_or(0);
   shares.memory = signals.launch_ratio.value_or(0) * signals.allocation_ratio.value_or(0);
   shares.launches = late - shares.memory;
+  shares.copies = signals.exposed_copy_ratio.value_or(0);
   shares.loading = signals.input_wait_ratio.value_or(0);
+  if (shares.compute > 0) {
+    const double products = signals.product_ratio.value_or(0);
+    // What is neither known to be a product nor to move memory may be a product in float32.
+    const double unknown = std::max(0.0, 1 - products - signals.memory_kernel_ratio.value_or(0));
+    shares.products = shares.compute * products;
+    shares.float_products = shares.compute * (signals.float_product_ratio.value_or(0) + unknown);
+  }
   return shares;
 }
 
@@ -128,7 +139,7 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   const predict::RunMeasurement& measured = *examined->measured;
   result.steps_s = in_groups(measured.steps_s);
   result.mean_step_s = measured.mean_step_s;
-  result.shares = shares_of(examined->diagnosis.signals);
+  result.shares = shares_of(examined->diagnosis.signals, result.shares);
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
   }
@@ -208,10 +219,11 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   job.own_process_group = true;
   job.output_file = run_dir + "/output.log";
   nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(levers))}};
+  if (request.in_float64) asked["levers"][kInFloat64] = nlohmann::json::object();
   if (request.survey) asked["survey"] = true;
   if (request.first_batch_again) asked["first_batch_again"] = true;
   if (request.parity_seed >= 0) {
-    asked["parity"] = {{"steps", journal_.head().parity_steps}, {"seed", request.parity_seed}};
+    asked["parity"] = {{"steps", request.parity_steps}, {"seed", request.parity_seed}};
   }
   job.environment.emplace_back("UNSTARVE_TUNE", asked.dump());
   std::vector<std::string> hook_names;
@@ -220,6 +232,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
                            lever->environment.end());
     if (!lever->hook.empty()) hook_names.push_back(lever->hook);
   }
+  if (request.in_float64) hook_names.emplace_back(kInFloat64);
   Watch watch(clock_, request, journal_.head());
   job.on_tick = [&](const observe::LiveView& view) {
     if (options_.on_tick) options_.on_tick(request, view);

@@ -31,7 +31,8 @@ Json head_json(const JournalHead& head) {
           {"only", head.only},
           {"trial_seconds", head.trial_seconds},
           {"parity_steps", head.parity_steps},
-          {"gpu", head.gpu}};
+          {"gpu", head.gpu},
+          {"allowed", head.allowed}};
 }
 
 Result<std::vector<std::string>> words_at(const Json& json, const char* key) {
@@ -62,7 +63,7 @@ Result<JournalHead> head_from(const Json& json) {
   const Json seconds = json.value("trial_seconds", Json());
   const Json steps = json.value("parity_steps", Json());
   const bool whole = seconds.is_number() && steps.is_number_integer() && !head.command.empty();
-  if (!whole || !(seconds.get<double>() > 0) || steps.get<std::int64_t>() < 1 ||
+  if (!whole || !(seconds.get<double>() > 0) || steps.get<std::int64_t>() < 0 ||
       steps.get<std::int64_t>() > 100'000) {
     return fail(ErrorCode::kCorruptData, "its first line is not whole");
   }
@@ -70,6 +71,11 @@ Result<JournalHead> head_from(const Json& json) {
   head.parity_steps = steps.get<int>();
   const Json gpu = json.value("gpu", Json());
   if (gpu.is_string()) head.gpu = gpu.get<std::string>();
+  if (json.contains("allowed")) {
+    auto allowed = words_at(json, "allowed");
+    if (!allowed) return forward_error(allowed);
+    head.allowed = *std::move(allowed);
+  }
   return head;
 }
 

@@ -18,7 +18,8 @@ struct JournalHead {
   std::vector<std::string> only;
   double trial_seconds = 0;
   int parity_steps = 0;
-  std::string gpu = {};  // emulated, by name or file; empty: the machine's own
+  std::string gpu = {};                   // emulated, by name or file; empty: the machine's own
+  std::vector<std::string> allowed = {};  // --allow
 };
 
 /// FOLDER/journal.jsonl: the head, then a line for each trial, on the disk before the next trial

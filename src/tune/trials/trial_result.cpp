@@ -11,6 +11,23 @@ namespace {
 
 using Json = nlohmann::json;
 
+struct ShareField {
+  const char* name;
+  double StepShares::*share;
+};
+constexpr std::array<ShareField, 10> kShares = {{
+    {"compute", &StepShares::compute},
+    {"launches", &StepShares::launches},
+    {"memory", &StepShares::memory},
+    {"copies", &StepShares::copies},
+    {"float_products", &StepShares::float_products},
+    {"optimizer", &StepShares::optimizer},
+    {"zeroing", &StepShares::zeroing},
+    {"system", &StepShares::system},
+    {"products", &StepShares::products},
+    {"loading", &StepShares::loading},
+}};
+
 constexpr std::array<std::string_view, 10> kEndings = {
     "measured",       "out_of_memory", "killed",      "timeout",       "not_finite",
     "compile_failed", "recompiled",    "not_applied", "too_few_steps", "crashed",
@@ -58,17 +75,29 @@ std::vector<double> numbers_at(const Json& json, const char* key) {
 
 std::string_view to_string(Ending ending) { return kEndings[static_cast<std::size_t>(ending)]; }
 
+Json to_json(const StepShares& shares) {
+  Json json = Json::object();
+  for (const ShareField& field : kShares) json[field.name] = shares.*field.share;
+  return json;
+}
+
+StepShares shares_from(const Json& json) {
+  StepShares shares;
+  if (!json.is_object()) return shares;
+  for (const ShareField& field : kShares) {
+    const double share = number_at(json, field.name);
+    if (share > 0 && share <= 1) shares.*field.share = share;
+  }
+  return shares;
+}
+
 Json to_json(const TrialResult& result) {
   return {{"ending", to_string(result.ending)},
           {"why", result.why},
           {"steps_s", numbers(result.steps_s)},
           {"mean_step_s", result.mean_step_s},
           {"samples_per_step", result.samples_per_step},
-          {"shares",
-           {{"compute", result.shares.compute},
-            {"launches", result.shares.launches},
-            {"memory", result.shares.memory},
-            {"loading", result.shares.loading}}},
+          {"shares", to_json(result.shares)},
           {"latency",
            {{"calls", result.latency.calls},
             {"median_s", result.latency.median_s},
@@ -77,12 +106,14 @@ Json to_json(const TrialResult& result) {
           {"wall_s", result.wall_s},
           {"given_up", result.given_up},
           {"backwards_per_step", result.backwards_per_step},
+          {"skipped_ratio", result.skipped_ratio},
           {"peak_memory_bytes", result.peak_memory_bytes},
           {"used_memory_bytes", result.used_memory_bytes},
           {"total_memory_bytes", result.total_memory_bytes},
           {"allocator_retries", result.allocator_retries},
           {"losses", numbers(result.losses)},
           {"gradient_norms", numbers(result.gradient_norms)},
+          {"gradient_sketch", numbers(result.gradient_sketch)},
           {"rows", result.rows},
           {"device", result.device},
           {"optimizer", result.optimizer},
@@ -90,6 +121,7 @@ Json to_json(const TrialResult& result) {
           {"threads", result.threads},
           {"interop_threads", result.interop_threads},
           {"surveyed", result.surveyed},
+          {"loads", result.loads},
           {"why_not", result.why_not}};
 }
 
@@ -116,9 +148,8 @@ Result<TrialResult> result_from(const Json& json) {
     }
   }
   result.samples_per_step = number_at(json, "samples_per_step");
-  if (const auto shares = json.find("shares"); shares != json.end() && shares->is_object()) {
-    result.shares = {number_at(*shares, "compute"), number_at(*shares, "launches"),
-                     number_at(*shares, "memory"), number_at(*shares, "loading")};
+  if (const auto shares = json.find("shares"); shares != json.end()) {
+    result.shares = shares_from(*shares);
   }
   if (const auto latency = json.find("latency"); latency != json.end() && latency->is_object()) {
     result.latency = {integer_at(*latency, "calls"), number_at(*latency, "median_s"),
@@ -128,12 +159,14 @@ Result<TrialResult> result_from(const Json& json) {
   result.wall_s = number_at(json, "wall_s");
   result.given_up = flag_at(json, "given_up");
   result.backwards_per_step = number_at(json, "backwards_per_step");
+  result.skipped_ratio = number_at(json, "skipped_ratio");
   result.peak_memory_bytes = integer_at(json, "peak_memory_bytes");
   result.used_memory_bytes = integer_at(json, "used_memory_bytes");
   result.total_memory_bytes = integer_at(json, "total_memory_bytes");
   result.allocator_retries = integer_at(json, "allocator_retries");
   result.losses = numbers_at(json, "losses");
   result.gradient_norms = numbers_at(json, "gradient_norms");
+  result.gradient_sketch = numbers_at(json, "gradient_sketch");
   if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
     for (const Json& one : *rows) {
       if (one.is_number_integer()) result.rows.push_back(one.get<std::int64_t>());
@@ -145,6 +178,7 @@ Result<TrialResult> result_from(const Json& json) {
   result.threads = integer_at(json, "threads");
   result.interop_threads = integer_at(json, "interop_threads");
   result.surveyed = flag_at(json, "surveyed");
+  result.loads = json.value("loads", Json()) != Json(false);
   if (const auto why = json.find("why_not"); why != json.end() && why->is_object()) {
     for (const auto& [lever, reason] : why->items()) {
       if (reason.is_string()) result.why_not[lever] = reason.get<std::string>();

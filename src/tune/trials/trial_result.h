@@ -27,14 +27,25 @@ enum class Ending : std::uint8_t {
 /// "measured", "out_of_memory" and so on.
 std::string_view to_string(Ending ending);
 
-/// What a step's time goes to on its device, where that was recorded; else all 0.
+/// What a step's time goes to, as far as somebody saw it; 0: nothing, or not known.
 struct StepShares {
+  // Of a GPU, as it was recorded.
   double compute = 0;
   double launches = 0;  // the host comes too late, or kernels have gaps; without what memory takes
   double memory = 0;    // of the device, that the host asks for or gives back
+  double copies = 0;    // to it, while nothing else runs
+  double float_products = 0;  // of compute: products in float32 that leave tensor cores idle
+  // Of a training on a CPU, of one step that torch's profiler saw.
+  double optimizer = 0;
+  double zeroing = 0;
+  double system = 0;  // of the process's CPU time, what the system takes
+  // Of both.
+  double products = 0;  // of matrices, and convolutions
   double loading = 0;
 
-  bool known() const { return compute + launches + memory + loading > 0; }
+  bool of_gpu() const { return compute + launches + memory + copies > 0; }
+  bool of_cpu() const { return products + optimizer > 0 && !of_gpu(); }
+  bool known() const { return of_gpu() || of_cpu() || loading > 0; }
 };
 
 /// How long calls of the model take, of a job that infers.
@@ -53,6 +64,8 @@ struct TrialRequest {
   bool survey = false;              // also ask the hook which levers do not apply
   bool until_known = false;         // it may end when its mean step is known
   int parity_seed = -1;             // at least 0: records losses instead of being timed
+  int parity_steps = 0;             // so many of them
+  bool in_float64 = false;          // the model computes in FP64
   double baseline_step_s = 0;       // it is given up where it is far slower; 0: never
   double first_step_within_s = 0;   // 0: any time
   double times_longer = 1;          // than trials are
@@ -72,6 +85,7 @@ struct TrialResult {
   double wall_s = 0;
   bool given_up = false;  // it was so slow that it was ended early
   double backwards_per_step = 0;
+  double skipped_ratio = 0;            // of the steps, those that a GradScaler left out
   std::int64_t peak_memory_bytes = 0;  // 0: not known
   // Of the GPU, all processes together; 0: not known, as on a CPU.
   std::int64_t used_memory_bytes = 0;
@@ -79,7 +93,8 @@ struct TrialResult {
   std::int64_t allocator_retries = 0;  // times that PyTorch gave back what it kept, to get more
   std::vector<double> losses;          // NaN where none is known
   std::vector<double> gradient_norms;
-  std::vector<std::int64_t> rows;  // of the model's first input, call by call
+  std::vector<double> gradient_sketch;  // of the first step: sums of its entries, signs drawn
+  std::vector<std::int64_t> rows;       // of the model's first input, call by call
   std::string device;
   std::string optimizer;  // its class
   std::string trainer;    // "transformers", "lightning", "accelerate"; empty: none of them
@@ -87,7 +102,12 @@ struct TrialResult {
   std::int64_t interop_threads = 0;
   std::map<std::string, std::string> why_not;  // by the hook's levers; those that apply are absent
   bool surveyed = false;
+  bool loads = true;  // a DataLoader gave batches; where nobody looked, it may have
 };
+
+nlohmann::json to_json(const StepShares& shares);
+/// What is no share is 0.
+StepShares shares_from(const nlohmann::json& json);
 
 /// For the journal: a result as it was.
 nlohmann::json to_json(const TrialResult& result);

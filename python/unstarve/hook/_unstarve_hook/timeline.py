@@ -33,7 +33,7 @@ class Window:
         self._device = device
         self._profiler: Any = None
         self._step_mark: Any = None
-        self._originals: dict[str, Any] = {}
+        self._way = GivesWay(self._give_way)
         self._length = last - first
         self._begun_ns = 0
         self._marks: list[list[int]] = []
@@ -66,12 +66,12 @@ class Window:
             activities.append(profiler.ProfilerActivity.CUDA)
         self._profiler = profiler.profile(activities=activities)
         try:
-            _quietly(self._profiler.start)
+            quietly(self._profiler.start)
         except BaseException:
             self._profiler = None
             self._done = True
             raise
-        self._give_way()
+        self._way.begin()
         self._begun_ns = now_ns()
         RECORDER.describe(profile={"first_step": index + 1, "start_cost_ns": now_ns() - before})
         self._mark(index)
@@ -94,7 +94,7 @@ class Window:
         if profiler is None:
             return
         self._done = True
-        self._take_way()
+        self._way.end()
         ended = now_ns()
         self._mark(None)
         self._drain()
@@ -121,7 +121,17 @@ class Window:
             pass
 
     def _give_way(self) -> None:
-        """While the window is open, a profiler that the job starts ends it first."""
+        self.finish("the job started a profiler")
+
+
+class GivesWay:
+    """While a profiler of ours is at work, one that the job starts ends it first."""
+
+    def __init__(self, finish: Callable[[], object]) -> None:
+        self._finish = finish
+        self._originals: dict[str, Any] = {}
+
+    def begin(self) -> None:
         kind = _torch().autograd.profiler.profile
         self._originals = {name: vars(kind)[name] for name in _BEGINNINGS if name in vars(kind)}
         for name, original in self._originals.items():
@@ -130,19 +140,20 @@ class Window:
     def _ending_first(self, original: Any) -> Any:
         def begin(profiler: Any, *arguments: Any, **named: Any) -> Any:
             try:
-                self.finish("the job started a profiler")
+                self._finish()
             except Exception as error:
                 RECORDER.note_error(error)
             return original(profiler, *arguments, **named)
 
         return begin
 
-    def _take_way(self) -> None:
+    def end(self) -> None:
         for name, original in self._originals.items():
             setattr(_torch().autograd.profiler.profile, name, original)
+        self._originals = {}
 
 
-def _quietly(start: Callable[[], object]) -> None:
+def quietly(start: Callable[[], object]) -> None:
     """Kineto writes to stderr as it starts and stops; it reads its log level at the first start."""
     ours = "KINETO_LOG_LEVEL" not in os.environ
     if ours:

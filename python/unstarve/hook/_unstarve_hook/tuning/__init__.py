@@ -22,15 +22,16 @@ def begin(torch: ModuleType) -> None:
     if _is_child():
         return
     wanted: dict[str, Any] = json.loads(os.environ["UNSTARVE_TUNE"])
+    from . import levers
     from .diary import Diary
     from .job import Job
     from .parity import Parity
 
     asked: dict[str, Any] = wanted.get("levers") or {}
-    if "interop_threads" in asked:
-        from .levers import interop_threads
-
-        interop_threads.begin(torch, asked["interop_threads"])
+    for name in levers.NAMES:
+        lever = levers.get(name) if name in asked else None
+        if hasattr(lever, "begin"):
+            lever.begin(torch, asked[name])
     parity = wanted.get("parity")
     recorded = Parity(torch, int(parity["steps"]), int(parity["seed"])) if parity else None
     diary = Diary(torch, RECORDER.run_dir, recorded)

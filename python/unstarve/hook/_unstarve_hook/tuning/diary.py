@@ -11,6 +11,7 @@ from typing import Any
 
 from ..recorder import RECORDER
 from .parity import Parity, number
+from .step_shares import StepShares
 
 _FIRST_AT_STEP = 3
 _PERIOD_S = 1.0
@@ -38,6 +39,8 @@ class Diary:
         self._latencies: list[float] = []
         self._gpu_is_idle = False  # a window has ended, and nothing came since
         self._graphs: list[list[int]] = []
+        self._overflows: Any = None  # a tensor on the GPU: nobody waits for it
+        self.shares: StepShares | None = None
         self._last_loss: Any = None
         self._written_at = 0.0
         self._most_used = 0
@@ -62,6 +65,12 @@ class Diary:
         self._last_loss = loss.detach()
         if self.parity is not None:
             self.parity.backward(loss)
+
+    def scaled(self, state: Any) -> None:
+        """A GradScaler stepped, or left that out; `state` is its own of that optimizer."""
+        for found in (state or {}).get("found_inf_per_device", {}).values():
+            overflow = found.detach().clone()
+            self._overflows = overflow if self._overflows is None else self._overflows + overflow
 
     def stepped(self) -> None:
         self._steps += 1
@@ -174,7 +183,10 @@ class Diary:
             error = _uncaught()
             if self._steps == 0 and error is None:
                 return
-            self.write(error=error, last_loss=self._ending_loss(error))
+            more: dict[str, Any] = {} if self.shares is None else {"shares": self.shares.facts()}
+            if self._overflows is not None and error is None:
+                more["skipped"] = int(self._overflows)
+            self.write(error=error, last_loss=self._ending_loss(error), **more)
         except Exception as problem:
             RECORDER.note_error(problem)
 

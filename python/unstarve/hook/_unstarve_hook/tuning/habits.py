@@ -27,6 +27,7 @@ class Habits:
         self.attentions: list[tuple[str, set[str]]] = []
         self.chooses_attention = False  # the script has turned back ends off
         self.zeroing: set[bool] = set()  # what zero_grad() was called with
+        self.pinning: set[bool] = set()  # of loaders that were iterated
         self.sets_interop_threads = False
         self.has_interop_threads = False  # known at close()
 
@@ -41,6 +42,9 @@ class Habits:
                 self._watched(functional, name, self._attention), f"aten::{name}"
             )
         self._watched(torch, "set_num_interop_threads", self._interop_threads)
+        import torch.utils.data.dataloader as loaders
+
+        self._watched(loaders.DataLoader, "__iter__", self._iterated)
         for holder in set_to_none.holders(torch):
             self._watched(holder, "zero_grad", self._zero_grad)
 
@@ -67,6 +71,9 @@ class Habits:
 
     def _interop_threads(self, count: int) -> None:
         self.sets_interop_threads = True
+
+    def _iterated(self, loader: Any) -> None:
+        self.pinning.add(bool(loader.pin_memory))
 
     def _zero_grad(self, holder: Any, set_to_none: bool = True) -> None:
         self.zeroing.add(bool(set_to_none))

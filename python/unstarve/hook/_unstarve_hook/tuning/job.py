@@ -17,6 +17,7 @@ from .diary import Diary
 from .forward import Forward, function_of
 from .habits import Habits
 from .refusal import LeverRefusedError
+from .step_shares import StepShares
 
 _TRAINERS = {
     "transformers.trainer": "transformers",
@@ -29,6 +30,8 @@ _MOST_CALLS = 200
 _CALLS_OF_INFERENCE = 8
 #: After so many steps a script has done what it does in each of them, before the diary is written.
 _HABITS_ARE_KNOWN = 2
+#: Behind what the first steps do once, before steps are timed.
+_PROFILED_STEP = 4
 
 
 class Job:
@@ -65,6 +68,11 @@ class Job:
     def optimizers(self) -> list[Any]:
         return [optimizer for one in self._optimizers if (optimizer := one()) is not None]
 
+    @property
+    def compares_results(self) -> bool:
+        """This run records what the training computes, and is not timed."""
+        return self._diary.parity is not None
+
     def parameters(self) -> list[Any]:
         """What optimizers train; without one, all of the root that has gradients, or all of it."""
         if not self._optimizers and self.root is not None:
@@ -77,6 +85,7 @@ class Job:
         self._watch_optimizers()
         self._watch_calls()
         self._watch_backward()
+        self._watch_scaler()
         if self.habits is not None:
             self.habits.watch()
 
@@ -96,6 +105,8 @@ class Job:
         """At the latest: no module was seen to be the root, and the first step comes."""
         if not self._done:
             self._apply_all()
+        if self._diary.shares is not None:
+            self._diary.shares.optimizer_begins()
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         try:
@@ -105,9 +116,22 @@ class Job:
 
     def _stepped(self) -> None:
         self._steps += 1
+        if self._survey:
+            self._watch_step()
+        self._diary.stepped()
+
+    def _watch_step(self) -> None:
+        """The survey's own: what the script did in its first steps, and what one step takes its
+        time for."""
         if self._steps == _HABITS_ARE_KNOWN and self.habits is not None:
             self._survey_habits(self.habits)
-        self._diary.stepped()
+        if self.device != "cpu":
+            return
+        if self._steps == _PROFILED_STEP - 1:
+            self._diary.shares = StepShares(self.torch)
+            self._diary.shares.begin()
+        elif self._steps == _PROFILED_STEP and self._diary.shares is not None:
+            self._diary.shares.end()
 
     def _after_backward(self) -> None:
         self.infers = False
@@ -140,6 +164,23 @@ class Job:
             return result
 
         put(tensor, "backward", in_the_place_of(original, backward))
+
+    def _watch_scaler(self) -> None:
+        """Steps that a GradScaler leaves out, since gradients overflowed."""
+        scaler = getattr(getattr(self.torch, "amp", None), "GradScaler", None)
+        scaler = scaler or self.torch.cuda.amp.GradScaler  # before torch 2.3
+        original = scaler.step
+
+        def step(self_: Any, optimizer: Any, *arguments: Any, **named: Any) -> Any:
+            result = original(self_, optimizer, *arguments, **named)
+            try:
+                if self_.is_enabled():
+                    self._diary.scaled(self_._per_optimizer_states.get(id(optimizer)))
+            except Exception as error:
+                RECORDER.note_error(error)
+            return result
+
+        put(scaler, "step", in_the_place_of(original, step))
 
     def _watch_calls(self) -> None:
         module_class = self.torch.nn.Module
@@ -204,6 +245,8 @@ class Job:
                     levers.get(name).apply(self, settings)
                     self._diary.applied(name)
                     continue
+                except LeverRefusedError as refused:
+                    reason = str(refused)
                 except Exception as error:
                     reason = f"{type(error).__name__}: {error}"[:200]
             self._diary.refused(name, reason)
@@ -236,6 +279,7 @@ class Job:
         habits.close()
         names = (name for name in levers.NAMES if _needs_habits(name))
         self._diary.surveyed({name: self._why_not(name, {}) for name in names})
+        self._diary.describe(loads=bool(habits.pinning))
 
     def _why_not(self, name: str, settings: dict[str, Any]) -> str | None:
         """None where the lever applies."""
@@ -273,10 +317,6 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
-
-    def compile_forward(self, **settings: Any) -> None:
-        compiled = self.torch.compile(function_of(self.root), **settings)
-        self.root.forward = Forward(self.root, compiled)
 
 
 def _with_gradients(module: Any) -> int:

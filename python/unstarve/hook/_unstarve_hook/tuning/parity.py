@@ -1,4 +1,5 @@
-"""Records, in a run made for that, what the training computes: losses and norms of gradients.
+"""Records, in a run made for that, what the training computes: losses and norms of gradients, and
+the first gradient as a whole.
 
 Of a job that infers it is numbers of its outputs and their size.
 
@@ -21,6 +22,8 @@ _SEED = 20260
 
 
 _LARGE_PRIME = 2_654_435_761
+_BUCKETS = 256
+_ENTRIES_AT_ONCE = 1 << 20
 
 
 def number(value: float) -> Any:
@@ -41,6 +44,7 @@ class Parity:
         self._rows: list[int] = []
         self._passes: list[float | None] = []  # losses of the backward passes since the last step
         self._rows_of_step = 0
+        self._sketch: list[Any] = []  # of the first step's gradient
 
     def watch(self) -> None:
         torch, offset = self._torch, self._seed
@@ -71,20 +75,29 @@ class Parity:
 
     def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         groups = getattr(optimizer, "param_groups", ())
-        self.computed_gradients(one for group in groups for one in group["params"])
+        # A fused optimizer takes the scaler's factor out of them in its own kernel.
+        scale = getattr(optimizer, "grad_scale", None)
+        parameters = [one for group in groups for one in group["params"]]
+        self.computed_gradients(parameters, float(scale) if scale is not None else 1.0)
 
-    def computed_gradients(self, parameters: Any) -> None:
+    def computed_gradients(self, parameters: Any, scale: float = 1.0) -> None:
         """All gradients of a step are there, and nothing has used them yet."""
         if len(self._norms) >= self.steps:
             return
         self._end_of_passes()
         try:
             squares = 0.0
+            sketch = None if self._norms else Sketch(self._torch)
             for parameter in parameters:
                 gradient = parameter.grad
-                if gradient is not None and not gradient.is_sparse:
-                    squares += float(gradient.detach().float().norm()) ** 2
-            self._norms.append(number(math.sqrt(squares) if squares >= 0 else math.nan))
+                if gradient is None or gradient.is_sparse:
+                    continue
+                squares += float(gradient.detach().double().norm()) ** 2
+                if sketch is not None:
+                    sketch.add(gradient.detach())
+            if sketch is not None:
+                self._sketch = [number(value / scale) for value in sketch.sums()]
+            self._norms.append(number(math.sqrt(squares) / scale if squares >= 0 else math.nan))
         except Exception as error:
             self._norms.append(None)
             RECORDER.note_error(error)
@@ -115,4 +128,34 @@ class Parity:
             self._rows.append(rows)
 
     def facts(self) -> dict[str, Any]:
-        return {"losses": self._losses, "gradients": self._norms, "rows": self._rows}
+        return {
+            "losses": self._losses,
+            "gradients": self._norms,
+            "sketch": self._sketch,
+            "rows": self._rows,
+        }
+
+
+class Sketch:
+    """A long vector in few numbers, each the sum of every _BUCKETS-th entry with a sign drawn for
+    it. The difference of two vectors' sketches is as long as the difference of the vectors, give or
+    take a tenth (a count sketch: Charikar, Chen and Farach-Colton, 2002)."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._sums = torch.zeros(_BUCKETS, dtype=torch.float64)
+        # Of its own: the job's draws stay what they are.
+        self._signs = torch.Generator().manual_seed(_SEED)
+
+    def add(self, part: Any) -> None:
+        torch = self._torch
+        flat = part.reshape(-1)
+        for start in range(0, flat.numel(), _ENTRIES_AT_ONCE):
+            entries = flat[start : start + _ENTRIES_AT_ONCE].to("cpu", torch.float64)
+            signs = torch.randint(2, (len(entries),), generator=self._signs) * 2 - 1
+            missing = -len(entries) % _BUCKETS
+            padded = torch.nn.functional.pad(entries * signs, (0, missing))
+            self._sums += padded.reshape(-1, _BUCKETS).sum(0)
+
+    def sums(self) -> list[float]:
+        return [float(one) for one in self._sums]

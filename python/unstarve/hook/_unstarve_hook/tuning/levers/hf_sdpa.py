@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..refusal import LeverRefusedError
+from .kernels import pretrained
 
 NEEDS_ROOT = True
 
 
 def check(job: Any, settings: dict[str, Any]) -> None:
-    model = _find(job.root)
+    model = pretrained(job.root)
     used = getattr(model.config, "_attn_implementation", None)
     if used != "eager":
         raise LeverRefusedError(f"its attention is {used!r} and not 'eager'")
@@ -24,15 +25,7 @@ def check(job: Any, settings: dict[str, Any]) -> None:
 
 
 def apply(job: Any, settings: dict[str, Any]) -> None:
-    model = _find(job.root)
+    model = pretrained(job.root)
     model.set_attn_implementation("sdpa")
     if model.config._attn_implementation != "sdpa":
         raise LeverRefusedError("transformers left it as it was")
-
-
-def _find(root: Any) -> Any:
-    for module in root.modules():
-        is_theirs = any(base.__name__ == "PreTrainedModel" for base in type(module).__mro__)
-        if is_theirs and hasattr(module, "config"):
-            return module
-    raise LeverRefusedError("the model is none of transformers")

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from ..refusal import LeverRefusedError
+from .preloaded import loaded
 
 NEEDS_ROOT = False
 
@@ -16,11 +17,9 @@ def check(job: Any, settings: dict[str, Any]) -> None:
         raise LeverRefusedError("the job trains on a GPU")
     if not hasattr(os, "confstr") or "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""):
         raise LeverRefusedError("the C library is not glibc")
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        text = maps.read()
-    for other in ("jemalloc", "tcmalloc", "mimalloc"):
-        if other in text:
-            raise LeverRefusedError(f"the job allocates by {other}")
+    other = loaded()
+    if other:
+        raise LeverRefusedError(f"the job allocates by {other}")
     if not settings and "MALLOC_TRIM_THRESHOLD_" in os.environ:
         raise LeverRefusedError("MALLOC_TRIM_THRESHOLD_ is set already")
 

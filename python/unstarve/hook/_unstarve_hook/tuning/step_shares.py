@@ -1,0 +1,92 @@
+"""What a step of a training on the CPU takes its time for, as torch's profiler sees one of them."""
+
+from __future__ import annotations
+
+import resource
+import time
+from typing import Any
+
+from ..timeline import GivesWay, quietly
+
+#: What torch's operators are called that multiply matrices or convolve; their backward ones too.
+_PRODUCTS = (
+    "mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "convolution", "mkldnn",
+    "thnn_conv", "slow_conv", "scaled_dot_product", "linear", "lstm", "gru", "rnn",
+)  # fmt: skip
+_NOT_PRODUCTS = ("loss",)
+
+
+class StepShares:
+    """begin() and end() around one step, in a run that surveys; what it saw is counted when the
+    job ends, so that no step that is timed waits for it."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._profiler: Any = None
+        self._way = GivesWay(self._close)
+        self._is_closed = False
+        self._began = 0.0
+        self._took = 0.0
+        self._cpu_began: Any = None
+        self._optimizer_began = 0.0
+        self._optimizer_took = 0.0
+
+    def begin(self) -> None:
+        torch = self._torch
+        self._cpu_began = resource.getrusage(resource.RUSAGE_SELF)
+        if torch.autograd._profiler_enabled():  # the job's own; two do not go together
+            return
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        self._profiler = torch.profiler.profile(activities=activities)
+        quietly(self._profiler.start)
+        self._way.begin()
+        self._began = time.monotonic()
+
+    def optimizer_begins(self) -> None:
+        """The profiler does not see that as a whole: the step ends within the optimizer's."""
+        self._optimizer_began = time.monotonic()
+
+    def end(self) -> None:
+        if self._is_closed:  # the job profiled itself meanwhile
+            return
+        if self._optimizer_began > self._began:
+            self._optimizer_took = time.monotonic() - self._optimizer_began
+        self._took = time.monotonic() - self._began
+        self._close()
+
+    def _close(self) -> None:
+        """Also where the job ends, or profiles itself, before the step has ended."""
+        if self._profiler is None or self._is_closed:
+            return
+        self._is_closed = True
+        self._way.end()
+        self._profiler.stop()
+
+    def facts(self) -> dict[str, float]:
+        """Shares of the step, but "system" of the process's CPU time since begin()."""
+        self._close()
+        shares = self._of_step() if self._took > 0 and self._profiler is not None else {}
+        if self._cpu_began is not None:
+            now = resource.getrusage(resource.RUSAGE_SELF)
+            system = now.ru_stime - self._cpu_began.ru_stime
+            used = now.ru_utime - self._cpu_began.ru_utime + system
+            if used > 0:
+                shares["system"] = system / used
+        return shares
+
+    def _of_step(self) -> dict[str, float]:
+        products, zeroing = 0.0, 0.0
+        for event in self._profiler.events():
+            if event.name.startswith("Optimizer.zero_grad#"):
+                zeroing += event.cpu_time_total / 1e6
+            elif _is_product(event.name):
+                products += event.self_cpu_time_total / 1e6
+        spent = {"products": products, "optimizer": self._optimizer_took, "zeroing": zeroing}
+        return {name: min(1.0, seconds / self._took) for name, seconds in spent.items()}
+
+
+def _is_product(name: str) -> bool:
+    plain = name.removeprefix("aten::").lstrip("_")
+    if any(word in plain for word in _NOT_PRODUCTS):
+        return False
+    return name.startswith(("aten::", "mkldnn::")) and plain.startswith(_PRODUCTS)

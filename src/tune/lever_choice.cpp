@@ -1,0 +1,75 @@
+#include "tune/lever_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tune/judging/promise.h"
+#include "tune/judging/speed.h"
+#include "tune/levers/catalogue.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+/// A budget may end before the last one. How the job is fed comes first, since what else gains
+/// anything is not seen before, and last where feeding it gains little.
+std::vector<Lever> by_promise(std::vector<Lever> levers, const StepShares& shares, bool held_up) {
+  const auto promise = [&](const Lever& lever) { return promise_of(lever, shares, held_up); };
+  std::stable_sort(levers.begin(), levers.end(),
+                   [&](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
+  return levers;
+}
+
+/// What would change the training is not judged by the time that a step takes, nor what saves
+/// memory; more workers are foretold by what batches gain that are there already.
+void foretell(LeverResult& entry, const StepShares& shares,
+              const std::optional<predict::Speedup>& when_fed) {
+  const Lever& lever = entry.lever;
+  const bool by_time = !lever.saves_memory && lever.numerics != Numerics::kTrajectory &&
+                       lever.numerics != Numerics::kRegrouped;
+  if (!by_time) return;
+  if (lever.eases == Eases::kLoading) {
+    if (when_fed) entry.at_most = std::max(1.0, when_fed->high);
+    return;
+  }
+  const std::optional<double> saved = most_saved(lever, shares);
+  if (!saved) return;
+  entry.at_most = speedup_of_saving(*saved);
+  if (!entry.why.empty() || *entry.at_most > kWorthChanging) return;
+  entry.too_small = true;
+  entry.why = fmt::format("at most {:.3f}x: {} takes {:.1f} % of a step", *entry.at_most,
+                          eased(lever), 100 * *saved);
+}
+
+}  // namespace
+
+bool is_asked_for(const Lever& lever, const SearchOptions& options) {
+  const std::string name = lever.id.substr(0, lever.id.find('='));
+  return options.only.empty() ||
+         std::any_of(options.only.begin(), options.only.end(), [&](const std::string& asked) {
+           return asked == lever.id || asked == name || asked == lever.group;
+         });
+}
+
+std::vector<LeverResult> choose_levers(const TrialResult& job,
+                                       const std::optional<predict::Speedup>& when_fed,
+                                       const SearchOptions& options) {
+  const TunedJob tuned = {job.device,          job.threads,        options.cpus,
+                          job.interop_threads, options.allocators, options.allowed};
+  const bool held_up = !when_fed || when_fed->high >= kHeldUpByLoader;
+  std::vector<LeverResult> chosen;
+  for (Lever& lever : by_promise(levers_for(tuned, options.arguments), job.shares, held_up)) {
+    if (!is_asked_for(lever, options)) continue;
+    LeverResult entry;
+    const auto why = job.why_not.find(lever.hook);
+    if (!lever.hook.empty() && why != job.why_not.end()) entry.why = why->second;
+    if (entry.why.empty()) entry.why = lever.missing;
+    entry.lever = std::move(lever);
+    foretell(entry, job.shares, when_fed);
+    chosen.push_back(std::move(entry));
+  }
+  return chosen;
+}
+
+}  // namespace unstarve::tune

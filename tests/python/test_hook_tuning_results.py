@@ -1,0 +1,182 @@
+"""What a run for parity records of the first gradient, and what a survey sees of a step's time."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_jobs import run_job
+
+JOB = """
+import sys, torch
+torch.manual_seed(4)
+torch.set_num_threads(1)
+words = sys.argv[1:]
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(64, 64)
+        self.drop = torch.nn.Dropout(0.2)
+    def forward(self, rows):
+        return rows + self.drop(torch.relu(self.body(rows)))
+model = torch.nn.Sequential(*[Block() for _ in range(3)], torch.nn.Linear(64, 10))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+scaler = torch.amp.GradScaler("cpu", enabled="scaled" in words)
+for step in range(10):
+    profiles = "profiles" in words and step == 3
+    if profiles:
+        own = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+        own.start()
+    rows = torch.randn(16, 64)
+    loss = torch.nn.functional.cross_entropy(model(rows), torch.arange(16) % 10)
+    if "overflows" in words and step % 2:
+        loss = loss * 1e36
+    optimizer.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    if profiles:
+        own.stop()
+        assert any("addmm" in event.name for event in own.events())
+    if "ends" in words and step == 3:
+        break
+print(model[-1].weight.dtype)
+"""
+
+
+def ran(folder: Path, asked: dict[str, Any], *words: str, **more: str) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
+    (folder / "train.py").write_text(JOB)
+    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked), **more)
+    assert (job.process.returncode, job.errors) == (0, [])
+    if "compile_regions" not in asked.get("levers", {}):  # torch's compiler has warnings of its own
+        assert job.process.stderr == ""
+    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    return said
+
+
+def away(ours: list[float], theirs: list[float]) -> float:
+    return math.dist(ours, theirs) / math.hypot(*theirs)
+
+
+PARITY = {"parity": {"steps": 5, "seed": 0}}
+
+
+def test_the_first_gradient_is_recorded_as_a_whole(tmp_path: Path) -> None:
+    said = ran(tmp_path / "a", PARITY)
+    sketch, length = said["sketch"], said["gradients"][0]
+    # A sketch of 256 sums is as long as what it is of, give or take a tenth.
+    assert len(sketch) == 256 and math.hypot(*sketch) == pytest.approx(length, rel=0.3)
+    other = ran(tmp_path / "b", {"parity": {"steps": 5, "seed": 1}})["sketch"]
+    assert away(other, sketch) > 0.5, "another seed has another gradient"
+    precise = ran(tmp_path / "c", {**PARITY, "levers": {"float64": {}}})
+    assert precise["applied"] == ["float64"]
+    assert 0 < away(sketch, precise["sketch"]) < 1e-5, "float32 rounds, and draws the same numbers"
+    rough = ran(tmp_path / "d", {**PARITY, "levers": {"bf16_autocast": {}}})["sketch"]
+    assert 1e-4 < away(rough, precise["sketch"]) < 0.1
+
+
+def test_gradients_that_are_scaled_are_recorded_without_the_factor(tmp_path: Path) -> None:
+    plain = ran(tmp_path / "a", PARITY)
+    for name, levers in (("b", {}), ("c", {"fused_optimizer": {}})):
+        scaled = ran(tmp_path / name, {**PARITY, "levers": levers}, "scaled")
+        assert scaled["gradients"] == pytest.approx(plain["gradients"], rel=1e-3), name
+        assert away(scaled["sketch"], plain["sketch"]) < 1e-3, name
+
+
+@pytest.mark.parametrize("levers", [{}, {"fused_optimizer": {}}])
+def test_steps_that_a_scaler_leaves_out_are_counted(tmp_path: Path, levers: dict[str, Any]) -> None:
+    assert ran(tmp_path / "a", {"levers": levers}, "scaled")["skipped"] == 0
+    assert ran(tmp_path / "b", {"levers": levers}, "scaled", "overflows")["skipped"] == 5
+
+
+def test_blocks_are_compiled_and_draw_what_eager_mode_draws(tmp_path: Path) -> None:
+    eager = ran(tmp_path / "a", {**PARITY, "survey": True})
+    assert eager["why_not"]["compile_regions"] is None
+    compiled = ran(tmp_path / "b", {**PARITY, "levers": {"compile_regions": {}}})
+    assert compiled["applied"] == ["compile_regions"] and compiled["graphs"]
+    assert compiled["losses"] == pytest.approx(eager["losses"], rel=1e-5)
+
+
+def test_a_survey_tells_what_a_step_takes_its_time_for(tmp_path: Path) -> None:
+    shares = ran(tmp_path, {"survey": True})["shares"]
+    assert set(shares) == {"products", "optimizer", "zeroing", "system"}
+    assert 0 < shares["products"] + shares["optimizer"] + shares["zeroing"] <= 1
+    assert 0 < shares["optimizer"] and 0 <= shares["system"] < 1
+
+
+@pytest.mark.parametrize("word", ["profiles", "ends"])
+def test_a_step_that_is_not_seen_whole_tells_no_shares(tmp_path: Path, word: str) -> None:
+    """The job profiles itself meanwhile, or ends."""
+    said = ran(tmp_path, {"survey": True}, word, KINETO_LOG_LEVEL="99")
+    assert set(said["shares"]) == {"system"} if word == "profiles" else said["shares"]
+
+
+def test_another_allocator_is_seen_to_be_there(tmp_path: Path) -> None:
+    (library,) = Path("/usr/lib").glob("*-linux-gnu/libjemalloc.so.2")
+    asked = {"levers": {"jemalloc": {"set": True}, "kept_memory": {"set": True}}}
+    said = ran(tmp_path / "with", asked, LD_PRELOAD=str(library))
+    assert said["applied"] == ["jemalloc"]
+    assert said["refused"] == {"kept_memory": "the job allocates by jemalloc"}
+    said = ran(tmp_path / "without", asked)
+    assert said["refused"]["jemalloc"] == "the library was not loaded"
+
+
+# On the CPU nothing of others is applied, and no GPU is here: their modules are made up.
+KERNELS = """
+import sys, types, torch
+class PreTrainedModel(torch.nn.Linear):
+    config = types.SimpleNamespace(model_type=sys.argv[1])
+model = PreTrainedModel(4, 2)
+sys.path.insert(0, sys.argv[2])
+from _unstarve_hook.tuning.levers import kernels
+from _unstarve_hook.tuning.refusal import LeverRefusedError
+job = types.SimpleNamespace(device="cuda", root=model, infers=False)
+for lever in (kernels.liger, kernels.hub_kernels):
+    try:
+        lever.check(job, {})
+        lever.apply(job, {})
+        print("applied", model.by)
+    except LeverRefusedError as refused:
+        print("refused", refused)
+"""
+LIGER = """
+def _apply_liger_kernel_to_instance(model):
+    model.by = "liger"
+MODEL_TYPE_TO_APPLY_LIGER_FN = {"llama": None}
+"""
+HUB = """
+class Mode:
+    TRAINING = "training"
+def kernelize(model, *, mode, device):
+    model.by = (mode, device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("llama", ["applied liger", "refused no layer of the model says that a kernel may"]),
+        ("other", ["refused it has none for a PreTrainedModel", "refused no layer"]),
+    ],
+)
+def test_kernels_of_others_are_put_into_models_of_transformers(
+    tmp_path: Path, model: str, said: list[str]
+) -> None:
+    folder = tmp_path / "liger_kernel/transformers"
+    folder.mkdir(parents=True)
+    (tmp_path / "liger_kernel/__init__.py").write_text("")
+    (folder / "__init__.py").write_text("")
+    (folder / "monkey_patch.py").write_text(LIGER)
+    (tmp_path / "kernels.py").write_text(HUB)
+    (tmp_path / "job.py").write_text(KERNELS)
+    hook = Path(__file__).resolve().parents[2] / "python/unstarve/hook"
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "job.py"), model, str(hook)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert all(line.startswith(start) for line, start in zip(lines, said, strict=True)), lines
