@@ -45,12 +45,35 @@ std::size_t closing(std::string_view code, std::size_t open) {
   return std::string_view::npos;
 }
 
+/// The text with all from `begin` to `end` blank, but for the ends of lines.
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (text[i] != '\n') text[i] = ' ';
+  }
+}
+
+/// The source with comments blank, and strings too where they are not to be kept.
+std::string without_comments(std::string_view source, bool keep_strings) {
+  std::string code(source);
+  for (std::size_t i = 0; i < source.size();) {
+    std::size_t end = i + 1;
+    if (source[i] == '#') {
+      end = std::min(source.find('\n', i), source.size());
+      blank(code, i, end);
+    } else if (source[i] == '"' || source[i] == '\'') {
+      end = end_of_string(source, i);
+      if (!keep_strings) blank(code, i, end);
+    }
+    i = end;
+  }
+  return code;
+}
+
 /// The argument in [begin, end) of the code; nothing where there is but space.
 std::optional<PythonArgument> argument_in(std::string_view code, std::string_view source,
                                           std::size_t begin, std::size_t end) {
   // A string is blank in the code, so that where an argument ends is looked up in the source.
   while (begin < end && is_space(source[begin])) ++begin;
-  while (end > begin && code[end - 1] == ' ' && is_space(source[end - 1])) --end;
   while (end > begin && is_space(source[end - 1])) --end;
   if (begin == end) return std::nullopt;
   PythonArgument argument;
@@ -93,31 +116,12 @@ void read_arguments(std::string_view code, std::string_view source, PythonCall& 
 
 }  // namespace
 
-std::string code_alone(std::string_view source) {
-  std::string code(source);
-  const auto blank = [&code](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (code[i] != '\n') code[i] = ' ';
-    }
-  };
-  for (std::size_t i = 0; i < source.size();) {
-    std::size_t end = i + 1;
-    if (source[i] == '#') {
-      end = std::min(source.find('\n', i), source.size());
-      blank(i, end);
-    } else if (source[i] == '"' || source[i] == '\'') {
-      end = end_of_string(source, i);
-      blank(i, end);
-    }
-    i = end;
-  }
-  return code;
-}
+std::string code_alone(std::string_view source) { return without_comments(source, false); }
 
-std::optional<PythonCall> find_call(std::string_view source, std::size_t line,
-                                    std::string_view name) {
+std::vector<PythonCall> calls_of(std::string_view source, std::string_view name) {
   const std::string code = code_alone(source);
-  std::optional<PythonCall> found;
+  const std::string bare = without_comments(source, true);
+  std::vector<PythonCall> found;
   for (std::size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
     PythonCall call;
     std::size_t end = at + name.size();
@@ -128,11 +132,20 @@ std::optional<PythonCall> find_call(std::string_view source, std::size_t line,
     while (call.callee_begin > 0 && is_word(code[call.callee_begin - 1])) --call.callee_begin;
     call.close = closing(code, call.open);
     if (call.close == std::string::npos) continue;
-    if (line_of(code, call.callee_begin) > line || line_of(code, call.close) < line) continue;
     call.callee = code.substr(call.callee_begin, at + name.size() - call.callee_begin);
+    read_arguments(code, bare, call);
+    found.push_back(std::move(call));
+  }
+  return found;
+}
+
+std::optional<PythonCall> find_call(std::string_view source, std::size_t line,
+                                    std::string_view name) {
+  std::optional<PythonCall> found;
+  for (PythonCall& call : calls_of(source, name)) {
+    if (line_of(source, call.callee_begin) > line || line_of(source, call.close) < line) continue;
     found = std::move(call);  // a later one lies within the earlier, or behind it on the line
   }
-  if (found) read_arguments(code, source, *found);
   return found;
 }
 

@@ -28,6 +28,9 @@ struct PythonCall {
 /// The same text with strings and comments blanked out, byte for byte: what is left is code.
 std::string code_alone(std::string_view source);
 
+/// All calls of names that end in `name`, in the order of the text, but for those that do not end.
+std::vector<PythonCall> calls_of(std::string_view source, std::string_view name);
+
 /// The call of a name that ends in `name` whose text lies on this line, counted from 1: the last
 /// that begins on it, else the innermost around it. None where there is none, or it does not end.
 std::optional<PythonCall> find_call(std::string_view source, std::size_t line,

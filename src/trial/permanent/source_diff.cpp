@@ -6,11 +6,11 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "trial/permanent/python_call.h"
+#include "trial/permanent/source_edit.h"
 
 namespace unstarve::trial {
 
@@ -36,58 +36,6 @@ Lines lines_of(std::string_view text) {
 
 std::string indent_of(const std::string& line) {
   return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size()));
-}
-
-/// Texts that take the place of others, by where those begin.
-struct Replacement {
-  std::size_t length = 0;
-  std::string text;
-};
-using Replacements = std::map<std::size_t, Replacement>;
-
-/// New arguments behind the last one: on lines of their own where that has one.
-void append_arguments(std::string_view source, const PythonCall& call, const std::string& text,
-                      Replacements& replacements) {
-  const PythonArgument& last = call.arguments.back();
-  const std::size_t line_begin = source.rfind('\n', last.value_begin) + 1;
-  const std::string line(source.substr(line_begin, last.value_begin - line_begin));
-  const bool own_line = line_begin > call.open && call.trailing_comma;
-  if (own_line) {
-    const std::size_t comma = source.find(',', last.value_end);
-    replacements[comma + 1] = {0, fmt::format("\n{}{},", indent_of(line), text)};
-  } else if (call.trailing_comma) {
-    replacements[call.close] = {0, fmt::format(" {}", text)};
-  } else {
-    replacements[last.value_end] = {0, ", " + text};
-  }
-}
-
-/// False where an argument may be given already by something that is not read here.
-bool set_arguments(std::string_view source, const PythonCall& call, const LoaderChange& change,
-                   Replacements& replacements) {
-  if (change.arguments.empty()) return true;
-  std::size_t by_place = 0;
-  bool unpacks = false;
-  for (const PythonArgument& argument : call.arguments) {
-    by_place += argument.name.empty();
-    unpacks = unpacks || (!argument.name.empty() && argument.name.front() == '*');
-  }
-  if (call.arguments.empty() || by_place > kMostByPlace) return false;
-  std::string more;
-  for (const auto& [name, value] : change.arguments) {
-    const auto given = std::find_if(
-        call.arguments.begin(), call.arguments.end(),
-        [&name = name](const PythonArgument& argument) { return argument.name == name; });
-    if (given != call.arguments.end()) {
-      replacements[given->value_begin] = {given->value_end - given->value_begin, value};
-    } else {
-      more += fmt::format("{}{}={}", more.empty() ? "" : ", ", name, value);
-    }
-  }
-  if (more.empty()) return true;
-  if (unpacks) return false;
-  append_arguments(source, call, more, replacements);
-  return true;
 }
 
 /// The line of the import that names the class, without those names that stay with torch.
@@ -138,39 +86,6 @@ bool swap_class(std::string_view source, const PythonCall& call, Replacements& r
   return true;
 }
 
-std::size_t line_start(std::string_view source, std::size_t at) {
-  return at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
-}
-
-std::size_t line_end(std::string_view source, std::size_t at) {
-  return std::min(source.find('\n', at), source.size());
-}
-
-/// Whole lines, [begin, end) without the last one's end, and what they become.
-struct Hunk {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string fresh;
-  std::size_t copied = 0;  // so far
-};
-
-std::vector<Hunk> hunks_of(std::string_view source, const Replacements& replacements) {
-  std::vector<Hunk> hunks;
-  for (const auto& [at, replacement] : replacements) {
-    if (hunks.empty() || line_start(source, at) > hunks.back().end + 1) {
-      const std::size_t begin = line_start(source, at);
-      hunks.push_back({begin, begin, "", begin});
-    }
-    Hunk& hunk = hunks.back();
-    hunk.fresh += source.substr(hunk.copied, at - hunk.copied);
-    hunk.fresh += replacement.text;
-    hunk.copied = at + replacement.length;
-    hunk.end = line_end(source, hunk.copied);
-  }
-  for (Hunk& hunk : hunks) hunk.fresh += source.substr(hunk.copied, hunk.end - hunk.copied);
-  return hunks;
-}
-
 std::string diff_of(std::string_view source, const Replacements& replacements,
                     const std::string& name) {
   std::string text = fmt::format("--- {0}\n+++ {0}\n", name);
@@ -199,7 +114,8 @@ std::string source_diff(std::string_view source, std::size_t line, const LoaderC
   const std::optional<PythonCall> call = find_call(source, line, kClass);
   if (!call) return {};
   Replacements replacements;
-  if (!set_arguments(source, *call, change, replacements)) return {};
+  if (!change.arguments.empty() && call->arguments.empty()) return {};  // its data set is needed
+  if (!set_arguments(source, *call, change.arguments, kMostByPlace, replacements)) return {};
   if (change.drop_in && !swap_class(source, *call, replacements)) return {};
   return diff_of(source, replacements, name);
 }

@@ -32,6 +32,19 @@ TEST(SourceDiff, ACallOverSeveralLinesGetsALineMore) {
             "+    num_workers=8, prefetch_factor=4,\n");
 }
 
+TEST(SourceDiff, ACommentBehindTheLastArgumentStaysBehindIt) {
+  EXPECT_EQ(
+      source_diff("DataLoader(\n    ds,\n    batch_size=4  # a, (few\n)\n", 1, workers(), "a.py"),
+      "--- a.py\n+++ a.py\n@@ -3,1 +3,1 @@\n"
+      "-    batch_size=4  # a, (few\n"
+      "+    batch_size=4, num_workers=8, prefetch_factor=4  # a, (few\n");
+  EXPECT_EQ(source_diff("DataLoader(\n    # those\n    num_workers=2,  # two\n)\n", 1,
+                        {{{"num_workers", "8"}}, false}, "a.py"),
+            "--- a.py\n+++ a.py\n@@ -3,1 +3,1 @@\n"
+            "-    num_workers=2,  # two\n"
+            "+    num_workers=8,  # two\n");
+}
+
 TEST(SourceDiff, StringsAndOtherCallsAreNotTakenForTheLoader) {
   const std::string source =
       "print('DataLoader(a)', \"\"\"DataLoader(\n\"\"\"); x = DataLoader(f(',)'), shuffle=True)\n";
