@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tune/asked_arguments.h"
 #include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
 #include "tune/levers/catalogue.h"
@@ -59,7 +60,8 @@ std::vector<LeverResult> choose_levers(const TrialResult& job,
                           job.interop_threads, options.allocators, options.allowed};
   const bool held_up = !when_fed || when_fed->high >= kHeldUpByLoader;
   std::vector<LeverResult> chosen;
-  for (Lever& lever : by_promise(levers_for(tuned, options.arguments), job.shares, held_up)) {
+  AskedArguments asked = settle_arguments(options.arguments, job);
+  for (Lever& lever : by_promise(levers_for(tuned, asked.known), job.shares, held_up)) {
     if (!is_asked_for(lever, options)) continue;
     LeverResult entry;
     const auto why = job.why_not.find(lever.hook);
@@ -68,6 +70,9 @@ std::vector<LeverResult> choose_levers(const TrialResult& job,
     entry.lever = std::move(lever);
     foretell(entry, job.shares, when_fed);
     chosen.push_back(std::move(entry));
+  }
+  for (LeverResult& row : asked.without_value) {
+    if (is_asked_for(row.lever, options)) chosen.push_back(std::move(row));
   }
   return chosen;
 }

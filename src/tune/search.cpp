@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tune/asked_arguments.h"
 #include "tune/batch/batch_search.h"
 #include "tune/judging/memory.h"
 #include "tune/judging/promise.h"
@@ -412,13 +413,14 @@ class Search {
   }
 
   Status search_for_batch() {
-    for (const Argument& argument : options_.arguments) {
+    const AskedArguments asked = settle_arguments(options_.arguments, result_.baseline);
+    for (const Argument& argument : asked.known) {
       Lever named;
       named.id = argument.name;
       if (argument.name != kBatchArgument || !is_asked_for(named, options_)) continue;
       const std::size_t first = result_.levers.size();
       BatchRequest request;
-      request.argument = as_kept(argument);
+      request.argument = as_kept(argument, result_.levers, kept_);
       request.kept = ids(kept_);
       request.threshold = threshold(result_.noise_ratio);
       for (const LeverResult& entry : result_.levers) {
@@ -434,16 +436,6 @@ class Search {
       if (!done) return done;
     }
     return {};
-  }
-
-  /// With the value that a lever has given it which is kept.
-  Argument as_kept(Argument argument) const {
-    for (const std::size_t index : kept_) {
-      for (const auto& [option, value] : result_.levers[index].lever.arguments) {
-        if (option == argument.option) argument.value = std::stoll(value);
-      }
-    }
-    return argument;
   }
 
   void say_untried() {

@@ -15,7 +15,7 @@ namespace unstarve::tune {
 
 struct TuneOptions {
   std::vector<std::string> command;    // with `resume`: what the journal says
-  std::vector<std::string> arguments;  // NAME=--OPTION
+  std::vector<std::string> arguments;  // NAME=--OPTION, NAME=Class.argument
   std::vector<std::string> only;       // levers by name; empty: all
   std::vector<std::string> allowed;    // levers that fetch code
   std::string folder;                  // for the trials and their journal

@@ -14,6 +14,7 @@
 #include "report/tuning/tuning_json.h"
 #include "report/tuning/tuning_text.h"
 #include "trial/run_folder.h"
+#include "tune/levers/class_argument.h"
 #include "tune/tune.h"
 
 namespace unstarve::cli {
@@ -161,7 +162,9 @@ void add_tune_command(CommandLine& line, CommandContext& context) {
       .between(5, kMostParitySteps);
   command.option("--arg", asked.arguments,
                  "NAME=--OPTION of the script that is a lever too: workers=--workers, "
-                 "batch=--batch-size, accumulation=--accumulate; may be given for several");
+                 "batch=--batch-size, accumulation=--accumulate; or, where the script's code has "
+                 "the value, of a class that it constructs: " +
+                     tune::known_class_arguments() + "; may be given for several");
   command
       .option("--only", asked.only,
               "try these levers, or groups of them, alone, with commas between")

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,30 +15,6 @@ namespace {
 constexpr std::int64_t kMostWorkers = 64;
 constexpr std::size_t kMostDoublings = 3;
 constexpr const char* kAllocators = "allocator";
-
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end || value < 0) return std::nullopt;
-  return value;
-}
-
-/// Where the option's value stands, and how many letters of that word come before it.
-struct Place {
-  std::size_t word = 0;
-  std::size_t from = 0;
-};
-
-std::optional<Place> find_value(const std::vector<std::string>& command,
-                                const std::string& option) {
-  std::optional<Place> found;  // the last one counts, as with argparse
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    if (command[i] == option && i + 1 < command.size()) found = Place{i + 1, 0};
-    if (command[i].starts_with(option + "=")) found = Place{i, option.size() + 1};
-  }
-  return found;
-}
 
 Lever hook_lever(const std::string& name, Numerics numerics, const std::string& what,
                  const std::string& permanent) {
@@ -310,53 +284,6 @@ void add_argument(const Argument& argument, std::int64_t cpus, std::vector<Lever
 
 }  // namespace
 
-Lever argument_lever(const Argument& argument, std::int64_t value) {
-  Lever lever;
-  lever.id = fmt::format("{}={}", argument.name, value);
-  lever.arguments = {{argument.option, std::to_string(value)}};
-  lever.group = argument.name;
-  lever.numerics = argument.name == "workers" ? Numerics::kRedrawn : Numerics::kTrajectory;
-  if (argument.name == "workers") lever.eases = Eases::kLoading;
-  lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
-  lever.permanent = fmt::format("{} {} on the command line", argument.option, value);
-  return lever;
-}
-
-Lever both_levers(const Lever& argument, const Lever& beside) {
-  Lever lever = argument;
-  lever.id += " " + beside.id;
-  lever.hook = beside.hook;
-  lever.settings = beside.settings;
-  lever.what += "; " + beside.what;
-  lever.permanent += "; " + beside.permanent;
-  lever.arguments.insert(lever.arguments.end(), beside.arguments.begin(), beside.arguments.end());
-  lever.environment = beside.environment;
-  return lever;
-}
-
-Result<Argument> read_argument(const std::string& text, const std::vector<std::string>& command) {
-  const std::size_t equals = text.find('=');
-  const bool named = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
-  if (!named ||
-      !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals), plain)) {
-    return fail(ErrorCode::kInvalidArgument,
-                "--arg takes NAME=--OPTION, as in batch=--batch-size, and got '{}'", text);
-  }
-  Argument argument{text.substr(0, equals), text.substr(equals + 1), 0};
-  const auto place = find_value(command, argument.option);
-  const auto value =
-      place ? number_of(command[place->word].substr(place->from)) : std::optional<std::int64_t>();
-  if (!value) {
-    return fail(ErrorCode::kInvalidArgument,
-                "--arg {}: the command does not say {} with a number; say it, so that there is a "
-                "value to begin with",
-                text, argument.option);
-  }
-  argument.value = *value;
-  return argument;
-}
-
 std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& arguments) {
   std::vector<Lever> levers;
   for (const Argument& argument : arguments) {
@@ -383,17 +310,6 @@ std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& 
     if (!elsewhere) add_argument(argument, job.cpus, levers);
   }
   return levers;
-}
-
-std::vector<std::string> with_arguments(std::vector<std::string> command,
-                                        const std::vector<const Lever*>& levers) {
-  for (const Lever* const lever : levers) {
-    for (const auto& [option, value] : lever->arguments) {
-      const auto place = find_value(command, option);
-      if (place) command[place->word] = command[place->word].substr(0, place->from) + value;
-    }
-  }
-  return command;
 }
 
 std::string hook_levers(const std::vector<const Lever*>& levers) {

@@ -13,18 +13,6 @@ bool has(const std::vector<Lever>& levers, const std::string& id) {
   return std::any_of(levers.begin(), levers.end(), [&](const Lever& one) { return one.id == id; });
 }
 
-TEST(Catalogue, AnArgumentIsReadFromTheCommand) {
-  const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
-  const auto workers = read_argument("workers=--workers", command);
-  ASSERT_TRUE(workers.has_value());
-  EXPECT_EQ(workers->value, 2);
-  EXPECT_EQ(read_argument("batch=--batch-size", command)->value, 32);
-  for (const char* wrong : {"", "=", "batch", "batch=", "=--b", "batch=--other", "Batch=--workers",
-                            "../x=--workers", "batch=train.py"}) {
-    EXPECT_FALSE(read_argument(wrong, command).has_value()) << wrong;
-  }
-}
-
 TEST(Catalogue, ArgumentsArePutIntoTheCommand) {
   const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
   const std::vector<Argument> arguments = {{"workers", "--workers", 2},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 
@@ -54,6 +55,14 @@ std::string setting_of(std::string_view trainer, std::string_view device,
   return {};
 }
 
+/// Where the job runs on several GPUs at once, the trainer's loader holds the batches of all.
+bool is_batch_of_loader(const Lever& lever, const std::string& change) {
+  return change.starts_with("batch=") &&
+         std::any_of(lever.arguments.begin(), lever.arguments.end(), [](const auto& argument) {
+           return argument.first == "DataLoader.batch_size";
+         });
+}
+
 }  // namespace
 
 std::string trainer_settings(std::string_view trainer, std::string_view device,
@@ -62,6 +71,7 @@ std::string trainer_settings(std::string_view trainer, std::string_view device,
   for (const Lever* const lever : levers) {
     std::istringstream changes(lever->id);
     for (std::string change; changes >> change;) {
+      if (is_batch_of_loader(*lever, change)) continue;
       std::string setting = setting_of(trainer, device, change);
       if (!setting.empty()) settings.push_back(std::move(setting));
     }

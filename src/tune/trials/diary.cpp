@@ -171,6 +171,7 @@ Diary parse_diary(std::string_view text) {
   read_job(json, facts);
   read_windows(json, diary.windows);
   read_texts(json, "why_not", facts.why_not);
+  facts.constructed = constructed_from(json.value("arguments", Json()));
   const auto survey = json.find("why_not");
   facts.surveyed = survey != json.end() && survey->is_object() && !survey->empty();
   return diary;

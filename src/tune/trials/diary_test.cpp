@@ -43,6 +43,21 @@ TEST(Diary, IsReadWhole) {
   EXPECT_FALSE(diary.loss_not_finite);
 }
 
+TEST(Diary, WhatClassesWereConstructedWithIsReadOrSaidToBeUnknown) {
+  const auto found =
+      parse_diary(R"({"arguments": {"DataLoader.batch_size": {"value": 8, "place": "train.py:4"},
+          "Trainer.accumulate_grad_batches": {"why_not": "the job made no Trainer"},
+          "A.b": {"value": "8"}, "A.c": {"value": -3}, "A.d": 5, "A.e": {}}})")
+          .facts.constructed;
+  EXPECT_EQ(found.at("DataLoader.batch_size").value, 8);
+  EXPECT_EQ(found.at("DataLoader.batch_size").place, "train.py:4");
+  EXPECT_EQ(found.at("DataLoader.batch_size").why_not, "");
+  EXPECT_EQ(found.at("Trainer.accumulate_grad_batches").why_not, "the job made no Trainer");
+  for (const char* odd : {"A.b", "A.c", "A.e"}) EXPECT_NE(found.at(odd).why_not, "") << odd;
+  EXPECT_EQ(found.count("A.d"), 0U);
+  EXPECT_TRUE(parse_diary(R"({"arguments": [1]})").facts.constructed.empty());
+}
+
 TEST(Diary, OfCallsTheMedianAndTheSlowestAreTold) {
   std::string calls;
   for (int i = 100; i >= 1; --i)

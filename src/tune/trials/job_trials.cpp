@@ -12,6 +12,7 @@
 #include "trial/observed_job.h"
 #include "trial/trial.h"
 #include "tune/levers/catalogue.h"
+#include "tune/levers/class_argument.h"
 #include "tune/trials/diary.h"
 
 namespace unstarve::tune {
@@ -225,8 +226,11 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   if (request.parity_seed >= 0) {
     asked["parity"] = {{"steps", request.parity_steps}, {"seed", request.parity_seed}};
   }
+  const std::string arguments = hook_arguments(journal_.head().arguments, levers);
+  if (!arguments.empty()) asked["arguments"] = nlohmann::json::parse(arguments);
   job.environment.emplace_back("UNSTARVE_TUNE", asked.dump());
   std::vector<std::string> hook_names;
+  for (const auto& [option, value] : class_arguments_of(levers)) hook_names.push_back(option);
   for (const Lever* const lever : levers) {
     job.environment.insert(job.environment.end(), lever->environment.begin(),
                            lever->environment.end());

@@ -51,6 +51,8 @@ class JournalTest : public ::testing::Test {
     made.shares = {.compute = 0.5, .launches = 0.25, .memory = 0.1, .loading = 0.05};
     made.why = "bytes \xff and \n";
     made.why_not = {{"compile", "no compiler"}};
+    made.constructed = {{"DataLoader.batch_size", {8, "", "train.py:4"}},
+                        {"DataLoader.num_workers", {0, "a stream", ""}}};
     made.peak_memory_bytes = 1 << 30;
     return made;
   }
@@ -76,6 +78,10 @@ TEST_F(JournalTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->shares.loading, 0.05);
   EXPECT_TRUE(std::isnan(read->losses[1]));
   EXPECT_EQ(read->why_not, result().why_not);
+  EXPECT_EQ(read->constructed.size(), 2U);
+  EXPECT_EQ(read->constructed.at("DataLoader.batch_size").value, 8);
+  EXPECT_EQ(read->constructed.at("DataLoader.batch_size").place, "train.py:4");
+  EXPECT_EQ(read->constructed.at("DataLoader.num_workers").why_not, "a stream");
   EXPECT_EQ(read->peak_memory_bytes, 1 << 30);
   EXPECT_EQ(journal->find("threads=2"), nullptr);
 }

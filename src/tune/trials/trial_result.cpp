@@ -71,6 +71,14 @@ std::vector<double> numbers_at(const Json& json, const char* key) {
   return values;
 }
 
+Json constructed_json(const std::map<std::string, Constructed>& constructed) {
+  Json json = Json::object();
+  for (const auto& [option, one] : constructed) {
+    json[option] = {{"value", one.value}, {"why_not", one.why_not}, {"place", one.place}};
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string_view to_string(Ending ending) { return kEndings[static_cast<std::size_t>(ending)]; }
@@ -122,7 +130,8 @@ Json to_json(const TrialResult& result) {
           {"interop_threads", result.interop_threads},
           {"surveyed", result.surveyed},
           {"loads", result.loads},
-          {"why_not", result.why_not}};
+          {"why_not", result.why_not},
+          {"constructed", constructed_json(result.constructed)}};
 }
 
 Result<TrialResult> result_from(const Json& json) {
@@ -184,7 +193,22 @@ Result<TrialResult> result_from(const Json& json) {
       if (reason.is_string()) result.why_not[lever] = reason.get<std::string>();
     }
   }
+  result.constructed = constructed_from(json.value("constructed", Json()));
   return result;
+}
+
+std::map<std::string, Constructed> constructed_from(const Json& json) {
+  std::map<std::string, Constructed> constructed;
+  if (!json.is_object()) return constructed;
+  for (const auto& [option, one] : json.items()) {
+    if (!one.is_object()) continue;
+    Constructed& found = constructed[option];
+    found = {integer_at(one, "value"), text_at(one, "why_not"), text_at(one, "place")};
+    const auto value = one.find("value");
+    const bool known = value != one.end() && value->is_number_integer() && found.value >= 0;
+    if (!known && found.why_not.empty()) found.why_not = "it got no whole number";
+  }
+  return constructed;
 }
 
 }  // namespace unstarve::tune

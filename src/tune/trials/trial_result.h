@@ -57,6 +57,13 @@ struct Latency {
   bool known() const { return calls > 0; }
 };
 
+/// What a class was constructed with first, of an argument of it that `--arg` names.
+struct Constructed {
+  std::int64_t value = 0;
+  std::string why_not;  // there is no value to begin with; empty: there is
+  std::string place;    // "train.py:41", where the script does it; empty: nobody knows, or several
+};
+
 /// One run of the job that is to be made.
 struct TrialRequest {
   std::string label;                // unique in a search
@@ -103,6 +110,7 @@ struct TrialResult {
   std::map<std::string, std::string> why_not;  // by the hook's levers; those that apply are absent
   bool surveyed = false;
   bool loads = true;  // a DataLoader gave batches; where nobody looked, it may have
+  std::map<std::string, Constructed> constructed;  // by "DataLoader.batch_size"
 };
 
 nlohmann::json to_json(const StepShares& shares);
@@ -113,5 +121,7 @@ StepShares shares_from(const nlohmann::json& json);
 nlohmann::json to_json(const TrialResult& result);
 /// Errors: kCorruptData where it is no result.
 Result<TrialResult> result_from(const nlohmann::json& json);
+/// What is not as it should be is absent, or has no value.
+std::map<std::string, Constructed> constructed_from(const nlohmann::json& json);
 
 }  // namespace unstarve::tune

@@ -50,6 +50,9 @@ def install() -> None:
         pass
     if "UNSTARVE_TUNE" in os.environ:  # a trial of `unstarve tune`
         _VIEWS["torch"] = ("tuning", "begin")
+        _VIEWS["transformers.training_args"] = ("tuning", "watch_class")
+        _VIEWS["lightning.pytorch.trainer.trainer"] = ("tuning", "watch_class")
+        _VIEWS["pytorch_lightning.trainer.trainer"] = ("tuning", "watch_class")
     for watched in _VIEWS:
         imports.after_import(watched, _apply)
     sys.meta_path.insert(0, imports.Finder())

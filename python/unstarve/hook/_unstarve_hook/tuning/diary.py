@@ -49,12 +49,17 @@ class Diary:
 
     def applied(self, lever: str) -> None:
         self._facts["applied"].append(lever)
+        self._facts["refused"].pop(lever, None)
 
     def refused(self, lever: str, reason: str) -> None:
         self._facts["refused"][lever] = reason
 
     def surveyed(self, why_not: dict[str, str | None]) -> None:
         self._facts["why_not"].update(why_not)
+
+    def constructed(self, option: str, **facts: Any) -> None:
+        """What an argument of a class is in the job, or why nobody can say."""
+        self._facts.setdefault("arguments", {})[option] = facts
 
     def describe(self, **facts: Any) -> None:
         self._facts["job"].update(facts)
