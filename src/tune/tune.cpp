@@ -5,6 +5,7 @@
 
 #include "host/effective_cpus.h"
 #include "tune/levers/allocators.h"
+#include "tune/patch/script_patch.h"
 #include "tune/trials/job_trials.h"
 #include "tune/trials/journal.h"
 
@@ -78,6 +79,7 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
   Introduced introduced(listener, trials);
   auto found = search(trials, asked, introduced);
   told = trials.told();
+  if (found) found->patch = patch_of_script(journal->head().command, *found);
   return found;
 }
 

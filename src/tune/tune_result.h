@@ -34,6 +34,14 @@ struct LeverResult {
   std::string why;
 };
 
+/// What is kept, as a change of the script that the command runs.
+struct ScriptPatch {
+  std::string script;             // as the command names it
+  std::string diff;               // empty: nothing of it is certain enough to be written
+  bool from_root = false;         // of paths from the root of the file system on
+  std::vector<std::string> left;  // ids of what is kept and stays in words
+};
+
 /// A job that gains as much when every batch is there already is held up by its loader.
 inline constexpr double kHeldUpByLoader = 1.1;
 
@@ -47,6 +55,7 @@ struct TuneResult {
   std::optional<predict::Speedup> best;      // with all that was kept; none: nothing was
   std::optional<predict::Speedup> when_fed;  // the job as it is, if loading took no time
   std::string losses_remark;                 // of the runs that parity rests on
+  ScriptPatch patch;
 };
 
 }  // namespace unstarve::tune

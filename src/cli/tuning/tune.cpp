@@ -94,8 +94,14 @@ Status prepare(Options& options) {
 }
 
 Status present(const Options& options, const tune::TuneResult& found) {
+  const std::string patch = options.tune.folder + "/tune.patch";
+  if (!found.patch.diff.empty()) {
+    if (Status kept = write_file(patch, found.patch.diff); !kept) return kept;
+  }
   if (options.json != "-") {
-    write_text(Stream::kOut, report::render_tuning(found, text_options(Stream::kOut)));
+    const report::TextOptions shown = text_options(Stream::kOut);
+    write_text(Stream::kOut, report::render_tuning(found, shown) +
+                                 report::render_patch(found.patch, patch, shown));
   }
   const std::string json = report::tuning_json(found);
   if (Status kept = write_file(options.tune.folder + "/tune.json", json); !kept) return kept;

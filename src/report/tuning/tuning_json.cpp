@@ -89,6 +89,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                      {"when_fed", speed_json(result.when_fed)},
                      {"proposed", proposals},
                      {"settings", kept_settings(result)},
+                     {"patch", result.patch.diff},
                      {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

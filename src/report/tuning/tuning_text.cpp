@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "tune/levers/trainer_settings.h"
 
 namespace unstarve::report {
@@ -125,6 +126,25 @@ std::string kept_settings(const tune::TuneResult& result) {
     if (lever.kept) kept.push_back(&lever.lever);
   }
   return tune::trainer_settings(result.baseline.trainer, result.baseline.device, kept);
+}
+
+std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,
+                         const TextOptions& options) {
+  if (patch.diff.empty()) return {};
+  const std::string apply =
+      fmt::format("patch -p1{} < {}", patch.from_root ? " -d /" : "", shell_word(path));
+  std::string about = fmt::format("As a change of {} ({}):", patch.script, apply);
+  if (!patch.left.empty()) {
+    about = fmt::format("As a change of {}, without {} ({}):", patch.script,
+                        fmt::join(patch.left, ", "), apply);
+  }
+  std::string text = hanging("", printable(about, options), options);
+  for (std::size_t from = 0; from < patch.diff.size();) {
+    const std::size_t end = std::min(patch.diff.find('\n', from), patch.diff.size());
+    text += "  " + printable(patch.diff.substr(from, end - from), options) + "\n";
+    from = end + 1;
+  }
+  return text;
 }
 
 std::string lever_sentence(const tune::LeverResult& lever) {

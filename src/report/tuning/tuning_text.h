@@ -16,4 +16,9 @@ std::string kept_settings(const tune::TuneResult& result);
 /// "bf16_autocast: 1.31x [1.28..1.34], kept: faster, same results", for progress.
 std::string lever_sentence(const tune::LeverResult& lever);
 
+/// What is kept as a diff of the script, which lies in the file at `path`; empty where there is
+/// none.
+std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,
+                         const TextOptions& options);
+
 }  // namespace unstarve::report

@@ -1,0 +1,135 @@
+"""`unstarve tune --arg NAME=Class.argument`: values in a script's code, and its diff at the end."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import unstarve
+
+# The journal and the diff are looked at by hand; what is faster is so by its waiting.
+pytestmark = [pytest.mark.real_time, pytest.mark.alone]
+
+# Samples that come late, for the training alone.
+LATE = """
+import time, torch
+from torch.utils.data import DataLoader, Dataset
+
+class Late(Dataset):
+    def __len__(self):
+        return 3200
+    def __getitem__(self, index):
+        time.sleep(0.005)
+        return torch.randn(8, generator=torch.Generator().manual_seed(index)), index % 4
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(
+    Late(),
+    batch_size=8,
+    shuffle=True,
+    num_workers=0,  # in this process
+)
+for inputs, labels in loader:
+    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def tuned(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str]:
+    (folder / "train.py").write_text(script)
+    words = ["tune", "--trial-seconds", "1.5", "--out", "r", "--json", "t.json", *options]
+    done = unstarve(*words, "--", sys.executable, "train.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads((folder / "t.json").read_text())
+    return found, done.stdout
+
+
+def of(found: dict[str, Any], lever: str) -> dict[str, Any]:
+    entries: list[dict[str, Any]] = [one for one in found["levers"] if one["id"] == lever]
+    (entry,) = entries
+    return entry
+
+
+@pytest.mark.slow
+def test_workers_that_the_code_names_are_found_and_written_into_it(tmp_path: Path) -> None:
+    arguments = ["workers=DataLoader.num_workers", "accumulation=Trainer.accumulate_grad_batches"]
+    options = [word for one in arguments for word in ("--arg", one)]
+    found, shown = tuned(tmp_path, LATE, *options, "--only", "workers=4,accumulation")
+    lever = of(found, "workers=4")
+    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+    assert lever["speedup"]["low"] > 1.5
+    how = "num_workers=4 in DataLoader(...)"
+    assert found["best"]["changes"] == [{"id": "workers=4", "how": how}]
+    absent = of(found, "accumulation")
+    assert (absent["tried"], absent["why"]) == (False, "the job made no Trainer")
+    assert f"- {how}" in shown and "not tried: accumulation: the job made no Trainer" in shown
+
+    assert found["patch"] == (tmp_path / "r/tune.patch").read_text()
+    assert f"patch -p1 < {tmp_path}/r/tune.patch" in " ".join(shown.split())
+    assert "+    num_workers=4,  # in this process" in shown
+    apply = ["git", "apply", "r/tune.patch"]
+    subprocess.run(apply, cwd=tmp_path, check=True)
+    expected = LATE.replace("num_workers=0", "num_workers=4")
+    assert (tmp_path / "train.py").read_text() == expected
+
+    journal = (tmp_path / "r/journal.jsonl").read_text()
+    (tmp_path / "train.py").write_text(LATE)
+    again = unstarve("tune", "--resume", "r", "--json", "again.json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "r/journal.jsonl").read_text() == journal, "nothing is measured again"
+    assert json.loads((tmp_path / "again.json").read_text()) == found
+
+
+TRAINER = """
+import time, torch
+from transformers import Trainer, TrainingArguments
+
+class Late(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64_000
+    def __getitem__(self, index):
+        time.sleep(0.005)
+        rows = torch.randn(8, generator=torch.Generator().manual_seed(index))
+        return {"rows": rows, "labels": index % 4}
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 4)
+    def forward(self, rows, labels):
+        logits = self.layer(rows)
+        return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
+
+torch.manual_seed(0)
+arguments = TrainingArguments(
+    output_dir="out", per_device_train_batch_size=8, report_to=[], save_strategy="no",
+    disable_tqdm=True, use_cpu=True)
+Trainer(model=Model(), args=arguments, train_dataset=Late()).train()
+"""
+
+
+@pytest.mark.slow
+def test_arguments_of_transformers_are_levers(tmp_path: Path) -> None:
+    argument = "workers=TrainingArguments.dataloader_num_workers"
+    found, shown = tuned(tmp_path, TRAINER, "--arg", argument, "--only", "workers=2")
+    lever = of(found, "workers=2")
+    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+    assert found["settings"] == "TrainingArguments(dataloader_num_workers=2)"
+    assert "- dataloader_num_workers=2 in TrainingArguments(...)" in shown
+    patched = TRAINER.replace("use_cpu=True", "use_cpu=True, dataloader_num_workers=2")
+    command = ["patch", "-s", "-p1", "-i", "r/tune.patch"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert (tmp_path / "train.py").read_text() == patched
+
+
+def test_arguments_that_are_not_known_are_listed(tmp_path: Path) -> None:
+    words = ("tune", "--out", "r", "--arg", "batch=DataLoader.batch", "--", "python", "train.py")
+    done = unstarve(*words, cwd=tmp_path)
+    assert done.returncode == 2 and "batch=DataLoader.batch_size, workers=Data" in done.stderr
+    assert list(tmp_path.iterdir()) == []
