@@ -86,46 +86,72 @@ def test_workers_that_the_code_names_are_found_and_written_into_it(tmp_path: Pat
     assert json.loads((tmp_path / "again.json").read_text()) == found
 
 
-TRAINER = """
+# transformers takes seconds to import: of what it has here is as much as the hook looks at, and
+# test_hook_tuning_arguments.py has the real one. Each backward pass waits, as one of a small batch
+# does for its launches.
+TRANSFORMERS = {
+    "__init__": "from .trainer import Trainer\nfrom .training_args import TrainingArguments\n",
+    "training_args": """
+import dataclasses, torch
+@dataclasses.dataclass
+class TrainingArguments:
+    output_dir: str = "out"
+    per_device_train_batch_size: int = 8
+    gradient_accumulation_steps: int = 1
+    def __post_init__(self):
+        assert self.per_device_train_batch_size > 0
+""",
+    "trainer": """
 import time, torch
+class Trainer:
+    def __init__(self, model, args, train_dataset):
+        self.model, self.args, self.rows = model, args, train_dataset
+    def train(self):
+        passes = self.args.gradient_accumulation_steps
+        optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        loader = torch.utils.data.DataLoader(self.rows, self.args.per_device_train_batch_size)
+        for number, (inputs, labels) in enumerate(loader):
+            loss = torch.nn.functional.cross_entropy(self.model(inputs), labels)
+            (loss / passes).backward()
+            time.sleep(0.01)
+            if number % passes == passes - 1:
+                optimizer.step()
+                optimizer.zero_grad()
+""",
+}
+TRAINER = """
 from transformers import Trainer, TrainingArguments
-
-class Late(torch.utils.data.Dataset):
-    def __len__(self):
-        return 64_000
-    def __getitem__(self, index):
-        time.sleep(0.005)
-        rows = torch.randn(8, generator=torch.Generator().manual_seed(index))
-        return {"rows": rows, "labels": index % 4}
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(8, 4)
-    def forward(self, rows, labels):
-        logits = self.layer(rows)
-        return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
-
+import torch
 torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+rows = torch.utils.data.TensorDataset(torch.randn(64_000, 8), torch.randint(4, (64_000,)))
 arguments = TrainingArguments(
-    output_dir="out", per_device_train_batch_size=8, report_to=[], save_strategy="no",
-    disable_tqdm=True, use_cpu=True)
-Trainer(model=Model(), args=arguments, train_dataset=Late()).train()
+    "out", per_device_train_batch_size=4,
+    gradient_accumulation_steps=4)
+Trainer(model, arguments, rows).train()
 """
 
 
 @pytest.mark.slow
-def test_arguments_of_transformers_are_levers(tmp_path: Path) -> None:
-    argument = "workers=TrainingArguments.dataloader_num_workers"
-    found, shown = tuned(tmp_path, TRAINER, "--arg", argument, "--only", "workers=2")
-    lever = of(found, "workers=2")
+def test_a_pair_of_a_trainers_arguments_is_kept_and_written_into_the_code(tmp_path: Path) -> None:
+    (tmp_path / "transformers").mkdir()
+    for name, text in TRANSFORMERS.items():
+        (tmp_path / f"transformers/{name}.py").write_text(text)
+    options = ["--arg", "batch=TrainingArguments.per_device_train_batch_size"]
+    options += ["--arg", "accumulation=TrainingArguments.gradient_accumulation_steps"]
+    found, shown = tuned(tmp_path, TRAINER, *options, "--only", "batch=16 accumulation=1")
+    lever = of(found, "batch=16 accumulation=1")
     assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
-    assert found["settings"] == "TrainingArguments(dataloader_num_workers=2)"
-    assert "- dataloader_num_workers=2 in TrainingArguments(...)" in shown
-    patched = TRAINER.replace("use_cpu=True", "use_cpu=True, dataloader_num_workers=2")
+    assert lever["speedup"]["low"] > 2
+    given = "per_device_train_batch_size=16, gradient_accumulation_steps=1"
+    assert found["settings"] == f"TrainingArguments({given})"
+    words = "per_device_train_batch_size=16 in TrainingArguments(...); gradient_accumulation_steps"
+    assert f"- {words}=1 in TrainingArguments(...)" in " ".join(shown.split())
     command = ["patch", "-s", "-p1", "-i", "r/tune.patch"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    assert (tmp_path / "train.py").read_text() == patched
+    before = "per_device_train_batch_size=4,\n    gradient_accumulation_steps=4"
+    after = "per_device_train_batch_size=16,\n    gradient_accumulation_steps=1"
+    assert (tmp_path / "train.py").read_text() == TRAINER.replace(before, after)
 
 
 def test_arguments_that_are_not_known_are_listed(tmp_path: Path) -> None:
