@@ -186,9 +186,11 @@ const std::vector<std::vector<std::string>> kGroups = {
     {"", "bf16_autocast", "matmul_precision"},
     {"", "channels_last"},
     {"", "fused_optimizer"},
-    {"", "kept_memory"},
+    {"", "kept_memory", "tcmalloc", "jemalloc"},
     {"", "threads=1", "threads=2"},
+    {"", "set_to_none"},
 };
+constexpr std::int64_t kPointsOfGrid = 3 * 2 * 2 * 4 * 3 * 2;
 
 void visit_grid(std::size_t group, std::vector<std::string>& chosen,
                 const std::function<void(const std::vector<std::string>&)>& visit) {
@@ -206,9 +208,11 @@ TEST(SearchQuality, ComesCloseToAnExhaustiveGrid) {
     ModelledJob model(seed);
     PlantedJob job;
     job.beside = [&](const std::vector<std::string>& levers) { return model.beside(levers); };
-    const TuneResult result = found(job, {"bf16_autocast", "matmul_precision", "channels_last",
-                                          "fused_optimizer", "kept_memory", "threads"});
-    EXPECT_LE(result.trials, 50) << "of a grid of 72, each point of which takes two or more";
+    const TuneResult result = found(job,
+                                    {"bf16_autocast", "matmul_precision", "channels_last",
+                                     "fused_optimizer", "allocator", "threads", "set_to_none"},
+                                    {}, {{"tcmalloc", "/lib/t.so"}, {"jemalloc", "/lib/j.so"}});
+    EXPECT_LE(4 * result.trials, kPointsOfGrid);
     double best = 1;
     std::vector<std::string> chosen;
     visit_grid(0, chosen, [&](const std::vector<std::string>& levers) {

@@ -23,6 +23,7 @@ constexpr double kFirstStepTimes = 10;  // as long as the first step of the job 
 constexpr double kFirstStepAtLeastS = 60;
 constexpr double kCompiledWithinS = 300;
 constexpr double kMuchFaster = 1.1;
+constexpr double kNearly = 0.95;  // as fast, by itself
 constexpr double kFewestParitySteps = 20;
 constexpr double kMostParitySteps = 200;
 
@@ -45,6 +46,7 @@ class Search {
     if (done) done = combine();
     if (done) done = try_uncertain();
     if (done) done = leave_one_out();
+    if (done) done = try_in_place();
     if (done) done = confirm();
     if (done) done = search_for_batch();
     if (!done) {
@@ -293,7 +295,7 @@ class Search {
                                          [i](const Winner& one) { return one.index == i; });
       const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
                                !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
-      if (is_winner || !may_be_kept || most_gained(entry) <= 1) continue;
+      if (is_winner || !may_be_kept || most_gained(entry) <= kNearly) continue;
       uncertain.push_back(i);
     }
     std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
@@ -387,6 +389,51 @@ class Search {
       kept_ = fewer;
       with_kept_ = *std::move(without);
     }
+    return {};
+  }
+
+  /// What is nearly as fast by itself as what is kept of its group may be faster beside the others.
+  Status try_in_place() {
+    for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size(); ++at) {
+      for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+        const LeverResult& kept = result_.levers[kept_[at]];
+        const LeverResult& other = result_.levers[i];
+        const bool may_be_kept = i != kept_[at] && other.speedup && !kept.lever.group.empty() &&
+                                 other.lever.group == kept.lever.group && !other.proposed &&
+                                 other.lever.numerics != Numerics::kTrajectory &&
+                                 other.parity != Parity::kFailed &&
+                                 other.parity != Parity::kNotObserved;
+        if (!may_be_kept || other.speedup->high < kNearly * kept.speedup->low) continue;
+        if (const Status done = put_in_place(at, i); !done) return done;
+      }
+    }
+    return {};
+  }
+
+  Status put_in_place(std::size_t at, std::size_t index) {
+    LeverResult& entry = result_.levers[index];
+    LeverResult& kept = result_.levers[kept_[at]];
+    std::vector<std::size_t> others = kept_;
+    others[at] = index;
+    const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
+    auto with = make(label + ".in_place", ids(others), false);
+    if (!with) return forward_error(with);
+    if (with->ending != Ending::kMeasured) return {};
+    auto again = make_again(label + ".in_place.without", kept_, *with);
+    if (!again) return forward_error(again);
+    const predict::Speedup gain = speedup_between(with_kept_, *with, *again, false);
+    with_kept_ = *std::move(again);
+    if (gain.low <= threshold(noise())) return {};
+    LeverResult together = entry;
+    const Status done = results_check_.judge(together, ids(others), label + ".in_place");
+    if (!done) return done;
+    if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) return {};
+    entry.parity = together.parity;
+    entry.why =
+        fmt::format("faster, same results; in the place of {} {}", kept.lever.id, in_words(gain));
+    kept.why = "faster by itself; in its place is " + entry.lever.id;
+    kept_ = others;
+    with_kept_ = *std::move(with);
     return {};
   }
 

@@ -105,7 +105,7 @@ def test_a_survey_tells_what_a_step_takes_its_time_for(tmp_path: Path) -> None:
     shares = ran(tmp_path, {"survey": True})["shares"]
     assert set(shares) == {"products", "optimizer", "zeroing", "system"}
     assert 0 < shares["products"] + shares["optimizer"] + shares["zeroing"] <= 1
-    assert 0 < shares["optimizer"] and 0 <= shares["system"] < 1
+    assert shares["optimizer"] > 0 and 0 <= shares["system"] < 1
 
 
 @pytest.mark.parametrize("word", ["profiles", "ends"])

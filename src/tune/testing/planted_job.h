@@ -84,11 +84,13 @@ class PlantedJob final : public Trials {
 };
 
 inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
-                        std::vector<Argument> arguments = {}) {
+                        std::vector<Argument> arguments = {},
+                        std::map<std::string, std::string> allocators = {}) {
   SearchOptions options;
   options.only = std::move(only);
   options.arguments = std::move(arguments);
   options.cpus = 4;
+  options.allocators = std::move(allocators);
   SearchListener listener;
   auto result = search(job, options, listener);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
