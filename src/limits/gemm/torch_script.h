@@ -24,6 +24,8 @@ if on_gpu and not torch.cuda.is_available():
     say(error="torch %s of %s sees no GPU" % (torch.__version__, sys.executable))
     sys.exit(0)
 torch.set_num_threads(threads)
+if on_gpu:
+    torch.cuda.set_device(device)  # events are of the current GPU
 TYPES = {"float32": "float32", "tf32": "float32", "bfloat16": "bfloat16", "float16": "float16",
          "float8": "float8_e4m3fn"}
 # The last is one where cuBLAS is at its best on Hopper, by ml-engineering's search.
