@@ -1,9 +1,7 @@
 #include "limits/gemm/torch_gemm.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,10 +14,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/unique_handle.h"
 #include "limits/gemm/torch_script.h"
-
-extern char** environ;
+#include "limits/interpreter/printing_process.h"
 
 namespace unstarve::limits {
 
@@ -30,61 +26,6 @@ constexpr int kPollMs = 100;
 constexpr std::int64_t kPatienceNs = 120'000'000'000;
 constexpr double kNsPerS = 1e9;
 constexpr std::size_t kMostOutputBytes = 1U << 20;
-
-/// A process that prints; killed and waited for with the object.
-class PrintingProcess {
- public:
-  static Result<PrintingProcess> start(std::vector<std::string> words) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "cannot make a pipe");
-    FileDescriptor reading(ends[0]);
-    const FileDescriptor writing(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, writing.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // What holds signals back here is not for it.
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed =
-        ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0) return fail_errno(failed, fmt::format("cannot start {}", words.front()));
-    return PrintingProcess(pid, std::move(reading));
-  }
-  PrintingProcess(PrintingProcess&& other) noexcept
-      : pid_(std::exchange(other.pid_, 0)), output_(std::move(other.output_)) {}
-  PrintingProcess& operator=(PrintingProcess&&) = delete;
-  ~PrintingProcess() {
-    if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL);
-    static_cast<void>(wait());
-  }
-
-  int output() const { return output_.get(); }
-  /// Its wait status.
-  int wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = 0;
-    return status;
-  }
-
- private:
-  PrintingProcess(pid_t pid, FileDescriptor output) : pid_(pid), output_(std::move(output)) {}
-  pid_t pid_;
-  FileDescriptor output_;
-};
 
 /// All that it prints. Ends early where somebody asks to stop.
 Result<std::string> output_of(PrintingProcess& process, std::int64_t limit_ns, Session& session) {
