@@ -46,10 +46,23 @@ inline constexpr std::size_t kNameBytes = 96;               // NVML_DEVICE_NAME_
 inline constexpr std::uint64_t kEventXid = 0x8;             // nvmlEventTypeXidCriticalError
 inline constexpr std::uint32_t kNoInstance = 0xFFFF'FFFF;   // of what concerns no MIG instance
 inline constexpr std::uint32_t kMigEnabled = 1;             // NVML_DEVICE_MIG_ENABLE
+inline constexpr std::uint32_t kP2pNvlink = 2;              // NVML_P2P_CAPS_INDEX_NVLINK
+inline constexpr std::uint32_t kP2pOk = 0;                  // NVML_P2P_STATUS_OK
+inline constexpr std::uint32_t kLinksMax = 36;              // past NVML_NVLINK_MAX_LINKS
 inline constexpr std::uint32_t kGpmVersion = 1;             // of both GPM structures
 inline constexpr std::uint32_t kGpmSmActivity = 2;          // NVML_GPM_METRIC_SM_UTIL
 inline constexpr std::uint32_t kGpmTensorActivity = 5;      // NVML_GPM_METRIC_ANY_TENSOR_UTIL
 inline constexpr std::uint32_t kGpmDramActivity = 10;       // NVML_GPM_METRIC_DRAM_BW_UTIL
+
+/// nvmlGpuTopologyLevel_t: what is common to the ways of two GPUs into the machine.
+enum class Ancestor : std::uint32_t {
+  kInternal = 0,     // two GPUs of one board
+  kSingle = 10,      // one PCIe switch
+  kMultiple = 20,    // several PCIe switches, no host bridge
+  kHostBridge = 30,  // one host bridge
+  kNode = 40,        // host bridges of one NUMA node
+  kSystem = 50,      // the links between NUMA nodes
+};
 
 /// nvmlMemory_t.
 struct MemoryV1 {

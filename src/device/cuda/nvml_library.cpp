@@ -111,6 +111,9 @@ struct NvmlLibrary::Functions {
   Return (*event_set_free)(nvml::EventSet) = nullptr;
   Return (*event_register)(DeviceHandle, std::uint64_t, nvml::EventSet) = nullptr;
   Return (*event_wait)(nvml::EventSet, nvml::EventData*, std::uint32_t) = nullptr;
+  Return (*p2p_status)(DeviceHandle, DeviceHandle, std::uint32_t, std::uint32_t*) = nullptr;
+  Return (*ancestor)(DeviceHandle, DeviceHandle, nvml::Ancestor*) = nullptr;
+  Return (*nvlink_state)(DeviceHandle, std::uint32_t, std::uint32_t*) = nullptr;
   Return (*mig_mode)(DeviceHandle, std::uint32_t*, std::uint32_t*) = nullptr;
   Return (*mig_count)(DeviceHandle, std::uint32_t*) = nullptr;
   Return (*mig_handle)(DeviceHandle, std::uint32_t, DeviceHandle*) = nullptr;
@@ -151,7 +154,7 @@ struct NvmlLibrary::Functions {
     find(lookup, {"nvmlDeviceGetComputeRunningProcesses"}, processes_v1);
     find(lookup, {"nvmlDeviceGetSamples"}, samples);
     find_activity(lookup);
-    find_events_and_instances(lookup);
+    find_events_links_and_instances(lookup);
   }
 
  private:
@@ -164,12 +167,15 @@ struct NvmlLibrary::Functions {
     find(lookup, {"nvmlGpmMetricsGet"}, gpm_metrics);
   }
 
-  void find_events_and_instances(const Lookup& lookup) {
+  void find_events_links_and_instances(const Lookup& lookup) {
     find(lookup, {"nvmlDeviceGetSupportedEventTypes"}, event_types);
     find(lookup, {"nvmlEventSetCreate"}, event_set);
     find(lookup, {"nvmlEventSetFree"}, event_set_free);
     find(lookup, {"nvmlDeviceRegisterEvents"}, event_register);
     find(lookup, {"nvmlEventSetWait_v2", "nvmlEventSetWait"}, event_wait);
+    find(lookup, {"nvmlDeviceGetP2PStatus"}, p2p_status);
+    find(lookup, {"nvmlDeviceGetTopologyCommonAncestor"}, ancestor);
+    find(lookup, {"nvmlDeviceGetNvLinkState"}, nvlink_state);
     find(lookup, {"nvmlDeviceGetMigMode"}, mig_mode);
     find(lookup, {"nvmlDeviceGetMaxMigDeviceCount"}, mig_count);
     find(lookup, {"nvmlDeviceGetMigDeviceHandleByIndex"}, mig_handle);
@@ -340,6 +346,25 @@ NvmlResult<std::vector<nvml::Sample>> NvmlLibrary::utilization_samples(
   if (code != Return::kSuccess) return refuse(code);
   samples.resize(std::min<std::size_t>(count, samples.size()));
   return samples;
+}
+
+NvmlResult<bool> NvmlLibrary::joined_by_nvlink(DeviceHandle one, DeviceHandle other) const {
+  if (functions_->p2p_status == nullptr) return refuse(Return::kFunctionNotFound);
+  std::uint32_t status = 0;
+  const Return code = functions_->p2p_status(one, other, nvml::kP2pNvlink, &status);
+  if (code != Return::kSuccess) return refuse(code);
+  return status == nvml::kP2pOk;
+}
+
+NvmlResult<nvml::Ancestor> NvmlLibrary::common_ancestor(DeviceHandle one,
+                                                        DeviceHandle other) const {
+  return read_one<nvml::Ancestor>(functions_->ancestor, one, other);
+}
+
+NvmlResult<bool> NvmlLibrary::nvlink_is_up(DeviceHandle device, std::uint32_t link) const {
+  const auto state = read_one<std::uint32_t>(functions_->nvlink_state, device, link);
+  if (!state) return refuse(state.error());
+  return *state != 0;
 }
 
 NvmlResult<std::uint64_t> NvmlLibrary::supported_events(DeviceHandle device) const {

@@ -74,6 +74,13 @@ class NvmlLibrary {
   NvmlResult<std::vector<nvml::Sample>> utilization_samples(nvml::DeviceHandle device,
                                                             std::uint64_t after_us) const;
 
+  /// Whether two GPUs reach each other's memory over NVLink.
+  NvmlResult<bool> joined_by_nvlink(nvml::DeviceHandle one, nvml::DeviceHandle other) const;
+  NvmlResult<nvml::Ancestor> common_ancestor(nvml::DeviceHandle one,
+                                             nvml::DeviceHandle other) const;
+  /// Whether a GPU's NVLink of this number is up; kInvalidArgument past the last one.
+  NvmlResult<bool> nvlink_is_up(nvml::DeviceHandle device, std::uint32_t link) const;
+
   /// Bits of the events that can be waited for: kEventXid among them.
   NvmlResult<std::uint64_t> supported_events(nvml::DeviceHandle device) const;
   NvmlResult<nvml::EventSet> event_set() const;

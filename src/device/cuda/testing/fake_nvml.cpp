@@ -187,6 +187,20 @@ Return event_wait(nvml::EventSet, nvml::EventData* out, std::uint32_t timeout_ms
   current->events.pop_front();
   return Return::kSuccess;
 }
+Return p2p_status(Handle one, Handle, std::uint32_t what, std::uint32_t* out) {
+  constexpr std::uint32_t kNotSupported = 5;  // NVML_P2P_STATUS_NOT_SUPPORTED
+  *out = what == nvml::kP2pNvlink && current->nvlinks > 0 ? nvml::kP2pOk : kNotSupported;
+  return answer("nvmlDeviceGetP2PStatus", one);
+}
+Return common_ancestor(Handle one, Handle, nvml::Ancestor* out) {
+  *out = current->ancestor;
+  return answer("nvmlDeviceGetTopologyCommonAncestor", one);
+}
+Return nvlink_state(Handle device, std::uint32_t link, std::uint32_t* out) {
+  if (link > current->nvlinks) return Return::kInvalidArgument;
+  *out = link < current->nvlinks ? 1 : 0;
+  return answer("nvmlDeviceGetNvLinkState", device);
+}
 Return mig_mode(Handle device, std::uint32_t* now, std::uint32_t* pending) {
   const bool on = device == to_handle(0) && !current->instances.empty();
   *now = *pending = on ? nvml::kMigEnabled : 0;
@@ -263,6 +277,9 @@ const std::map<std::string, void*>& table() {
       {"nvmlEventSetFree", erase(event_set_free)},
       {"nvmlDeviceRegisterEvents", erase(event_register)},
       {"nvmlEventSetWait_v2", erase(event_wait)},
+      {"nvmlDeviceGetP2PStatus", erase(p2p_status)},
+      {"nvmlDeviceGetTopologyCommonAncestor", erase(common_ancestor)},
+      {"nvmlDeviceGetNvLinkState", erase(nvlink_state)},
       {"nvmlDeviceGetMigMode", erase(mig_mode)},
       {"nvmlDeviceGetMaxMigDeviceCount", erase(mig_count)},
       {"nvmlDeviceGetMigDeviceHandleByIndex", erase(mig_handle)},

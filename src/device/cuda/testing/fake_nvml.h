@@ -32,8 +32,10 @@ class FakeNvml {
   std::deque<nvml::EventData> events;          // that have arrived, of whatever device
   std::vector<std::string> instances;          // MIG UUIDs of device 0; "": a gap. None: MIG is off
   std::vector<std::string> instances_sampled;  // by the hardware's counters
-  char devices[2] = {};                        // their addresses are the handles
-  char parts[8] = {};                          // the same of the instances
+  nvml::Ancestor ancestor = nvml::Ancestor::kNode;  // of the two devices
+  std::uint32_t nvlinks = 0;                        // up, of each; one more is down
+  char devices[2] = {};                             // their addresses are the handles
+  char parts[8] = {};                               // the same of the instances
 };
 
 }  // namespace unstarve::device::test
