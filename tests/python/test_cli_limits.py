@@ -165,6 +165,7 @@ def test_an_emulated_gpu_is_modelled_and_kept_apart(home: dict[str, str]) -> Non
     assert all(roof["conditions"]["modelled"] for roof in roofs.values())
     pinned = roofs["gpu.0.h2d.pinned.256_mib"]["value"]
     assert roofs["gpu.0.h2d.pageable.256_mib"]["value"] < pinned < 32e9
+    assert pinned / 2 < roofs["gpu.0.both_ways.pinned.256_mib"]["value"] < 64e9
     assert 1e11 < roofs["gpu.0.hbm.copy"]["value"] < 2.1e12
     assert roofs["gpu.0.launch.kernels"]["value"] > 1e4
     conditions = roofs["gpu.0.hbm.copy"]["conditions"]
@@ -172,6 +173,8 @@ def test_an_emulated_gpu_is_modelled_and_kept_apart(home: dict[str, str]) -> Non
     assert {"driver", "sm_clock_mhz", "temperature_before_c", "temperature_after_c"} <= set(
         conditions
     )
+    reasons = {each["name"]: each["reason"] for each in document["absent"]}
+    assert reasons["gpu.nccl"] == reasons["gpu.peers"] == "one GPU"
     assert len(kept(home, "modelled")) == 1
     # Of this machine itself nothing was measured, and nothing is said.
     assert kept(home) == []

@@ -18,6 +18,7 @@ using CudaResult = int;         // CUresult
 using Address = std::uint64_t;  // CUdeviceptr
 constexpr CudaResult kSuccess = 0;
 constexpr CudaResult kOutOfMemory = 2;
+constexpr CudaResult kPeerAccessAlreadyEnabled = 704;
 constexpr unsigned int kPortable = 1;       // CU_MEMHOSTALLOC_PORTABLE
 constexpr unsigned int kWriteCombined = 4;  // CU_MEMHOSTALLOC_WRITECOMBINED
 constexpr unsigned int kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
@@ -52,6 +53,9 @@ struct CudaDriver::Functions {
   CudaResult (*to_device)(Address, const void*, std::size_t, void*) = nullptr;
   CudaResult (*to_host)(void*, Address, std::size_t, void*) = nullptr;
   CudaResult (*within)(Address, Address, std::size_t, void*) = nullptr;
+  CudaResult (*can_access_peer)(int*, int, int) = nullptr;
+  CudaResult (*enable_peer)(void*, unsigned int) = nullptr;
+  CudaResult (*to_peer)(Address, void*, Address, void*, std::size_t, void*) = nullptr;
   CudaResult (*fill)(Address, unsigned int, std::size_t, void*) = nullptr;
   CudaResult (*stream_create)(void**, unsigned int) = nullptr;
   CudaResult (*stream_destroy)(void*) = nullptr;
@@ -90,6 +94,9 @@ struct CudaDriver::Functions {
     find("cuMemcpyHtoDAsync_v2", to_device);
     find("cuMemcpyDtoHAsync_v2", to_host);
     find("cuMemcpyDtoDAsync_v2", within);
+    find("cuDeviceCanAccessPeer", can_access_peer);
+    find("cuCtxEnablePeerAccess", enable_peer);
+    find("cuMemcpyPeerAsync", to_peer);
     find("cuMemsetD32Async", fill);
     find("cuStreamCreate", stream_create);
     find("cuStreamDestroy_v2", stream_destroy);
@@ -171,14 +178,12 @@ Result<std::unique_ptr<CudaGpu>> CudaGpu::open(const CudaDriver& driver, int ord
   }
   std::unique_ptr<CudaGpu> gpu(new CudaGpu(driver, device));
   if (Status done = gpu->describe(device); !done) return forward_error(done);
-  void* context = nullptr;
-  if (Status done = of.check("cuDevicePrimaryCtxRetain", of.retain(&context, device)); !done) {
+  if (Status done = of.check("cuDevicePrimaryCtxRetain", of.retain(&gpu->context_, device));
+      !done) {
     return forward_error(done);
   }
   gpu->retained_ = true;
-  if (Status done = of.check("cuCtxSetCurrent", of.set_current(context)); !done) {
-    return forward_error(done);
-  }
+  if (Status done = gpu->make_current(); !done) return forward_error(done);
   if (Status done = of.check("cuStreamCreate", of.stream_create(&gpu->stream_, kNonBlocking));
       !done) {
     return forward_error(done);
@@ -221,7 +226,9 @@ CudaGpu::~CudaGpu() {
   // At worst the driver is gone, and all of it with it.
   if (graph_ != nullptr) functions_.exec_destroy(graph_);
   if (module_ != nullptr) functions_.module_unload(module_);
-  if (stream_ != nullptr) functions_.stream_destroy(stream_);
+  for (void* stream : {stream_, beside_}) {
+    if (stream != nullptr) functions_.stream_destroy(stream);
+  }
   if (retained_) functions_.release(device_);
 }
 
@@ -241,6 +248,25 @@ Result<CudaMemory> CudaGpu::allocate(CudaMemory::Kind kind, std::size_t bytes) c
   return CudaMemory(functions_, kind, std::bit_cast<std::uint64_t>(memory));
 }
 
+Status CudaGpu::make_current() const {
+  return functions_.check("cuCtxSetCurrent", functions_.set_current(context_));
+}
+
+Result<bool> CudaGpu::reach(const CudaGpu& peer) const {
+  int can = 0;
+  Status done = functions_.check("cuDeviceCanAccessPeer",
+                                 functions_.can_access_peer(&can, device_, peer.device_));
+  if (!done) return forward_error(done);
+  if (can == 0) return false;
+  done = make_current();
+  if (!done) return forward_error(done);
+  const CudaResult enabled = functions_.enable_peer(peer.context_, 0);
+  if (enabled == kPeerAccessAlreadyEnabled) return true;
+  done = functions_.check("cuCtxEnablePeerAccess", enabled);
+  if (!done) return forward_error(done);
+  return true;
+}
+
 Status CudaGpu::to_device(std::uint64_t device, const void* host, std::size_t bytes) const {
   return functions_.check("cuMemcpyHtoDAsync", functions_.to_device(device, host, bytes, stream_));
 }
@@ -258,8 +284,25 @@ Status CudaGpu::fill(std::uint64_t device, std::size_t bytes) const {
                           functions_.fill(device, 1, bytes / sizeof(std::uint32_t), stream_));
 }
 
+Status CudaGpu::to_peer(const CudaGpu& peer, std::uint64_t target, std::uint64_t source,
+                        std::size_t bytes) const {
+  return functions_.check("cuMemcpyPeerAsync", functions_.to_peer(target, peer.context_, source,
+                                                                  context_, bytes, stream_));
+}
+
+Status CudaGpu::to_host_beside(void* host, std::uint64_t device, std::size_t bytes) {
+  if (beside_ == nullptr) {
+    const Status done =
+        functions_.check("cuStreamCreate", functions_.stream_create(&beside_, kNonBlocking));
+    if (!done) return done;
+  }
+  return functions_.check("cuMemcpyDtoHAsync", functions_.to_host(host, device, bytes, beside_));
+}
+
 Status CudaGpu::finish() const {
-  return functions_.check("cuStreamSynchronize", functions_.stream_wait(stream_));
+  const Status done = functions_.check("cuStreamSynchronize", functions_.stream_wait(stream_));
+  if (!done || beside_ == nullptr) return done;
+  return functions_.check("cuStreamSynchronize", functions_.stream_wait(beside_));
 }
 
 Status CudaGpu::load_empty_kernel() {

@@ -53,8 +53,8 @@ class CudaMemory {
   std::uint64_t address_;  // 0: given away
 };
 
-/// One GPU with a stream of its own in its primary context, which is current in this thread as long
-/// as the object lives. One at a time.
+/// One GPU with a stream of its own in its primary context, which is current in this thread from
+/// open() on, until that of another one is. Memory is allocated on the current one.
 class CudaGpu {
  public:
   static Result<std::unique_ptr<CudaGpu>> open(const CudaDriver& driver, int ordinal);
@@ -70,12 +70,22 @@ class CudaGpu {
   double memory_peak_bytes_per_s() const { return memory_peak_; }
 
   Result<CudaMemory> allocate(CudaMemory::Kind kind, std::size_t bytes) const;
+  Status make_current() const;
+
+  /// Lets this GPU reach the memory of another one, over whatever joins them. False: it cannot, and
+  /// copies between them go through the host's memory.
+  Result<bool> reach(const CudaGpu& peer) const;
 
   // Asynchronous, in the stream.
   Status to_device(std::uint64_t device, const void* host, std::size_t bytes) const;
   Status to_host(void* host, std::uint64_t device, std::size_t bytes) const;
   Status within_device(std::uint64_t target, std::uint64_t source, std::size_t bytes) const;
   Status fill(std::uint64_t device, std::size_t bytes) const;
+  /// `target` is of another GPU, `source` of this one.
+  Status to_peer(const CudaGpu& peer, std::uint64_t target, std::uint64_t source,
+                 std::size_t bytes) const;
+  /// As to_host(), but in a second stream, so that the other direction goes at the same time.
+  Status to_host_beside(void* host, std::uint64_t device, std::size_t bytes);
 
   /// Waits for all of it.
   Status finish() const;
@@ -95,7 +105,9 @@ class CudaGpu {
   const CudaDriver::Functions& functions_;
   int device_;
   bool retained_ = false;
+  void* context_ = nullptr;
   void* stream_ = nullptr;
+  void* beside_ = nullptr;  // the second stream, once it is used
   void* module_ = nullptr;
   void* kernel_ = nullptr;
   void* graph_ = nullptr;

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "limits/collective/collective_roofs.h"
 #include "limits/gemm/torch_gemm.h"
 #include "limits/gpu/cuda_driver.h"
 #include "limits/gpu/data_sheet.h"
+#include "limits/gpu/gpu_peers.h"
 #include "limits/gpu/gpu_state.h"
 #include "limits/gpu/gpu_work.h"
 #include "limits/repeats.h"
@@ -23,6 +25,9 @@ constexpr double kTransferShare = 0.4;
 constexpr double kMemoryShare = 0.1;
 constexpr double kLaunchShare = 0.1;
 constexpr double kGemmShare = 0.4;
+// Of the time of all, where there are several.
+constexpr double kPeersShare = 0.05;
+constexpr double kCollectivesShare = 0.2;
 
 /// One of the machine's GPUs, and how long it may take; `python` has the torch that multiplies.
 struct GpuTask {
@@ -72,20 +77,27 @@ void measure_gpu_gemm(const GpuTask& task, const std::optional<emulated::PeakRat
   }
 }
 
-void measure_gpu(const CudaDriver& driver, const GpuTask& task, Session& session) {
+void add_conditions(const Conditions& conditions, std::size_t first, Session& session) {
+  for (const auto& [condition, value] : conditions) session.add_condition(first, condition, value);
+}
+
+/// Returns who it is; nothing where it cannot be opened.
+std::optional<MachineGpu> measure_gpu(const CudaDriver& driver, const GpuTask& task,
+                                      Session& session) {
   const std::string prefix = task.prefix();
-  std::string name;
-  std::string uuid;
+  MachineGpu who;
   std::optional<emulated::PeakRates> peak;
   const std::size_t first = session.result().roofs.size();
   std::optional<GpuState> state;
   {
     const auto gpu = CudaGpu::open(driver, task.ordinal);
-    if (!gpu) return session.lacks(prefix, gpu.error().message);
-    name = (*gpu)->name();
-    uuid = (*gpu)->uuid();
-    peak = data_sheet(name);
-    state.emplace(uuid);
+    if (!gpu) {
+      session.lacks(prefix, gpu.error().message);
+      return std::nullopt;
+    }
+    who = {(*gpu)->name(), (*gpu)->uuid()};
+    peak = data_sheet(who.name);
+    state.emplace(who.uuid);
     measure_transfers(**gpu, prefix, task.machine.free_memory_bytes / 8,
                       task.part_ns(kTransferShare), session);
     measure_device_memory(**gpu, prefix, peak ? peak->memory_bytes_per_s : 0,
@@ -94,11 +106,35 @@ void measure_gpu(const CudaDriver& driver, const GpuTask& task, Session& session
   }
   measure_gpu_gemm(task, peak, session);
   Conditions conditions = state->conditions();
-  conditions.emplace_back("gpu", name);
-  conditions.emplace_back("uuid", uuid);
+  conditions.emplace_back("gpu", who.name);
+  conditions.emplace_back("uuid", who.uuid);
   conditions.emplace_back("cuda_version", std::int64_t{driver.cuda_version()});
-  if (is_emulated({name, uuid})) conditions.emplace_back("modelled", true);
-  for (const auto& [condition, value] : conditions) session.add_condition(first, condition, value);
+  if (is_emulated(who)) conditions.emplace_back("modelled", true);
+  add_conditions(conditions, first, session);
+  return who;
+}
+
+/// What all the driver's GPUs reach together. `duration_ns`: of all that is measured of GPUs.
+void measure_together(const CudaDriver& driver, const std::vector<MachineGpu>& gpus,
+                      const std::string& python, std::int64_t duration_ns, Session& session) {
+  std::vector<std::string> uuids;
+  for (const MachineGpu& gpu : gpus) uuids.push_back(gpu.uuid);
+  const auto part_ns = [duration_ns](double share) {
+    return static_cast<std::int64_t>(share * static_cast<double>(duration_ns));
+  };
+  const std::size_t first = session.result().roofs.size();
+  const GpuGroupState state(uuids);
+  measure_peers(driver, state, part_ns(kPeersShare), session);
+  const std::size_t first_collective = session.result().roofs.size();
+  if (!session.stopped()) {
+    measure_collectives(static_cast<int>(gpus.size()), python, part_ns(kCollectivesShare), session);
+  }
+  add_conditions(state.links(), first_collective, session);
+  Conditions conditions = state.conditions();
+  conditions.emplace_back("gpu", gpus.front().name);
+  conditions.emplace_back("cuda_version", std::int64_t{driver.cuda_version()});
+  if (is_emulated(gpus.front())) conditions.emplace_back("modelled", true);
+  add_conditions(conditions, first, session);
 }
 
 }  // namespace
@@ -109,8 +145,20 @@ void measure_gpus(const Machine& machine, const GpuOptions& options, const std::
   if (!driver) return session.lacks("gpu", driver.error().message);
   const int count = (*driver)->gpu_count();
   if (count == 0) return session.lacks("gpu", "CUDA's driver shows no GPU");
+  const double alone = count > 1 ? 1 - kPeersShare - kCollectivesShare : 1;
+  const auto each_ns = static_cast<std::int64_t>(alone * static_cast<double>(duration_ns) / count);
+  std::vector<MachineGpu> gpus;
   for (int i = 0; i < count && !session.stopped(); ++i) {
-    measure_gpu(**driver, {machine, python, i, duration_ns / count}, session);
+    if (auto gpu = measure_gpu(**driver, {machine, python, i, each_ns}, session)) {
+      gpus.push_back(std::move(*gpu));
+    }
+  }
+  if (session.stopped()) return;
+  if (count > 1 && static_cast<int>(gpus.size()) == count) {
+    return measure_together(**driver, gpus, python, duration_ns, session);
+  }
+  for (const char* group : {"gpu.peers", "gpu.nccl"}) {
+    session.lacks(group, count == 1 ? "one GPU" : "not every GPU can be opened");
   }
 }
 

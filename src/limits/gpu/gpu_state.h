@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +34,26 @@ class GpuState {
  private:
   std::optional<device::NvmlLibrary> nvml_;
   device::nvml::DeviceHandle device_ = nullptr;
+  std::optional<std::int64_t> temperature_before_c_;
+};
+
+/// The same of GPUs that work together.
+///
+/// Thread rule: one thread.
+class GpuGroupState {
+ public:
+  explicit GpuGroupState(const std::vector<std::string>& uuids);
+  /// Driver, the lowest power cap and clock, the highest temperatures; `nvlinks` of the GPU that
+  /// has fewest, where NVML says it.
+  Conditions conditions() const;
+  /// What joins two of them, as counted in the constructor's list: `link`; none: NVML does not say.
+  Conditions link(std::size_t one, std::size_t other) const;
+  /// Of all pairs, where it is the same; else how many have which: "NVLink (2), PCIe switches (4)".
+  Conditions links() const;
+
+ private:
+  std::optional<device::NvmlLibrary> nvml_;
+  std::vector<device::nvml::DeviceHandle> devices_;
   std::optional<std::int64_t> temperature_before_c_;
 };
 

@@ -39,27 +39,6 @@ Result<std::int64_t> time_starts(const CudaGpu& gpu, const GpuWork& work, int co
   return session.clock().now_ns() - start_ns;
 }
 
-/// Who times, for how long, and who hears of it.
-struct Timing {
-  const CudaGpu& gpu;
-  std::int64_t duration_ns;
-  Session& session;
-};
-
-void add_timed(const Timing& timing, const GpuWork& work, const Conditions& conditions,
-               double spec = 0) {
-  Session& session = timing.session;
-  if (session.stopped()) return;
-  session.doing(work.name);
-  const auto rates = time_gpu_work(timing.gpu, work, timing.duration_ns, session);
-  if (!rates) return session.lacks(work.name, rates.error().message);
-  if (session.stopped() && rates->empty()) return;
-  Roof roof = make_roof(work.name, work.unit, *rates);
-  roof.conditions.insert(roof.conditions.end(), conditions.begin(), conditions.end());
-  if (spec > 0) return session.add_below(std::move(roof), spec, "the memory's peak rate");
-  session.add(std::move(roof));
-}
-
 /// Memory of the host, of one kind.
 struct HostKind {
   const char* name;
@@ -72,7 +51,7 @@ constexpr std::array<HostKind, 3> kHostKinds = {
      {"write_combined", CudaMemory::Kind::kWriteCombined, false}}};
 
 /// Both ways, each size, by one kind of memory.
-void measure_host_kind(const Timing& timing, const CudaMemory& device, const HostKind& kind,
+void measure_host_kind(const GpuTiming& timing, const CudaMemory& device, const HostKind& kind,
                        const std::string& prefix, std::uint64_t most_bytes) {
   const CudaGpu& gpu = timing.gpu;
   Session& session = timing.session;
@@ -102,7 +81,46 @@ void measure_host_kind(const Timing& timing, const CudaMemory& device, const Hos
   }
 }
 
+/// Both ways at once, each with memory of its own at both ends; bytes of both are counted.
+void measure_both_ways(CudaGpu& gpu, const GpuTiming& timing, const std::string& prefix,
+                       std::uint64_t most_bytes) {
+  const std::string group = prefix + ".both_ways.pinned";
+  std::vector<CudaMemory> ends;
+  for (const auto kind : {CudaMemory::Kind::kDevice, CudaMemory::Kind::kDevice,
+                          CudaMemory::Kind::kPinned, CudaMemory::Kind::kPinned}) {
+    auto allocated = gpu.allocate(kind, most_bytes);
+    if (!allocated) return timing.session.lacks(group, allocated.error().message);
+    ends.push_back(std::move(*allocated));
+  }
+  for (const auto& [bytes, label] : kSizes) {
+    if (bytes > most_bytes) continue;
+    const GpuWork work{fmt::format("{}.{}", group, label), "bytes/s",
+                       2 * static_cast<double>(bytes), [&, size = std::size_t{bytes}]() -> Status {
+                         const Status up = gpu.to_device(ends[0].device(), ends[2].host(), size);
+                         if (!up) return up;
+                         return gpu.to_host_beside(ends[3].host(), ends[1].device(), size);
+                       }};
+    add_timed(timing, work,
+              {{"bytes", static_cast<std::int64_t>(bytes)},
+               {"counted", std::string("of both directions")}});
+  }
+}
+
 }  // namespace
+
+void add_timed(const GpuTiming& timing, const GpuWork& work, const Conditions& conditions,
+               double spec) {
+  Session& session = timing.session;
+  if (session.stopped()) return;
+  session.doing(work.name);
+  const auto rates = time_gpu_work(timing.gpu, work, timing.duration_ns, session);
+  if (!rates) return session.lacks(work.name, rates.error().message);
+  if (session.stopped() && rates->empty()) return;
+  Roof roof = make_roof(work.name, work.unit, *rates);
+  roof.conditions.insert(roof.conditions.end(), conditions.begin(), conditions.end());
+  if (spec > 0) return session.add_below(std::move(roof), spec, "the memory's peak rate");
+  session.add(std::move(roof));
+}
 
 Result<std::vector<double>> time_gpu_work(const CudaGpu& gpu, const GpuWork& work,
                                           std::int64_t duration_ns, Session& session) {
@@ -124,18 +142,23 @@ Result<std::vector<double>> time_gpu_work(const CudaGpu& gpu, const GpuWork& wor
   return rates;
 }
 
-void measure_transfers(const CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
+void measure_transfers(CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
                        std::int64_t duration_ns, Session& session) {
   const std::uint64_t largest = std::min(most_bytes, kSizes.back().first);
-  const auto device = gpu.allocate(CudaMemory::Kind::kDevice, largest);
-  if (!device) {
-    session.lacks(prefix + ".h2d", device.error().message);
-    return session.lacks(prefix + ".d2h", device.error().message);
+  constexpr std::int64_t kDirections = 2 * kHostKinds.size() + 1;  // the last one is both
+  const GpuTiming timing = {gpu, duration_ns / (kDirections * std::int64_t{kSizes.size()}),
+                            session};
+  {
+    const auto device = gpu.allocate(CudaMemory::Kind::kDevice, largest);
+    if (!device) {
+      session.lacks(prefix + ".h2d", device.error().message);
+      return session.lacks(prefix + ".d2h", device.error().message);
+    }
+    for (const HostKind& kind : kHostKinds) {
+      measure_host_kind(timing, *device, kind, prefix, largest);
+    }
   }
-  constexpr std::int64_t kRoofs = 2 * kSizes.size() * kHostKinds.size();
-  for (const HostKind& kind : kHostKinds) {
-    measure_host_kind({gpu, duration_ns / kRoofs, session}, *device, kind, prefix, largest);
-  }
+  measure_both_ways(gpu, timing, prefix, largest);
 }
 
 void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak_bytes_per_s,
@@ -147,7 +170,7 @@ void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double
   if (!source || !target) {
     return session.lacks(prefix + ".hbm", (source ? target : source).error().message);
   }
-  const Timing timing = {gpu, duration_ns / 3, session};
+  const GpuTiming timing = {gpu, duration_ns / 3, session};
   const auto copy = [&](const std::string& name, std::uint64_t size, double spec) {
     const GpuWork work{prefix + name, "bytes/s", 2 * static_cast<double>(size), [&, size] {
                          return gpu.within_device(target->device(), source->device(), size);
@@ -175,7 +198,7 @@ void measure_launches(CudaGpu& gpu, const std::string& prefix, std::int64_t dura
   }
   const GpuWork one{prefix + ".launch.kernels", "1/s", 1,
                     [&gpu] { return gpu.launch_empty_kernel(); }};
-  const Timing timing = {gpu, duration_ns / 2, session};
+  const GpuTiming timing = {gpu, duration_ns / 2, session};
   add_timed(timing, one, {});
   if (Status made = gpu.make_empty_graph(kGraphNodes); !made) {
     return session.lacks(prefix + ".launch.graph_nodes", made.error().message);

@@ -23,8 +23,19 @@ struct GpuWork {
 Result<std::vector<double>> time_gpu_work(const CudaGpu& gpu, const GpuWork& work,
                                           std::int64_t duration_ns, Session& session);
 
-/// Copies between host and GPU.
-void measure_transfers(const CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
+/// Who times, for how long, and who hears of it.
+struct GpuTiming {
+  const CudaGpu& gpu;
+  std::int64_t duration_ns;
+  Session& session;
+};
+
+/// The roof of such work, or why there is none; `spec` is what it cannot be above, 0: not known.
+void add_timed(const GpuTiming& timing, const GpuWork& work, const Conditions& conditions,
+               double spec = 0);
+
+/// Copies between host and GPU, one way and both ways at once.
+void measure_transfers(CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
                        std::int64_t duration_ns, Session& session);
 /// The GPU's own memory. `peak` by the vendor's data sheet; 0: the driver's own figure.
 void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak_bytes_per_s,

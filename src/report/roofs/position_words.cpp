@@ -26,6 +26,7 @@ std::string scaled(double value) {
 }  // namespace
 
 std::string rate_text(double value, const std::string& unit) {
+  if (unit == "s") return duration_text(kMicrosecondsPerSecond * value);
   if (unit == "images/s") return fmt::format("{:.0f} images/s", value);
   std::string word = unit;
   if (unit == "bytes/s") word = "B/s";

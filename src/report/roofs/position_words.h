@@ -7,7 +7,7 @@
 
 namespace unstarve::report {
 
-/// "312 TFLOP/s", "25.1 GB/s", "310 k/s", "1204 images/s": a roof's value.
+/// "312 TFLOP/s", "25.1 GB/s", "310 k/s", "1204 images/s", "21.4 us": a roof's value.
 std::string rate_text(double value, const std::string& unit);
 /// "480 GFLOP", "38.5 MB", "212 launches", "0.4 CPU s": what a step does of something.
 std::string amount_text(const position::Term& term);

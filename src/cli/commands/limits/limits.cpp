@@ -30,6 +30,7 @@ namespace {
 
 constexpr double kShortestS = 0.1;
 constexpr double kLongestS = 3600;
+constexpr int kMostEmulatedGpus = 64;
 // 128 + SIGINT, as a shell says it.
 constexpr int kStopped = 130;
 
@@ -37,6 +38,7 @@ struct Options {
   limits::MeasureOptions measure;
   std::string python;   // as it was named
   std::string emulate;  // a GPU; empty: this machine's
+  int gpus = 1;         // of the emulated ones
   bool show = false;
   bool json = false;
 };
@@ -180,6 +182,7 @@ void run_emulated(const Options& options, CommandContext& context) {
   if (options.json) words.emplace_back("--json");
   trial::EmulationOptions wanted;
   wanted.gpu = options.emulate;
+  wanted.gpus = options.gpus;
   auto emulation = begin_emulation(context, wanted, words);
   if (!emulation) return report_error(context, emulation.error());
   trial::EmulatedJobOptions job;
@@ -235,6 +238,9 @@ void add_limits_command(CommandLine& line, CommandContext& context) {
                  "the interpreter whose torch multiplies matrices (default: the first on PATH)");
   command.option("--emulate", options->emulate,
                  "measure this GPU emulated, for what is modelled: a profile's name or file");
+  command.option("--gpus", options->gpus, "how many GPUs are emulated")
+      .between(1, kMostEmulatedGpus)
+      .shows_default();
   command.flag("--show", options->show, "show what is kept of this machine, and measure nothing");
   command.flag("--json", options->json, "print one JSON object");
   command.when_named([&context, options] { run(*options, context); });
