@@ -97,8 +97,8 @@ TEST_F(CollectiveTest, AHangIsEndedAndSaidWithWhatItWasAt) {
 TEST_F(CollectiveTest, ARankThatDiesIsSaid) {
   const auto found =
       run(std::string(kImports) + kFirstMeasures + "[ $RANK = 1 ] && kill -SEGV $$\n" + kWaits);
-  ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->cut_short, "rank 1 was ended by signal 11");
+  // It may die before the first one has imported torch; then nothing has begun.
+  EXPECT_EQ(found ? found->cut_short : found.error().message, "rank 1 was ended by signal 11");
 }
 
 TEST_F(CollectiveTest, WhatIsMissingBeforeItBeginsIsAnError) {
