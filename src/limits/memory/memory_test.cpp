@@ -27,7 +27,7 @@ struct Arrays {
 };
 
 TEST(StreamKernels, DoWhatStreamDefines) {
-  for (const Stores stores : {Stores::kPlain, Stores::kNonTemporal}) {
+  for (const Stores stores : {Stores::kPlain, Stores::kPlainNarrow, Stores::kNonTemporal}) {
     for (int kernel = 0; kernel < kStreamKernels; ++kernel) {
       const Arrays before;
       const Arrays after;

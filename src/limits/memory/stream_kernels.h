@@ -26,7 +26,9 @@ struct StreamArrays {
 
 /// How results get to memory: through the caches, or past them by non-temporal stores, which spare
 /// the fetch of what will be overwritten. Where a CPU has none of the latter, both are one.
-enum class Stores { kPlain, kNonTemporal };
+/// Narrow: through the caches by vectors of at most 256 bits, with which some CPUs that have longer
+/// ones add faster (AMD's Zen 4), while others do not (Intel's).
+enum class Stores { kPlain, kPlainNarrow, kNonTemporal };
 
 /// copy: c = a; scale: b = 3 c; add: c = a + b; triad: a = b + 3 c.
 void run_stream_kernel(StreamKernel kernel, Stores stores, const StreamArrays& arrays);

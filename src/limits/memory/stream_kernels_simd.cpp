@@ -1,6 +1,8 @@
 // STREAM's kernels, compiled once per instruction set by Highway.
 #include "limits/memory/stream_kernels.h"
 
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "limits/memory/stream_kernels_simd.cpp"
 #include <hwy/foreach_target.h>
@@ -14,32 +16,33 @@ namespace unstarve::limits::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::ScalableTag<double>;
+using NarrowDoubles = hn::CappedTag<double, 4>;
 
-template <Stores kStores, class Vector>
-HWY_INLINE void put(Vector value, double* HWY_RESTRICT target) {
+template <Stores kStores, class Tag, class Vector>
+HWY_INLINE void put(Tag tag, Vector value, double* HWY_RESTRICT target) {
   if constexpr (kStores == Stores::kNonTemporal) {
-    hn::Stream(value, Doubles(), target);
+    hn::Stream(value, tag, target);
   } else {
-    hn::Store(value, Doubles(), target);
+    hn::Store(value, tag, target);
   }
 }
 
 template <StreamKernel kKernel, Stores kStores>
 void run(const StreamArrays& arrays) {
-  const Doubles tag;
+  const std::conditional_t<kStores == Stores::kPlainNarrow, NarrowDoubles, Doubles> tag;
   const auto scalar = hn::Set(tag, kStreamScalar);
   double* HWY_RESTRICT a = arrays.a;
   double* HWY_RESTRICT b = arrays.b;
   double* HWY_RESTRICT c = arrays.c;
   for (std::size_t i = 0; i < arrays.count; i += hn::Lanes(tag)) {
     if constexpr (kKernel == StreamKernel::kCopy) {
-      put<kStores>(hn::Load(tag, a + i), c + i);
+      put<kStores>(tag, hn::Load(tag, a + i), c + i);
     } else if constexpr (kKernel == StreamKernel::kScale) {
-      put<kStores>(hn::Mul(scalar, hn::Load(tag, c + i)), b + i);
+      put<kStores>(tag, hn::Mul(scalar, hn::Load(tag, c + i)), b + i);
     } else if constexpr (kKernel == StreamKernel::kAdd) {
-      put<kStores>(hn::Add(hn::Load(tag, a + i), hn::Load(tag, b + i)), c + i);
+      put<kStores>(tag, hn::Add(hn::Load(tag, a + i), hn::Load(tag, b + i)), c + i);
     } else {
-      put<kStores>(hn::MulAdd(scalar, hn::Load(tag, c + i), hn::Load(tag, b + i)), a + i);
+      put<kStores>(tag, hn::MulAdd(scalar, hn::Load(tag, c + i), hn::Load(tag, b + i)), a + i);
     }
   }
   if constexpr (kStores == Stores::kNonTemporal) hwy::FlushStream();
@@ -56,8 +59,11 @@ void run_one(StreamKernel kernel, const StreamArrays& arrays) {
 }
 
 void run_kernel(StreamKernel kernel, Stores stores, const StreamArrays& arrays) {
-  if (stores == Stores::kNonTemporal) return run_one<Stores::kNonTemporal>(kernel, arrays);
-  run_one<Stores::kPlain>(kernel, arrays);
+  switch (stores) {
+    case Stores::kPlain: return run_one<Stores::kPlain>(kernel, arrays);
+    case Stores::kPlainNarrow: return run_one<Stores::kPlainNarrow>(kernel, arrays);
+    case Stores::kNonTemporal: return run_one<Stores::kNonTemporal>(kernel, arrays);
+  }
 }
 
 }  // namespace unstarve::limits::HWY_NAMESPACE
