@@ -32,16 +32,6 @@ constexpr double kCachedShare = 0.1;
 constexpr std::array<int, 6> kRandomDepths = {1, 2, 4, 8, 16, 32};
 constexpr std::array<int, 3> kSequentialDepths = {1, 2, 4};
 
-/// What is read, and how.
-struct ReadPattern {
-  std::string name;  // "disk.random_4k"
-  std::uint64_t block_bytes = 0;
-  bool random = false;
-  int depth = 1;
-  std::uint64_t extent_bytes = 0;  // of the file, from its beginning
-  bool uncached = false;           // the page cache is to forget what was read
-};
-
 struct Freed {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -90,14 +80,6 @@ Result<Work> make_reads(int file, const ReadPattern& pattern, int thread,
   });
 }
 
-/// Rates of one pattern, by depth threads.
-Result<std::vector<double>> rates_of(int file, const ReadPattern& pattern, std::int64_t duration_ns,
-                                     Session& session) {
-  std::atomic<std::uint64_t> next{0};
-  const auto make = [&](int thread) { return make_reads(file, pattern, thread, next); };
-  return measure_rate({.threads = pattern.depth, .duration_ns = duration_ns}, make, session);
-}
-
 void add_roof(const std::string& name, const std::vector<double>& rates, Conditions conditions,
               Session& session) {
   if (session.stopped() && rates.empty()) return;
@@ -117,7 +99,7 @@ void measure_page_cache(const Machine& machine, const ScratchFile& scratch,
                               .block_bytes = kCachedBlockBytes,
                               .depth = threads,
                               .extent_bytes = std::min(scratch.bytes, kMostCachedBytes)};
-    const auto rates = rates_of(scratch.file.get(), pattern, each_ns, session);
+    const auto rates = read_rates(scratch.file.get(), pattern, each_ns, session);
     if (!rates) return session.lacks("page_cache", rates.error().message);
     add_roof(fmt::format("{}.{}_threads", pattern.name, threads), *rates,
              {{"threads", std::int64_t{threads}},
@@ -153,7 +135,7 @@ void measure_pattern(const ScratchFile& scratch, const ReadPattern& pattern,
     static_cast<void>(
         ::posix_fadvise(file, 0, 0, pattern.random ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL));
   }
-  const auto rates = rates_of(file, pattern, duration_ns, session);
+  const auto rates = read_rates(file, pattern, duration_ns, session);
   const std::string name = fmt::format("{}.depth_{}", pattern.name, pattern.depth);
   if (!rates) return session.lacks(name, rates.error().message);
   Conditions conditions = {
@@ -167,6 +149,13 @@ void measure_pattern(const ScratchFile& scratch, const ReadPattern& pattern,
 }
 
 }  // namespace
+
+Result<std::vector<double>> read_rates(int file, const ReadPattern& pattern,
+                                       std::int64_t duration_ns, Session& session) {
+  std::atomic<std::uint64_t> next{0};
+  const auto make = [&](int thread) { return make_reads(file, pattern, thread, next); };
+  return measure_rate({.threads = pattern.depth, .duration_ns = duration_ns}, make, session);
+}
 
 void measure_disk(const Machine& machine, const DiskOptions& options, std::int64_t duration_ns,
                   Session& session) {

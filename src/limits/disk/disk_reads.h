@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "limits/machine.h"
 #include "limits/session.h"
 
@@ -12,6 +14,21 @@ struct DiskOptions {
   std::string folder = ".";               // on the disk that is measured
   std::uint64_t most_bytes = 1ULL << 30;  // of the scratch file
 };
+
+/// What is read, and how.
+struct ReadPattern {
+  std::string name;  // "disk.random_4k"
+  std::uint64_t block_bytes = 0;
+  bool random = false;
+  int depth = 1;
+  std::uint64_t extent_bytes = 0;  // of the file, from its beginning
+  bool uncached = false;           // the page cache is to forget what was read
+};
+
+/// Bytes that `pattern.depth` threads read in a second of a file that is open for it, in windows.
+/// Errors: of the first read that failed.
+Result<std::vector<double>> read_rates(int file, const ReadPattern& pattern,
+                                       std::int64_t duration_ns, Session& session);
 
 /// The roofs `page_cache.read.N_threads`: reads of a file that is in memory.
 /// And of the disk, past the page cache: `disk.sequential.depth_N`, `disk.random_4k.depth_N` and
