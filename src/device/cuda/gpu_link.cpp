@@ -4,6 +4,8 @@ namespace unstarve::device {
 
 namespace {
 
+constexpr std::uint32_t kLinksMax = 36;  // past NVML_NVLINK_MAX_LINKS
+
 Reading<std::string> words_for(nvml::Ancestor ancestor) {
   switch (ancestor) {
     case nvml::Ancestor::kInternal: return std::string("one board");
@@ -29,7 +31,7 @@ Reading<std::string> link_between(const NvmlLibrary& nvml, nvml::DeviceHandle on
 
 Reading<std::int64_t> nvlinks_up(const NvmlLibrary& nvml, nvml::DeviceHandle device) {
   std::int64_t up = 0;
-  for (std::uint32_t link = 0; link < nvml::kLinksMax; ++link) {
+  for (std::uint32_t link = 0; link < kLinksMax; ++link) {
     const auto is_up = nvml.nvlink_is_up(device, link);
     if (!is_up && link == 0) return WhyAbsent::kNotSupported;
     if (!is_up) break;  // past the last one

@@ -16,6 +16,8 @@ using nvml::Return;
 
 // More processes or samples than any device has; bounds what a broken driver can make us allocate.
 constexpr std::uint32_t kListMax = 1 << 16;
+constexpr std::uint32_t kP2pNvlink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
+constexpr std::uint32_t kP2pOk = 0;      // NVML_P2P_STATUS_OK
 
 tl::unexpected<Return> refuse(Return code) { return tl::unexpected<Return>(code); }
 
@@ -351,9 +353,9 @@ NvmlResult<std::vector<nvml::Sample>> NvmlLibrary::utilization_samples(
 NvmlResult<bool> NvmlLibrary::joined_by_nvlink(DeviceHandle one, DeviceHandle other) const {
   if (functions_->p2p_status == nullptr) return refuse(Return::kFunctionNotFound);
   std::uint32_t status = 0;
-  const Return code = functions_->p2p_status(one, other, nvml::kP2pNvlink, &status);
+  const Return code = functions_->p2p_status(one, other, kP2pNvlink, &status);
   if (code != Return::kSuccess) return refuse(code);
-  return status == nvml::kP2pOk;
+  return status == kP2pOk;
 }
 
 NvmlResult<nvml::Ancestor> NvmlLibrary::common_ancestor(DeviceHandle one,

@@ -188,8 +188,9 @@ Return event_wait(nvml::EventSet, nvml::EventData* out, std::uint32_t timeout_ms
   return Return::kSuccess;
 }
 Return p2p_status(Handle one, Handle, std::uint32_t what, std::uint32_t* out) {
+  constexpr std::uint32_t kNvlink = 2;        // NVML_P2P_CAPS_INDEX_NVLINK
   constexpr std::uint32_t kNotSupported = 5;  // NVML_P2P_STATUS_NOT_SUPPORTED
-  *out = what == nvml::kP2pNvlink && current->nvlinks > 0 ? nvml::kP2pOk : kNotSupported;
+  *out = what == kNvlink && current->nvlinks > 0 ? 0 : kNotSupported;
   return answer("nvmlDeviceGetP2PStatus", one);
 }
 Return common_ancestor(Handle one, Handle, nvml::Ancestor* out) {
