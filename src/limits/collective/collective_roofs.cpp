@@ -53,7 +53,11 @@ void measure_collectives(int gpus, const std::string& python, std::int64_t durat
   options.gpus = gpus;
   options.duration_ns = duration_ns;
   const auto found = run_torch_collectives(options, session);
-  if (!found) return session.lacks(kGroup, found.error().message);
+  if (!found) {
+    // A terminal's Ctrl-C ends the ranks too: that is no reason of theirs.
+    if (!session.stopped()) session.lacks(kGroup, found.error().message);
+    return;
+  }
   for (const CollectiveTimes& times : found->times) {
     if (times.seconds.empty()) continue;
     Roof roof = roof_of(times, gpus);
@@ -64,7 +68,7 @@ void measure_collectives(int gpus, const std::string& python, std::int64_t durat
                                                    {"torch", found->torch_version}});
     session.add(std::move(roof));
   }
-  if (found->cut_short.empty()) return;
+  if (found->cut_short.empty() || session.stopped()) return;
   session.lacks(found->times.empty() ? kGroup : fmt::format("{}.{}", kGroup, found->cut_at),
                 fmt::format("{} (at {})", found->cut_short, found->cut_at));
 }
