@@ -21,7 +21,9 @@ Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& l
   if (verdict.why.empty()) {
     auto recorded = make(label + ".losses", levers, 0);
     if (!recorded) return forward_error(recorded);
-    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics);
+    const bool fewer_bits =
+        entry.lever.eases == Eases::kPrecision || entry.lever.eases == Eases::kProducts;
+    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics, fewer_bits);
   }
   entry.parity = verdict.parity;
   if (verdict.parity == Parity::kNotObserved) {

@@ -47,7 +47,7 @@ print(model[-1].weight.dtype)
 """
 
 
-def ran(folder: Path, asked: dict[str, Any], *words: str, **more: str) -> dict[str, Any]:
+def ran(folder: Path, asked: dict[str, Any], *words: str, **more: Any) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     (folder / "train.py").write_text(JOB)
     job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked), **more)
@@ -81,7 +81,8 @@ def test_the_first_gradient_is_recorded_as_a_whole(tmp_path: Path) -> None:
 
 def test_gradients_that_are_scaled_are_recorded_without_the_factor(tmp_path: Path) -> None:
     plain = ran(tmp_path / "a", PARITY)
-    for name, levers in (("b", {}), ("c", {"fused_optimizer": {}})):
+    asked: list[tuple[str, dict[str, Any]]] = [("b", {}), ("c", {"fused_optimizer": {}})]
+    for name, levers in asked:
         scaled = ran(tmp_path / name, {**PARITY, "levers": levers}, "scaled")
         assert scaled["gradients"] == pytest.approx(plain["gradients"], rel=1e-3), name
         assert away(scaled["sketch"], plain["sketch"]) < 1e-3, name
@@ -132,7 +133,7 @@ class PreTrainedModel(torch.nn.Linear):
     config = types.SimpleNamespace(model_type=sys.argv[1])
 model = PreTrainedModel(4, 2)
 sys.path.insert(0, sys.argv[2])
-from _unstarve_hook.tuning.levers import kernels
+from _unstarve_hook.tuning.levers import others_kernels as kernels
 from _unstarve_hook.tuning.refusal import LeverRefusedError
 job = types.SimpleNamespace(device="cuda", root=model, infers=False)
 for lever in (kernels.liger, kernels.hub_kernels):
@@ -180,3 +181,38 @@ def test_kernels_of_others_are_put_into_models_of_transformers(
     )  # fmt: skip
     lines = done.stdout.splitlines()
     assert all(line.startswith(start) for line, start in zip(lines, said, strict=True)), lines
+
+
+# transformers' Trainer hides what is not finite from the losses that it logs (the default of
+# logging_nan_inf_filter), so that a run that diverged looks as if it had not.
+TRAINER = """
+import sys, torch, transformers, warnings
+warnings.filterwarnings("ignore")
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(4, 2)
+        self.calls = 0
+    def forward(self, rows, labels):
+        self.calls += 1
+        loss = torch.nn.functional.cross_entropy(self.head(rows), labels)
+        return {"loss": loss * (float("inf") if self.calls == 4 else 1.0)}
+rows = [{"rows": torch.ones(4), "labels": 1} for _ in range(32)]
+arguments = transformers.TrainingArguments(
+    sys.argv[1], max_steps=6, logging_steps=1, per_device_train_batch_size=4, report_to=[],
+    save_strategy="no", use_cpu=True, disable_tqdm=True)
+trainer = transformers.Trainer(Net(), arguments, train_dataset=rows)
+trainer.train()
+print([entry["loss"] for entry in trainer.state.log_history if "loss" in entry])
+"""
+
+
+def test_a_loss_that_a_trainer_hides_from_its_log_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINER)
+    words = [tmp_path / "train.py", tmp_path / "out"]
+    job = run_job(tmp_path, words, UNSTARVE_TUNE=json.dumps(PARITY))
+    assert (job.process.returncode, job.errors) == (0, [])
+    logged = job.process.stdout.splitlines()[-1]
+    assert "inf" not in logged and "nan" not in logged, logged
+    said = json.loads((tmp_path / "tune.json").read_text())
+    assert said["losses"][3] == "inf", said["losses"]

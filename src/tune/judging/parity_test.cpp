@@ -119,6 +119,18 @@ TEST(Parity, AJobThatRoundsItselfAllowsThreeTimesThatBesideFP64) {
   EXPECT_EQ(judge_parity(baseline, candidate, Numerics::kRounding).parity, Parity::kOk);
 }
 
+TEST(Parity, WhereAModelMultipliesWhatIsRoundedTheLossesHaveToTell) {
+  ParityBaseline baseline = seeds();
+  baseline.reference = with_gradient(recorded(0), {3, 4, 0});
+  baseline.same.gradient_sketch = {3, 4, 0.1};  // 2 %, in float32
+  TrialResult rough = with_gradient(recorded(0), {-4, 3, 2});
+  EXPECT_EQ(judge_parity(baseline, rough, Numerics::kRounding, true).parity, Parity::kOk);
+  EXPECT_EQ(judge_parity(baseline, rough, Numerics::kRounding, false).parity, Parity::kFailed)
+      << "float32 has no such excuse";
+  for (std::size_t i = 5; i < rough.losses.size(); ++i) rough.losses[i] += 0.3;
+  EXPECT_EQ(judge_parity(baseline, rough, Numerics::kRounding, true).parity, Parity::kFailed);
+}
+
 TEST(Parity, AnFP64ThatDrawsOtherNumbersIsNoReference) {
   ParityBaseline baseline = seeds();
   baseline.same.gradient_sketch = {3, 4, 0};

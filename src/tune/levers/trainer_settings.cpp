@@ -19,7 +19,7 @@ struct Setting {
   std::string_view device = {};  // where it is only for one
 };
 
-constexpr std::array<Setting, 18> kSettings = {{
+constexpr std::array<Setting, 22> kSettings = {{
     {"transformers", "bf16_autocast", "bf16=True"},
     {"transformers", "fp16_autocast", "fp16=True"},
     {"transformers", "matmul_precision", "tf32=True", "cuda"},
@@ -27,6 +27,9 @@ constexpr std::array<Setting, 18> kSettings = {{
     {"transformers", "compile", "torch_compile=True"},
     {"transformers", "compile_reduce_overhead",
      "torch_compile=True, torch_compile_mode=\"reduce-overhead\""},
+    {"transformers", "compile_max_autotune",
+     "torch_compile=True, torch_compile_mode=\"max-autotune\""},
+    {"transformers", "liger", "use_liger_kernel=True"},
     {"transformers", "workers", "dataloader_num_workers={}"},
     {"transformers", "batch", "per_device_train_batch_size={}"},
     {"transformers", "accumulation", "gradient_accumulation_steps={}"},
@@ -39,6 +42,10 @@ constexpr std::array<Setting, 18> kSettings = {{
     {"accelerate", "compile", "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_mode: default}}"},
     {"accelerate", "compile_reduce_overhead",
      "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_mode: reduce-overhead}}"},
+    {"accelerate", "compile_max_autotune",
+     "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_mode: max-autotune}}"},
+    {"accelerate", "compile_regions",
+     "dynamo_config: {{dynamo_backend: INDUCTOR, dynamo_use_regional_compilation: true}}"},
     {"accelerate", "threads", "num_cpu_threads_per_process: {}", "cpu"},
 }};
 

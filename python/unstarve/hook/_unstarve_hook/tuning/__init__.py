@@ -32,9 +32,9 @@ def begin(torch: ModuleType) -> None:
 
     asked: dict[str, Any] = wanted.get("levers") or {}
     for name in levers.NAMES:
-        lever = levers.get(name) if name in asked else None
-        if hasattr(lever, "begin"):
-            lever.begin(torch, asked[name])
+        begins = getattr(levers.get(name), "begin", None) if name in asked else None
+        if begins is not None:
+            begins(torch, asked[name])
     parity = wanted.get("parity")
     recorded = Parity(torch, int(parity["steps"]), int(parity["seed"])) if parity else None
     diary = Diary(torch, RECORDER.run_dir, recorded)

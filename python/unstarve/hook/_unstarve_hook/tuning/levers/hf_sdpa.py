@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..refusal import LeverRefusedError
-from .kernels import pretrained
+from .others_kernels import pretrained
 
 NEEDS_ROOT = True
 

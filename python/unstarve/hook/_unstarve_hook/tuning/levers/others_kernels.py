@@ -3,6 +3,7 @@ Hugging Face's `kernels` gets from its hub."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,8 +39,7 @@ class OfTheHub:
             raise LeverRefusedError("no layer of the model says that a kernel may replace it")
 
     def apply(self, job: Any, settings: dict[str, Any]) -> None:
-        import kernels
-
+        kernels: Any = import_module("kernels")
         mode = kernels.Mode.INFERENCE if job.infers else kernels.Mode.TRAINING
         kernels.kernelize(job.root, mode=mode, device=job.device)
 
@@ -54,9 +54,7 @@ def pretrained(root: Any) -> Any:
 
 
 def _liger() -> Any:
-    from liger_kernel.transformers import monkey_patch
-
-    return monkey_patch
+    return import_module("liger_kernel.transformers.monkey_patch")
 
 
 liger = Liger()

@@ -1,0 +1,121 @@
+#include "tune/screening.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tune/judging/memory.h"
+#include "tune/judging/speed.h"
+#include "tune/levers/catalogue.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr double kCompiledWithinS = 300;
+
+}  // namespace
+
+Status Screening::run() {
+  for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+    LeverResult& entry = result_.levers[i];
+    if (!entry.why.empty()) continue;
+    if (is_variant_of_slower(entry)) {
+      entry.why = entry.lever.variant_of + " is slower, of which it is a variant";
+    } else if (const Status done = screen_one(i); !done) {
+      return done;
+    }
+    listener_.judged(result_.levers[i]);
+  }
+  std::stable_sort(winners_.begin(), winners_.end(),
+                   [](const Winner& a, const Winner& b) { return a.speedup > b.speedup; });
+  return {};
+}
+
+bool Screening::is_variant_of_slower(const LeverResult& entry) const {
+  return std::any_of(result_.levers.begin(), result_.levers.end(), [&](const LeverResult& one) {
+    return one.lever.id == entry.lever.variant_of && one.speedup && one.speedup->high < 1;
+  });
+}
+
+Status Screening::screen_one(std::size_t index) {
+  LeverResult& entry = result_.levers[index];
+  const std::string& id = entry.lever.id;
+  const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+  auto with = make_with(entry);
+  if (!with) return forward_error(with);
+  entry.tried = true;
+  entry.cold_s = with->cold_s;
+  entry.peak_memory_bytes = with->peak_memory_bytes;
+  entry.latency = with->latency;
+  if (with->ending != Ending::kMeasured) {
+    entry.why = fmt::format("{}: {}", to_string(with->ending), with->why);
+    entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;
+    return {};
+  }
+  if (!opening_is_old_ && !changes && is_slower_beyond_doubt(opening_, *with, runs_.noise())) {
+    opening_is_old_ = true;
+    return judge(entry, *with, opening_, opening_);
+  }
+  auto again = runs_.make_measured(id + ".without", {}, true);
+  if (!again) return forward_error(again);
+  const Status judged = judge(entry, *with, opening_, *again);
+  opening_ = *std::move(again);
+  opening_is_old_ = false;
+  if (judged && entry.why.empty()) {
+    winners_.push_back({index, entry.speedup->speedup, *std::move(with)});
+    entry.why = "faster by itself";
+  }
+  return judged;
+}
+
+Result<TrialResult> Screening::make_with(const LeverResult& entry) {
+  TrialRequest request;
+  request.label = entry.lever.id;
+  request.levers = {entry.lever.id};
+  // A step of a larger batch takes longer, and is not slower for it.
+  const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+  request.baseline_step_s = changes ? 0 : result_.baseline.mean_step_s;
+  if (entry.lever.group == kCompilers) request.first_step_within_s = kCompiledWithinS;
+  return runs_.make(std::move(request));
+}
+
+/// Leaves entry.why empty where the lever may be kept.
+Status Screening::judge(LeverResult& entry, const TrialResult& with, const TrialResult& before,
+                        const TrialResult& again) {
+  const bool changes = entry.lever.numerics == Numerics::kTrajectory;
+  const bool known = with.samples_per_step > 0 && before.samples_per_step > 0;
+  if (!known && (changes || entry.lever.numerics == Numerics::kRegrouped)) {
+    entry.why = "it changes what a step is, and the samples of a step are not known";
+    return {};
+  }
+  entry.why = too_much_memory(before, with);
+  if (entry.why.empty()) entry.why = skipped_steps(before, with);
+  if (!entry.why.empty()) return {};
+  if (!changes) entry.why = less_work(before, with, entry.lever.passes_ratio);
+  if (!entry.why.empty()) {
+    entry.parity = Parity::kFailed;
+    return {};
+  }
+  entry.speedup = speedup_between(before, with, again, changes);
+  entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
+  if (entry.lever.saves_memory) {
+    entry.why = memory_for_time(before, with, *entry.speedup);
+    return {};
+  }
+  const double needed = threshold(result_.noise_ratio);
+  if (entry.speedup->high < 1) {
+    entry.why = with.given_up ? "slower; it was ended early" : "slower";
+  } else if (entry.speedup->low <= needed) {
+    entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+    return fed_.judge(entry, result_.noise_ratio);
+  } else if (changes) {
+    entry.proposed = true;
+    entry.why = "changes the training: proposed, never accepted";
+  } else {
+    return results_check_.judge(entry, {entry.lever.id}, entry.lever.id);
+  }
+  return {};
+}
+
+}  // namespace unstarve::tune

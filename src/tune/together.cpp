@@ -1,0 +1,243 @@
+#include "tune/together.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tune/judging/promise.h"
+#include "tune/judging/speed.h"
+
+namespace unstarve::tune {
+
+namespace {
+
+constexpr double kMuchFaster = 1.1;
+constexpr double kNearly = 0.95;  // as fast, by itself
+
+}  // namespace
+
+Status Together::run() {
+  Status done = combine();
+  if (done) done = try_uncertain();
+  if (done) done = leave_one_out();
+  if (done) done = try_in_place();
+  if (done) done = confirm();
+  return done;
+}
+
+std::vector<std::string> Together::ids(const std::vector<std::size_t>& chosen) const {
+  std::vector<std::string> names;
+  for (const std::size_t index : chosen) names.push_back(result_.levers[index].lever.id);
+  return names;
+}
+
+bool Together::excluded_by(const Lever& lever, std::string& by) const {
+  for (const std::size_t index : kept_) {
+    const Lever& kept = result_.levers[index].lever;
+    if (lever.group.empty() || kept.group != lever.group) continue;
+    by = kept.id;
+    return true;
+  }
+  return false;
+}
+
+/// Puts together what was faster by itself, each on top of what is kept so far.
+Status Together::combine() {
+  for (const Winner& winner : winners_) {
+    LeverResult& entry = result_.levers[winner.index];
+    if (kept_.empty()) {
+      kept_ = {winner.index};
+      with_kept_ = winner.run;
+      result_.best = entry.speedup;
+      entry.why = "faster, same results";
+      continue;
+    }
+    std::string by;
+    if (excluded_by(entry.lever, by)) {
+      entry.why = "faster by itself; in its place is " + by;
+      continue;
+    }
+    if (const Status done = add_one(winner.index, "faster by itself"); !done) return done;
+  }
+  return {};
+}
+
+/// What is kept made the job so much faster that more may be seen of what is not known to be
+/// slower, what may gain most first: of a step half as long a gain is twice the share.
+Status Together::try_uncertain() {
+  if (!result_.best || result_.best->speedup < kMuchFaster) return {};
+  std::vector<std::size_t> uncertain;
+  for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+    const LeverResult& entry = result_.levers[i];
+    const bool is_winner = std::any_of(winners_.begin(), winners_.end(),
+                                       [i](const Winner& one) { return one.index == i; });
+    const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
+                             !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
+    if (is_winner || !may_be_kept || most_gained(entry) <= kNearly) continue;
+    uncertain.push_back(i);
+  }
+  std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
+    return most_gained(result_.levers[a]) > most_gained(result_.levers[b]);
+  });
+  for (const std::size_t index : uncertain) {
+    LeverResult& entry = result_.levers[index];
+    std::string by;
+    if (excluded_by(entry.lever, by)) continue;
+    if (const Status done = add_one(index, entry.why); !done) return done;
+  }
+  return {};
+}
+
+/// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.
+Result<TrialResult> Together::make_again(const std::string& label, const TrialResult& other) {
+  if (!kept_is_old_ && is_beyond_doubt(with_kept_, other, runs_.noise())) {
+    kept_is_old_ = true;
+    return with_kept_;
+  }
+  kept_is_old_ = false;
+  return runs_.make_measured(label, ids(kept_), true);
+}
+
+/// By itself, as it was measured; of one that was too small to be tried, now that a step is
+/// shorter.
+double Together::most_gained(const LeverResult& entry) const {
+  if (entry.speedup) return entry.speedup->high;
+  if (!entry.too_small) return 0;
+  const double now = speedup_of_saving((1 - 1 / *entry.at_most) * result_.best->speedup);
+  return now > kWorthChanging ? now : 0;
+}
+
+Status Together::add_one(std::size_t index, const std::string& by_itself) {
+  LeverResult& entry = result_.levers[index];
+  entry.tried = true;
+  std::vector<std::size_t> more = kept_;
+  more.push_back(index);
+  const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
+  auto with = runs_.make(label, ids(more), false);
+  if (!with) return forward_error(with);
+  if (with->ending != Ending::kMeasured) {
+    entry.why = fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
+                            to_string(with->ending), with->why);
+    return {};
+  }
+  auto again = make_again(label + ".without", *with);
+  if (!again) return forward_error(again);
+  const predict::Speedup on_top = speedup_between(with_kept_, *with, *again, false);
+  if (on_top.low <= threshold(result_.noise_ratio)) {
+    entry.why = fmt::format("{}; on top of {} it gains {}", by_itself, fmt::join(ids(kept_), ", "),
+                            in_words(on_top));
+    with_kept_ = *std::move(again);
+    return {};
+  }
+  LeverResult together = entry;
+  if (const Status done = results_check_.judge(together, ids(more), label); !done) return done;
+  if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
+    entry.why = by_itself + "; together: " + together.why;
+    return {};
+  }
+  kept_ = more;
+  with_kept_ = *std::move(with);
+  entry.parity = together.parity;
+  entry.why = fmt::format("faster, same results; on top of the others {}", in_words(on_top));
+  return {};
+}
+
+/// Whether each of what is kept is still worth it beside the others; the last was just seen to
+/// be.
+Status Together::leave_one_out() {
+  for (std::size_t at = 0; kept_.size() > 1 && at + 1 < kept_.size();) {
+    const std::size_t index = kept_[at];
+    std::vector<std::size_t> fewer = kept_;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+    const std::string label = fmt::format("left_out.{}", result_.levers[index].lever.id);
+    auto without = runs_.make_measured(label, ids(fewer), false);
+    if (!without) return forward_error(without);
+    auto again = make_again(label + ".with", *without);
+    if (!again) return forward_error(again);
+    const predict::Speedup gone = speedup_between(with_kept_, *without, *again, false);
+    if (1 / gone.high > 1) {
+      with_kept_ = *std::move(again);
+      ++at;
+      continue;
+    }
+    result_.levers[index].why =
+        fmt::format("faster by itself; beside {} it gains nothing that is certain",
+                    fmt::join(ids(fewer), ", "));
+    kept_ = fewer;
+    with_kept_ = *std::move(without);
+  }
+  return {};
+}
+
+bool Together::may_take_place(const LeverResult& kept, const LeverResult& other) const {
+  const bool of_group = !kept.lever.group.empty() && other.lever.group == kept.lever.group;
+  const bool may_be_kept = other.speedup && !other.proposed &&
+                           other.lever.numerics != Numerics::kTrajectory &&
+                           other.parity != Parity::kFailed && other.parity != Parity::kNotObserved;
+  return of_group && may_be_kept && other.lever.id != kept.lever.id &&
+         other.speedup->high >= kNearly * kept.speedup->low;
+}
+
+/// What is nearly as fast by itself as what is kept of its group may be faster beside the others.
+Status Together::try_in_place() {
+  for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size(); ++at) {
+    for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+      if (!may_take_place(result_.levers[kept_[at]], result_.levers[i])) continue;
+      if (const Status done = put_in_place(at, i); !done) return done;
+    }
+  }
+  return {};
+}
+
+Status Together::put_in_place(std::size_t at, std::size_t index) {
+  LeverResult& entry = result_.levers[index];
+  LeverResult& kept = result_.levers[kept_[at]];
+  std::vector<std::size_t> others = kept_;
+  others[at] = index;
+  const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
+  auto with = runs_.make(label + ".in_place", ids(others), false);
+  if (!with) return forward_error(with);
+  if (with->ending != Ending::kMeasured) return {};
+  auto again = make_again(label + ".in_place.without", *with);
+  if (!again) return forward_error(again);
+  const predict::Speedup gain = speedup_between(with_kept_, *with, *again, false);
+  with_kept_ = *std::move(again);
+  if (gain.low <= threshold(runs_.noise())) return {};
+  LeverResult together = entry;
+  const Status done = results_check_.judge(together, ids(others), label + ".in_place");
+  if (!done) return done;
+  if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) return {};
+  entry.parity = together.parity;
+  entry.why =
+      fmt::format("faster, same results; in the place of {} {}", kept.lever.id, in_words(gain));
+  kept.why = "faster by itself; in its place is " + entry.lever.id;
+  kept_ = others;
+  with_kept_ = *std::move(with);
+  return {};
+}
+
+/// All that is kept, once more and between two runs of the job as it is: of many levers that do
+/// nothing one was lucky.
+Status Together::confirm() {
+  if (kept_.empty()) return {};
+  auto before = runs_.make_measured("confirm.before", {}, true);
+  if (!before) return forward_error(before);
+  auto with = runs_.make_measured("confirm", ids(kept_), false);
+  if (!with) return forward_error(with);
+  auto after = runs_.make_measured("confirm.after", {}, true);
+  if (!after) return forward_error(after);
+  result_.best = speedup_between(*before, *with, *after, false);
+  if (result_.best->low > threshold(result_.noise_ratio)) return {};
+  for (const std::size_t index : kept_) {
+    result_.levers[index].why =
+        fmt::format("faster at first; measured again {}: no gain above {:.1f} % is certain",
+                    in_words(*result_.best), 100 * (threshold(result_.noise_ratio) - 1));
+  }
+  was_refused_ = true;
+  kept_.clear();
+  result_.best.reset();
+  return {};
+}
+
+}  // namespace unstarve::tune

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tune/results_check.h"
+#include "tune/runs.h"
+#include "tune/screening.h"
+
+namespace unstarve::tune {
+
+/// Puts together what was faster by itself, and finds out what of it is to be kept.
+class Together {
+ public:
+  /// All outlive this.
+  Together(Runs& runs, ResultsCheck& results_check, TuneResult& result,
+           const std::vector<Winner>& winners)
+      : runs_(runs), results_check_(results_check), result_(result), winners_(winners) {}
+
+  /// Errors: those of the trials; what was kept until then stays.
+  Status run();
+  /// By their places in TuneResult::levers.
+  const std::vector<std::size_t>& kept() const { return kept_; }
+  /// What was to be kept ran once more, and was no faster than the job as it is.
+  bool was_refused() const { return was_refused_; }
+
+ private:
+  std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const;
+  bool excluded_by(const Lever& lever, std::string& by) const;
+  Status combine();
+  Status try_uncertain();
+  double most_gained(const LeverResult& entry) const;
+  Result<TrialResult> make_again(const std::string& label, const TrialResult& other);
+  Status add_one(std::size_t index, const std::string& by_itself);
+  Status leave_one_out();
+  bool may_take_place(const LeverResult& kept, const LeverResult& other) const;
+  Status try_in_place();
+  Status put_in_place(std::size_t at, std::size_t index);
+  Status confirm();
+
+  Runs& runs_;
+  ResultsCheck& results_check_;
+  TuneResult& result_;
+  const std::vector<Winner>& winners_;
+  std::vector<std::size_t> kept_;
+  bool was_refused_ = false;
+  TrialResult with_kept_;     // the last run with what is kept
+  bool kept_is_old_ = false;  // another was judged by it, without a run behind that
+};
+
+}  // namespace unstarve::tune
