@@ -73,9 +73,6 @@ class ScriptPatchTest : public ::testing::Test {
     return said == "both" ? read("train.py") : "not applied: " + said + "\n" + made.diff;
   }
 
-  TuneResult result_;
-
- private:
   void write(const std::string& name, const std::string& text) const {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -84,7 +81,11 @@ class ScriptPatchTest : public ::testing::Test {
     std::ifstream file(folder_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
+  std::string folder() const { return folder_.string(); }
 
+  TuneResult result_;
+
+ private:
   fs::path folder_;
   std::string path_;
 };
@@ -237,6 +238,20 @@ TEST_F(ScriptPatchTest, ChangesFarApartAreHunksOfTheirOwn) {
 TEST_F(ScriptPatchTest, WithNothingKeptThereIsNone) {
   EXPECT_EQ(patch("import torch\n").diff, "");
   EXPECT_TRUE(patch("import torch\n").left.empty());
+}
+
+TEST_F(ScriptPatchTest, AScriptIsReadWhereverItLies) {
+  keep("threads=2");
+  const std::string script = folder() + "/my train.py";
+  write("my train.py", "import torch\n");
+  const ScriptPatch made = patch_of_script({"python", script}, result_);
+  EXPECT_TRUE(made.from_root);
+  EXPECT_EQ(made.script, script);
+  write("tune.patch", made.diff);
+  trial::output_of("patch -s -p1 -d / -i " + shell_word(folder() + "/tune.patch"));
+  EXPECT_EQ(read("my train.py"), "import torch\ntorch.set_num_threads(2)\n");
+  EXPECT_EQ(patch_of_script({"python", "-m", "train"}, result_).diff, "");
+  EXPECT_EQ(patch_of_script({"python", folder() + "/none.py"}, result_).diff, "");
 }
 
 TEST(CommandScript, IsWhatPythonRuns) {
