@@ -43,8 +43,9 @@ for inputs, labels in loader:
 
 def tuned(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str]:
     (folder / "train.py").write_text(script)
-    words = ["tune", "--trial-seconds", "1.5", "--out", "r", "--json", "t.json", *options]
-    done = unstarve(*words, "--", sys.executable, "train.py", cwd=folder)
+    words = ["tune", "--trial-seconds", "1.5", "--parity-steps", "20", "--out", "r"]
+    words += ["--json", "t.json", *options, "--", sys.executable, "train.py"]
+    done = unstarve(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads((folder / "t.json").read_text())
     return found, done.stdout
