@@ -25,6 +25,7 @@ class Late(Dataset):
         return torch.randn(8, generator=torch.Generator().manual_seed(index)), index % 4
 
 torch.manual_seed(0)
+torch.set_num_threads(1)
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 loader = DataLoader(
@@ -124,6 +125,7 @@ TRAINER = """
 from transformers import Trainer, TrainingArguments
 import torch
 torch.manual_seed(0)
+torch.set_num_threads(1)
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
 rows = torch.utils.data.TensorDataset(torch.randn(64_000, 8), torch.randint(4, (64_000,)))
 arguments = TrainingArguments(
