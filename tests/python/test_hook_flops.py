@@ -178,3 +178,73 @@ def test_tf32_is_told_by_torchs_switches() -> None:
     nodes = [node(1, "train", [], [], 0), node(2, "aten::mm", [single, single], [single])]
     assert count(nodes, tf32_products=True)["kinds"] == {"tf32": 2 * 64**3}
     assert count(nodes, tf32_products=False)["kinds"] == {"float32": 2 * 64**3}
+
+
+def test_of_what_is_gathered_or_written_over_no_more_is_read() -> None:
+    table, rows = tensor(1, [1000, 100], [100, 1]), tensor(2, [10, 100], [100, 1])
+    where = tensor(3, [10], [1], "long int")
+    found = count(
+        [
+            node(1, "train", [], [], 0),
+            node(2, "aten::embedding", [table, where], [rows]),  # 2000 + 20 read, 2000 written
+            node(3, "aten::copy_", [table, table], [table]),  # once
+            node(4, "aten::zero_", [rows], [rows]),  # 2000 written
+            node(5, "aten::index_add_", [table, where, rows], [table]),  # twice, and what is added
+        ]
+    )
+    touched = 20 + 2000
+    assert found["operand_bytes"] == (
+        (2000 + 20 + 2000) + 2 * 200_000 + 2000 + (touched + touched + touched)
+    )
+
+
+LSTM = """
+import torch
+torch.set_num_threads(1)
+model = torch.nn.LSTM(8, 16, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    optimizer.zero_grad()
+    model(torch.randn(5, 3, 8))[0].sum().backward()
+    optimizer.step()
+"""
+
+
+def test_recurrent_layers_of_onednn_are_counted(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(LSTM)
+    flops, _ = counted(tmp_path / "run", script)
+    # Four gates meet the inputs and the states, backward twice.
+    assert flops["kinds"] == {"float32": 3 * 2 * 5 * 3 * (4 * 16) * ((8 + 16) + (16 + 16))}
+    assert flops["threads"] == 1
+
+
+CACHES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from _unstarve_hook.flops import caches
+print(caches.all_caches_bytes(sys.argv[2]))
+"""
+
+
+def test_each_cache_of_the_cpu_counts_once(tmp_path: Path) -> None:
+    def cache(cpu: int, index: int, *facts: str) -> None:
+        folder = tmp_path / f"cpu{cpu}/cache/index{index}"
+        folder.mkdir(parents=True)
+        for name, fact in zip(("level", "type", "shared_cpu_list", "size"), facts, strict=True):
+            (folder / name).write_text(fact + "\n")
+
+    def found(folder: Path) -> int:
+        done = run_python(["-c", CACHES, HOOK, str(folder)], environment())
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    (tmp_path / "cpufreq").mkdir()
+    for cpu in (0, 1):
+        cache(cpu, 0, "1", "Data", str(cpu), "32K")
+        cache(cpu, 1, "1", "Instruction", str(cpu), "32K")
+        cache(cpu, 2, "2", "Unified", str(cpu), "1M")
+        cache(cpu, 3, "3", "Unified", "0-1", "32768K")
+        cache(cpu, 4, "4", "Unified", str(cpu), "odd")
+    assert found(tmp_path) == 2 * (32 << 10) + 2 * (1 << 20) + (32 << 20)
+    assert found(tmp_path / "nowhere") == 0

@@ -154,16 +154,19 @@ class _QuietLog:
 
 
 def _of_device() -> dict[str, Any]:
-    """What the counting needs to know of the GPU and of torch's settings as they are now."""
+    """What the counting needs to know of the GPU and of torch's settings as they are now. Of the
+    CPU it learns the caches itself, where it finds that the step was computed there."""
     torch = _torch()
+    threads = {"threads": int(torch.get_num_threads())}
     if not torch.cuda.is_initialized():
-        return {"cache_bytes": 0, "tf32_products": False, "tf32_convolutions": False}
+        return {"cache_bytes": 0, "tf32_products": False, "tf32_convolutions": False, **threads}
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     has_tf32 = properties.major >= 8
     return {
         "cache_bytes": int(getattr(properties, "L2_cache_size", 0)),
         "tf32_products": has_tf32 and _allows("_get_cublas_allow_tf32"),
         "tf32_convolutions": has_tf32 and _allows("_get_cudnn_allow_tf32"),
+        **threads,
     }
 
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from .caches import all_caches_bytes
 from .products import PRODUCTS, UNCOUNTED
 
 _TYPES = {
@@ -26,6 +27,26 @@ _TYPES = {
 #: Of operators' names; theirs are torch's own, or no operators.
 _OURS = ("aten", "prim", "prims", "profiler", "c10d", "autograd", "torch", "inductor")
 _MAKERS = ("aten::empty", "aten::new_empty", "aten::resize_", "aten::set_", "aten::detach")
+#: They read no more of their first operand than they write.
+_GATHERERS = ("aten::embedding", "aten::index_select", "aten::index", "aten::gather", "aten::take")
+#: They touch no more of their first operand than the others hold.
+_SCATTERERS = ("aten::index_put", "aten::index_add", "aten::index_copy", "aten::scatter")
+#: An operand, by its place, of which nothing, or a number a row, is read: it is written over, or
+#: tells a shape.
+_UNREAD = {
+    "aten::copy_": 0,
+    "aten::zero_": 0,
+    "aten::fill_": 0,
+    "aten::normal_": 0,
+    "aten::uniform_": 0,
+    "aten::bernoulli_": 0,
+    "aten::random_": 0,
+    "aten::exponential_": 0,
+    "aten::nll_loss_forward": 0,
+    "aten::nll_loss2d_forward": 0,
+    "aten::nll_loss_backward": 1,
+    "aten::nll_loss2d_backward": 1,
+}
 _COMPILED = ("Torch-Compiled Region", "CompiledFunction", "## Call CompiledFxGraph")
 _MOST_NAMES = 6
 
@@ -91,6 +112,24 @@ class Operator:
         return bool(self._parts("input")[3])
 
 
+def _moved(name: str, read: list[Tensor], written: list[Tensor]) -> tuple[int, int]:
+    """Bytes that an operator reads and writes at least, each operand once."""
+    unread = _UNREAD.get(name)
+    if unread is not None:
+        read = read[:unread] + read[unread + 1 :]
+    out = _bytes_of(written)
+    if name in _GATHERERS:
+        return min(_bytes_of(read[:1]), out) + _bytes_of(read[1:]), out
+    if name.startswith(_SCATTERERS):
+        others = _bytes_of(read[1:])
+        return others + min(_bytes_of(read[:1]), others), min(out, others)
+    return _bytes_of(read), out
+
+
+def _bytes_of(operands: list[Tensor]) -> int:
+    return sum({one.key: one.bytes for one in operands}.values())
+
+
 def _is_tensor(value: Any, kind: str) -> bool:
     return kind.startswith("Tensor(") and "nullptr" not in kind and len(value) == 6
 
@@ -110,6 +149,8 @@ def count_file(path: str, facts: dict[str, Any]) -> dict[str, Any]:
         text = file.read()
     # Of operators on the GPU where there are such, else of all.
     device = "cuda" if '"cuda:' in text else "cpu"
+    if device == "cpu":
+        facts = {**facts, **of_cpu()}
     # Of a million objects that all stay, the collector would look at each many times over.
     collects = gc.isenabled()
     gc.disable()
@@ -118,6 +159,15 @@ def count_file(path: str, facts: dict[str, Any]) -> dict[str, Any]:
     finally:
         if collects:
             gc.enable()
+
+
+def of_cpu() -> dict[str, Any]:
+    """In the place of what the hook learnt of a GPU."""
+    return {
+        "cache_bytes": all_caches_bytes(),
+        "tf32_products": False,
+        "tf32_convolutions": False,
+    }
 
 
 def count(nodes: list[dict[str, Any]], facts: dict[str, Any], device: str) -> dict[str, Any]:
@@ -219,8 +269,7 @@ class Counted:
             return False
         self._strides = self._strides or operator.has_strides()
         cache = int(self._given.get("cache_bytes", 0))
-        for moved in (read, written):
-            size = sum({one.key: one.bytes for one in moved}.values())
+        for size in _moved(operator.name, read, written):
             self._operand_bytes += size
             self._beyond_cache_bytes += max(0, size - cache)
         return True

@@ -44,6 +44,16 @@ def _convolution_backward(taken: list[Any], values: list[Any], given: list[Any])
     return once * sum(one is not None for one in given[:2])
 
 
+def _recurrent(times: int) -> Formula:
+    """A layer of oneDNN's LSTM: [steps, batch, width] meets the weights of inputs and of states."""
+
+    def flops(taken: list[Any], values: list[Any], given: list[Any]) -> int:
+        weights = _size(taken[1].shape) + _size(taken[2].shape)
+        return times * 2 * _size(taken[0].shape[:2]) * weights
+
+    return flops
+
+
 def _attention(query: int, causal: int, of_query: int, of_value: int) -> Formula:
     """query, key and value lie beside each other. `of_query` products add up over the width of
     queries, `of_value` over that of values; of a causal one half is left out."""
@@ -78,6 +88,8 @@ PRODUCTS: dict[str, Formula] = {
     "aten::convolution": _convolution(6),
     "aten::_convolution": _convolution(6),
     "aten::convolution_backward": _convolution_backward,
+    "aten::mkldnn_rnn_layer": _recurrent(1),
+    "aten::mkldnn_rnn_layer_backward": _recurrent(2),
     _SDPA + "flash_attention": _attention(0, 4, 1, 1),
     _SDPA + "flash_attention_for_cpu": _attention(0, 4, 1, 1),
     _SDPA + "efficient_attention": _attention(0, 6, 1, 1),
