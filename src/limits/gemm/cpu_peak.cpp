@@ -52,4 +52,12 @@ Reading<double> highest_clock_hz(const host::HostFiles& files) {
   return kHzPerKhz * static_cast<double>(khz);
 }
 
+Reading<double> product_peak(const Machine& machine, const host::HostFiles& files,
+                             const std::string& dtype) {
+  const Reading<double> clock_hz = highest_clock_hz(files);
+  const Reading<double> per_cycle = flops_per_cycle(machine, dtype);
+  if (!clock_hz || !per_cycle) return WhyAbsent::kNotSupported;
+  return machine.threads * *clock_hz * *per_cycle;
+}
+
 }  // namespace unstarve::limits

@@ -22,4 +22,9 @@ bool has_bfloat16(const Machine& machine);
 /// machines.
 Reading<double> highest_clock_hz(const host::HostFiles& files);
 
+/// What products do at most on the cores that may be used: cores x highest clock x operations a
+/// cycle.  unit: flop/s.  Absent: the clock or the CPU is not known.
+Reading<double> product_peak(const Machine& machine, const host::HostFiles& files,
+                             const std::string& dtype);
+
 }  // namespace unstarve::limits

@@ -31,7 +31,7 @@ void add_roof(const Machine& machine, const host::HostFiles& files, const TorchG
         "spec_absent", std::string(clock_hz ? "the CPU is not known" : "the clock is not known"));
     return session.add(std::move(roof));
   }
-  session.add_below(std::move(roof), machine.threads * *clock_hz * *per_cycle,
+  session.add_below(std::move(roof), *product_peak(machine, files, gemm.dtype),
                     fmt::format("{} cores x {:.3g} GHz x {:.0f} operations a cycle",
                                 machine.threads, 1e-9 * *clock_hz, *per_cycle));
 }
