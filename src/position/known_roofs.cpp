@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <variant>
 
 #include "limits/gpu/data_sheet.h"
@@ -13,12 +14,20 @@ namespace {
 constexpr std::array<const char*, 6> kDtypes = {"float32",  "tf32",   "float16",
                                                 "bfloat16", "float8", "float64"};
 
+constexpr std::string_view kCpuGemm = "gemm.cpu.";
+
+/// nullptr where there is none of that name and kind.
+template <class Value>
+const Value* condition_of(const limits::Roof& roof, std::string_view name) {
+  for (const auto& [each, value] : roof.conditions) {
+    if (each == name) return std::get_if<Value>(&value);
+  }
+  return nullptr;
+}
+
 bool is_of_gpu(const limits::Roof& roof, const std::string& gpu_name) {
-  return limits::group_of(roof.name) == "gpu" &&
-         std::any_of(roof.conditions.begin(), roof.conditions.end(), [&](const auto& condition) {
-           const auto* text = std::get_if<std::string>(&condition.second);
-           return condition.first == "gpu" && text != nullptr && *text == gpu_name;
-         });
+  const auto* const gpu = condition_of<std::string>(roof, "gpu");
+  return limits::group_of(roof.name) == "gpu" && gpu != nullptr && *gpu == gpu_name;
 }
 
 /// "h2d.pinned.1MiB" of "gpu.0.h2d.pinned.1MiB".
@@ -68,6 +77,34 @@ void add_data_sheet(const std::string& gpu_name, KnownRoofs& known) {
   }
 }
 
+/// How many threads the memory's roofs are of that bound a job of as many: of those that were
+/// measured the smallest number that is not below; of all where it has more than any.
+std::int64_t bounding_threads(const limits::MachineRoofs& kept,
+                              const Reading<std::int64_t>& threads) {
+  std::int64_t best = std::numeric_limits<std::int64_t>::max();
+  if (!threads) return best;
+  for (const limits::Roof& roof : kept.roofs) {
+    const auto* const of = condition_of<std::int64_t>(roof, "threads");
+    if (limits::group_of(roof.name) != "memory" || of == nullptr || *of < *threads) continue;
+    best = std::min(best, *of);
+  }
+  return best;
+}
+
+/// Why the kinds of numbers that have no roof have none.
+void explain_products(const limits::MachineRoofs& kept, KnownRoofs& known) {
+  for (const char* dtype : {"float16", "float64", "float8"}) {
+    known.why_no_product[dtype] = "of a CPU `unstarve limits` measures float32 and bfloat16 alone";
+  }
+  for (const limits::AbsentRoof& absent : kept.absent) {
+    for (const char* dtype : {"float32", "bfloat16"}) {
+      if (absent.name == "gemm.cpu" || absent.name == std::string(kCpuGemm) + dtype) {
+        known.why_no_product[dtype] = absent.reason;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(RoofSource source) {
@@ -98,6 +135,31 @@ KnownRoofs known_roofs(const limits::MachineRoofs* kept, bool modelled,
   const RoofSource source = modelled ? RoofSource::kModelled : RoofSource::kMeasured;
   for (const limits::Roof& roof : kept->roofs) {
     if (is_of_gpu(roof, gpu_name)) add_measured(roof, source, known);
+  }
+  return known;
+}
+
+KnownRoofs known_cpu_roofs(const CpuRoofSources& sources) {
+  KnownRoofs known;
+  for (const auto& [dtype, flop_per_s] : sources.peaks) {
+    known.product_specs[dtype] = {"the CPU's peak, " + dtype, flop_per_s, "flop/s",
+                                  RoofSource::kSpecification};
+  }
+  explain_products(sources.kept, known);
+  const std::int64_t most_threads = bounding_threads(sources.kept, sources.threads);
+  for (const limits::Roof& roof : sources.kept.roofs) {
+    if (!(roof.value > 0)) continue;
+    const UsedRoof used = {roof.name, roof.value, roof.unit, RoofSource::kMeasured};
+    const auto* const threads = condition_of<std::int64_t>(roof, "threads");
+    if (roof.name.rfind(kCpuGemm, 0) == 0) {
+      known.products[roof.name.substr(kCpuGemm.size())] = used;
+      if (threads != nullptr) known.product_threads = *threads;
+      known.measured = true;
+    } else if (limits::group_of(roof.name) == "memory") {
+      if (threads != nullptr && *threads > most_threads) continue;
+      keep_higher(used, known.memory);
+      known.measured = true;
+    }
   }
   return known;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/reading.h"
 #include "limits/roof.h"
 
 namespace unstarve::position {
@@ -26,16 +27,18 @@ struct UsedRoof {
   RoofSource source = RoofSource::kMeasured;
 };
 
-/// What is known of the GPU that a job ran on: measured, and by the data sheet.
+/// What is known of the GPU, or of the CPU, that a job computes on: measured, and by specification.
 struct KnownRoofs {
   std::map<std::string, UsedRoof> products;       // by dtype
   std::map<std::string, UsedRoof> product_specs;  // likewise
   std::optional<UsedRoof> memory;
   std::optional<UsedRoof> memory_spec;
-  std::optional<UsedRoof> h2d;          // the fastest way and size
-  std::optional<UsedRoof> launches;     // of kernels, one by one
-  std::optional<UsedRoof> graph_nodes;  // of kernels, in graphs
-  bool measured = false;                // something of this GPU was
+  std::optional<UsedRoof> h2d;                        // the fastest way and size
+  std::optional<UsedRoof> launches;                   // of kernels, one by one
+  std::optional<UsedRoof> graph_nodes;                // of kernels, in graphs
+  bool measured = false;                              // something of this device was
+  std::map<std::string, std::string> why_no_product;  // by dtype; a clause
+  Reading<std::int64_t> product_threads;              // of a CPU, by which products were measured
 
   /// The measured one, else that of the data sheet; nullptr where neither is known.
   const UsedRoof* product(const std::string& dtype) const;
@@ -46,5 +49,15 @@ struct KnownRoofs {
 /// name, and what its data sheet says. `modelled`: it is an emulated one's.
 KnownRoofs known_roofs(const limits::MachineRoofs* kept, bool modelled,
                        const std::string& gpu_name);
+
+/// What a job that computes on the CPU is placed under.
+struct CpuRoofSources {
+  const limits::MachineRoofs& kept;     // by `unstarve limits`, of this machine
+  std::map<std::string, double> peaks;  // of products by dtype, by the CPU's clock; unit: flop/s
+  Reading<std::int64_t> threads;        // of the job
+};
+/// Of memory the roofs that as many threads as the job's reached, or the next larger number: fewer
+/// cores move less. Products are measured by all of them together.
+KnownRoofs known_cpu_roofs(const CpuRoofSources& sources);
 
 }  // namespace unstarve::position

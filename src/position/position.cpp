@@ -11,8 +11,18 @@ namespace {
 
 // Clocks are a little off their nominal rate, and medians are off the mean.
 constexpr double kTolerance = 1.02;
+// Of a step: less changes nothing that anybody would do.
+constexpr double kNoteworthyShare = 0.01;
 constexpr const char* kNotMeasured = "not measured on this machine: `unstarve limits` does that";
 constexpr const char* kNoDevice = "no GPU activity was recorded";
+constexpr const char* kOnCpu = "the job trains on the CPU";
+
+/// A step's work, the roofs over it, and what does it.
+struct Placing {
+  StepWork work;
+  const KnownRoofs& roofs;
+  const Device& device;
+};
 
 Term absent(const char* name, std::string why) {
   Term term;
@@ -31,14 +41,20 @@ Term checked(Term term, double step_s) {
                             100 * term.share, term.roof.name));
 }
 
-std::string why_no_flops(const trace::FlopText& flops) {
+std::string why_no_flops(const Placing& placing) {
+  const trace::FlopText& flops = placing.work.flops;
   if (!flops.refused.empty()) return "not counted: " + flops.refused;
+  if (flops.device == "cpu" && placing.device.is_cpu) {
+    return "not counted: the step has no product of matrices";
+  }
   if (flops.device == "cpu") return "not counted on a GPU: the step's products ran on the CPU";
   return "not counted: `unstarve run --flops` does that";
 }
 
-bool counted(const trace::FlopText& flops) {
-  return flops.refused.empty() && flops.device == "cuda" && !flops.by_dtype.empty();
+bool counted(const Placing& placing) {
+  const trace::FlopText& flops = placing.work.flops;
+  const bool there = flops.device == (placing.device.is_cpu ? "cpu" : "cuda");
+  return flops.refused.empty() && there && !flops.by_dtype.empty();
 }
 
 double sum_of(const trace::FlopText& flops) {
@@ -73,23 +89,45 @@ ProductTime product_time(const trace::FlopText& flops, FindRoof find) {
   return time;
 }
 
-Term compute_term(const StepWork& work, const KnownRoofs& roofs) {
-  if (!counted(work.flops)) return absent("compute", why_no_flops(work.flops));
-  const ProductTime time =
-      product_time(work.flops, [&](const std::string& dtype) { return roofs.product(dtype); });
+Term compute_term(const Placing& placing) {
+  const StepWork& work = placing.work;
+  if (!counted(placing)) return absent("compute", why_no_flops(placing));
+  const ProductTime time = product_time(
+      work.flops, [&](const std::string& dtype) { return placing.roofs.product(dtype); });
   if (!time.without.empty()) {
-    return absent("compute", fmt::format("products of {} were {}", time.without, kNotMeasured));
+    const auto why = placing.roofs.why_no_product.find(time.without);
+    return absent("compute", why == placing.roofs.why_no_product.end()
+                                 ? fmt::format("products of {} were {}", time.without, kNotMeasured)
+                                 : fmt::format("products of {} have no roof here: {}", time.without,
+                                               why->second));
   }
   return checked({"compute", sum_of(work.flops), "flop", time.roof, time.seconds, 0, ""},
                  *work.step_s);
 }
 
-Term memory_term(const StepWork& work, const KnownRoofs& roofs) {
-  if (!counted(work.flops)) return absent("memory", why_no_flops(work.flops));
-  if (!work.flops.beyond_cache_bytes) {
-    return absent("memory",
-                  "the job's PyTorch does not say how large the L2 cache is, or how its "
-                  "operands lie");
+/// Why nothing is known of what the memory moves; empty where something is.
+std::string why_no_bytes(const Placing& placing) {
+  const trace::FlopText& flops = placing.work.flops;
+  if (!flops.beyond_cache_bytes) {
+    return placing.device.is_cpu
+               ? "the system does not say how large the CPU's caches are, or the job's PyTorch how "
+                 "its operands lie"
+               : "the job's PyTorch does not say how large the L2 cache is, or how its operands "
+                 "lie";
+  }
+  if (!placing.device.is_cpu || *flops.beyond_cache_bytes > 0) return {};
+  // A CPU's caches often hold all that an operator takes: a bound of nothing would look like one.
+  return fmt::format(
+      "no operator has more operands than the CPU's caches hold{}: what of them the "
+      "memory moves is not known",
+      flops.cache_bytes ? fmt::format(" ({:.3g} MB)", 1e-6 * *flops.cache_bytes) : std::string());
+}
+
+Term memory_term(const Placing& placing) {
+  const auto& [work, roofs, device] = placing;
+  if (!counted(placing)) return absent("memory", why_no_flops(placing));
+  if (std::string why = why_no_bytes(placing); !why.empty()) {
+    return absent("memory", std::move(why));
   }
   const UsedRoof* const roof = roofs.any_memory();
   if (roof == nullptr) return absent("memory", kNotMeasured);
@@ -97,7 +135,9 @@ Term memory_term(const StepWork& work, const KnownRoofs& roofs) {
   return checked({"memory", bytes, "bytes", *roof, bytes / roof->value, 0, ""}, *work.step_s);
 }
 
-Term h2d_term(const StepWork& work, const KnownRoofs& roofs) {
+Term h2d_term(const Placing& placing) {
+  const auto& [work, roofs, device] = placing;
+  if (device.is_cpu) return absent("h2d", kOnCpu);
   if (!work.h2d_bytes) return absent("h2d", kNoDevice);
   if (!roofs.h2d) return absent("h2d", kNotMeasured);
   const double bytes = *work.h2d_bytes;
@@ -105,7 +145,9 @@ Term h2d_term(const StepWork& work, const KnownRoofs& roofs) {
                  *work.step_s);
 }
 
-Term launch_term(const StepWork& work, const KnownRoofs& roofs) {
+Term launch_term(const Placing& placing) {
+  const auto& [work, roofs, device] = placing;
+  if (device.is_cpu) return absent("launches", kOnCpu);
   if (!work.launches) return absent("launches", kNoDevice);
   if (!roofs.launches) return absent("launches", kNotMeasured);
   const double in_graphs = work.graph_nodes.value_or(0);
@@ -129,9 +171,10 @@ Term loader_term(const StepWork& work) {
   return checked({"loader", *work.loader_cpu_s, "cpu_s", cores, seconds, 0, ""}, *work.step_s);
 }
 
-Utilization utilization(const StepWork& work, const std::map<std::string, UsedRoof>& roofs,
+Utilization utilization(const Placing& placing, const std::map<std::string, UsedRoof>& roofs,
                         const char* what) {
-  if (!counted(work.flops)) return {0, why_no_flops(work.flops)};
+  const StepWork& work = placing.work;
+  if (!counted(placing)) return {0, why_no_flops(placing)};
   const ProductTime time =
       product_time(work.flops, [&](const std::string& dtype) -> const UsedRoof* {
         const auto found = roofs.find(dtype);
@@ -143,9 +186,10 @@ Utilization utilization(const StepWork& work, const std::map<std::string, UsedRo
   return {0, fmt::format("refused as wrong: {:.0f} % of what can be", 100 * ratio)};
 }
 
-void add_notes(const StepWork& work, Position& position) {
+void add_notes(const Placing& placing, Position& position) {
+  const StepWork& work = placing.work;
   const trace::FlopText& flops = work.flops;
-  if (!counted(flops)) return;
+  if (!counted(placing)) return;
   std::vector<std::string> unseen = flops.not_counted;
   if (flops.compiled) unseen.emplace_back("kernels that torch.compile wrote");
   if (work.graph_nodes.value_or(0) > 0) unseen.emplace_back("what CUDA graphs replay");
@@ -156,9 +200,32 @@ void add_notes(const StepWork& work, Position& position) {
   }
 }
 
-void add_point(const StepWork& work, Position& position) {
+/// What is told of a CPU alone: its cores do everything, and not always all of them.
+void add_cpu_notes(const Placing& placing, Position& position) {
+  const auto& [work, roofs, device] = placing;
+  const Term& compute = position.terms.front();
+  if (!device.is_cpu || !compute.why_absent.empty()) return;
+  const Reading<std::int64_t>& threads = work.flops.threads;
+  if (threads && roofs.product_threads && *threads < *roofs.product_threads) {
+    position.notes.push_back(
+        fmt::format("PyTorch computes with {} of the {} threads by which products were measured: "
+                    "with these alone their roof is out of reach.",
+                    *threads, *roofs.product_threads));
+  }
+  const Term& loader = position.terms.back();
+  if (!loader.why_absent.empty() || loader.share < kNoteworthyShare) return;
+  const double both = compute.share + loader.share;
+  if (both > kTolerance) return;
+  position.notes.push_back(fmt::format(
+      "Loading takes its time from the same CPUs: compute and loading together are {:.1f} % of a "
+      "step at least.",
+      100 * both));
+}
+
+void add_point(const Placing& placing, Position& position) {
+  const StepWork& work = placing.work;
   // One that is refused as a term has no place in a plot either.
-  if (!counted(work.flops) || !position.terms.front().why_absent.empty()) return;
+  if (!counted(placing) || !position.terms.front().why_absent.empty()) return;
   const double flops = sum_of(work.flops);
   position.flop_per_s = flops / position.step_s;
   if (work.flops.operand_bytes && *work.flops.operand_bytes > 0) {
@@ -169,34 +236,36 @@ void add_point(const StepWork& work, Position& position) {
 }  // namespace
 
 std::optional<Position> place(const StepWork& measured, const KnownRoofs& roofs,
-                              const std::string& gpu, bool modelled) {
+                              const Device& device) {
   if (!measured.step_s || !(*measured.step_s > 0)) return std::nullopt;
-  StepWork work = measured;
+  Placing placing = {measured, roofs, device};
+  StepWork& work = placing.work;
   work.step_s = std::max(*measured.step_s, measured.device_s.value_or(0));
   Position position;
-  position.gpu = gpu;
-  position.modelled = modelled;
+  position.device = device;
   position.step_s = *work.step_s;
   position.roofs = roofs;
   position.flops = work.flops;
-  position.terms = {compute_term(work, roofs), memory_term(work, roofs), h2d_term(work, roofs),
-                    launch_term(work, roofs), loader_term(work)};
+  position.terms = {compute_term(placing), memory_term(placing), h2d_term(placing),
+                    launch_term(placing), loader_term(work)};
   for (std::size_t i = 0; i < position.terms.size(); ++i) {
     const Term& term = position.terms[i];
     if (!term.why_absent.empty()) continue;
     if (!position.bound || position.terms[*position.bound].share < term.share) position.bound = i;
   }
   position.of_specification =
-      utilization(work, roofs.product_specs, "what the data sheet says of products");
-  position.of_measured = utilization(work, roofs.products, "the measured roof of products");
-  add_notes(work, position);
+      utilization(placing, roofs.product_specs,
+                  device.is_cpu ? "the CPU's peak" : "what the data sheet says of products");
+  position.of_measured = utilization(placing, roofs.products, "the measured roof of products");
+  add_notes(placing, position);
+  add_cpu_notes(placing, position);
   if (*work.step_s > kTolerance * *measured.step_s) {
     position.notes.push_back(fmt::format(
         "The host runs ahead of the GPU: of a step's times, {:.3g} ms on the host and {:.3g} ms on "
         "the GPU, the longer counts.",
         1e3 * *measured.step_s, 1e3 * *work.step_s));
   }
-  add_point(work, position);
+  add_point(placing, position);
   return position;
 }
 

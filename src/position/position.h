@@ -27,11 +27,17 @@ struct Utilization {
   std::string why_absent;  // not empty: it is not known
 };
 
+/// What a job computes on.
+struct Device {
+  std::string name;       // empty: not known
+  bool is_cpu = false;    // else a GPU
+  bool modelled = false;  // it is emulated: roofs and the step's time are a model's
+};
+
 /// Where a job lies under the roofs of its machine: a step takes at least as long as its largest
 /// term.
 struct Position {
-  std::string gpu;        // its name
-  bool modelled = false;  // it is emulated: roofs and the step's time are a model's
+  Device device;
   /// The host's, or what the device is busy for it, if that is longer.
   double step_s = 0;
   std::vector<Term> terms;                // always the five
@@ -48,6 +54,6 @@ struct Position {
 
 /// No position without a step's time. What is above its roof is refused: it is wrong.
 std::optional<Position> place(const StepWork& measured, const KnownRoofs& roofs,
-                              const std::string& gpu, bool modelled);
+                              const Device& device);
 
 }  // namespace unstarve::position

@@ -43,7 +43,7 @@ KnownRoofs roofs() {
 }
 
 Position placed(const StepWork& work, const KnownRoofs& roofs) {
-  const auto position = place(work, roofs, "GPU", false);
+  const auto position = place(work, roofs, {.name = "GPU"});
   EXPECT_TRUE(position);
   return position.value_or(Position{});
 }
@@ -118,7 +118,7 @@ TEST(Position, WhatWasNotSeenIsAbsentWithItsReason) {
   EXPECT_THAT(term(position, "h2d").why_absent, HasSubstr("no GPU activity"));
   EXPECT_THAT(term(position, "loader").why_absent, HasSubstr("CPU time"));
   EXPECT_FALSE(position.bound);
-  EXPECT_FALSE(place(StepWork{}, roofs(), "GPU", false)) << "no step";
+  EXPECT_FALSE(place(StepWork{}, roofs(), {})) << "no step";
   little.flops.refused = "the job was profiling itself";
   EXPECT_THAT(term(placed(little, roofs()), "compute").why_absent, HasSubstr("profiling itself"));
   little.flops = work().flops;
@@ -146,6 +146,102 @@ TEST(Position, WhatGraphsReplayIsNotCountedAndSaid) {
   EXPECT_NEAR(term(position, "launches").least_s, 0.0013, 1e-9);
   ASSERT_EQ(position.notes.size(), 1U);
   EXPECT_THAT(position.notes[0], HasSubstr("CUDA graphs"));
+}
+
+/// 1 s a step of a CPU with 2 threads: 60 GFLOP under 100 GFLOP/s, 5 GB under 20 GB/s, 0.4 s of CPU
+/// time for loading.
+StepWork cpu_work() {
+  StepWork work;
+  work.step_s = 1.0;
+  work.loader_cpu_s = 0.4;
+  work.cores = 2.0;
+  work.flops.device = "cpu";
+  work.flops.by_dtype = {{"float32", 60e9}};
+  work.flops.operand_bytes = 8e9;
+  work.flops.beyond_cache_bytes = 5e9;
+  work.flops.cache_bytes = 34e6;
+  work.flops.threads = 2;
+  return work;
+}
+
+KnownRoofs cpu_roofs() {
+  KnownRoofs roofs;
+  roofs.products = {{"float32", roof(100e9)}};
+  roofs.memory = roof(20e9);
+  roofs.product_threads = 2;
+  return roofs;
+}
+
+Position placed_on_cpu(const StepWork& work, const KnownRoofs& roofs) {
+  const auto position = place(work, roofs, {.name = "CPU", .is_cpu = true});
+  EXPECT_TRUE(position);
+  return position.value_or(Position{});
+}
+
+TEST(CpuPosition, HasNoGpusTermsAndSaysSo) {
+  const Position position = placed_on_cpu(cpu_work(), cpu_roofs());
+  EXPECT_NEAR(term(position, "compute").share, 0.6, 1e-9);
+  EXPECT_NEAR(term(position, "memory").share, 0.25, 1e-9);
+  EXPECT_NEAR(term(position, "loader").share, 0.2, 1e-9);
+  EXPECT_EQ(term(position, "h2d").why_absent, "the job trains on the CPU");
+  EXPECT_EQ(term(position, "launches").why_absent, "the job trains on the CPU");
+  EXPECT_NEAR(position.of_measured.ratio, 0.6, 1e-9);
+  EXPECT_EQ(position.of_specification.why_absent, "the CPU's peak of float32 is not known");
+  EXPECT_NEAR(position.flop_per_byte.value_or(0), 7.5, 1e-9);
+  ASSERT_TRUE(position.bound);
+  EXPECT_EQ(position.terms[*position.bound].name, "compute");
+  ASSERT_EQ(position.notes.size(), 1U);
+  EXPECT_THAT(position.notes[0], HasSubstr("together are 80.0 % of a step"));
+}
+
+TEST(CpuPosition, OperationsOfAnotherDeviceAreNotItsOwn) {
+  StepWork work = cpu_work();
+  EXPECT_THAT(term(placed(work, roofs()), "compute").why_absent, HasSubstr("ran on the CPU"));
+  work.flops.device = "cuda";
+  EXPECT_THAT(term(placed_on_cpu(work, cpu_roofs()), "compute").why_absent, HasSubstr("--flops"));
+  work.flops.device = "cpu";
+  work.flops.by_dtype.clear();
+  EXPECT_THAT(term(placed_on_cpu(work, cpu_roofs()), "compute").why_absent,
+              HasSubstr("no product of matrices"));
+}
+
+TEST(CpuPosition, WhatIsAboveItsRoofIsRefused) {
+  StepWork work = cpu_work();
+  work.step_s = 0.5;
+  const Position position = placed_on_cpu(work, cpu_roofs());
+  EXPECT_THAT(term(position, "compute").why_absent, HasSubstr("refused as wrong: it comes to 120"));
+  EXPECT_THAT(position.of_measured.why_absent, HasSubstr("refused as wrong"));
+  EXPECT_FALSE(position.flop_per_s);
+  EXPECT_TRUE(position.notes.empty());
+}
+
+TEST(CpuPosition, WhereTheCachesHoldEverythingTheMemoryHasNoBound) {
+  StepWork work = cpu_work();
+  work.flops.beyond_cache_bytes = 0;
+  EXPECT_THAT(term(placed_on_cpu(work, cpu_roofs()), "memory").why_absent,
+              HasSubstr("the CPU's caches hold (34 MB)"));
+  work.flops.beyond_cache_bytes = WhyAbsent::kNotObserved;
+  EXPECT_THAT(term(placed_on_cpu(work, cpu_roofs()), "memory").why_absent,
+              HasSubstr("does not say how large the CPU's caches are"));
+}
+
+TEST(CpuPosition, FewerThreadsThanTheRoofsAreSaid) {
+  StepWork work = cpu_work();
+  work.flops.threads = 1;
+  work.loader_cpu_s = WhyAbsent::kNotObserved;
+  const Position position = placed_on_cpu(work, cpu_roofs());
+  ASSERT_EQ(position.notes.size(), 1U);
+  EXPECT_THAT(position.notes[0], HasSubstr("computes with 1 of the 2 threads"));
+}
+
+TEST(CpuPosition, AKindOfNumberWithoutARoofSaysWhy) {
+  StepWork work = cpu_work();
+  work.flops.by_dtype["bfloat16"] = 1e9;
+  KnownRoofs known = cpu_roofs();
+  EXPECT_THAT(term(placed_on_cpu(work, known), "compute").why_absent, HasSubstr("not measured"));
+  known.why_no_product["bfloat16"] = "this CPU has no instructions for it";
+  EXPECT_EQ(term(placed_on_cpu(work, known), "compute").why_absent,
+            "products of bfloat16 have no roof here: this CPU has no instructions for it");
 }
 
 TEST(KnownRoofs, AreThoseOfTheGpuOfThatName) {
@@ -176,6 +272,41 @@ TEST(KnownRoofs, AreThoseOfTheGpuOfThatName) {
   EXPECT_EQ(known.launches->value, 3e5);
   EXPECT_EQ(known_roofs(&kept, true, "another").product("bfloat16")->source, RoofSource::kModelled);
   EXPECT_EQ(known_roofs(nullptr, false, "unheard of").product("bfloat16"), nullptr);
+}
+
+TEST(KnownRoofs, OfACpuAreThoseOfAsManyThreads) {
+  limits::MachineRoofs kept;
+  const auto add = [&kept](const std::string& name, double value, std::int64_t threads) {
+    limits::Roof each;
+    each.name = name;
+    each.value = value;
+    each.conditions = {{"threads", threads}};
+    kept.roofs.push_back(each);
+  };
+  add("memory.copy.1_threads", 10e9, 1);
+  add("memory.triad.1_threads", 11e9, 1);
+  add("memory.copy.2_threads", 19e9, 2);
+  add("memory.copy.4_threads", 30e9, 4);
+  add("gemm.cpu.float32", 100e9, 4);
+  add("page_cache.read.4_threads", 99e9, 4);
+  kept.absent = {{"gemm.cpu.bfloat16", "no instructions for it"}};
+  const auto memory = [&kept](const Reading<std::int64_t>& threads) {
+    return known_cpu_roofs({kept, {}, threads}).memory->value;
+  };
+  EXPECT_EQ(memory(1), 11e9);
+  EXPECT_EQ(memory(2), 19e9);
+  EXPECT_EQ(memory(3), 30e9);
+  EXPECT_EQ(memory(64), 30e9);
+  EXPECT_EQ(memory(WhyAbsent::kNotObserved), 30e9);
+  const KnownRoofs known = known_cpu_roofs({kept, {{"bfloat16", 7e11}}, 1});
+  EXPECT_EQ(known.product("float32")->value, 100e9);
+  EXPECT_EQ(known.product_threads.value_or(0), 4);
+  EXPECT_EQ(known.product("bfloat16")->source, RoofSource::kSpecification);
+  EXPECT_EQ(known.why_no_product.at("bfloat16"), "no instructions for it");
+  EXPECT_EQ(known.why_no_product.count("float32"), 0U);
+  EXPECT_EQ(known.why_no_product.count("float64"), 1U);
+  EXPECT_FALSE(known.h2d);
+  EXPECT_FALSE(known.launches);
 }
 
 }  // namespace

@@ -121,6 +121,10 @@ FlopText flops_of(const Json& json) {
   flops.device = text_at(json, "device");
   flops.operand_bytes = amount_at(json, "operand_bytes");
   flops.beyond_cache_bytes = amount_at(json, "beyond_cache_bytes");
+  flops.cache_bytes = amount_at(json, "cache_bytes");
+  if (const Reading<double> threads = amount_at(json, "threads"); threads && *threads < 1e6) {
+    flops.threads = static_cast<std::int64_t>(*threads);
+  }
   flops.not_counted = texts_at(json, "not_counted");
   flops.compiled = member(json, "compiled") == true;
   return flops;

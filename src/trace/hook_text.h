@@ -40,7 +40,9 @@ struct FlopText {
   Reading<std::int64_t> samples = {};       // in that step
   std::string device;                       // "cuda", "cpu"
   Reading<double> operand_bytes = {};       // of its operators, each operand once
-  Reading<double> beyond_cache_bytes = {};  // of these, what the GPU's L2 cache cannot hold
+  Reading<double> beyond_cache_bytes = {};  // of these, what its caches cannot hold
+  Reading<double> cache_bytes = {};         // of the GPU's L2, or of all of the CPU's caches
+  Reading<std::int64_t> threads = {};       // by which torch computes an operator on the CPU
   std::vector<std::string> not_counted;     // operators that multiply, or may
   bool compiled = false;                    // parts were compiled, whose own kernels are not seen
   std::string refused;                      // why they were not counted

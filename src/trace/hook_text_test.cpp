@@ -69,22 +69,27 @@ TEST(HookText, GradientsAreCountedInBytes) {
 TEST(HookText, CountedOperationsAreReadAndNothingOfThemIsTrusted) {
   const FlopText flops = parse_hook_text(R"({"flops": {"kinds": {"tf32": 2e12, "float16": 7},
       "step": 5, "samples": 64, "device": "cuda", "operand_bytes": 9e9, "compiled": true,
-      "not_counted": ["x::y", 3], "cost_ns": 1}})")
+      "not_counted": ["x::y", 3], "cost_ns": 1, "threads": 2, "cache_bytes": 3e7}})")
                              .flops;
   EXPECT_EQ(flops.by_dtype, (std::map<std::string, double>{{"float16", 7}, {"tf32", 2e12}}));
   EXPECT_EQ(flops.step, 5);
   EXPECT_EQ(flops.samples.value_or(0), 64);
   EXPECT_EQ(flops.operand_bytes.value_or(0), 9e9);
   EXPECT_FALSE(flops.beyond_cache_bytes);
+  EXPECT_EQ(flops.threads.value_or(0), 2);
+  EXPECT_EQ(flops.cache_bytes.value_or(0), 3e7);
   EXPECT_EQ(flops.not_counted, std::vector<std::string>{"x::y"});
   EXPECT_TRUE(flops.compiled);
   const FlopText odd = parse_hook_text(R"({"flops": {"kinds": {"tf32": -1, "float16": "7",
-      "float32": 1e300}, "step": "x", "samples": -9223372036854775808, "operand_bytes": []}})")
+      "float32": 1e300}, "step": "x", "samples": -9223372036854775808, "operand_bytes": [],
+      "threads": 1e99, "cache_bytes": -1}})")
                            .flops;
   EXPECT_TRUE(odd.by_dtype.empty());
   EXPECT_EQ(odd.step, -1);
   EXPECT_FALSE(odd.samples);
   EXPECT_FALSE(odd.operand_bytes);
+  EXPECT_FALSE(odd.threads);
+  EXPECT_FALSE(odd.cache_bytes);
   EXPECT_EQ(parse_hook_text(R"({"flops": {"refused": "why"}})").flops.refused, "why");
   EXPECT_TRUE(parse_hook_text(R"({"flops": 5})").flops.by_dtype.empty());
 }
