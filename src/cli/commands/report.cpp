@@ -46,8 +46,9 @@ Status report_predictions(const std::string& folder) {
 Status report_limits(const report::Report& shown) {
   if (!shown.position) {
     return fail(ErrorCode::kNotFound,
-                "nothing to place under this machine's roofs: it is no run whose steps were timed "
-                "and whose GPU was recorded");
+                "nothing to place under this machine's roofs: it is no run whose steps were timed, "
+                "and whose GPU was recorded or, of a job that trains on the CPU, whose operations "
+                "were counted (`unstarve run --flops`)");
   }
   write_text(Stream::kOut,
              report::roofline_text(*shown.position, report_options(Stream::kOut, false)));

@@ -117,7 +117,7 @@ std::string html_roofline(const Report& report) {
   if (!report.position) return {};
   const position::Position& position = *report.position;
   std::string text = "<section class=\"card\">\n<h2>Under the roofs of this machine";
-  if (position.modelled) text += " <span class=\"badge notice\">modelled</span>";
+  if (position.device.modelled) text += " <span class=\"badge notice\">modelled</span>";
   text += fmt::format("</h2>\n<p>{} {}</p>\n", escape(bound_sentence(position)),
                       position.flop_per_s ? escape(utilization_sentence(position)) : "");
   text += plot_html(position);

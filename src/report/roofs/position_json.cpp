@@ -64,8 +64,11 @@ Json position_json(const position::Position& position) {
   Json terms = Json::array();
   for (const position::Term& term : position.terms) terms.push_back(term_json(term));
   const std::string none = "every term is absent";
-  return {{"gpu", position.gpu},
-          {"modelled", position.modelled},
+  const position::Device& device = position.device;
+  const char* const kind = device.is_cpu ? "cpu" : "gpu";
+  return {{"device", kind},
+          {kind, device.name},
+          {"modelled", device.modelled},
           {"step_us", kMicrosecondsPerSecond * position.step_s},
           {"bound", position.bound ? Json(position.terms[*position.bound].name) : absent(none)},
           {"terms", std::move(terms)},

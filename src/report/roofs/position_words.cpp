@@ -87,9 +87,11 @@ std::string utilization_sentence(const position::Position& position) {
     if (!of.why_absent.empty()) return of.why_absent;
     return fmt::format("{}{} of {}", least, ratio_text(of.ratio), what);
   };
-  return fmt::format("MFU {}; {}.", words(spec, "the specification"),
-                     words(measured, position.modelled ? "what the model's products reach"
-                                                       : "what products reach here"));
+  const std::string here =
+      words(measured, position.device.modelled ? "what the model's products reach"
+                                               : "what products reach here");
+  if (!spec.why_absent.empty()) return fmt::format("MFU {}; {}.", here, spec.why_absent);
+  return fmt::format("MFU {}; {}.", words(spec, "the specification"), here);
 }
 
 std::string point_words(const position::Position& position) {

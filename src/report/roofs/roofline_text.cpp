@@ -72,11 +72,16 @@ std::string roofline_text(const position::Position& position, const TextOptions&
     return clip(printable(text, options), options.width, options) + "\n";
   };
   const RooflineAxes axes = roofline_axes(position, kMostRoofs);
+  const position::Device& device = position.device;
+  const std::string unknown = device.is_cpu ? "the CPU" : "the GPU";
   std::string text = line(fmt::format("Roofline of {}{}, both axes logarithmic",
-                                      position.gpu.empty() ? "the GPU" : position.gpu,
-                                      position.modelled ? " (modelled)" : ""));
+                                      device.name.empty() ? unknown : device.name,
+                                      device.modelled ? " (modelled)" : ""));
   if (axes.plateaus.empty()) {
-    return text + line("  neither measured nor in a data sheet: `unstarve limits` measures it");
+    return text +
+           line(device.is_cpu
+                    ? "  not measured: `unstarve limits` measures its memory and products"
+                    : "  neither measured nor in a data sheet: `unstarve limits` measures it");
   }
   const int columns = std::min(options.width - kLabelColumns - 2, kMostColumns);
   text += plot(axes, position, columns);

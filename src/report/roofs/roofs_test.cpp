@@ -69,11 +69,32 @@ TEST(Roofs, WithoutAPointThePlotSaysWhy) {
   EXPECT_THAT(roofline_text(unknown, TextOptions{}), HasSubstr("`unstarve limits`"));
 }
 
+TEST(Roofs, OfAJobOnTheCpuTheWordsAreOfACpu) {
+  const position::Position position = sample::placed_on_cpu();
+  const std::string text = position_text(position, TextOptions{});
+  EXPECT_THAT(text, HasSubstr("A step takes 1.00 s, at least 600.0 ms of it for compute."));
+  EXPECT_THAT(text, HasSubstr("copies to GPU, launches: the job trains on the CPU"));
+  EXPECT_THAT(text, HasSubstr("MFU 60.0 % of what products reach here; the CPU's peak of float32"));
+  EXPECT_THAT(roofline_text(position, TextOptions{}), HasSubstr("Roofline of AMD <EPYC>, both"));
+  position::Position unknown = position;
+  unknown.roofs = {};
+  EXPECT_THAT(roofline_text(unknown, TextOptions{}), HasSubstr("measures its memory and products"));
+  Report report = sample::report();
+  report.position = position;
+  const auto json = nlohmann::json::parse(to_json(report, false)).at("position");
+  EXPECT_EQ(json.at("device"), "cpu");
+  EXPECT_EQ(json.at("cpu"), "AMD <EPYC>");
+  EXPECT_FALSE(json.contains("gpu"));
+  EXPECT_THAT(render_html(report), HasSubstr("the job trains on the CPU"));
+}
+
 TEST(Roofs, TheJsonHasTermsWithTheirRoofsOrTheReason) {
   Report report = sample::report();
   report.position = placed();
   const auto json = nlohmann::json::parse(to_json(report, false)).at("position");
   EXPECT_EQ(json.at("bound"), "h2d");
+  EXPECT_EQ(json.at("device"), "gpu");
+  EXPECT_EQ(json.at("gpu"), "NVIDIA <A100>");
   EXPECT_NEAR(json.at("terms")[0].at("least_us").get<double>(), 4000, 1e-6);
   EXPECT_EQ(json.at("terms")[0].at("roof").at("source"), "measured");
   EXPECT_EQ(json.at("terms")[3].at("absent"), "not_observed");

@@ -23,7 +23,24 @@ inline position::Position placed(double step_s = 0.020) {
       {"bfloat16", {"data sheet", 312e12, "flop/s", RoofSource::kSpecification}}};
   roofs.memory = position::UsedRoof{"gpu.0.hbm.copy", 2e12, "bytes/s", RoofSource::kMeasured};
   roofs.h2d = position::UsedRoof{"gpu.0.h2d.pinned", 25e9, "bytes/s", RoofSource::kMeasured};
-  return *position::place(work, roofs, "NVIDIA <A100>", false);
+  return *position::place(work, roofs, {.name = "NVIDIA <A100>"});
+}
+
+/// 1 s a step of a CPU with 60 GFLOP of float32 under 100 GFLOP/s, whose operands its caches hold.
+inline position::Position placed_on_cpu() {
+  position::StepWork work;
+  work.step_s = 1.0;
+  work.flops.device = "cpu";
+  work.flops.by_dtype = {{"float32", 60e9}};
+  work.flops.operand_bytes = 6e9;
+  work.flops.beyond_cache_bytes = 0;
+  work.flops.cache_bytes = 34e6;
+  using position::RoofSource;
+  position::KnownRoofs roofs;
+  roofs.products = {{"float32", {"gemm.cpu.float32", 100e9, "flop/s", RoofSource::kMeasured}}};
+  roofs.memory =
+      position::UsedRoof{"memory.copy.2_threads", 2e10, "bytes/s", RoofSource::kMeasured};
+  return *position::place(work, roofs, {.name = "AMD <EPYC>", .is_cpu = true});
 }
 
 }  // namespace unstarve::report::sample

@@ -1,5 +1,6 @@
 #include "trial/placing/placing.h"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -11,7 +12,10 @@
 #include <vector>
 
 #include "base/io/files.h"
+#include "diagnose/signals/conditions.h"
 #include "host/host_files.h"
+#include "limits/gemm/cpu_peak.h"
+#include "limits/machine.h"
 #include "limits/store/limits_store.h"
 #include "trace/hook_text.h"
 
@@ -33,19 +37,28 @@ bool is_this_machine(const limits::Machine& kept, const limits::Machine& here) {
          std::abs(kept.cores_allowed - here.cores_allowed) < 0.001;
 }
 
-/// All that is kept of this machine, of emulated GPUs or of real ones.
-limits::MachineRoofs kept_roofs(bool modelled) {
-  limits::MachineRoofs all;
-  const auto here = limits::look_at_machine(host::HostFiles());
-  if (!here) return all;
+/// What is known of the machine that the run took place on: nothing where it is not this one.
+struct Here {
+  bool is_here = false;
+  limits::Machine machine = {};
+  limits::MachineRoofs kept = {};  // of emulated GPUs, or of all that is real
+};
+
+Here look_here(const trace::RunReader& run, bool modelled) {
+  Here here;
+  here.is_here = is_here(run);
+  auto machine = limits::look_at_machine(host::HostFiles());
+  if (!here.is_here || !machine) return here;
+  here.machine = *std::move(machine);
   io::Files files;
   const limits::LimitsStore store(files, limits::LimitsStore::default_folder());
   for (limits::LimitsDocument& document : store.load_all()) {
-    if (document.modelled != modelled || !is_this_machine(document.machine, *here)) continue;
-    std::move(document.known.roofs.begin(), document.known.roofs.end(),
-              std::back_inserter(all.roofs));
+    if (document.modelled != modelled || !is_this_machine(document.machine, here.machine)) continue;
+    limits::MachineRoofs& known = document.known;
+    std::move(known.roofs.begin(), known.roofs.end(), std::back_inserter(here.kept.roofs));
+    std::move(known.absent.begin(), known.absent.end(), std::back_inserter(here.kept.absent));
   }
-  return all;
+  return here;
 }
 
 /// What the hook of this process counted; of a process that is not known that of any.
@@ -57,9 +70,37 @@ trace::FlopText counted_flops(const trace::RunReader& run, std::int64_t process)
     if (process != 0 && each.row.id.pid != process) continue;
     trace::FlopText said = trace::parse_hook_text(each.text).flops;
     if (!said.by_dtype.empty()) return said;
-    if (!said.refused.empty()) found = std::move(said);
+    if (!said.refused.empty() || !said.device.empty()) found = std::move(said);
   }
   return found;
+}
+
+std::optional<position::Position> place_on_gpu(const trace::RunReader& run,
+                                               const position::StepWork& work) {
+  const bool emulated = run.info("device_kind") == "emulated";
+  const std::string gpu = run.info("device_name");
+  const Here here = look_here(run, emulated);
+  return position::place(work, position::known_roofs(&here.kept, emulated, gpu),
+                         {.name = gpu, .modelled = emulated});
+}
+
+std::optional<position::Position> place_on_cpu(const trace::RunReader& run,
+                                               const position::StepWork& work) {
+  const Here here = look_here(run, false);
+  position::CpuRoofSources sources = {here.kept, {}, work.flops.threads};
+  for (const char* dtype : {"float32", "bfloat16"}) {
+    if (!here.is_here) break;
+    const auto peak = limits::product_peak(here.machine, host::HostFiles(), dtype);
+    if (peak) sources.peaks[dtype] = *peak;
+  }
+  return position::place(work, position::known_cpu_roofs(sources),
+                         {.name = here.machine.cpu_model, .is_cpu = true});
+}
+
+/// Whether a job without a GPU's record has a place under the CPU's roofs.
+bool was_asked_on_cpu(const trace::FlopText& flops, const diagnose::Signals& signals) {
+  const bool asked = !flops.refused.empty() || !flops.device.empty();
+  return asked && diagnose::trains_on_host(signals);
 }
 
 }  // namespace
@@ -68,18 +109,22 @@ std::optional<position::Position> place_run(const trace::RunReader& run,
                                             const diagnose::PartitionedJob& job,
                                             const diagnose::Signals& signals) {
   const diagnose::DevicePartition* const worst = job.worst();
+  trace::FlopText flops = counted_flops(run, job.rank().process);
+  if (worst == nullptr && !was_asked_on_cpu(flops, signals)) return std::nullopt;
   position::StepWorkSources sources = {job.job, job.rank_index(), std::nullopt};
-  if (worst == nullptr) return std::nullopt;
-  sources.device = worst->device;
+  if (worst != nullptr) sources.device = worst->device;
   position::StepWork work = position::step_work(sources);
   work.cores = signals.effective_cpus;
-  work.flops = counted_flops(run, job.rank().process);
-  const bool emulated = run.info("device_kind") == "emulated";
-  const std::string gpu = run.info("device_name");
-  const bool here = is_here(run);
-  const limits::MachineRoofs kept = here ? kept_roofs(emulated) : limits::MachineRoofs{};
-  auto position = position::place(work, position::known_roofs(&kept, emulated, gpu), gpu, emulated);
-  if (position && !here) {
+  work.flops = std::move(flops);
+  auto position = worst != nullptr ? place_on_gpu(run, work) : place_on_cpu(run, work);
+  if (!position) return position;
+  const std::size_t ranks = job.job.ranks().size();
+  if (worst == nullptr && ranks > 1) {
+    position->notes.push_back(fmt::format(
+        "{} ranks were recorded; this is one of them, under roofs that those of one machine share.",
+        ranks));
+  }
+  if (!is_here(run)) {
     position->notes.emplace_back(
         "The run is another machine's: what is measured of this one says nothing of it.");
   }

@@ -11,9 +11,10 @@
 namespace unstarve::trial {
 
 /// Where a run's job lies under the roofs that `unstarve limits` kept of this machine: the rank and
-/// the device that its diagnosis speaks of. None where no step was timed, or no GPU's
-/// activity was recorded. The roofs of
-/// another machine than the run's say nothing of it, and are left out.
+/// the device that its diagnosis speaks of. A job that trains on the CPU lies under the CPU's, if
+/// its operations were asked for (`run --flops`). None where no step was timed, and of other jobs
+/// none where no GPU's activity was recorded. The roofs of another machine than the run's say
+/// nothing of it, and are left out.
 std::optional<position::Position> place_run(const trace::RunReader& run,
                                             const diagnose::PartitionedJob& job,
                                             const diagnose::Signals& signals);
