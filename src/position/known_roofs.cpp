@@ -154,6 +154,8 @@ KnownRoofs known_cpu_roofs(const CpuRoofSources& sources) {
     if (roof.name.rfind(kCpuGemm, 0) == 0) {
       known.products[roof.name.substr(kCpuGemm.size())] = used;
       if (threads != nullptr) known.product_threads = *threads;
+      const auto* const others = condition_of<double>(roof, "others_cpu_cores");
+      if (others != nullptr) known.others_cores = std::max(known.others_cores, *others);
       known.measured = true;
     } else if (limits::group_of(roof.name) == "memory") {
       if (threads != nullptr && *threads > most_threads) continue;

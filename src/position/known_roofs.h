@@ -39,6 +39,7 @@ struct KnownRoofs {
   bool measured = false;                              // something of this device was
   std::map<std::string, std::string> why_no_product;  // by dtype; a clause
   Reading<std::int64_t> product_threads;              // of a CPU, by which products were measured
+  double others_cores = 0;  // that others kept busy meanwhile: the CPU's roofs may be higher
 
   /// The measured one, else that of the data sheet; nullptr where neither is known.
   const UsedRoof* product(const std::string& dtype) const;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kTolerance = 1.02;
 // Of a step: less changes nothing that anybody would do.
 constexpr double kNoteworthyShare = 0.01;
+// Of the cores by which a roof was measured: `unstarve limits` says so from there on too.
+constexpr double kDisturbingShare = 0.1;
 constexpr const char* kNotMeasured = "not measured on this machine: `unstarve limits` does that";
 constexpr const char* kNoDevice = "no GPU activity was recorded";
 constexpr const char* kOnCpu = "the job trains on the CPU";
@@ -200,11 +202,20 @@ void add_notes(const Placing& placing, Position& position) {
   }
 }
 
-/// What is told of a CPU alone: its cores do everything, and not always all of them.
+/// What is told of a CPU alone: its cores do everything, others' work too, and not always all of
+/// them.
 void add_cpu_notes(const Placing& placing, Position& position) {
   const auto& [work, roofs, device] = placing;
+  if (!device.is_cpu || !counted(placing)) return;
+  const auto all_threads = static_cast<double>(roofs.product_threads.value_or(1));
+  if (!roofs.products.empty() && roofs.others_cores >= kDisturbingShare * all_threads) {
+    position.notes.push_back(
+        fmt::format("While products were measured, others kept {:.2g} CPUs busy: their roof may be "
+                    "higher. `unstarve limits --only gemm` measures it again.",
+                    roofs.others_cores));
+  }
   const Term& compute = position.terms.front();
-  if (!device.is_cpu || !compute.why_absent.empty()) return;
+  if (!compute.why_absent.empty()) return;
   const Reading<std::int64_t>& threads = work.flops.threads;
   if (threads && roofs.product_threads && *threads < *roofs.product_threads) {
     position.notes.push_back(

@@ -234,6 +234,18 @@ TEST(CpuPosition, FewerThreadsThanTheRoofsAreSaid) {
   EXPECT_THAT(position.notes[0], HasSubstr("computes with 1 of the 2 threads"));
 }
 
+TEST(CpuPosition, RoofsThatOthersDisturbedAreSaidToBeLow) {
+  KnownRoofs disturbed = cpu_roofs();
+  disturbed.others_cores = 1.3;
+  StepWork work = cpu_work();
+  work.step_s = 0.5;  // refused, for which the disturbance may be the reason
+  const Position position = placed_on_cpu(work, disturbed);
+  ASSERT_EQ(position.notes.size(), 1U);
+  EXPECT_THAT(position.notes[0], HasSubstr("others kept 1.3 CPUs busy"));
+  disturbed.others_cores = 0.1;
+  EXPECT_TRUE(placed_on_cpu(work, disturbed).notes.empty());
+}
+
 TEST(CpuPosition, AKindOfNumberWithoutARoofSaysWhy) {
   StepWork work = cpu_work();
   work.flops.by_dtype["bfloat16"] = 1e9;
@@ -289,6 +301,7 @@ TEST(KnownRoofs, OfACpuAreThoseOfAsManyThreads) {
   add("memory.copy.4_threads", 30e9, 4);
   add("gemm.cpu.float32", 100e9, 4);
   add("page_cache.read.4_threads", 99e9, 4);
+  kept.roofs[4].conditions.emplace_back("others_cpu_cores", 0.5);
   kept.absent = {{"gemm.cpu.bfloat16", "no instructions for it"}};
   const auto memory = [&kept](const Reading<std::int64_t>& threads) {
     return known_cpu_roofs({kept, {}, threads}).memory->value;
@@ -301,6 +314,7 @@ TEST(KnownRoofs, OfACpuAreThoseOfAsManyThreads) {
   const KnownRoofs known = known_cpu_roofs({kept, {{"bfloat16", 7e11}}, 1});
   EXPECT_EQ(known.product("float32")->value, 100e9);
   EXPECT_EQ(known.product_threads.value_or(0), 4);
+  EXPECT_EQ(known.others_cores, 0.5);
   EXPECT_EQ(known.product("bfloat16")->source, RoofSource::kSpecification);
   EXPECT_EQ(known.why_no_product.at("bfloat16"), "no instructions for it");
   EXPECT_EQ(known.why_no_product.count("float32"), 0U);
