@@ -67,6 +67,8 @@ def test_each_product_counts_and_results_stay(script: Path, tmp_path: Path) -> N
     assert flops["kinds"] == {"float32": ALL}
     assert flops["step"] == 5
     assert flops["device"] == "cpu"
+    # Where the system says how large the caches are it is what is taken off.
+    assert ("beyond_cache_bytes" in flops) == (flops["cache_bytes"] > 0)
     assert flops["operand_bytes"] > 4 * 4 * 3 * 16 * 16
     assert "not_counted" not in flops
 

@@ -149,13 +149,12 @@ def count_file(path: str, facts: dict[str, Any]) -> dict[str, Any]:
         text = file.read()
     # Of operators on the GPU where there are such, else of all.
     device = "cuda" if '"cuda:' in text else "cpu"
-    if device == "cpu":
-        facts = {**facts, **of_cpu()}
+    cpu = of_cpu() if device == "cpu" else {}
     # Of a million objects that all stay, the collector would look at each many times over.
     collects = gc.isenabled()
     gc.disable()
     try:
-        return count(json.loads(text)["nodes"], facts, device)
+        return {**cpu, **count(json.loads(text)["nodes"], {**facts, **cpu}, device)}
     finally:
         if collects:
             gc.enable()
