@@ -21,9 +21,7 @@ Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& l
   if (verdict.why.empty()) {
     auto recorded = make(label + ".losses", levers, 0);
     if (!recorded) return forward_error(recorded);
-    const bool fewer_bits =
-        entry.lever.eases == Eases::kPrecision || entry.lever.eases == Eases::kProducts;
-    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics, fewer_bits);
+    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics, has_fewer_bits(entry.lever));
   }
   entry.parity = verdict.parity;
   if (verdict.parity == Parity::kNotObserved) {

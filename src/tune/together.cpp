@@ -89,6 +89,22 @@ Status Together::try_uncertain() {
   return {};
 }
 
+/// What they may do to the results together: what the one of them may that may do most.
+Lever Together::as_one(const std::vector<std::size_t>& chosen) const {
+  const auto any = [&](auto is) {
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](std::size_t index) { return is(result_.levers[index].lever); });
+  };
+  Lever all = result_.levers[chosen.back()].lever;
+  for (const Numerics numerics : {Numerics::kRegrouped, Numerics::kRounding, Numerics::kRedrawn}) {
+    if (any([&](const Lever& lever) { return lever.numerics == numerics; })) {
+      all.numerics = numerics;
+    }
+  }
+  if (any(has_fewer_bits)) all.eases = Eases::kPrecision;
+  return all;
+}
+
 /// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.
 Result<TrialResult> Together::make_again(const std::string& label, const TrialResult& other) {
   if (!kept_is_old_ && is_beyond_doubt(with_kept_, other, runs_.noise())) {
@@ -131,6 +147,7 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
     return {};
   }
   LeverResult together = entry;
+  together.lever = as_one(more);
   if (const Status done = results_check_.judge(together, ids(more), label); !done) return done;
   if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
     entry.why = by_itself + "; together: " + together.why;
@@ -205,6 +222,7 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
   with_kept_ = *std::move(again);
   if (gain.low <= threshold(runs_.noise())) return {};
   LeverResult together = entry;
+  together.lever = as_one(others);
   const Status done = results_check_.judge(together, ids(others), label + ".in_place");
   if (!done) return done;
   if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) return {};

@@ -32,6 +32,7 @@ class Together {
   Status combine();
   Status try_uncertain();
   double most_gained(const LeverResult& entry) const;
+  Lever as_one(const std::vector<std::size_t>& chosen) const;
   Result<TrialResult> make_again(const std::string& label, const TrialResult& other);
   Status add_one(std::size_t index, const std::string& by_itself);
   Status leave_one_out();

@@ -23,6 +23,20 @@ Result<Journal> open_journal(const TuneOptions& options) {
                           options.parity_steps, options.gpu, options.allowed});
 }
 
+KeptCommand kept_command(const std::vector<std::string>& command, const TuneResult& result) {
+  std::vector<const Lever*> kept;
+  KeptCommand found;
+  for (const LeverResult& entry : result.levers) {
+    if (!entry.kept) continue;
+    kept.push_back(&entry.lever);
+    found.environment.insert(found.environment.end(), entry.lever.environment.begin(),
+                             entry.lever.environment.end());
+  }
+  const std::vector<std::string> words = with_arguments(command, kept);
+  if (words != command || !found.environment.empty()) found.words = words;
+  return found;
+}
+
 /// Passes on what a search says, and tells the trials which levers there are.
 class Introduced final : public SearchListener {
  public:
@@ -79,7 +93,10 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
   Introduced introduced(listener, trials);
   auto found = search(trials, asked, introduced);
   told = trials.told();
-  if (found) found->patch = patch_of_script(journal->head().command, *found);
+  if (found) {
+    found->patch = patch_of_script(journal->head().command, *found);
+    found->command = kept_command(journal->head().command, *found);
+  }
   return found;
 }
 

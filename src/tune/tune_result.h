@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "predict/speedup.h"
@@ -42,6 +43,12 @@ struct ScriptPatch {
   std::vector<std::string> left;  // ids of what is kept and stays in words
 };
 
+/// The job's command with what of that stands in it, or in its environment.
+struct KeptCommand {
+  std::vector<std::pair<std::string, std::string>> environment;  // names and values
+  std::vector<std::string> words;  // empty: nothing that is kept stands there
+};
+
 /// A job that gains as much when every batch is there already is held up by its loader.
 inline constexpr double kHeldUpByLoader = 1.1;
 
@@ -56,6 +63,7 @@ struct TuneResult {
   std::optional<predict::Speedup> when_fed;  // the job as it is, if loading took no time
   std::string losses_remark;                 // of the runs that parity rests on
   ScriptPatch patch;
+  KeptCommand command;
 };
 
 }  // namespace unstarve::tune

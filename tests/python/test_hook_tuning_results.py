@@ -216,3 +216,26 @@ def test_a_loss_that_a_trainer_hides_from_its_log_is_seen(tmp_path: Path) -> Non
     assert "inf" not in logged and "nan" not in logged, logged
     said = json.loads((tmp_path / "tune.json").read_text())
     assert said["losses"][3] == "inf", said["losses"]
+
+
+ACCELERATE = """
+import sys, torch
+from accelerate.accelerator import Accelerator
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if "uses" in sys.argv:
+    model, optimizer = Accelerator(cpu=True).prepare(model, optimizer)
+for step in range(4):
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("word", "trainer"), [("uses", "accelerate"), ("imports", "")])
+def test_accelerate_is_named_where_the_script_uses_it(
+    tmp_path: Path, word: str, trainer: str
+) -> None:
+    (tmp_path / "train.py").write_text(ACCELERATE)
+    job = run_job(tmp_path, [tmp_path / "train.py", word], UNSTARVE_TUNE="{}")
+    assert (job.process.returncode, job.errors) == (0, [])
+    assert json.loads((tmp_path / "tune.json").read_text())["job"]["trainer"] == trainer

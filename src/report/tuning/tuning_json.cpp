@@ -90,6 +90,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                      {"proposed", proposals},
                      {"settings", kept_settings(result)},
                      {"patch", result.patch.diff},
+                     {"command", kept_command(result.command)},
                      {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -62,6 +62,17 @@ std::string foretold_text(const tune::LeverResult& lever) {
   return *lever.at_most > kMany ? "any" : fmt::format("{:.2f}x", *lever.at_most);
 }
 
+/// The words beside a row's cells, or below them where too few columns are left.
+std::string row_with_words(const std::string& cells, const std::string& words,
+                           const TextOptions& options) {
+  constexpr int kColumnsForWords = 50;
+  if (options.width - display_width(cells) >= kColumnsForWords) {
+    return hanging(cells, words, options);
+  }
+  const std::size_t end = cells.find_last_not_of(' ');
+  return cells.substr(0, end + 1) + "\n" + hanging("      ", words, options);
+}
+
 struct Cells {
   std::string gain;
   std::string foretold;
@@ -112,6 +123,7 @@ std::string where_time_goes(const tune::StepShares& shares) {
     add(shares.products, "products of matrices");
     add(shares.optimizer, "the optimizer");
     add(shares.zeroing, "zero_grad()");
+    add(shares.system, "the system, mostly for memory");
     add(shares.loading, "waiting for the loader");
   }
   if (parts.empty()) return {};
@@ -119,6 +131,14 @@ std::string where_time_goes(const tune::StepShares& shares) {
 }
 
 }  // namespace
+
+std::string kept_command(const tune::KeptCommand& command) {
+  std::string line;
+  const auto add = [&line](const std::string& word) { line += (line.empty() ? "" : " ") + word; };
+  for (const auto& [name, value] : command.environment) add(name + "=" + shell_word(value));
+  for (const std::string& word : command.words) add(shell_word(word));
+  return line;
+}
 
 std::string kept_settings(const tune::TuneResult& result) {
   std::vector<const tune::Lever*> kept;
@@ -162,16 +182,16 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   const std::string as_it_is = row("as it is", id_width,
                                    {fmt::format("noise {:.1f} %", 100 * result.noise_ratio), "",
                                     memory_text(result.baseline.peak_memory_bytes), "-"});
-  text += hanging(as_it_is, how_fast(result.baseline, options), options);
+  text += row_with_words(as_it_is, how_fast(result.baseline, options), options);
   if (const std::string where = where_time_goes(result.baseline.shares); !where.empty()) {
-    text += hanging("", where, options);
+    text += hanging("      ", where, options);
   }
   for (const tune::LeverResult& lever : result.levers) {
     if (!lever.tried) continue;
     const std::string first = row(printable(lever.lever.id, options), id_width,
                                   {speed_text(lever.speedup), foretold_text(lever),
                                    memory_text(lever.peak_memory_bytes), parity_text(lever)});
-    text += hanging(first, printable(outcome(lever), options), options);
+    text += row_with_words(first, printable(outcome(lever), options), options);
   }
   for (const tune::LeverResult& lever : result.levers) {
     if (lever.tried) continue;
@@ -205,6 +225,9 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   }
   if (const std::string settings = kept_settings(result); !settings.empty()) {
     text += hanging("  or: ", printable(settings, options), options);
+  }
+  if (const std::string line = kept_command(result.command); !line.empty()) {
+    text += hanging("  as a command: ", printable(line, options), options);
   }
   return text + proposals(result, options);
 }

@@ -10,6 +10,10 @@ namespace unstarve::report {
 /// The table of levers, what was kept, and what makes it permanent.
 std::string render_tuning(const tune::TuneResult& result, const TextOptions& options);
 
+/// The job's command with what of that is kept which stands in it or in its environment, for a
+/// shell; empty: nothing does.
+std::string kept_command(const tune::KeptCommand& command);
+
 /// What was kept as settings of the trainer that the job uses; empty where it uses none.
 std::string kept_settings(const tune::TuneResult& result);
 

@@ -28,8 +28,8 @@ double saved_on_cpu(Eases eases, const StepShares& shares) {
   const double others =
       std::max(0.0, 1 - shares.products - shares.optimizer - shares.zeroing - shares.loading);
   switch (eases) {
-    case Eases::kProducts:
-    case Eases::kCompute: return shares.products;
+    case Eases::kProducts: return shares.products;
+    case Eases::kCompute: return shares.products + others;
     case Eases::kPrecision: return shares.products + kHalf * others;
     case Eases::kFusion: return others;
     case Eases::kOptimizer: return shares.optimizer;
@@ -74,7 +74,7 @@ std::string eased(const Lever& lever) {
     case Eases::kOptimizer: return "the optimizer's step";
     case Eases::kZeroing: return "zero_grad()";
     case Eases::kMemory: return "calls for memory of the device";
-    case Eases::kHostMemory: return "the system's part of the CPU time";
+    case Eases::kHostMemory: return "the system's work, mostly for memory,";
     case Eases::kCopies: return "copies to the device";
     case Eases::kThreads: return "what runs on the CPUs";
     case Eases::kLoading: return "waiting for data";

@@ -164,6 +164,14 @@ void add_precisions(const std::string& device, std::vector<Lever>& levers) {
   }
 }
 
+/// Of these at most one is kept.
+void add_group(const char* name, std::vector<Lever> of_group, std::vector<Lever>& levers) {
+  for (Lever& lever : of_group) {
+    lever.group = name;
+    levers.push_back(std::move(lever));
+  }
+}
+
 void add_attention(const std::string& device, std::vector<Lever>& levers) {
   const std::string at_start = " at the script's start";
   const auto off = [&](const char* one, const char* other, const char* third = nullptr) {
@@ -188,10 +196,7 @@ void add_attention(const std::string& device, std::vector<Lever>& levers) {
     add("sdpa_cudnn", "cuDNN",
         off("flash", "mem_efficient", "math") + ", and on again before an evaluation");
   }
-  for (Lever& lever : found) {
-    lever.group = "attention";
-    levers.push_back(std::move(lever));
-  }
+  add_group("attention", std::move(found), levers);
 }
 
 void add_checkpointing(std::vector<Lever>& levers) {
@@ -219,12 +224,11 @@ void add_compilers(const std::string& device, std::vector<Lever>& levers) {
                                "model = torch.compile(model, mode=\"max-autotune\")"));
   }
   for (Lever& lever : found) {
-    lever.group = kCompilers;
     lever.eases = Eases::kFusion;
     const bool variant = lever.id == "compile_regions" || lever.id == "compile_max_autotune";
     if (variant) lever.variant_of = "compile";
-    levers.push_back(std::move(lever));
   }
+  add_group(kCompilers, std::move(found), levers);
 }
 
 /// `allowed`: those that fetch code, which then runs in the job.
@@ -240,10 +244,7 @@ void add_kernels_of_others(const std::string& device, const std::vector<std::str
   if (std::find(allowed.begin(), allowed.end(), "hub_kernels") == allowed.end()) {
     found[1].missing = "it downloads code that runs in the job: --allow hub_kernels";
   }
-  for (Lever& lever : found) {
-    lever.group = "kernels";
-    levers.push_back(std::move(lever));
-  }
+  add_group("kernels", std::move(found), levers);
 }
 
 void add_fewer_kernels(std::vector<Lever>& levers) {

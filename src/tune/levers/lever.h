@@ -54,4 +54,9 @@ struct Lever {
   double passes_ratio = 1;      // backward passes of a step, over those of the job as it is
 };
 
+/// It rounds to 16 bits or so.
+inline bool has_fewer_bits(const Lever& lever) {
+  return lever.eases == Eases::kPrecision || lever.eases == Eases::kProducts;
+}
+
 }  // namespace unstarve::tune

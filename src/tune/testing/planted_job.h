@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class PlantedJob final : public Trials {
   std::function<double()> run_noise;  // what a run takes more or less than another: 0.01 is 1 %
   std::function<double(const std::vector<std::string>&)> beside;  // of the step's time, by levers
   std::vector<std::string> made;
+  std::set<int> parity_steps;  // of the runs that recorded losses
 
   Result<TrialResult> run(const TrialRequest& request) override {
     if (static_cast<std::int64_t>(made.size()) >= most_runs) {
@@ -55,7 +57,10 @@ class PlantedJob final : public Trials {
     result.surveyed = request.survey;
     if (request.survey && !compiles)
       result.why_not["compile"] = "no compiler: neither g++ nor clang++ is there";
-    if (request.parity_seed >= 0) record(request.parity_seed, result);
+    if (request.parity_seed >= 0) {
+      record(request.parity_seed, result);
+      parity_steps.insert(request.parity_steps);
+    }
     for (const std::string& id : request.levers) {
       if (plant.count(id) != 0) plant[id](result);
     }

@@ -38,7 +38,7 @@ struct StepShares {
   // Of a training on a CPU, of one step that torch's profiler saw.
   double optimizer = 0;
   double zeroing = 0;
-  double system = 0;  // of the process's CPU time, what the system takes
+  double system = 0;  // CPU seconds that the system takes for the process, of all time
   // Of both.
   double products = 0;  // of matrices, and convolutions
   double loading = 0;

@@ -188,12 +188,21 @@ class Diary:
             error = _uncaught()
             if self._steps == 0 and error is None:
                 return
-            more: dict[str, Any] = {} if self.shares is None else {"shares": self.shares.facts()}
-            if self._overflows is not None and error is None:
-                more["skipped"] = int(self._overflows)
+            more = {} if error is not None else self._known_at_the_end()
             self.write(error=error, last_loss=self._ending_loss(error), **more)
         except Exception as problem:
             RECORDER.note_error(problem)
+
+    def _known_at_the_end(self) -> dict[str, Any]:
+        more: dict[str, Any] = {}
+        try:
+            if self._overflows is not None:
+                more["skipped"] = int(self._overflows)
+            if self.shares is not None:
+                more["shares"] = self.shares.facts()
+        except Exception as problem:
+            RECORDER.note_error(problem)
+        return more
 
     def _ending_loss(self, error: str | None) -> Any:
         """A number, "nan" or "inf"; nothing where there is none or the device may be gone."""

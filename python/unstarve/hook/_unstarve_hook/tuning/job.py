@@ -348,7 +348,9 @@ def _trainer() -> str:
             if name.startswith(module):
                 return trainer
         frame = frame.f_back
-    return "accelerate" if "accelerate.accelerator" in sys.modules else ""
+    # transformers imports accelerate whether or not the script uses it.
+    state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
+    return "accelerate" if getattr(state, "_shared_state", None) else ""
 
 
 def _counted(parity: Any, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -27,18 +27,21 @@ class StepShares:
         self._is_closed = False
         self._began = 0.0
         self._took = 0.0
-        self._cpu_began: Any = None
+        self._since = 0.0
+        self._system_before = 0.0
         self._optimizer_began = 0.0
         self._optimizer_took = 0.0
 
     def begin(self) -> None:
         torch = self._torch
-        self._cpu_began = resource.getrusage(resource.RUSAGE_SELF)
+        self._system_before = resource.getrusage(resource.RUSAGE_SELF).ru_stime
+        self._since = time.monotonic()
         if torch.autograd._profiler_enabled():  # the job's own; two do not go together
             return
         activities = [torch.profiler.ProfilerActivity.CPU]
-        self._profiler = torch.profiler.profile(activities=activities)
-        quietly(self._profiler.start)
+        profiler = torch.profiler.profile(activities=activities)
+        quietly(profiler.start)
+        self._profiler = profiler
         self._way.begin()
         self._began = time.monotonic()
 
@@ -47,7 +50,7 @@ class StepShares:
         self._optimizer_began = time.monotonic()
 
     def end(self) -> None:
-        if self._is_closed:  # the job profiled itself meanwhile
+        if self._profiler is None or self._is_closed:  # the job profiles itself
             return
         if self._optimizer_began > self._began:
             self._optimizer_took = time.monotonic() - self._optimizer_began
@@ -63,15 +66,13 @@ class StepShares:
         self._profiler.stop()
 
     def facts(self) -> dict[str, float]:
-        """Shares of the step, but "system" of the process's CPU time since begin()."""
+        """Shares of the step, but "system" of all time since begin(), the system's CPU seconds for
+        the process, which may all have been waited for."""
         self._close()
-        shares = self._of_step() if self._took > 0 and self._profiler is not None else {}
-        if self._cpu_began is not None:
-            now = resource.getrusage(resource.RUSAGE_SELF)
-            system = now.ru_stime - self._cpu_began.ru_stime
-            used = now.ru_utime - self._cpu_began.ru_utime + system
-            if used > 0:
-                shares["system"] = system / used
+        shares = self._of_step() if self._took > 0 else {}
+        if self._since:
+            system = resource.getrusage(resource.RUSAGE_SELF).ru_stime - self._system_before
+            shares["system"] = min(1.0, system / max(time.monotonic() - self._since, 1e-6))
         return shares
 
     def _of_step(self) -> dict[str, float]:
