@@ -103,7 +103,10 @@ int Asker::answer_asker(void* asker) {
 void Asker::answer() {
   pending_.store(false);
   const bool wanted = wanted_.exchange(0) == static_cast<std::uint64_t>(::pthread_self());
-  if (wanted && answer_ == nullptr) answer_ = facts_of_frames();
+  if (!wanted || answer_ != nullptr) return;
+  void* const frame = python_.current_frame();
+  if (frame != nullptr) python_.hold(frame);
+  answer_ = facts_of(frame);
 }
 
 void* Asker::take() {
@@ -117,11 +120,29 @@ void* Asker::take() {
   return taken != nullptr ? taken : python_.list_new(0);
 }
 
-/// Null, and no error of Python's, where something failed.
-void* Asker::facts_of_frames() const {
+/// Making frames' objects may begin a garbage collection, whose callbacks are Python and give the
+/// lock away.
+void* Asker::look_at(void* current_frames, void* thread) const {
+  const bool collects = python_.disable_collection != nullptr && python_.disable_collection() != 0;
+  void* const frames = python_.call(current_frames, nullptr);
+  void* const frame = frames != nullptr ? python_.item(frames, thread) : nullptr;
+  void* facts = nullptr;
+  if (frame != nullptr) {
+    facts = facts_of(frame);
+  } else {
+    python_.forget_error();
+  }
+  if (frames != nullptr) python_.let_go(frames);
+  if (collects) python_.enable_collection();
+  if (facts != nullptr) return facts;
+  python_.hold(python_.none);
+  return python_.none;
+}
+
+/// Of a frame that is held, or null, and those around it; lets go of it. Null, and no error of
+/// Python's, where something failed.
+void* Asker::facts_of(void* frame) const {
   void* const list = python_.list_new(0);
-  void* frame = python_.current_frame();
-  if (frame != nullptr) python_.hold(frame);
   bool whole = list != nullptr && frame != nullptr;
   for (int depth = 0; whole && frame != python_.none && depth < kUnstarveLooksDeepest; ++depth) {
     void* const back = add_facts(list, frame) ? python_.attribute(frame, back_) : nullptr;

@@ -28,6 +28,7 @@ class Asker {
   /// The time at which the wait ended; 0 where it was stopped.
   std::int64_t wait(std::int64_t number, std::int64_t delay_ns, std::uint64_t thread);
   void* take();
+  void* look_at(void* current_frames, void* thread) const;
 
  private:
   void ask(std::uint64_t thread);
@@ -35,7 +36,7 @@ class Asker {
   void take_time();
   static int answer_asker(void* asker);
   void answer();
-  void* facts_of_frames() const;
+  void* facts_of(void* frame) const;
   bool add_facts(void* list, void* frame) const;
 
   const UnstarvePython python_;

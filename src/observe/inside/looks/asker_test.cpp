@@ -39,6 +39,8 @@ struct Interpreter {
   bool has_error = false;
   int lists = 0;
   unsigned long interval_us = 5000;
+  bool collects = true;
+  int calls_while_collecting = 0;  // for frames, that a collection could have come into
 };
 
 Interpreter* interpreter = nullptr;
@@ -91,6 +93,31 @@ void let_go(void* object) {
   delete gone;
 }
 
+/// sys._current_frames() of a Python with one thread, which has the number "1".
+void* call(void*, void*) {
+  if (interpreter->collects) ++interpreter->calls_while_collecting;
+  if (!may_allocate()) return nullptr;
+  Object* const frames = new Object{"frames"};
+  if (interpreter->frame != nullptr) {
+    frames->items.push_back(interpreter->frame);
+    ++interpreter->frame->holders;
+  }
+  return frames;
+}
+
+void* item(void* frames, void* thread) {
+  if (of(thread)->name != "1" || of(frames)->items.empty()) {
+    interpreter->has_error = true;
+    return nullptr;
+  }
+  ++of(frames)->items[0]->holders;
+  return of(frames)->items[0];
+}
+
+int disable_collection() { return std::exchange(interpreter->collects, false) ? 1 : 0; }
+
+int enable_collection() { return std::exchange(interpreter->collects, true) ? 1 : 0; }
+
 /// As in Python 3.13 and later.
 UnstarvePython python() {
   return {
@@ -107,6 +134,10 @@ UnstarvePython python() {
       .hold = [](void* object) { ++of(object)->holders; },
       .let_go = let_go,
       .forget_error = [] { interpreter->has_error = false; },
+      .call = call,
+      .item = item,
+      .disable_collection = disable_collection,
+      .enable_collection = enable_collection,
       .none = &interpreter->none,
   };
 }
@@ -176,6 +207,32 @@ TEST_F(AskerTest, TheMainThreadSaysWhatItDoes) {
                                        "f_lineno of outer", "f_globals of outer"));
   EXPECT_THAT(take(asker), IsEmpty());
   expect_nothing_held();
+}
+
+TEST_F(AskerTest, AnotherThreadIsLookedAtWithoutACollectionInBetween) {
+  const Asker asker(python());
+  Object one{"1"};
+  Object two{"2"};
+  void* const list = asker.look_at(nullptr, &one);
+  EXPECT_EQ(of(list)->items.size(), 8u);
+  let_go(list);
+  EXPECT_EQ(asker.look_at(nullptr, &two), &interpreter_.none) << "there is no such thread";
+  EXPECT_EQ(interpreter_.calls_while_collecting, 0);
+  EXPECT_TRUE(interpreter_.collects) << "as it was";
+  interpreter_.collects = false;
+  let_go(asker.look_at(nullptr, &one));
+  EXPECT_FALSE(interpreter_.collects) << "the job has turned it off";
+  expect_nothing_held();
+}
+
+TEST_F(AskerTest, WhatCannotBeLookedAtForWantOfMemoryIsNone) {
+  const Asker asker(python());
+  Object one{"1"};
+  for (int allocations = 0; allocations < 18; ++allocations) {
+    interpreter_.allocations_left = allocations;
+    EXPECT_EQ(asker.look_at(nullptr, &one), &interpreter_.none) << allocations;
+    expect_nothing_held();
+  }
 }
 
 TEST_F(AskerTest, InPython312WhoeverRunsIsAsked) {

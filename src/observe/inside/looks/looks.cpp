@@ -26,4 +26,8 @@ std::int64_t unstarve_looks_wait(void* asker, std::int64_t number, std::int64_t 
 
 void* unstarve_looks_take(void* asker) { return static_cast<Asker*>(asker)->take(); }
 
+void* unstarve_looks_look_at(void* asker, void* current_frames, void* thread) {
+  return static_cast<Asker*>(asker)->look_at(current_frames, thread);
+}
+
 }  // extern "C"

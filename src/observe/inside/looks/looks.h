@@ -26,6 +26,10 @@ struct UnstarvePython {
   void (*hold)(void*);                                            // Py_IncRef
   void (*let_go)(void*);                                          // Py_DecRef
   void (*forget_error)();                                         // PyErr_Clear
+  void* (*call)(void*, void*);                                    // PyObject_CallObject: new
+  void* (*item)(void*, void*);                                    // PyObject_GetItem: new
+  int (*disable_collection)();                                    // PyGC_Disable: whether it was on
+  int (*enable_collection)();                                     // PyGC_Enable
   void* none;                                                     // None, which no frame is
 };
 
@@ -48,6 +52,11 @@ UNSTARVE_LOOKS_EXPORT std::int64_t unstarve_looks_wait(void* asker, std::int64_t
 /// Empty where there is none yet: it is then not wanted any more. Null with Python's error where
 /// there is no memory.
 UNSTARVE_LOOKS_EXPORT void* unstarve_looks_take(void* asker);
+
+/// The same of another thread, with Python's lock, which is not given away meanwhile: 3.11 goes
+/// astray in frames whose thread has gone on. `current_frames` is sys._current_frames, `thread` a
+/// number of Python's. None where there is no such thread, or no memory.
+UNSTARVE_LOOKS_EXPORT void* unstarve_looks_look_at(void* asker, void* current_frames, void* thread);
 }
 
 inline constexpr int kUnstarveLooksDeepest = 200;

@@ -16,7 +16,7 @@ import threading
 from time import monotonic_ns
 from typing import Any
 
-from .stacks import Facts
+from .stacks import Facts, facts_of
 
 _VARIABLE = "UNSTARVE_LOOKS_LIBRARY"
 _HOOK = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -26,7 +26,7 @@ _FUNCTIONS = (
     "Py_AddPendingCall", "_PyEval_AddPendingCall", "_PyEval_SetSwitchInterval",
     "_PyEval_GetSwitchInterval", "PyInterpreterState_Main", "PyEval_GetFrame", "PyObject_GetAttr",
     "PyUnicode_InternFromString", "PyList_New", "PyList_Append", "Py_IncRef", "Py_DecRef",
-    "PyErr_Clear",
+    "PyErr_Clear", "PyObject_CallObject", "PyObject_GetItem", "PyGC_Disable", "PyGC_Enable",
 )  # fmt: skip
 
 
@@ -35,6 +35,8 @@ def _unfit(version: tuple[int, ...]) -> set[str]:
     the asking thread alone up to 3.12 (SIGNAL_PENDING_CALLS in Python/ceval_gil.c), and from 3.12
     on the interval belongs to an interpreter, which a thread without the lock has none of."""
     private = "_PyEval_AddPendingCall"
+    if version < (3, 10):
+        return {private, "PyGC_Disable", "PyGC_Enable"}
     interval = {"_PyEval_SetSwitchInterval", "_PyEval_GetSwitchInterval"}
     if version < (3, 12):
         return {private}
@@ -84,6 +86,18 @@ class Alarm:
         an operation that has given the lock away, and can be looked at."""
         return self._asker.take() if self._asker is not None else []
 
+    def look_at(self, thread: int) -> list[Facts]:
+        """What another thread does now; empty where there is no such thread. The library keeps
+        Python's lock from the thread's frame to the outermost."""
+        if self._asker is not None:
+            return self._asker.look_at(thread)
+        frames = sys._current_frames()
+        try:
+            return facts_of(frames.get(thread))
+        finally:
+            # Our own frame is in it.
+            frames.clear()
+
 
 class _Asker:
     """The library, of one Python."""
@@ -110,6 +124,9 @@ class _Asker:
             raise MemoryError
         self._handle = address(made)
         self._take = locked.unstarve_looks_take
+        locked.unstarve_looks_look_at.restype = ctypes.py_object
+        locked.unstarve_looks_look_at.argtypes = (address, ctypes.py_object, ctypes.py_object)
+        self._look_at = locked.unstarve_looks_look_at
         self._begin = free.unstarve_looks_begin
         self._stop = free.unstarve_looks_stop
         self._wait = free.unstarve_looks_wait
@@ -127,6 +144,10 @@ class _Asker:
 
     def take(self) -> list[Facts]:
         facts = iter(self._take(self._handle))
+        return list(zip(facts, facts, facts, facts))
+
+    def look_at(self, thread: int) -> list[Facts]:
+        facts = iter(self._look_at(self._handle, sys._current_frames, thread) or ())
         return list(zip(facts, facts, facts, facts))
 
 

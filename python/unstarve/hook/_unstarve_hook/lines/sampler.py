@@ -137,23 +137,19 @@ class Sampler:
         self._looks += 1
 
     def _look_at_threads(self, due_ns: int) -> list[tuple[int, int, list[stacks.Facts]]]:
-        """Each thread's number, when it was so, and its stack. Holds no frame when it returns."""
+        """Each thread's number, when it was so, and its stack."""
         answer = self._alarm.answer()
-        frames = sys._current_frames()
-        try:
-            at_ns = now_ns()
-            seen = []
-            for ident, thread_id in list(self._threads.items()):
-                if answer and ident == main_thread():
-                    seen.append((thread_id, due_ns, answer))
-                elif ident in frames:
-                    seen.append((thread_id, at_ns, stacks.facts_of(frames[ident])))
-                else:
-                    self._threads.pop(ident, None)
-            return seen
-        finally:
-            # Our own frame is in it.
-            frames.clear()
+        seen = []
+        for ident, thread_id in list(self._threads.items()):
+            if answer and ident == main_thread():
+                seen.append((thread_id, due_ns, answer))
+                continue
+            facts = self._alarm.look_at(ident)
+            if facts:
+                seen.append((thread_id, now_ns(), facts))
+            else:
+                self._threads.pop(ident, None)
+        return seen
 
     def _keep(self, look: stacks.Look) -> int:
         """The number of a stack that was not seen yet."""
