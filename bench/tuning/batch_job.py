@@ -41,7 +41,9 @@ def make(name: str) -> nn.Module:
     import transformers
 
     if name == "gpt_small":
-        gpt = transformers.GPT2Config(vocab_size=1000, n_positions=LONGEST, n_embd=512, n_layer=6)
+        gpt = transformers.GPT2Config(
+            vocab_size=1000, n_positions=LONGEST, n_embd=512, n_layer=6, n_head=8
+        )
         return OfTransformers(transformers.GPT2LMHeadModel(gpt))
     bert = transformers.BertConfig(
         vocab_size=1000, hidden_size=512, num_hidden_layers=6, intermediate_size=2048,

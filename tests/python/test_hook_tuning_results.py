@@ -30,8 +30,8 @@ for step in range(10):
     if profiles:
         own = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
         own.start()
-    rows = torch.randn(16, 64)
-    loss = torch.nn.functional.cross_entropy(model(rows), torch.arange(16) % 10)
+    rows = torch.randn(16 + step % 2 if "uneven" in words else 16, 64)
+    loss = torch.nn.functional.cross_entropy(model(rows), torch.arange(len(rows)) % 10)
     if "overflows" in words and step % 2:
         loss = loss * 1e36
     optimizer.zero_grad()
@@ -77,6 +77,11 @@ def test_the_first_gradient_is_recorded_as_a_whole(tmp_path: Path) -> None:
     assert 0 < away(sketch, precise["sketch"]) < 1e-5, "float32 rounds, and draws the same numbers"
     rough = ran(tmp_path / "d", {**PARITY, "levers": {"bf16_autocast": {}}})["sketch"]
     assert 1e-4 < away(rough, precise["sketch"]) < 0.1
+
+
+def test_without_a_loader_the_model_s_rows_are_the_samples(tmp_path: Path) -> None:
+    assert ran(tmp_path / "a", {})["called_with"] == 16
+    assert ran(tmp_path / "b", {}, "uneven")["called_with"] == 0
 
 
 def test_gradients_that_are_scaled_are_recorded_without_the_factor(tmp_path: Path) -> None:

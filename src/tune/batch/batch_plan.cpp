@@ -19,6 +19,8 @@ std::int64_t aligned_down(std::int64_t size) {
   return size >= 2 * kAligned ? size - size % kAligned : size;
 }
 
+constexpr double kProportional = 0.8;  // of the gain per sample that a larger batch could have
+
 }  // namespace
 
 BatchPlan::BatchPlan(const BatchPoint& start, std::int64_t most_memory_bytes)
@@ -99,11 +101,26 @@ bool BatchPlan::is_limited_by_memory() const {
   return !by_speed().empty() && !has_seen_enough() && 2 * largest_tried() > largest_fitting();
 }
 
-/// Twice as many samples, as long as that helps; what memory leaves where twice does not fit.
+/// A step takes hardly longer with a larger batch: the best is far from here.
+bool BatchPlan::is_far_from_best() const {
+  std::vector<BatchPoint> fitting = by_speed();
+  std::sort(fitting.begin(), fitting.end(),
+            [](const BatchPoint& a, const BatchPoint& b) { return a.size < b.size; });
+  if (fitting.size() < 2) return false;
+  const BatchPoint& last = fitting.back();
+  const BatchPoint& before = fitting[fitting.size() - 2];
+  const double grown = static_cast<double>(last.size) / static_cast<double>(before.size);
+  return before.per_sample_s > kProportional * grown * last.per_sample_s;
+}
+
+/// Twice as many samples, as long as that helps, or four times where it helps that much; what
+/// memory leaves where twice does not fit.
 std::optional<std::int64_t> BatchPlan::larger() const {
   if (has_seen_enough()) return std::nullopt;
   const std::int64_t top = largest_tried();
   const std::int64_t fits = largest_fitting();
+  const bool is_far = is_far_from_best() && 4 * top <= fits && 4 * top <= kMostTimes * start_;
+  if (is_far) return 4 * top;
   if (2 * top <= fits) {
     return 2 * top <= kMostTimes * start_ ? std::optional(2 * top) : std::nullopt;
   }

@@ -39,6 +39,7 @@ class BatchPlan {
   std::optional<std::int64_t> smallest_failed() const;
   std::int64_t largest_fitting() const;
   bool has_seen_enough() const;
+  bool is_far_from_best() const;
   std::optional<std::int64_t> larger() const;
   std::optional<std::int64_t> beside_best() const;
 

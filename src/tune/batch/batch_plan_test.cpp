@@ -116,6 +116,24 @@ TEST(BatchPlan, WhatAJobTakesBesideItsSamplesIsNotMultiplied) {
   EXPECT_NEAR(static_cast<double>(*plan.largest_by_model()), 230, 5);
 }
 
+TEST(BatchPlan, FarFromTheBestItTakesLongerStrides) {
+  // A step takes 10 ms, whatever it holds, up to 64 samples.
+  const auto point = [](std::int64_t size) {
+    return BatchPoint{
+        size, true,
+        0.01 * std::max(1.0, static_cast<double>(size) / 64) / static_cast<double>(size)};
+  };
+  BatchPlan plan(point(1), 0);
+  std::vector<std::int64_t> sizes;
+  while (const auto size = plan.next()) {
+    sizes.push_back(*size);
+    plan.add(point(*size));
+  }
+  EXPECT_EQ(std::vector<std::int64_t>(sizes.begin(), sizes.begin() + 4),
+            (std::vector<std::int64_t>{2, 8, 32, 128}));
+  EXPECT_EQ(plan.by_speed().front().size, 128);
+}
+
 TEST(BatchPlan, AlwaysEnds) {
   for (const std::int64_t start : {1, 2, 3, 7, 24, 1000}) {
     for (const std::int64_t each : {1, 50, 700, 30000}) {

@@ -22,7 +22,21 @@ class BatchSearch {
   BatchSearch(const BatchRequest& request, std::vector<LeverResult>& rows)
       : request_(request), rows_(rows), first_row_(rows.size()) {}
 
+  /// Where the budget ends before the last run, what was measured stays said.
   Status run() {
+    const Status done = run_to_the_end();
+    if (done || done.error().code != ErrorCode::kTimeout) return done;
+    for (const Tried& tried : tried_) {
+      LeverResult& row = row_of(tried.id);
+      if (row.proposed || !row.why.empty()) continue;
+      row.speedup = speedup_between(before_, tried.result, before_, true);
+      row.why = "not proposed: " + done.error().message + " before it had run for longer";
+    }
+    return done;
+  }
+
+ private:
+  Status run_to_the_end() {
     auto before = make_as_it_is("batch.before");
     if (!before) return forward_error(before);
     before_ = *std::move(before);
@@ -47,7 +61,6 @@ class BatchSearch {
     return propose(ranked(plan, saving));
   }
 
- private:
   struct Candidate {
     std::int64_t size = 0;
     bool saves_memory = false;  // with the lever that does

@@ -160,6 +160,7 @@ Diary parse_diary(std::string_view text) {
   const auto amount = [&json](const char* key) {
     return std::max<std::int64_t>(0, integer_of(json, key));
   };
+  facts.samples_per_step = static_cast<double>(amount("called_with"));
   facts.peak_memory_bytes = amount("peak_memory_bytes");
   facts.used_memory_bytes = amount("used_memory_bytes");
   facts.total_memory_bytes = amount("total_memory_bytes");

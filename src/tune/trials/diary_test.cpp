@@ -11,7 +11,8 @@ namespace unstarve::tune {
 namespace {
 
 constexpr const char* kWhole =
-    R"({"applied": ["threads"], "refused": {"compile": "no compiler"}, "steps": 40, "backwards": 80,
+    R"({"applied": ["threads"], "refused": {"compile": "no compiler"}, "steps": 40,
+        "backwards": 80, "called_with": 16,
         "why_not": {"threads": null, "compile": "no compiler"}, 
         "job": {"device": "cpu", "threads": 2},
         "peak_memory_bytes": 1000, "losses": [2.5, null], "gradients": [1.0], "rows": [4],
@@ -35,6 +36,7 @@ TEST(Diary, IsReadWhole) {
   EXPECT_EQ(diary.applied.count("threads"), 1U);
   EXPECT_EQ(diary.steps, 40);
   EXPECT_EQ(diary.facts.backwards_per_step, 2);
+  EXPECT_EQ(diary.facts.samples_per_step, 16);
   EXPECT_EQ(diary.facts.device, "cpu");
   EXPECT_TRUE(diary.facts.surveyed);
   EXPECT_EQ(diary.facts.why_not.count("threads"), 0U);

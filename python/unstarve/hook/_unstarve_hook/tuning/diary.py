@@ -33,6 +33,8 @@ class Diary:
         self._steps = 0
         self._backwards = 0
         self._backwards_of_steps = 0  # without those whose step has not come yet
+        self._rows = 0  # since the last step
+        self._rows_of_step = 0  # 0: steps differ, or nothing is known
         self._windows: list[list[float]] = []
         self._window_steps = 2  # by the last window: as many as take about _WINDOW_S
         self._window_began: tuple[int, float] | None = None
@@ -71,6 +73,14 @@ class Diary:
         if self.parity is not None:
             self.parity.backward(loss)
 
+    def called(self, tensors: list[Any]) -> None:
+        """The root model was called: how many rows its first input has are the samples of a step
+        where no loader tells them."""
+        if tensors and tensors[0].dim() > 0:
+            self._rows += int(tensors[0].shape[0])
+        if self.parity is not None:
+            self.parity.called(tensors)
+
     def scaled(self, state: Any) -> None:
         """A GradScaler stepped, or left that out; `state` is its own of that optimizer."""
         for found in (state or {}).get("found_inf_per_device", {}).values():
@@ -80,6 +90,10 @@ class Diary:
     def stepped(self) -> None:
         self._steps += 1
         self._backwards_of_steps = self._backwards
+        rows, self._rows = self._rows, 0
+        if self._steps > 1 and rows != self._rows_of_step:
+            rows = 0  # Steps differ: how many rows they have says nothing of samples.
+        self._rows_of_step = rows
         self._count_graphs()
         now = time.monotonic()
         if self.parity is None and self._steps >= _FIRST_AT_STEP:
@@ -147,6 +161,7 @@ class Diary:
             **self._facts,
             "steps": self._steps,
             "backwards": self._backwards_of_steps,
+            "called_with": self._rows_of_step,
             "windows": self._windows,
             "latencies": self._latencies,
             "graphs": self._graphs,

@@ -253,11 +253,15 @@ class Job:
         for name in self._wanted:
             if name not in levers.NAMES:
                 self._diary.refused(name, "no such lever in the hook")
-        parity = self._diary.parity
-        if parity is not None and self.root is not None:
-            self.around_forward(lambda call, given, named: _counted(parity, call, given, named))
+        if self.root is not None:
+            self.around_forward(self._counted)
         if self.infers:
             self.around_forward(self._inferred)
+
+    def _counted(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if self.torch.is_grad_enabled() or self.infers:
+            self._diary.called(tensors_of([*arguments, *named.values()]))
+        return call(*arguments, **named)
 
     def _inferred(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         ours = threading.get_ident() == self._thread
@@ -351,11 +355,6 @@ def _trainer() -> str:
     # transformers imports accelerate whether or not the script uses it.
     state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
     return "accelerate" if getattr(state, "_shared_state", None) else ""
-
-
-def _counted(parity: Any, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    parity.called(tensors_of([*arguments, *named.values()]))
-    return call(*arguments, **named)
 
 
 def tensors_of(things: Any) -> list[Any]:
