@@ -68,5 +68,15 @@ TEST(LeverChoice, WhatIsNotHereIsNotTried) {
   EXPECT_NE(of(result, "tcmalloc").why.find("libtcmalloc-minimal4"), std::string::npos);
 }
 
+TEST(LeverChoice, WhatIsTriedBesideOthersFirstMayDoNoLessWork) {
+  PlantedJob job = with_shares({.optimizer = 0.015, .products = 0.9});
+  job.factor["bf16_autocast"] = 0.1;
+  job.beside = [](const std::vector<std::string>& levers) { return levers.size() == 2 ? 0.86 : 1; };
+  job.plant["fused_optimizer"] = [](TrialResult& result) { result.backwards_per_step = 0.5; };
+  const TuneResult result = found(job, {"fused_optimizer", "bf16_autocast"});
+  EXPECT_EQ(result.kept, std::vector<std::string>{"bf16_autocast"});
+  EXPECT_NE(of(result, "fused_optimizer").why.find("other work"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace unstarve::tune

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tune/judging/memory.h"
 #include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
 
@@ -124,6 +125,27 @@ double Together::most_gained(const LeverResult& entry) const {
   return now > kWorthChanging ? now : 0;
 }
 
+/// Why `entry`, one of `chosen`, may not be kept beside the others; empty, and its parity is
+/// filled in, where it may. What by itself was too small to be tried is seen here first.
+Result<std::string> Together::why_not_together(LeverResult& entry,
+                                               const std::vector<std::size_t>& chosen,
+                                               const TrialResult& with, double passes_ratio,
+                                               const std::string& label) {
+  std::string why = too_much_memory(with_kept_, with);
+  if (why.empty()) why = skipped_steps(with_kept_, with);
+  if (why.empty()) why = less_work(with_kept_, with, passes_ratio);
+  if (!why.empty()) return why;
+  LeverResult together = entry;
+  together.lever = as_one(chosen);
+  const Status done = results_check_.judge(together, ids(chosen), label);
+  if (!done) return forward_error(done);
+  if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
+    return together.why;
+  }
+  entry.parity = together.parity;
+  return std::string();
+}
+
 Status Together::add_one(std::size_t index, const std::string& by_itself) {
   LeverResult& entry = result_.levers[index];
   entry.tried = true;
@@ -146,16 +168,14 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
     with_kept_ = *std::move(again);
     return {};
   }
-  LeverResult together = entry;
-  together.lever = as_one(more);
-  if (const Status done = results_check_.judge(together, ids(more), label); !done) return done;
-  if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
-    entry.why = by_itself + "; together: " + together.why;
+  const auto why_not = why_not_together(entry, more, *with, entry.lever.passes_ratio, label);
+  if (!why_not) return forward_error(why_not);
+  if (!why_not->empty()) {
+    entry.why = by_itself + "; together: " + *why_not;
     return {};
   }
   kept_ = more;
   with_kept_ = *std::move(with);
-  entry.parity = together.parity;
   entry.why = fmt::format("faster, same results; on top of the others {}", in_words(on_top));
   return {};
 }
@@ -221,12 +241,10 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
   const predict::Speedup gain = speedup_between(with_kept_, *with, *again, false);
   with_kept_ = *std::move(again);
   if (gain.low <= threshold(runs_.noise())) return {};
-  LeverResult together = entry;
-  together.lever = as_one(others);
-  const Status done = results_check_.judge(together, ids(others), label + ".in_place");
-  if (!done) return done;
-  if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) return {};
-  entry.parity = together.parity;
+  const double passes_ratio = entry.lever.passes_ratio / kept.lever.passes_ratio;
+  const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
+  if (!why_not) return forward_error(why_not);
+  if (!why_not->empty()) return {};
   entry.why =
       fmt::format("faster, same results; in the place of {} {}", kept.lever.id, in_words(gain));
   kept.why = "faster by itself; in its place is " + entry.lever.id;

@@ -34,6 +34,9 @@ class Together {
   double most_gained(const LeverResult& entry) const;
   Lever as_one(const std::vector<std::size_t>& chosen) const;
   Result<TrialResult> make_again(const std::string& label, const TrialResult& other);
+  Result<std::string> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
+                                       const TrialResult& with, double passes_ratio,
+                                       const std::string& label);
   Status add_one(std::size_t index, const std::string& by_itself);
   Status leave_one_out();
   bool may_take_place(const LeverResult& kept, const LeverResult& other) const;
