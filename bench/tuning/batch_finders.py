@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Which batch do Lightning's and accelerate's finders find, and which `unstarve tune`?
 
-    bench/tuning/batch_finders.py --gpu t4 --steps 120
+    bench/tuning/batch_finders.py --gpu t4
 
 Six models on an emulated GPU (batch_job.py), whose memory PyTorch's own allocator fills: each
 finder looks for a batch, then the job is trained with what it found. Prints a row for each model:
-the batch, and the samples a second of that training, or how it ended. Speeds are modelled. A finder
-that takes longer than --limit seconds is ended, which is said.
+the batch, and the samples a second of that training, or how it ended. Ours proposes a batch by its
+speed; the largest one that it measured need not be faster. Speeds are modelled. A finder that takes
+longer than --limit seconds is ended, which is said.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 UNSTARVE = ROOT / "build/release/src/cli/unstarve"
 PYTHON = ROOT / ".venv/bin/python"
 JOB = Path(__file__).resolve().parent / "batch_job.py"
+FINDERS = ("lightning", "accelerate", "unstarve")
 MODELS = ("resnet50", "vit_small", "gpt_small", "bert_small", "lstm", "mlp")
 
 
@@ -37,18 +40,19 @@ def emulated(options: argparse.Namespace, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def found_by(finder: str, model: str, options: argparse.Namespace) -> int:
+def found_by(finder: str, model: str, options: argparse.Namespace) -> tuple[int, str]:
+    """The batch, and what else is to be said of it."""
     if finder == "unstarve":
         return found_by_us(model, options)
     code, said = emulated(options, model, "--find", finder)
     batch = re.search(r"^batch (\d+)", said, re.MULTILINE)
     if batch is None:
         print(f"  {finder}, {model}: exit {code}: {said[-300:]}", file=sys.stderr)
-    return int(batch[1]) if batch else 0
+    return int(batch[1]) if batch else 0, ""
 
 
-def found_by_us(model: str, options: argparse.Namespace) -> int:
-    """What is proposed, or else the batch as it is."""
+def found_by_us(model: str, options: argparse.Namespace) -> tuple[int, str]:
+    """What is proposed, or else the batch as it is; and the largest that ran and left memory."""
     with tempfile.TemporaryDirectory() as made:
         told = Path(made) / "t.json"
         command = [
@@ -60,10 +64,16 @@ def found_by_us(model: str, options: argparse.Namespace) -> int:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             print(f"  unstarve, {model}: {done.stderr[-300:]}", file=sys.stderr)
-            return 0
+            return 0, ""
+        print(done.stdout, file=sys.stderr)
         found = json.loads(told.read_text())
-    proposed = [lever["id"] for lever in found["levers"] if lever["proposed"]]
-    return int(proposed[0].partition("=")[2]) if proposed else 8
+    proposed = [size_of(lever) for lever in found["levers"] if lever["proposed"]]
+    ran = [size_of(lever) for lever in found["levers"] if "speedup" in lever["speedup"]]
+    return proposed[0] if proposed else 8, f" (measured up to {max(ran, default=8)})"
+
+
+def size_of(lever: dict[str, Any]) -> int:
+    return int(lever["id"].partition("=")[2])
 
 
 def trained(model: str, batch: int, options: argparse.Namespace) -> str:
@@ -83,19 +93,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--gpu", default="t4")
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
-    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--finders", nargs="*", default=FINDERS, choices=FINDERS)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=4, help="of each of our trials")
     parser.add_argument("--limit", type=float, default=300, help="seconds of a finder, a training")
     options = parser.parse_args()
-    finders = ("lightning", "accelerate", "unstarve")
-    print("| model | " + " | ".join(finders) + " |\n|---|---|---|---|")
+    head = " | ".join(options.finders)
+    print(f"| model | {head} |\n|---" + "|---" * len(options.finders) + "|")
     for model in options.models:
         cells = []
-        for finder in finders:
+        for finder in options.finders:
             began = time.monotonic()
-            batch = found_by(finder, model, options)
+            batch, remark = found_by(finder, model, options)
             took_s = time.monotonic() - began
-            cells.append(f"{batch}: {trained(model, batch, options)}; {took_s:.0f} s to find")
+            ended = trained(model, batch, options)
+            cells.append(f"{batch}{remark}: {ended}; {took_s:.0f} s to find")
         print(f"| {model} | " + " | ".join(cells) + " |")
         sys.stdout.flush()
 

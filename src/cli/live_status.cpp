@@ -44,7 +44,9 @@ void LiveStatus::update(const observe::LiveView& view) {
   if (since_ns_ == 0) since_ns_ = now_ns;
   if (now_ns - since_ns_ >= kRateWindowNs) {
     const double elapsed_s = static_cast<double>(now_ns - since_ns_) * kSecondsPerNs;
-    now_.images_per_s = static_cast<double>(view.samples - since_samples_) / elapsed_s;
+    if (view.samples > 0) {
+      now_.images_per_s = static_cast<double>(view.samples - since_samples_) / elapsed_s;
+    }
     // A wait is counted when it ends, so that one longer than the window would give over 1.
     const double waited_s = static_cast<double>(view.waited_ns - since_waited_ns_) * kSecondsPerNs;
     now_.wait_share = std::min(waited_s / elapsed_s, 1.0);
@@ -66,5 +68,7 @@ void LiveStatus::update(const observe::LiveView& view) {
 }
 
 void LiveStatus::finish() { line_.finish(last_with_steps_); }
+
+void LiveStatus::drop() { line_.clear(); }
 
 }  // namespace unstarve::cli

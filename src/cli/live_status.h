@@ -19,6 +19,8 @@ class LiveStatus {
   void update(const observe::LiveView& view);
   /// Leaves the sawtooth of the job's last steps on the screen, as an ordinary line.
   void finish();
+  /// Leaves nothing, where somebody says what came of it.
+  void drop();
 
  private:
   const Clock& clock_;

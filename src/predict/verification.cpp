@@ -91,12 +91,34 @@ Speedup measured_speedup(const RunMeasurement& before, const RunMeasurement& aft
   return {before.mean_step_s / after.mean_step_s, quantile(ratios, 0.05), quantile(ratios, 0.95)};
 }
 
-Speedup measured_between(const RunMeasurement& before, const RunMeasurement& after,
-                         const RunMeasurement& again) {
-  const Speedup first = measured_speedup(before, after);
-  const Speedup second = measured_speedup(again, after);
+Speedup paired_speedup(const std::vector<double>& before_s, const std::vector<double>& after_s,
+                       std::uint64_t seed) {
+  Draw draw(seed);
+  const auto ratio = [&](auto next) {
+    double before = 0, after = 0;
+    for (std::size_t i = 0; i < before_s.size(); ++i) {
+      const std::size_t at = next(i);
+      before += before_s[at];
+      after += after_s[at];
+    }
+    return before / after;
+  };
+  std::vector<double> ratios;
+  ratios.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    ratios.push_back(ratio([&](std::size_t) { return draw.index(before_s.size()); }));
+  }
+  return {ratio([](std::size_t i) { return i; }), quantile(ratios, 0.05), quantile(ratios, 0.95)};
+}
+
+Speedup of_both(const Speedup& first, const Speedup& second) {
   return {std::sqrt(first.speedup * second.speedup), std::min(first.low, second.low),
           std::max(first.high, second.high)};
+}
+
+Speedup measured_between(const RunMeasurement& before, const RunMeasurement& after,
+                         const RunMeasurement& again) {
+  return of_both(measured_speedup(before, after), measured_speedup(again, after));
 }
 
 bool prediction_held(const Speedup& predicted, const Speedup& measured) {

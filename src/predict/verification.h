@@ -27,6 +27,13 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank);
 Speedup measured_speedup(const RunMeasurement& before, const RunMeasurement& after,
                          std::uint64_t seed = 1);
 
+/// The same of parts that lie at the same places in both runs: as many of each, drawn together.
+Speedup paired_speedup(const std::vector<double>& before_s, const std::vector<double>& after_s,
+                       std::uint64_t seed = 1);
+
+/// What two comparisons say together: the mean (of logarithms), and an interval that holds both.
+Speedup of_both(const Speedup& first, const Speedup& second);
+
 /// The same between two runs of the job as it is, one before and one after: of the mean of both (of
 /// logarithms), with an interval that holds what either of them says.
 Speedup measured_between(const RunMeasurement& before, const RunMeasurement& after,

@@ -15,8 +15,9 @@ namespace {
 
 /// A budget may end before the last one. How the job is fed comes first, since what else gains
 /// anything is not seen before, and last where feeding it gains little.
-std::vector<Lever> by_promise(std::vector<Lever> levers, const StepShares& shares, bool held_up) {
-  const auto promise = [&](const Lever& lever) { return promise_of(lever, shares, held_up); };
+std::vector<Lever> by_promise(std::vector<Lever> levers, const std::vector<StepShares>& seen,
+                              bool held_up) {
+  const auto promise = [&](const Lever& lever) { return promise_of(lever, seen, held_up); };
   std::stable_sort(levers.begin(), levers.end(),
                    [&](const Lever& a, const Lever& b) { return promise(a) > promise(b); });
   return levers;
@@ -24,7 +25,7 @@ std::vector<Lever> by_promise(std::vector<Lever> levers, const StepShares& share
 
 /// What would change the training is not judged by the time that a step takes, nor what saves
 /// memory; more workers are foretold by what batches gain that are there already.
-void foretell(LeverResult& entry, const StepShares& shares,
+void foretell(LeverResult& entry, const std::vector<StepShares>& seen,
               const std::optional<predict::Speedup>& when_fed) {
   const Lever& lever = entry.lever;
   const bool by_time = !lever.saves_memory && lever.numerics != Numerics::kTrajectory &&
@@ -34,7 +35,7 @@ void foretell(LeverResult& entry, const StepShares& shares,
     if (when_fed) entry.at_most = std::max(1.0, when_fed->high);
     return;
   }
-  const std::optional<double> saved = most_saved(lever, shares);
+  const std::optional<double> saved = most_saved(lever, seen);
   if (!saved) return;
   entry.at_most = speedup_of_saving(*saved);
   if (!entry.why.empty() || *entry.at_most > kWorthChanging) return;
@@ -53,7 +54,7 @@ bool is_asked_for(const Lever& lever, const SearchOptions& options) {
          });
 }
 
-std::vector<LeverResult> choose_levers(const TrialResult& job,
+std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector<StepShares>& seen,
                                        const std::optional<predict::Speedup>& when_fed,
                                        const SearchOptions& options) {
   const TunedJob tuned = {job.device,          job.threads,        options.cpus,
@@ -61,14 +62,14 @@ std::vector<LeverResult> choose_levers(const TrialResult& job,
   const bool held_up = !when_fed || when_fed->high >= kHeldUpByLoader;
   std::vector<LeverResult> chosen;
   AskedArguments asked = settle_arguments(options.arguments, job);
-  for (Lever& lever : by_promise(levers_for(tuned, asked.known), job.shares, held_up)) {
+  for (Lever& lever : by_promise(levers_for(tuned, asked.known), seen, held_up)) {
     if (!is_asked_for(lever, options)) continue;
     LeverResult entry;
     const auto why = job.why_not.find(lever.hook);
     if (!lever.hook.empty() && why != job.why_not.end()) entry.why = why->second;
     if (entry.why.empty()) entry.why = lever.missing;
     entry.lever = std::move(lever);
-    foretell(entry, job.shares, when_fed);
+    foretell(entry, seen, when_fed);
     chosen.push_back(std::move(entry));
   }
   for (LeverResult& row : asked.without_value) {

@@ -9,8 +9,9 @@ namespace unstarve::tune {
 
 /// The levers that a search is to try, in that order, and those that it is not, each with the
 /// reason: one that the hook says does not apply, one that needs what is not here, one that eases
-/// too little of a step. Those that nobody asked for are left out.
-std::vector<LeverResult> choose_levers(const TrialResult& job,
+/// too little of a step. Those that nobody asked for are left out. `seen`: what a step's time goes
+/// to, in each run that was looked at.
+std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector<StepShares>& seen,
                                        const std::optional<predict::Speedup>& when_fed,
                                        const SearchOptions& options);
 

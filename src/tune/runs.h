@@ -10,6 +10,19 @@
 
 namespace unstarve::tune {
 
+/// Runs with something, and runs without it, that are compared; as the first of each was asked for.
+struct Comparison {
+  TrialRequest with;
+  TrialRequest without;
+  bool per_sample = false;
+};
+
+/// What came of it.
+struct Compared {
+  predict::Speedup speedup;
+  std::string why_not;  // the second run with it was not measured; empty: it was, or there was none
+};
+
 /// Makes a search's trials: gives each what follows from the job as it is (how long its first step
 /// may take, when it is hopeless, how many losses), counts them, and keeps the noise.
 class Runs {
@@ -23,11 +36,24 @@ class Runs {
                            bool until_known);
   /// A run that has to be measured: the job without a lever, or with what is kept. Errors:
   /// kJobFailed where it was not.
+  Result<TrialResult> make_measured(TrialRequest request);
   Result<TrialResult> make_measured(const std::string& label,
                                     const std::vector<std::string>& levers, bool until_known);
   /// The job's first run: the noise begins with it.
-  void begin_with(const TrialResult& first) { as_it_is_s_ = {first.mean_step_s}; }
+  void begin_with(const TrialResult& first) { result_.as_it_is_s = {first.mean_step_s}; }
   double noise() const { return result_.noise_ratio; }
+  /// Whether these two differ by so much that a third run can change nothing.
+  bool is_beyond_doubt(const TrialResult& one, const TrialResult& other) const;
+
+  /// How much faster `with` is, which ran between `before` and `again`, both without it. Where it
+  /// may be faster than `needed` and that is not certain, one more of each is run, and the fastest
+  /// of each are compared (a third run of each finds no more). `with` becomes the faster one,
+  /// `again` the last one.
+  Result<Compared> compare(const Comparison& what, double needed, const TrialResult& before,
+                           TrialResult& with, TrialResult& again);
+
+  TrialRequest request_for(const std::string& label, const std::vector<std::string>& levers,
+                           bool until_known) const;
 
  private:
   int parity_steps() const;
@@ -36,7 +62,6 @@ class Runs {
   const SearchOptions& options_;
   SearchListener& listener_;
   TuneResult& result_;
-  std::vector<double> as_it_is_s_;  // mean steps of the job's runs as it is, in their order
 };
 
 }  // namespace unstarve::tune

@@ -40,9 +40,8 @@ bool Screening::is_variant_of_slower(const LeverResult& entry) const {
 
 Status Screening::screen_one(std::size_t index) {
   LeverResult& entry = result_.levers[index];
-  const std::string& id = entry.lever.id;
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
-  auto with = make_with(entry);
+  auto with = runs_.make(request_with(entry));
   if (!with) return forward_error(with);
   entry.tried = true;
   entry.cold_s = with->cold_s;
@@ -53,13 +52,15 @@ Status Screening::screen_one(std::size_t index) {
     entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;
     return {};
   }
-  if (!opening_is_old_ && !changes && is_slower_beyond_doubt(opening_, *with, runs_.noise())) {
+  const bool is_slower = with->mean_step_s > opening_.mean_step_s;
+  if (!opening_is_old_ && !changes && is_slower && runs_.is_beyond_doubt(opening_, *with)) {
     opening_is_old_ = true;
-    return judge(entry, *with, opening_, opening_);
+    TrialResult again = opening_;
+    return judge(entry, opening_, *with, again);
   }
-  auto again = runs_.make_measured(id + ".without", {}, true);
+  auto again = runs_.make_measured(request_without(entry));
   if (!again) return forward_error(again);
-  const Status judged = judge(entry, *with, opening_, *again);
+  const Status judged = judge(entry, opening_, *with, *again);
   opening_ = *std::move(again);
   opening_is_old_ = false;
   if (judged && entry.why.empty()) {
@@ -69,7 +70,7 @@ Status Screening::screen_one(std::size_t index) {
   return judged;
 }
 
-Result<TrialResult> Screening::make_with(const LeverResult& entry) {
+TrialRequest Screening::request_with(const LeverResult& entry) const {
   TrialRequest request;
   request.label = entry.lever.id;
   request.levers = {entry.lever.id};
@@ -77,12 +78,16 @@ Result<TrialResult> Screening::make_with(const LeverResult& entry) {
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
   request.baseline_step_s = changes ? 0 : result_.baseline.mean_step_s;
   if (entry.lever.group == kCompilers) request.first_step_within_s = kCompiledWithinS;
-  return runs_.make(std::move(request));
+  return request;
+}
+
+TrialRequest Screening::request_without(const LeverResult& entry) const {
+  return runs_.request_for(entry.lever.id + ".without", {}, true);
 }
 
 /// Leaves entry.why empty where the lever may be kept.
-Status Screening::judge(LeverResult& entry, const TrialResult& with, const TrialResult& before,
-                        const TrialResult& again) {
+Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResult& with,
+                        TrialResult& again) {
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
   const bool known = with.samples_per_step > 0 && before.samples_per_step > 0;
   if (!known && (changes || entry.lever.numerics == Numerics::kRegrouped)) {
@@ -97,7 +102,12 @@ Status Screening::judge(LeverResult& entry, const TrialResult& with, const Trial
     entry.parity = Parity::kFailed;
     return {};
   }
-  entry.speedup = speedup_between(before, with, again, changes);
+  const auto compared = runs_.compare({request_with(entry), request_without(entry), changes},
+                                      threshold(result_.noise_ratio), before, with, again);
+  if (!compared) return forward_error(compared);
+  entry.why = compared->why_not;
+  if (!entry.why.empty()) return {};
+  entry.speedup = compared->speedup;
   entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
   if (entry.lever.saves_memory) {
     entry.why = memory_for_time(before, with, *entry.speedup);

@@ -38,9 +38,10 @@ class Screening {
  private:
   bool is_variant_of_slower(const LeverResult& entry) const;
   Status screen_one(std::size_t index);
-  Result<TrialResult> make_with(const LeverResult& entry);
-  Status judge(LeverResult& entry, const TrialResult& with, const TrialResult& before,
-               const TrialResult& again);
+  TrialRequest request_with(const LeverResult& entry) const;
+  TrialRequest request_without(const LeverResult& entry) const;
+  Status judge(LeverResult& entry, const TrialResult& before, TrialResult& with,
+               TrialResult& again);
 
   Runs& runs_;
   WhenFed& fed_;

@@ -64,8 +64,13 @@ class Search {
     }
     result_.baseline = *before;
     runs_.begin_with(*before);
-    auto again = runs_.make_measured("baseline.again", {}, false);
+    TrialRequest second;
+    second.label = "baseline.again";
+    second.survey = true;
+    auto again = runs_.make_measured(std::move(second));
     if (!again) return forward_error(again);
+    result_.shares = {before->shares, again->shares};
+    result_.baseline.shares = mean_of(result_.shares);
     listener_.noise(result_.noise_ratio);
     opening_ = *std::move(again);
     return measure_when_fed();
@@ -80,7 +85,7 @@ class Search {
   }
 
   void choose() {
-    result_.levers = choose_levers(result_.baseline, result_.when_fed, options_);
+    result_.levers = choose_levers(result_.baseline, result_.shares, result_.when_fed, options_);
     for (const LeverResult& entry : result_.levers) all_.push_back(entry.lever);
     listener_.has_levers(all_);
     for (const LeverResult& entry : result_.levers) {

@@ -28,6 +28,7 @@ class SearchListener {
   virtual ~SearchListener() = default;
   virtual void has_levers(const std::vector<Lever>& /*levers*/) {}
   virtual void begins(const TrialRequest& /*request*/, std::int64_t /*number*/) {}
+  virtual void ended(const TrialRequest& /*request*/, const TrialResult& /*result*/) {}
   virtual void noise(double /*noise_ratio*/) {}
   virtual void judged(const LeverResult& /*result*/) {}
 };

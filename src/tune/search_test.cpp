@@ -41,9 +41,10 @@ TEST(Search, AGainWithinTheNoiseIsNotKept) {
   job.factor["channels_last"] = 0.95;
   job.drift = 0.08;
   const TuneResult result = found(job, {"channels_last"});
-  EXPECT_NEAR(result.noise_ratio, 0.08, 0.001);
+  EXPECT_NEAR(result.noise_ratio, 0.065, 0.001) << "of three pairs of runs two differ by 8 %";
   EXPECT_TRUE(result.kept.empty());
-  EXPECT_NE(of(result, "channels_last").why.find("8.0 %"), std::string::npos);
+  EXPECT_NE(of(result, "channels_last").why.find("6.5 %"), std::string::npos);
+  EXPECT_EQ(std::count(job.made.begin(), job.made.end(), "channels_last.2"), 1);
 }
 
 TEST(Search, OfAGroupTheFastestIsKept) {
@@ -136,7 +137,8 @@ TEST(Search, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
     };
     // 0.6 ms less in any case, and half as much less of another.
     const double step = has("fused_optimizer") ? 0.5 : 1;
-    return (step - (has("matmul_precision") ? 0.06 : 0) - (has("channels_last") ? 0.01 : 0)) / step;
+    return (step - (has("matmul_precision") ? 0.06 : 0) - (has("channels_last") ? 0.005 : 0)) /
+           step;
   };
   const TuneResult result = found(job, {"channels_last", "fused_optimizer", "matmul_precision"});
   EXPECT_EQ(result.kept, (std::vector<std::string>{"fused_optimizer", "matmul_precision"}));

@@ -107,13 +107,13 @@ Lever Together::as_one(const std::vector<std::size_t>& chosen) const {
 }
 
 /// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.
-Result<TrialResult> Together::make_again(const std::string& label, const TrialResult& other) {
-  if (!kept_is_old_ && is_beyond_doubt(with_kept_, other, runs_.noise())) {
+Result<TrialResult> Together::make_again(const TrialRequest& request, const TrialResult& other) {
+  if (!kept_is_old_ && runs_.is_beyond_doubt(with_kept_, other)) {
     kept_is_old_ = true;
     return with_kept_;
   }
   kept_is_old_ = false;
-  return runs_.make_measured(label, ids(kept_), true);
+  return runs_.make_measured(request);
 }
 
 /// By itself, as it was measured; of one that was too small to be tried, now that a step is
@@ -152,16 +152,25 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
   const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
-  auto with = runs_.make(label, ids(more), false);
+  const Comparison what = {runs_.request_for(label, ids(more), false),
+                           runs_.request_for(label + ".without", ids(kept_), true)};
+  auto with = runs_.make(what.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     entry.why = fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
                             to_string(with->ending), with->why);
     return {};
   }
-  auto again = make_again(label + ".without", *with);
+  auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const predict::Speedup on_top = speedup_between(with_kept_, *with, *again, false);
+  const auto compared =
+      runs_.compare(what, threshold(result_.noise_ratio), with_kept_, *with, *again);
+  if (!compared) return forward_error(compared);
+  if (!compared->why_not.empty()) {
+    entry.why = fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "), compared->why_not);
+    return {};
+  }
+  const predict::Speedup on_top = compared->speedup;
   if (on_top.low <= threshold(result_.noise_ratio)) {
     entry.why = fmt::format("{}; on top of {} it gains {}", by_itself, fmt::join(ids(kept_), ", "),
                             in_words(on_top));
@@ -188,18 +197,22 @@ Status Together::leave_one_out() {
     std::vector<std::size_t> fewer = kept_;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
     const std::string label = fmt::format("left_out.{}", result_.levers[index].lever.id);
-    auto without = runs_.make_measured(label, ids(fewer), false);
+    const Comparison what = {runs_.request_for(label, ids(fewer), false),
+                             runs_.request_for(label + ".with", ids(kept_), true)};
+    auto without = runs_.make_measured(what.with);
     if (!without) return forward_error(without);
-    auto again = make_again(label + ".with", *without);
+    auto again = make_again(what.without, *without);
     if (!again) return forward_error(again);
-    const predict::Speedup gone = speedup_between(with_kept_, *without, *again, false);
-    if (1 / gone.high > 1) {
+    const auto gone = runs_.compare(what, 1, with_kept_, *without, *again);
+    if (!gone) return forward_error(gone);
+    // It was certain to be faster by itself: that it still is has to be likely.
+    if (!gone->why_not.empty() || 1 / gone->speedup.speedup > kWorthChanging) {
       with_kept_ = *std::move(again);
       ++at;
       continue;
     }
     result_.levers[index].why =
-        fmt::format("faster by itself; beside {} it gains nothing that is certain",
+        fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
                     fmt::join(ids(fewer), ", "));
     kept_ = fewer;
     with_kept_ = *std::move(without);
@@ -233,20 +246,23 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
   std::vector<std::size_t> others = kept_;
   others[at] = index;
   const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
-  auto with = runs_.make(label + ".in_place", ids(others), false);
+  const Comparison what = {runs_.request_for(label + ".in_place", ids(others), false),
+                           runs_.request_for(label + ".in_place.without", ids(kept_), true)};
+  auto with = runs_.make(what.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) return {};
-  auto again = make_again(label + ".in_place.without", *with);
+  auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const predict::Speedup gain = speedup_between(with_kept_, *with, *again, false);
+  const auto compared = runs_.compare(what, threshold(runs_.noise()), with_kept_, *with, *again);
+  if (!compared) return forward_error(compared);
   with_kept_ = *std::move(again);
-  if (gain.low <= threshold(runs_.noise())) return {};
+  if (!compared->why_not.empty() || compared->speedup.low <= threshold(runs_.noise())) return {};
   const double passes_ratio = entry.lever.passes_ratio / kept.lever.passes_ratio;
   const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
   if (!why_not) return forward_error(why_not);
   if (!why_not->empty()) return {};
-  entry.why =
-      fmt::format("faster, same results; in the place of {} {}", kept.lever.id, in_words(gain));
+  entry.why = fmt::format("faster, same results; in the place of {} {}", kept.lever.id,
+                          in_words(compared->speedup));
   kept.why = "faster by itself; in its place is " + entry.lever.id;
   kept_ = others;
   with_kept_ = *std::move(with);
@@ -257,13 +273,17 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
 /// nothing one was lucky.
 Status Together::confirm() {
   if (kept_.empty()) return {};
+  const Comparison what = {runs_.request_for("confirm", ids(kept_), false),
+                           runs_.request_for("confirm.after", {}, true)};
   auto before = runs_.make_measured("confirm.before", {}, true);
   if (!before) return forward_error(before);
-  auto with = runs_.make_measured("confirm", ids(kept_), false);
+  auto with = runs_.make_measured(what.with);
   if (!with) return forward_error(with);
-  auto after = runs_.make_measured("confirm.after", {}, true);
+  auto after = runs_.make_measured(what.without);
   if (!after) return forward_error(after);
-  result_.best = speedup_between(*before, *with, *after, false);
+  const auto compared = runs_.compare(what, threshold(result_.noise_ratio), *before, *with, *after);
+  if (!compared) return forward_error(compared);
+  result_.best = compared->speedup;
   if (result_.best->low > threshold(result_.noise_ratio)) return {};
   for (const std::size_t index : kept_) {
     result_.levers[index].why =

@@ -33,7 +33,7 @@ class Together {
   Status try_uncertain();
   double most_gained(const LeverResult& entry) const;
   Lever as_one(const std::vector<std::size_t>& chosen) const;
-  Result<TrialResult> make_again(const std::string& label, const TrialResult& other);
+  Result<TrialResult> make_again(const TrialRequest& request, const TrialResult& other);
   Result<std::string> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
                                        const TrialResult& with, double passes_ratio,
                                        const std::string& label);

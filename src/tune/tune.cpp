@@ -48,6 +48,9 @@ class Introduced final : public SearchListener {
   void begins(const TrialRequest& request, std::int64_t number) override {
     next_.begins(request, number);
   }
+  void ended(const TrialRequest& request, const TrialResult& result) override {
+    next_.ended(request, result);
+  }
   void noise(double noise_ratio) override { next_.noise(noise_ratio); }
   void judged(const LeverResult& result) override { next_.judged(result); }
 

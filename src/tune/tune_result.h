@@ -54,7 +54,9 @@ inline constexpr double kHeldUpByLoader = 1.1;
 
 struct TuneResult {
   std::vector<LeverResult> levers;
-  TrialResult baseline;
+  TrialResult baseline;            // its first run; its shares are the means of `shares`
+  std::vector<StepShares> shares;  // of a step as it is, in each run that looked
+  std::vector<double> as_it_is_s;  // mean steps of the runs as it is, in their order
   double noise_ratio = 0;
   std::int64_t trials = 0;
   std::string unfinished;                    // why the search ended early; empty: it did not
@@ -65,5 +67,8 @@ struct TuneResult {
   ScriptPatch patch;
   KeptCommand command;
 };
+
+/// The median of the runs as it is: the first one may have found another machine.
+double step_as_it_is_s(const TuneResult& result);
 
 }  // namespace unstarve::tune

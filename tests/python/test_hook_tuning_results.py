@@ -121,6 +121,29 @@ def test_a_step_that_is_not_seen_whole_tells_no_shares(tmp_path: Path, word: str
     assert set(said["shares"]) == {"system"} if word == "profiles" else said["shares"]
 
 
+TWO_OPTIMIZERS = """
+import torch
+torch.set_num_threads(1)
+first, second = torch.nn.Linear(512, 512), torch.nn.Linear(8, 8)
+optimizers = [torch.optim.SGD(model.parameters(), lr=1e-3) for model in (first, second)]
+for _ in range(6):
+    for model, rows in ((first, torch.randn(512, 512)), (second, torch.randn(4, 8))):
+        optimizer = optimizers[model is second]
+        optimizer.zero_grad()
+        model(rows).square().mean().backward()
+        optimizer.step()
+"""
+
+
+def test_of_two_optimizers_a_step_goes_from_one_to_the_same_again(tmp_path: Path) -> None:
+    """The products are all in the first one's half, which comes behind the other's."""
+    (tmp_path / "train.py").write_text(TWO_OPTIMIZERS)
+    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=json.dumps({"survey": True}))
+    assert (job.process.returncode, job.errors) == (0, [])
+    shares = json.loads((tmp_path / "tune.json").read_text())["shares"]
+    assert shares["products"] > 0.3 and shares["optimizer"] > 0
+
+
 def test_another_allocator_is_seen_to_be_there(tmp_path: Path) -> None:
     (library,) = Path("/usr/lib").glob("*-linux-gnu/libjemalloc.so.2")
     asked = {"levers": {"jemalloc": {"set": True}, "kept_memory": {"set": True}}}

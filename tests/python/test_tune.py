@@ -1,6 +1,7 @@
 """`unstarve tune`: what is kept, what is refused by name, a search that goes on after a kill."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -87,6 +88,10 @@ def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) 
     assert found["best"]["changes"] == [{"id": "workers=4", "how": how}]
     assert found["trials"] == len(labels) and found["noise_ratio"] < 1
     assert "kept: faster, same results" in done.stdout
+    runs = found["baseline"]["step_us_of_runs"]
+    assert min(runs) <= found["baseline"]["step_us"] <= max(runs)
+    assert re.search(r"^  trial 1 \(baseline\): [0-9.]+ ms a step$", done.stderr, re.MULTILINE)
+    assert re.search(r"^  trial \d+ \(losses\): \d+ losses and", done.stderr, re.MULTILINE)
     assert "--workers 4 on the command line" in done.stdout
 
 
@@ -98,6 +103,7 @@ def test_what_goes_wrong_is_told_apart_and_never_kept(tmp_path: Path) -> None:
     assert of(found, "workers=1")["why"].startswith("out_of_memory: builtins.MemoryError")
     assert "4.0 samples, not 8.0" in of(found, "workers=2")["why"]
     assert of(found, "workers=4")["why"].startswith("not_finite")
+    assert re.search(r"^  trial \d+ \(workers=1\): out_of_memory$", done.stderr, re.MULTILINE)
     assert [of(found, f"workers={n}")["kept"] for n in (1, 2, 4)] == [False] * 3
     assert found["best"] == {"speedup": {"absent": "not_observed"}, "changes": []}
     assert "Nothing is kept" in done.stdout

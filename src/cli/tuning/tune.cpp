@@ -42,7 +42,11 @@ class ShownSearch final : public tune::SearchListener {
 
   void begins(const tune::TrialRequest& request, std::int64_t number) override {
     end_line();
-    label_ = fmt::format("trial {} ({}) ", number, request.label);
+    label_ = fmt::format("trial {} ({})", number, request.label);
+  }
+  void ended(const tune::TrialRequest& /*request*/, const tune::TrialResult& result) override {
+    end_line();
+    write_text(Stream::kErr, fmt::format("  {}: {}\n", label_, report::trial_words(result)));
   }
   void noise(double noise_ratio) override {
     end_line();
@@ -53,11 +57,11 @@ class ShownSearch final : public tune::SearchListener {
     say(report::lever_sentence(result));
   }
   void watches(const observe::LiveView& view) {
-    if (!line_) line_ = std::make_unique<LiveStatus>(clock_, label_, emulated_);
+    if (!line_) line_ = std::make_unique<LiveStatus>(clock_, label_ + " ", emulated_);
     line_->update(view);
   }
   void end_line() {
-    if (line_) line_->finish();
+    if (line_) line_->drop();
     line_.reset();
   }
 

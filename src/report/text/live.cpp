@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -37,9 +38,12 @@ std::string one_line(std::string_view text, const TextOptions& options) {
 
 std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbers& now,
                             const TextOptions& options) {
+  const bool has_gpu =
+      now.gpu_utilization || std::any_of(utilisation.begin(), utilisation.end(),
+                                         [](double value) { return std::isfinite(value); });
   // The last column stays free: some terminals wrap as soon as it is written.
   int left = std::max(options.width, 40) - 1;
-  const std::string name = now.emulated ? "emulated GPU " : "GPU ";
+  const std::string name = !has_gpu ? "" : now.emulated ? "emulated GPU " : "GPU ";
   const std::string current = now.gpu_utilization ? percent(*now.gpu_utilization) : "";
   left -= display_width(name) + display_width(current) + 1;
   std::string tail;
@@ -48,6 +52,7 @@ std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbe
     if (left - display_width(tail) - wanted < kSmallestCurve) break;
     tail += "  " + part;
   }
+  if (!has_gpu) return tail.substr(std::min<std::size_t>(2, tail.size()));
   const int columns = std::min(left - display_width(tail), kWidestCurve);
   const std::size_t shown = std::min(utilisation.size(), static_cast<std::size_t>(columns));
   const std::string curve = render_curve(utilisation.last(shown), 1, options).front();

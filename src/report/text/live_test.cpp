@@ -53,6 +53,15 @@ TEST(Sawtooth, AbsentNumbersAreLeftOut) {
   EXPECT_EQ(render_sawtooth({}, LiveNumbers{}, {40, false, true}).find("%"), std::string::npos);
 }
 
+TEST(Sawtooth, WithoutAGpuNumbersStandAlone) {
+  LiveNumbers now = numbers();
+  now.gpu_utilization = WhyAbsent::kNotObserved;
+  const std::vector<double> unknown = {std::nan(""), std::nan("")};
+  EXPECT_EQ(render_sawtooth(unknown, now, {80, false, true}),
+            "input wait 79 %    157 img/s  1.0 CPU cores");
+  EXPECT_EQ(render_sawtooth({}, LiveNumbers{}, {80, false, true}), "");
+}
+
 TEST(LiveVerdict, BeginsWithTheCauseAndItsShare) {
   LiveVerdict now;
   now.wait_share = 0.74;

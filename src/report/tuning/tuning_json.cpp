@@ -72,12 +72,15 @@ std::string tuning_json(const tune::TuneResult& result) {
     }
   }
   const tune::TrialResult& job = result.baseline;
+  Json runs = Json::array();
+  for (const double step_s : result.as_it_is_s) runs.push_back(step_s * 1e6);
   const Json json = {{"schema", "unstarve.tune/1"},
                      {"levers", levers},
                      {"trials", result.trials},
                      {"noise_ratio", result.noise_ratio},
                      {"baseline",
-                      {{"step_us", job.mean_step_s * 1e6},
+                      {{"step_us", tune::step_as_it_is_s(result) * 1e6},
+                       {"step_us_of_runs", runs},
                        {"samples_per_step", job.samples_per_step > 0 ? Json(job.samples_per_step)
                                                                      : absent("not_observed")},
                        {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},

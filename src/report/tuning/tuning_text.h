@@ -17,6 +17,10 @@ std::string kept_command(const tune::KeptCommand& command);
 /// What was kept as settings of the trainer that the job uses; empty where it uses none.
 std::string kept_settings(const tune::TuneResult& result);
 
+/// What came of a trial, for progress: "41.30 ms a step", "79 losses and the first gradient",
+/// "out_of_memory".
+std::string trial_words(const tune::TrialResult& trial);
+
 /// "bf16_autocast: 1.31x [1.28..1.34], kept: faster, same results", for progress.
 std::string lever_sentence(const tune::LeverResult& lever);
 

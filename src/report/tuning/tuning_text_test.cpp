@@ -41,6 +41,24 @@ TEST(TuningText, WordsStandBesideTheirRowOrBelowIt) {
       << narrow;
 }
 
+TEST(TuningText, SaysHowRunsAsItIsDiffer) {
+  tune::TuneResult result = with_one_lever();
+  result.as_it_is_s = {0.08, 0.12, 0.11};
+  const std::string text = render_tuning(result, columns(140));
+  EXPECT_NE(text.find("110.00 ms a step on cpu (80.00 to 120.00 in 3 runs)"), std::string::npos)
+      << text;
+}
+
+TEST(TuningText, SaysWhatCameOfATrial) {
+  tune::TrialResult trial;
+  trial.losses = {2.3, 2.2};
+  EXPECT_EQ(trial_words(trial), "2 losses and the first gradient");
+  trial.mean_step_s = 0.0413;
+  EXPECT_EQ(trial_words(trial), "41.30 ms a step");
+  trial.ending = tune::Ending::kOutOfMemory;
+  EXPECT_EQ(trial_words(trial), "out_of_memory");
+}
+
 TEST(TuningText, SaysWhatAStepOnACpuTakesItsTimeFor) {
   const std::string text = render_tuning(with_one_lever(), columns(140));
   EXPECT_NE(text.find("Of that: 50 % products of matrices, 20 % the optimizer, 10 % the system"),

@@ -39,9 +39,7 @@ double saved_on_cpu(Eases eases, const StepShares& shares) {
   }
 }
 
-}  // namespace
-
-std::optional<double> most_saved(const Lever& lever, const StepShares& shares) {
+std::optional<double> most_saved_of(const Lever& lever, const StepShares& shares) {
   if (lever.eases == Eases::kLoading) {
     if (!shares.known()) return std::nullopt;
     return shares.loading;
@@ -54,9 +52,20 @@ std::optional<double> most_saved(const Lever& lever, const StepShares& shares) {
   return std::clamp(saved, 0.0, 1.0);
 }
 
-double promise_of(const Lever& lever, const StepShares& shares, bool held_up_by_loader) {
+}  // namespace
+
+std::optional<double> most_saved(const Lever& lever, const std::vector<StepShares>& seen) {
+  std::optional<double> most;
+  for (const StepShares& shares : seen) {
+    const std::optional<double> saved = most_saved_of(lever, shares);
+    if (saved) most = std::max(most.value_or(0), *saved);
+  }
+  return most;
+}
+
+double promise_of(const Lever& lever, const std::vector<StepShares>& seen, bool held_up_by_loader) {
   if (lever.eases == Eases::kLoading) return held_up_by_loader ? 2 : -1;
-  return most_saved(lever, shares).value_or(kUnknown);
+  return most_saved(lever, seen).value_or(kUnknown);
 }
 
 double speedup_of_saving(double share) {

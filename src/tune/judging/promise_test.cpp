@@ -12,7 +12,7 @@ Lever easing(Eases eases) {
 }
 
 double saved(Eases eases, const StepShares& shares) {
-  return most_saved(easing(eases), shares).value_or(-1);
+  return most_saved(easing(eases), {shares}).value_or(-1);
 }
 
 TEST(Promise, OnAGpuIsAShareOfItsTime) {
@@ -29,7 +29,7 @@ TEST(Promise, OnAGpuIsAShareOfItsTime) {
   EXPECT_DOUBLE_EQ(saved(Eases::kMemory, gpu), 0.05);
   EXPECT_DOUBLE_EQ(saved(Eases::kCopies, gpu), 0.04);
   EXPECT_DOUBLE_EQ(saved(Eases::kCompute, gpu), 0.7);
-  EXPECT_FALSE(most_saved(easing(Eases::kHostMemory), gpu));
+  EXPECT_FALSE(most_saved(easing(Eases::kHostMemory), {gpu}));
 }
 
 TEST(Promise, OnACpuIsAShareOfOneStep) {
@@ -45,14 +45,22 @@ TEST(Promise, OnACpuIsAShareOfOneStep) {
   EXPECT_DOUBLE_EQ(saved(Eases::kLoading, cpu), 0.08);
 }
 
+TEST(Promise, IsThatOfTheRunInWhichMostCouldBeSaved) {
+  const StepShares first = {.optimizer = 0.2, .system = 0.3, .products = 0.5};
+  const StepShares second = {.optimizer = 0.4, .system = 0.1, .products = 0.4};
+  EXPECT_DOUBLE_EQ(*most_saved(easing(Eases::kOptimizer), {first, second}), 0.4);
+  EXPECT_DOUBLE_EQ(*most_saved(easing(Eases::kHostMemory), {first, second}), 0.3);
+  EXPECT_DOUBLE_EQ(*most_saved(easing(Eases::kOptimizer), {{}, first}), 0.2) << "none looked";
+}
+
 TEST(Promise, IsUnknownWhereNobodyLooked) {
   for (const Eases eases :
        {Eases::kCompute, Eases::kOptimizer, Eases::kHostMemory, Eases::kLoading, Eases::kThreads}) {
-    EXPECT_FALSE(most_saved(easing(eases), {}));
+    EXPECT_FALSE(most_saved(easing(eases), {StepShares()}));
   }
   Lever twice = easing(Eases::kThreads);
   twice.most_saved = 0.5;
-  EXPECT_DOUBLE_EQ(*most_saved(twice, {}), 0.5) << "it follows from the lever";
+  EXPECT_DOUBLE_EQ(*most_saved(twice, {StepShares()}), 0.5) << "it follows from the lever";
 }
 
 TEST(Promise, OfAllOfAStepIsNotWithoutEnd) {

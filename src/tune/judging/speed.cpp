@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "predict/verification.h"
+#include "tune/judging/same_steps.h"
 
 namespace unstarve::tune {
 
@@ -25,6 +26,23 @@ predict::RunMeasurement measurement_of(const TrialResult& result, bool per_sampl
   return run;
 }
 
+predict::Speedup speedup_of(const TrialResult& before, const TrialResult& after, bool per_sample) {
+  auto same = speedup_of_same_steps(before, after);
+  if (!same) {
+    return predict::measured_speedup(measurement_of(before, per_sample),
+                                     measurement_of(after, per_sample));
+  }
+  const bool known = per_sample && before.samples_per_step > 0 && after.samples_per_step > 0;
+  const double more = known ? after.samples_per_step / before.samples_per_step : 1;
+  return {more * same->speedup, more * same->low, more * same->high};
+}
+
+const TrialResult& fastest_of(const std::vector<TrialResult>& runs) {
+  return *std::min_element(
+      runs.begin(), runs.end(),
+      [](const TrialResult& a, const TrialResult& b) { return a.mean_step_s < b.mean_step_s; });
+}
+
 bool differs(double before, double after) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > kSameWork;
 }
@@ -33,9 +51,13 @@ bool differs(double before, double after) {
 
 predict::Speedup speedup_between(const TrialResult& before, const TrialResult& after,
                                  const TrialResult& again, bool per_sample) {
-  return predict::measured_between(measurement_of(before, per_sample),
-                                   measurement_of(after, per_sample),
-                                   measurement_of(again, per_sample));
+  return predict::of_both(speedup_of(before, after, per_sample),
+                          speedup_of(again, after, per_sample));
+}
+
+predict::Speedup speedup_of_fastest(const std::vector<TrialResult>& without,
+                                    const std::vector<TrialResult>& with, bool per_sample) {
+  return speedup_of(fastest_of(without), fastest_of(with), per_sample);
 }
 
 std::string in_words(const predict::Speedup& speed) {
@@ -43,14 +65,25 @@ std::string in_words(const predict::Speedup& speed) {
 }
 
 double noise_among(const std::vector<double>& mean_steps_s) {
+  constexpr double kDeviationOfMedian = 1.4826;  // of a normal distribution
   double squares = 0;
+  std::vector<double> differences;
   for (std::size_t i = 1; i < mean_steps_s.size(); ++i) {
     const double ratio = mean_steps_s[i] / mean_steps_s[i - 1];
-    const double differs = std::max(ratio, 1 / ratio) - 1;
-    squares += differs * differs;
+    differences.push_back(std::max(ratio, 1 / ratio) - 1);
+    squares += differences.back() * differences.back();
   }
-  const double pairs = static_cast<double>(mean_steps_s.size()) - 1;
-  return pairs > 0 ? std::sqrt(squares / pairs) : 0;
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return std::min(std::sqrt(squares / static_cast<double>(differences.size())),
+                  kDeviationOfMedian * *middle);
+}
+
+double spread_of(const std::vector<double>& mean_steps_s) {
+  if (mean_steps_s.empty()) return 0;
+  const auto [least, most] = std::minmax_element(mean_steps_s.begin(), mean_steps_s.end());
+  return *most / *least - 1;
 }
 
 double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
@@ -61,15 +94,13 @@ double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
   return longer_s > kNoLonger && saved_s > 0 ? longer_s / saved_s : 0;
 }
 
-bool is_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio) {
+bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
+                     const std::vector<double>& as_it_is_s) {
   if (before.mean_step_s <= 0 || with.mean_step_s <= 0) return false;
   const double ratio = before.mean_step_s / with.mean_step_s;
-  return std::max(ratio, 1 / ratio) > 1 + std::max(kClearly, kTimesNoise * noise_ratio);
-}
-
-bool is_slower_beyond_doubt(const TrialResult& before, const TrialResult& with,
-                            double noise_ratio) {
-  return with.mean_step_s > before.mean_step_s && is_beyond_doubt(before, with, noise_ratio);
+  const double by_chance =
+      std::max({kClearly, kTimesNoise * noise_among(as_it_is_s), spread_of(as_it_is_s)});
+  return std::max(ratio, 1 / ratio) > 1 + by_chance;
 }
 
 std::string skipped_steps(const TrialResult& before, const TrialResult& with) {

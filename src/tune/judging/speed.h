@@ -16,20 +16,29 @@ inline constexpr double kWorthChanging = 1.02;
 predict::Speedup speedup_between(const TrialResult& before, const TrialResult& after,
                                  const TrialResult& again, bool per_sample);
 
+/// The same between the fastest run of each; what disturbs a machine makes runs slower, for a
+/// while.
+predict::Speedup speedup_of_fastest(const std::vector<TrialResult>& without,
+                                    const std::vector<TrialResult>& with, bool per_sample);
+
 /// "1.204x [1.150..1.260]".
 std::string in_words(const predict::Speedup& speed);
 
 /// By how much runs of the same job that follow each other differ: 0.01 is 1 % (the root of the
-/// mean square; of two runs, their difference). `mean_steps_s`: in the order in which they ran.
+/// mean square, or by the median what that would be if all differed alike, whichever is less; of
+/// two runs, their difference). `mean_steps_s`: in the order in which they ran.
 double noise_among(const std::vector<double>& mean_steps_s);
 
 /// What a lower bound has to beat.
 double threshold(double noise_ratio);
 
-/// Whether two runs differ by so much more than the noise that a third can change nothing, and
-/// whether it is the second that is slower.
-bool is_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio);
-bool is_slower_beyond_doubt(const TrialResult& before, const TrialResult& with, double noise_ratio);
+/// By how much the slowest of these is slower than the fastest.
+double spread_of(const std::vector<double>& mean_steps_s);
+
+/// Whether two runs differ by so much that a third can change nothing: by more than any two of the
+/// job as it is (`as_it_is_s`, in their order), and far more than the noise.
+bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
+                     const std::vector<double>& as_it_is_s);
 
 /// Why a run leaves out steps that the job as it is makes: its scaled gradients overflow. Empty: it
 /// does not.

@@ -27,7 +27,11 @@ constexpr std::size_t kShownOutput = 4000;
 constexpr double kGivenUpAt = 1.5;          // times the step of the job as it is
 constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
 constexpr std::int64_t kFewestStepsSlow = 10;
+constexpr std::int64_t kFewestSteps = 12;      // the hook times a GPU's from the sixth on
+constexpr double kLongerForFewSteps = 4;       // than a trial
 constexpr const char* kInFloat64 = "float64";  // as the hook calls it
+
+std::size_t size_of_group(std::size_t steps) { return (steps + kMostGroups - 1) / kMostGroups; }
 
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -54,7 +58,10 @@ std::string folder_name(const std::string& label) {
 class Watch {
  public:
   Watch(const Clock& clock, const TrialRequest& request, const JournalHead& head)
-      : clock_(clock), request_(request), stop_(clock, length(request, head)) {}
+      : clock_(clock),
+        request_(request),
+        longest_s_(kLongerForFewSteps * request.times_longer * head.trial_seconds),
+        stop_(clock, length(request, head)) {}
 
   bool go_on(const observe::LiveView& now) {
     if (now.steps > 0 && first_steps_ == 0) {
@@ -66,7 +73,7 @@ class Watch {
       given_up_ = true;
       return false;
     }
-    const bool on = stop_.go_on(now);
+    const bool on = stop_.go_on(now) || has_too_few_steps(now);
     timed_out_ = timed_out_ || (!on && now.steps == 0);
     return on;
   }
@@ -96,8 +103,16 @@ class Watch {
            seconds / static_cast<double>(steps) > kGivenUpAt * request_.baseline_step_s;
   }
 
+  /// Of a few steps little is known, and on a GPU nothing: the host runs ahead of it.
+  bool has_too_few_steps(const observe::LiveView& now) const {
+    if (request_.parity_seed >= 0 || first_steps_ == 0 || now.steps >= kFewestSteps) return false;
+    const double seconds = static_cast<double>(now.elapsed_ns) * 1e-9 - cold_s_;
+    return seconds < longest_s_;
+  }
+
   const Clock& clock_;
   const TrialRequest& request_;
+  const double longest_s_;  // behind the first step, where steps are few
   trial::StopWatch stop_;
   std::int64_t first_steps_ = 0;
   std::int64_t first_ended_ns_ = 0;
@@ -139,6 +154,8 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   }
   const predict::RunMeasurement& measured = *examined->measured;
   result.steps_s = in_groups(measured.steps_s);
+  result.steps_of_each.assign(result.steps_s.size(),
+                              static_cast<double>(size_of_group(measured.steps_s.size())));
   result.mean_step_s = measured.mean_step_s;
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
   if (measured.samples_per_s) {
@@ -153,8 +170,10 @@ void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result
   double steps = 0;
   double seconds = 0;
   result.steps_s.clear();
+  result.steps_of_each.clear();
   for (std::size_t i = 1; i < windows.size(); ++i) {
     result.steps_s.push_back(windows[i].step_s);
+    result.steps_of_each.push_back(windows[i].steps);
     steps += windows[i].steps;
     seconds += windows[i].steps * windows[i].step_s;
   }
@@ -164,7 +183,7 @@ void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result
 }  // namespace
 
 std::vector<double> in_groups(const std::vector<double>& steps) {
-  const std::size_t size = (steps.size() + kMostGroups - 1) / kMostGroups;
+  const std::size_t size = size_of_group(steps.size());
   if (size <= 1) return steps;
   std::vector<double> means;
   for (std::size_t from = 0; from + size <= steps.size(); from += size) {

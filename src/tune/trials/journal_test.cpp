@@ -48,6 +48,7 @@ class JournalTest : public ::testing::Test {
     made.mean_step_s = 0.015;
     made.losses = {2.5, std::nan("")};
     made.rows = {4, 4};
+    made.steps_of_each = {3, 2};
     made.shares = {.compute = 0.5, .launches = 0.25, .memory = 0.1, .loading = 0.05};
     made.why = "bytes \xff and \n";
     made.why_not = {{"compile", "no compiler"}};
@@ -72,6 +73,7 @@ TEST_F(JournalTest, GivesBackWhatWasWritten) {
   const TrialResult* const read = journal->find("threads=1");
   ASSERT_NE(read, nullptr);
   EXPECT_EQ(read->steps_s, result().steps_s);
+  EXPECT_EQ(read->steps_of_each, result().steps_of_each);
   EXPECT_EQ(read->shares.compute, 0.5);
   EXPECT_EQ(read->shares.launches, 0.25);
   EXPECT_EQ(read->shares.memory, 0.1);

@@ -83,6 +83,19 @@ Json constructed_json(const std::map<std::string, Constructed>& constructed) {
 
 std::string_view to_string(Ending ending) { return kEndings[static_cast<std::size_t>(ending)]; }
 
+StepShares mean_of(const std::vector<StepShares>& several) {
+  StepShares mean;
+  double count = 0;
+  for (const StepShares& shares : several) {
+    if (!shares.known()) continue;
+    ++count;
+    for (const ShareField& field : kShares) mean.*field.share += shares.*field.share;
+  }
+  if (count == 0) return {};
+  for (const ShareField& field : kShares) mean.*field.share /= count;
+  return mean;
+}
+
 Json to_json(const StepShares& shares) {
   Json json = Json::object();
   for (const ShareField& field : kShares) json[field.name] = shares.*field.share;
@@ -103,6 +116,7 @@ Json to_json(const TrialResult& result) {
   return {{"ending", to_string(result.ending)},
           {"why", result.why},
           {"steps_s", numbers(result.steps_s)},
+          {"steps_of_each", numbers(result.steps_of_each)},
           {"mean_step_s", result.mean_step_s},
           {"samples_per_step", result.samples_per_step},
           {"shares", to_json(result.shares)},
@@ -146,6 +160,10 @@ Result<TrialResult> result_from(const Json& json) {
   if (!known) return fail(ErrorCode::kCorruptData, "it is no result of a trial");
   result.why = text_at(json, "why");
   result.steps_s = numbers_at(json, "steps_s");
+  result.steps_of_each = numbers_at(json, "steps_of_each");
+  for (const double steps : result.steps_of_each) {
+    if (!(steps >= 1)) return fail(ErrorCode::kCorruptData, "a mean of its steps is of none");
+  }
   result.mean_step_s = number_at(json, "mean_step_s");
   if (result.ending == Ending::kMeasured) {
     const bool timed = !result.steps_s.empty();

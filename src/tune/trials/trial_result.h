@@ -47,6 +47,8 @@ struct StepShares {
   bool of_cpu() const { return products + optimizer > 0 && !of_gpu(); }
   bool known() const { return of_gpu() || of_cpu() || loading > 0; }
 };
+/// Of those that are known; none: nothing is.
+StepShares mean_of(const std::vector<StepShares>& several);
 
 /// How long calls of the model take, of a job that infers.
 struct Latency {
@@ -82,8 +84,9 @@ struct TrialRequest {
 /// What came of it.
 struct TrialResult {
   Ending ending = Ending::kMeasured;
-  std::string why;              // where it was not measured, in words
-  std::vector<double> steps_s;  // of steps behind the warm-up; means of neighbours where many
+  std::string why;                    // where it was not measured, in words
+  std::vector<double> steps_s;        // of steps behind the warm-up; means of neighbours where many
+  std::vector<double> steps_of_each;  // how many steps each of these is the mean of; empty: one
   double mean_step_s = 0;
   double samples_per_step = 0;  // 0: not known
   StepShares shares;

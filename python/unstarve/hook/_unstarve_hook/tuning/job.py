@@ -32,6 +32,8 @@ _CALLS_OF_INFERENCE = 8
 _HABITS_ARE_KNOWN = 2
 #: Behind what the first steps do once, before steps are timed.
 _PROFILED_STEP = 4
+#: Of several optimizers one may step seldom: the profiler sees no more steps than that.
+_MOST_PROFILED_STEPS = 8
 
 
 class Job:
@@ -62,6 +64,7 @@ class Job:
         self._inside = False
         self._done = False
         self._steps = 0
+        self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
 
     @property
@@ -110,27 +113,32 @@ class Job:
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         try:
-            self._stepped()
+            if self._diary.shares is not None:
+                self._diary.shares.optimizer_ends()
+            self._stepped(optimizer)
         except Exception as error:
             RECORDER.note_error(error)
 
-    def _stepped(self) -> None:
+    def _stepped(self, optimizer: Any = None) -> None:
         self._steps += 1
         if self._survey:
-            self._watch_step()
+            self._watch_step(id(optimizer))
         self._diary.stepped()
 
-    def _watch_step(self) -> None:
+    def _watch_step(self, whose: int) -> None:
         """The survey's own: what the script did in its first steps, and what one step takes its
         time for."""
         if self._steps == _HABITS_ARE_KNOWN and self.habits is not None:
             self._survey_habits(self.habits)
         if self.device != "cpu":
             return
-        if self._steps == _PROFILED_STEP - 1:
+        profiled = self._steps - (_PROFILED_STEP - 1)
+        if profiled == 0:
+            self._profiled_of = whose
             self._diary.shares = StepShares(self.torch)
             self._diary.shares.begin()
-        elif self._steps == _PROFILED_STEP and self._diary.shares is not None:
+        is_last = whose == self._profiled_of or profiled >= _MOST_PROFILED_STEPS
+        if profiled > 0 and is_last and self._diary.shares is not None:
             self._diary.shares.end()
 
     def _after_backward(self) -> None:
@@ -253,24 +261,26 @@ class Job:
         for name in self._wanted:
             if name not in levers.NAMES:
                 self._diary.refused(name, "no such lever in the hook")
-        if self.root is not None:
-            self.around_forward(self._counted)
         if self.infers:
             self.around_forward(self._inferred)
+        elif self.root is not None:
+            self.around_forward(self._counted)
 
     def _counted(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        if self.torch.is_grad_enabled() or self.infers:
+        if self.torch.is_grad_enabled():
             self._diary.called(tensors_of([*arguments, *named.values()]))
         return call(*arguments, **named)
 
     def _inferred(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        given = tensors_of([*arguments, *named.values()])
+        if self.infers or self.torch.is_grad_enabled():
+            self._diary.called(given)
         ours = threading.get_ident() == self._thread
         began = self._diary.call_begins() if ours else None
         outputs = call(*arguments, **named)
         try:
             self._diary.call_ended(began)
             if self.infers and ours:
-                given = tensors_of([*arguments, *named.values()])
                 if self._diary.parity is not None:
                     self._diary.parity.inferred(tensors_of(_parts(outputs)))
                 self._stepped()

@@ -17,8 +17,9 @@ _NOT_PRODUCTS = ("loss",)
 
 
 class StepShares:
-    """begin() and end() around one step, in a run that surveys; what it saw is counted when the
-    job ends, so that no step that is timed waits for it."""
+    """begin() and end() around one step, in a run that surveys: of several optimizers, from one's
+    step to its next. What it saw is counted when the job ends, so that no step that is timed waits
+    for it."""
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
@@ -49,11 +50,13 @@ class StepShares:
         """The profiler does not see that as a whole: the step ends within the optimizer's."""
         self._optimizer_began = time.monotonic()
 
+    def optimizer_ends(self) -> None:
+        if self._optimizer_began > self._began and not self._is_closed:
+            self._optimizer_took += time.monotonic() - self._optimizer_began
+
     def end(self) -> None:
         if self._profiler is None or self._is_closed:  # the job profiles itself
             return
-        if self._optimizer_began > self._began:
-            self._optimizer_took = time.monotonic() - self._optimizer_began
         self._took = time.monotonic() - self._began
         self._close()
 
