@@ -14,6 +14,7 @@ constexpr double kFirstStepTimes = 10;  // as long as the first step of the job 
 constexpr double kFirstStepAtLeastS = 60;
 constexpr double kFewestParitySteps = 20;
 constexpr double kMostParitySteps = 200;
+
 TrialRequest once_more(TrialRequest request) {
   request.label += ".2";
   return request;

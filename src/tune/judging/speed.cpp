@@ -43,6 +43,13 @@ const TrialResult& fastest_of(const std::vector<TrialResult>& runs) {
       [](const TrialResult& a, const TrialResult& b) { return a.mean_step_s < b.mean_step_s; });
 }
 
+/// By how much the slowest of these is slower than the fastest.
+double spread_of(const std::vector<double>& mean_steps_s) {
+  if (mean_steps_s.empty()) return 0;
+  const auto [least, most] = std::minmax_element(mean_steps_s.begin(), mean_steps_s.end());
+  return *most / *least - 1;
+}
+
 bool differs(double before, double after) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > kSameWork;
 }
@@ -78,12 +85,6 @@ double noise_among(const std::vector<double>& mean_steps_s) {
   std::nth_element(differences.begin(), middle, differences.end());
   return std::min(std::sqrt(squares / static_cast<double>(differences.size())),
                   kDeviationOfMedian * *middle);
-}
-
-double spread_of(const std::vector<double>& mean_steps_s) {
-  if (mean_steps_s.empty()) return 0;
-  const auto [least, most] = std::minmax_element(mean_steps_s.begin(), mean_steps_s.end());
-  return *most / *least - 1;
 }
 
 double steps_to_pay_off(const TrialResult& first, const TrialResult& before,

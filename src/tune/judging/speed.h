@@ -32,9 +32,6 @@ double noise_among(const std::vector<double>& mean_steps_s);
 /// What a lower bound has to beat.
 double threshold(double noise_ratio);
 
-/// By how much the slowest of these is slower than the fastest.
-double spread_of(const std::vector<double>& mean_steps_s);
-
 /// Whether two runs differ by so much that a third can change nothing: by more than any two of the
 /// job as it is (`as_it_is_s`, in their order), and far more than the noise.
 bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
