@@ -77,7 +77,7 @@ def step_ms(model: str, levers: Levers, seconds: float, folder: Path) -> float:
     return float(done.stdout)
 
 
-def search(model: str, seconds: float, folder: Path) -> dict[str, Any]:
+def search(model: str, seconds: float, folder: Path, logs: Path | None) -> dict[str, Any]:
     only = sorted({lever.partition("=")[0] for lever in LEVERS})
     command = [
         *(str(UNSTARVE), "tune", "--trial-seconds", str(seconds), "--budget-minutes", "60"),
@@ -85,6 +85,8 @@ def search(model: str, seconds: float, folder: Path) -> dict[str, Any]:
         *("--json", str(folder / "tuned.json"), "--", str(PYTHON), str(JOB), model),
     ]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if logs:
+        (logs / f"{model}.txt").write_text(done.stderr + done.stdout)
     if done.returncode != 0:
         sys.exit(done.stdout + done.stderr)
     found: dict[str, Any] = json.loads((folder / "tuned.json").read_text())
@@ -102,7 +104,7 @@ def compare(model: str, options: argparse.Namespace) -> tuple[float, int, int]:
         times = {}
         for levers in grid(model):
             times[levers] = step_ms(model, levers, options.seconds, folder)
-        found = search(model, options.seconds, folder)
+        found = search(model, options.seconds, folder, options.logs)
         kept = frozenset(lever["id"] for lever in found["levers"] if lever["kept"])
         best = min(times, key=lambda levers: times[levers])
         turns: dict[Levers, list[float]] = {one: [] for one in (frozenset(), best, kept)}
@@ -126,7 +128,10 @@ def main() -> int:
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
     parser.add_argument("--seconds", type=float, default=4, help="of each run")
     parser.add_argument("--repeats", type=int, default=5, help="of the comparison at the end")
+    parser.add_argument("--logs", type=Path, help="folder for what the searches print")
     options = parser.parse_args()
+    if options.logs:
+        options.logs.mkdir(parents=True, exist_ok=True)
     print(
         "| model | as it is | best of the grid | | kept by the search | | slower by | runs of the "
         "grid | of the search | noise | failed parity |\n|---|---:|---|---:|---|---:|---:|---:|"

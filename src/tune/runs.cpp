@@ -14,6 +14,7 @@ constexpr double kFirstStepTimes = 10;  // as long as the first step of the job 
 constexpr double kFirstStepAtLeastS = 60;
 constexpr double kFewestParitySteps = 20;
 constexpr double kMostParitySteps = 200;
+constexpr std::size_t kRunsThatShowNoise = 3;
 
 TrialRequest once_more(TrialRequest request) {
   request.label += ".2";
@@ -33,8 +34,25 @@ Result<TrialResult> Runs::make(TrialRequest request) {
   }
   listener_.begins(request, result_.trials);
   auto made = trials_.run(request);
-  if (made) listener_.ended(request, *made);
+  if (made) {
+    listener_.ended(request, *made);
+    note_speed(request, *made);
+  }
   return made;
+}
+
+void Runs::note_speed(const TrialRequest& request, const TrialResult& made) {
+  const bool is_whole = made.ending == Ending::kMeasured && !made.given_up;
+  const bool is_the_job = request.parity_seed < 0 && !request.first_batch_again;
+  if (!is_whole || !is_the_job) return;
+  mean_steps_s_[{request.levers.begin(), request.levers.end()}].push_back(made.mean_step_s);
+}
+
+std::optional<double> Runs::noise_with(const std::vector<std::string>& levers) const {
+  if (levers.empty()) return result_.noise_ratio;
+  const auto runs = mean_steps_s_.find({levers.begin(), levers.end()});
+  if (runs == mean_steps_s_.end() || runs->second.size() < kRunsThatShowNoise) return std::nullopt;
+  return noise_among(runs->second);
 }
 
 int Runs::parity_steps() const {
@@ -82,10 +100,15 @@ bool Runs::is_beyond_doubt(const TrialResult& one, const TrialResult& other) con
   return tune::is_beyond_doubt(one, other, result_.as_it_is_s);
 }
 
-Result<Compared> Runs::compare(const Comparison& what, double needed, const TrialResult& before,
-                               TrialResult& with, TrialResult& again) {
-  Compared compared = {speedup_between(before, with, again, what.per_sample), {}};
-  if (compared.speedup.low > needed || compared.speedup.high <= needed) return compared;
+Result<Compared> Runs::compare(const Comparison& what, const TrialResult& before, TrialResult& with,
+                               TrialResult& again) {
+  const std::vector<std::string>& base = what.without.levers;
+  const double may_do = what.needed.value_or(threshold(noise_with(base).value_or(0)));
+  const double in_one = std::max(may_do, what.needed.value_or(threshold(result_.noise_ratio)));
+  Compared compared;
+  compared.speedup = speedup_between(before, with, again, what.per_sample);
+  compared.is_faster = compared.speedup.low > in_one;
+  if (compared.is_faster || compared.speedup.high <= may_do) return compared;
   auto second = make(once_more(what.with));
   if (!second) return forward_error(second);
   if (second->ending != Ending::kMeasured) {
@@ -97,6 +120,8 @@ Result<Compared> Runs::compare(const Comparison& what, double needed, const Tria
   if (!without) return forward_error(without);
   compared.speedup =
       speedup_of_fastest({before, again, *without}, {with, *second}, what.per_sample);
+  const double noise = noise_with(base).value_or(result_.noise_ratio);
+  compared.is_faster = compared.speedup.low > what.needed.value_or(threshold(noise));
   if (second->mean_step_s < with.mean_step_s) with = *std::move(second);
   again = *std::move(without);
   return compared;

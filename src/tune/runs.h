@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +18,14 @@ struct Comparison {
   TrialRequest with;
   TrialRequest without;
   bool per_sample = false;
+  // How many times as fast it has to be; none: so much that it is worth a change and no chance.
+  std::optional<double> needed = {};
 };
 
 /// What came of it.
 struct Compared {
   predict::Speedup speedup;
+  bool is_faster = false;  // than what was needed, all of the interval
   std::string why_not;  // the second run with it was not measured; empty: it was, or there was none
 };
 
@@ -41,27 +47,32 @@ class Runs {
                                     const std::vector<std::string>& levers, bool until_known);
   /// The job's first run: the noise begins with it.
   void begin_with(const TrialResult& first) { result_.as_it_is_s = {first.mean_step_s}; }
-  double noise() const { return result_.noise_ratio; }
   /// Whether these two differ by so much that a third run can change nothing.
   bool is_beyond_doubt(const TrialResult& one, const TrialResult& other) const;
 
   /// How much faster `with` is, which ran between `before` and `again`, both without it. Where it
-  /// may be faster than `needed` and that is not certain, one more of each is run, and the fastest
-  /// of each are compared (a third run of each finds no more). `with` becomes the faster one,
-  /// `again` the last one.
-  Result<Compared> compare(const Comparison& what, double needed, const TrialResult& before,
-                           TrialResult& with, TrialResult& again);
+  /// may be faster than what is needed and that is not certain, one more of each is run, and the
+  /// fastest of each are compared (a third run of each finds no more). `with` becomes the faster
+  /// one, `again` the last one. Of two runs, the noise is that of the runs without it: what makes
+  /// those of the job as it is differ may be gone with what is kept. One run is believed only where
+  /// it gains more than that as well.
+  Result<Compared> compare(const Comparison& what, const TrialResult& before, TrialResult& with,
+                           TrialResult& again);
 
   TrialRequest request_for(const std::string& label, const std::vector<std::string>& levers,
                            bool until_known) const;
 
  private:
   int parity_steps() const;
+  void note_speed(const TrialRequest& request, const TrialResult& made);
+  /// By which runs with these levers differ; none: too few were made.
+  std::optional<double> noise_with(const std::vector<std::string>& levers) const;
 
   Trials& trials_;
   const SearchOptions& options_;
   SearchListener& listener_;
   TuneResult& result_;
+  std::map<std::set<std::string>, std::vector<double>> mean_steps_s_;  // by the runs' levers
 };
 
 }  // namespace unstarve::tune

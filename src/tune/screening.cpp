@@ -102,8 +102,8 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
     entry.parity = Parity::kFailed;
     return {};
   }
-  const auto compared = runs_.compare({request_with(entry), request_without(entry), changes},
-                                      threshold(result_.noise_ratio), before, with, again);
+  const auto compared =
+      runs_.compare({request_with(entry), request_without(entry), changes}, before, with, again);
   if (!compared) return forward_error(compared);
   entry.why = compared->why_not;
   if (!entry.why.empty()) return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace unstarve::tune {
 namespace {
@@ -144,6 +145,57 @@ TEST(Search, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
   EXPECT_EQ(result.kept, (std::vector<std::string>{"fused_optimizer", "matmul_precision"}));
   EXPECT_EQ(of(result, "matmul_precision").parity, Parity::kOk);
   EXPECT_NE(of(result, "channels_last").why.find("is certain; on top of"), std::string::npos);
+}
+
+bool has(const std::vector<std::string>& levers, const char* id) {
+  return std::find(levers.begin(), levers.end(), id) != levers.end();
+}
+
+TEST(Search, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
+  PlantedJob job;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const bool kept_memory = has(levers, "kept_memory");
+    if (has(levers, "bf16_autocast")) return kept_memory ? 0.5 : 1.3;
+    return kept_memory ? 0.8 : 1;
+  };
+  StepShares shares = {.system = 0.3, .products = 0.6};
+  job.finish = [&shares](const std::vector<std::string>&, TrialResult& result) {
+    result.shares = shares;
+  };
+  const std::vector<std::string> only = {"bf16_autocast", "kept_memory"};
+  const TuneResult result = found(job, only);
+  EXPECT_LT(of(result, "bf16_autocast").speedup->high, 1);
+  EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()),
+            (std::set<std::string>{"bf16_autocast", "kept_memory"}));
+  shares = {.optimizer = 0.95, .system = 0.3, .products = 0.02};
+  EXPECT_EQ(found(job, only).kept, std::vector<std::string>{"kept_memory"}) << "too little to gain";
+}
+
+TEST(Search, WhatWasRefusedIsTriedAgainBesideMore) {
+  PlantedJob job;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const bool fused = has(levers, "fused_optimizer");
+    const bool precision = has(levers, "matmul_precision");
+    double step = fused ? 0.5 : 1;
+    if (fused && precision) step *= 0.8;
+    if (has(levers, "kept_memory") && fused == precision) step *= 0.8;
+    return step;
+  };
+  const TuneResult result = found(job, {"fused_optimizer", "matmul_precision", "kept_memory"});
+  EXPECT_EQ(result.kept.size(), 3U) << "kept_memory gains nothing beside fused_optimizer alone";
+}
+
+TEST(Search, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
+  PlantedJob job;
+  int runs = 0;
+  job.beside = [&runs](const std::vector<std::string>& levers) {
+    const double fused = has(levers, "fused_optimizer") ? 0.9 : 1;
+    return fused * (has(levers, "kept_memory") ? 0.5 : ++runs % 2 == 0 ? 1.2 : 1);
+  };
+  const TuneResult result = found(job, {"fused_optimizer", "kept_memory"});
+  EXPECT_GT(result.noise_ratio, 0.15);
+  EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()),
+            (std::set<std::string>{"fused_optimizer", "kept_memory"}));
 }
 
 TEST(Search, LessWorkIsNoGain) {

@@ -15,12 +15,14 @@ namespace {
 
 constexpr double kMuchFaster = 1.1;
 constexpr double kNearly = 0.95;  // as fast, by itself
+constexpr double kNotHopeless = 2.0 / 3;
 
 }  // namespace
 
 Status Together::run() {
   Status done = combine();
   if (done) done = try_uncertain();
+  if (done) done = try_refused();
   if (done) done = leave_one_out();
   if (done) done = try_in_place();
   if (done) done = confirm();
@@ -41,6 +43,11 @@ bool Together::excluded_by(const Lever& lever, std::string& by) const {
     return true;
   }
   return false;
+}
+
+bool Together::is_winner(std::size_t index) const {
+  return std::any_of(winners_.begin(), winners_.end(),
+                     [index](const Winner& one) { return one.index == index; });
 }
 
 /// Puts together what was faster by itself, each on top of what is kept so far.
@@ -71,11 +78,9 @@ Status Together::try_uncertain() {
   std::vector<std::size_t> uncertain;
   for (std::size_t i = 0; i < result_.levers.size(); ++i) {
     const LeverResult& entry = result_.levers[i];
-    const bool is_winner = std::any_of(winners_.begin(), winners_.end(),
-                                       [i](const Winner& one) { return one.index == i; });
     const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
                              !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
-    if (is_winner || !may_be_kept || most_gained(entry) <= kNearly) continue;
+    if (is_winner(i) || !may_be_kept || !may_gain(entry)) continue;
     uncertain.push_back(i);
   }
   std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
@@ -86,6 +91,30 @@ Status Together::try_uncertain() {
     std::string by;
     if (excluded_by(entry.lever, by)) continue;
     if (const Status done = add_one(index, entry.why); !done) return done;
+  }
+  return {};
+}
+
+/// What is slower by itself may gain where it eases much of a step: autocast makes copies of all
+/// parameters, which cost more than it saves until their memory is kept.
+bool Together::may_gain(const LeverResult& entry) const {
+  if (most_gained(entry) > kNearly) return true;
+  return entry.speedup && entry.speedup->speedup > kNotHopeless &&
+         entry.at_most.value_or(0) > kMuchFaster;
+}
+
+/// What gained nothing beside fewer levers than are kept now, and may gain beside those that came
+/// later.
+Status Together::try_refused() {
+  for (std::size_t before = 0; before != kept_.size();) {
+    before = kept_.size();
+    const auto refused = refused_;
+    for (const auto& [index, one] : refused) {
+      std::string by;
+      const Lever& lever = result_.levers[index].lever;
+      if (one.high <= kNearly || one.kept >= kept_.size() || excluded_by(lever, by)) continue;
+      if (const Status done = add_one(index, one.by_itself); !done) return done;
+    }
   }
   return {};
 }
@@ -149,6 +178,7 @@ Result<std::string> Together::why_not_together(LeverResult& entry,
 Status Together::add_one(std::size_t index, const std::string& by_itself) {
   LeverResult& entry = result_.levers[index];
   entry.tried = true;
+  refused_.erase(index);
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
   const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
@@ -163,15 +193,15 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
   }
   auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const auto compared =
-      runs_.compare(what, threshold(result_.noise_ratio), with_kept_, *with, *again);
+  const auto compared = runs_.compare(what, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   if (!compared->why_not.empty()) {
     entry.why = fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "), compared->why_not);
     return {};
   }
   const predict::Speedup on_top = compared->speedup;
-  if (on_top.low <= threshold(result_.noise_ratio)) {
+  if (!compared->is_faster) {
+    refused_[index] = {on_top.high, kept_.size(), by_itself};
     entry.why = fmt::format("{}; on top of {} it gains {}", by_itself, fmt::join(ids(kept_), ", "),
                             in_words(on_top));
     with_kept_ = *std::move(again);
@@ -189,35 +219,73 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
   return {};
 }
 
-/// Whether each of what is kept is still worth it beside the others; the last was just seen to
-/// be.
+/// Whether each of what is kept is still worth it beside the others.
 Status Together::leave_one_out() {
-  for (std::size_t at = 0; kept_.size() > 1 && at + 1 < kept_.size();) {
-    const std::size_t index = kept_[at];
-    std::vector<std::size_t> fewer = kept_;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
-    const std::string label = fmt::format("left_out.{}", result_.levers[index].lever.id);
-    const Comparison what = {runs_.request_for(label, ids(fewer), false),
-                             runs_.request_for(label + ".with", ids(kept_), true)};
-    auto without = runs_.make_measured(what.with);
-    if (!without) return forward_error(without);
-    auto again = make_again(what.without, *without);
-    if (!again) return forward_error(again);
-    const auto gone = runs_.compare(what, 1, with_kept_, *without, *again);
-    if (!gone) return forward_error(gone);
-    // It was certain to be faster by itself: that it still is has to be likely.
-    if (!gone->why_not.empty() || 1 / gone->speedup.speedup > kWorthChanging) {
-      with_kept_ = *std::move(again);
-      ++at;
-      continue;
-    }
-    result_.levers[index].why =
-        fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
-                    fmt::join(ids(fewer), ", "));
-    kept_ = fewer;
-    with_kept_ = *std::move(without);
+  for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size();) {
+    const bool by_itself = is_winner(kept_[at]);
+    if (by_itself && at + 1 == kept_.size()) break;  // it was just seen to be
+    const auto stays = by_itself ? is_likely_to_gain(at) : is_certain_to_gain(at);
+    if (!stays) return forward_error(stays);
+    if (*stays) ++at;
   }
   return {};
+}
+
+std::vector<std::size_t> Together::kept_without(std::size_t at) const {
+  std::vector<std::size_t> fewer = kept_;
+  fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
+  return fewer;
+}
+
+/// What was certain to be faster by itself, and beside less than is kept now.
+Result<bool> Together::is_likely_to_gain(std::size_t at) {
+  LeverResult& entry = result_.levers[kept_[at]];
+  const std::vector<std::size_t> fewer = kept_without(at);
+  const std::string label = fmt::format("left_out.{}", entry.lever.id);
+  const Comparison what = {runs_.request_for(label, ids(fewer), false),
+                           runs_.request_for(label + ".with", ids(kept_), true), false, 1};
+  auto without = runs_.make_measured(what.with);
+  if (!without) return forward_error(without);
+  auto again = make_again(what.without, *without);
+  if (!again) return forward_error(again);
+  const auto gone = runs_.compare(what, with_kept_, *without, *again);
+  if (!gone) return forward_error(gone);
+  if (!gone->why_not.empty() || 1 / gone->speedup.speedup > kWorthChanging) {
+    with_kept_ = *std::move(again);
+    return true;
+  }
+  entry.why = fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
+                          fmt::join(ids(fewer), ", "));
+  kept_ = fewer;
+  with_kept_ = *std::move(without);
+  return false;
+}
+
+/// What was seen to be faster beside others alone: the run that showed it was picked for being
+/// fast, so that it takes new ones to tell a gain from luck.
+Result<bool> Together::is_certain_to_gain(std::size_t at) {
+  LeverResult& entry = result_.levers[kept_[at]];
+  const std::vector<std::size_t> fewer = kept_without(at);
+  const std::string label = fmt::format("left_out.{}", entry.lever.id);
+  const Comparison what = {runs_.request_for(label + ".with", ids(kept_), false),
+                           runs_.request_for(label + ".after", ids(fewer), true)};
+  auto before = runs_.make_measured(label, ids(fewer), true);
+  if (!before) return forward_error(before);
+  auto with = runs_.make_measured(what.with);
+  if (!with) return forward_error(with);
+  auto after = runs_.make_measured(what.without);
+  if (!after) return forward_error(after);
+  const auto compared = runs_.compare(what, *before, *with, *after);
+  if (!compared) return forward_error(compared);
+  if (compared->is_faster) {
+    with_kept_ = *std::move(with);
+    return true;
+  }
+  entry.why = fmt::format("faster beside {} at first; measured again {}: no gain is certain",
+                          fmt::join(ids(fewer), ", "), in_words(compared->speedup));
+  kept_ = fewer;
+  with_kept_ = *std::move(after);
+  return false;
 }
 
 bool Together::may_take_place(const LeverResult& kept, const LeverResult& other) const {
@@ -253,10 +321,10 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
   if (with->ending != Ending::kMeasured) return {};
   auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const auto compared = runs_.compare(what, threshold(runs_.noise()), with_kept_, *with, *again);
+  const auto compared = runs_.compare(what, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   with_kept_ = *std::move(again);
-  if (!compared->why_not.empty() || compared->speedup.low <= threshold(runs_.noise())) return {};
+  if (!compared->is_faster) return {};
   const double passes_ratio = entry.lever.passes_ratio / kept.lever.passes_ratio;
   const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
   if (!why_not) return forward_error(why_not);
@@ -281,7 +349,7 @@ Status Together::confirm() {
   if (!with) return forward_error(with);
   auto after = runs_.make_measured(what.without);
   if (!after) return forward_error(after);
-  const auto compared = runs_.compare(what, threshold(result_.noise_ratio), *before, *with, *after);
+  const auto compared = runs_.compare(what, *before, *with, *after);
   if (!compared) return forward_error(compared);
   result_.best = compared->speedup;
   if (result_.best->low > threshold(result_.noise_ratio)) return {};

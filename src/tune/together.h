@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,21 @@ class Together {
   bool was_refused() const { return was_refused_; }
 
  private:
+  /// What was not certain to gain beside what was kept then.
+  struct Refused {
+    double high = 0;       // as much faster it may be
+    std::size_t kept = 0;  // so many levers
+    std::string by_itself;
+  };
+
   std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const;
   bool excluded_by(const Lever& lever, std::string& by) const;
+  bool is_winner(std::size_t index) const;
   Status combine();
   Status try_uncertain();
   double most_gained(const LeverResult& entry) const;
+  bool may_gain(const LeverResult& entry) const;
+  Status try_refused();
   Lever as_one(const std::vector<std::size_t>& chosen) const;
   Result<TrialResult> make_again(const TrialRequest& request, const TrialResult& other);
   Result<std::string> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
@@ -39,6 +50,9 @@ class Together {
                                        const std::string& label);
   Status add_one(std::size_t index, const std::string& by_itself);
   Status leave_one_out();
+  std::vector<std::size_t> kept_without(std::size_t at) const;
+  Result<bool> is_likely_to_gain(std::size_t at);
+  Result<bool> is_certain_to_gain(std::size_t at);
   bool may_take_place(const LeverResult& kept, const LeverResult& other) const;
   Status try_in_place();
   Status put_in_place(std::size_t at, std::size_t index);
@@ -49,6 +63,7 @@ class Together {
   TuneResult& result_;
   const std::vector<Winner>& winners_;
   std::vector<std::size_t> kept_;
+  std::map<std::size_t, Refused> refused_;  // by their places in TuneResult::levers
   bool was_refused_ = false;
   TrialResult with_kept_;     // the last run with what is kept
   bool kept_is_old_ = false;  // another was judged by it, without a run behind that
