@@ -65,32 +65,6 @@ TEST(Search, AGroupIsAskedForByItsName) {
   EXPECT_NE(std::find(job.made.begin(), job.made.end(), "bf16_autocast"), job.made.end());
 }
 
-TEST(Search, WhatGainsNothingBesideTheOthersIsLeftOut) {
-  PlantedJob job;
-  job.factor["channels_last"] = 0.5;
-  job.factor["fused_optimizer"] = 0.7;
-  // Together they are as fast as channels_last alone.
-  job.plant["fused_optimizer"] = [](TrialResult& result) {
-    if (result.mean_step_s > 0.005) return;
-    for (double& step : result.steps_s) step /= 0.7;
-    result.mean_step_s /= 0.7;
-  };
-  const TuneResult result = found(job, {"channels_last", "fused_optimizer"});
-  EXPECT_EQ(result.kept, std::vector<std::string>{"channels_last"});
-  EXPECT_NE(of(result, "fused_optimizer").why.find("on top of channels_last"), std::string::npos);
-}
-
-TEST(Search, WhatIsExactMayRoundBesideWhatRounds) {
-  PlantedJob job;
-  job.factor["bf16_autocast"] = 0.5;
-  job.factor["kept_memory"] = 0.8;
-  job.plant["bf16_autocast"] = [](TrialResult& result) {
-    for (double& loss : result.losses) loss *= 1.01;
-  };
-  const TuneResult result = found(job, {"bf16_autocast", "kept_memory"});
-  EXPECT_EQ(result.kept, (std::vector<std::string>{"bf16_autocast", "kept_memory"}));
-}
-
 TEST(Search, AsManyLossesAreComparedAsTwoTrialsTake) {
   PlantedJob job;
   job.factor["channels_last"] = 0.5;
@@ -126,76 +100,6 @@ TEST(Search, StepsThatAScalerLeavesOutAreNoGain) {
   const TuneResult result = found(job, {"channels_last"});
   EXPECT_TRUE(result.kept.empty());
   EXPECT_NE(of(result, "channels_last").why.find("30 % of the steps"), std::string::npos);
-}
-
-TEST(Search, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
-  PlantedJob job;
-  job.drift = 0.1;  // of 10 ms one is noise
-  job.factor["fused_optimizer"] = 0.5;
-  job.beside = [](const std::vector<std::string>& levers) {
-    const auto has = [&levers](const char* id) {
-      return std::find(levers.begin(), levers.end(), id) != levers.end();
-    };
-    // 0.6 ms less in any case, and half as much less of another.
-    const double step = has("fused_optimizer") ? 0.5 : 1;
-    return (step - (has("matmul_precision") ? 0.06 : 0) - (has("channels_last") ? 0.005 : 0)) /
-           step;
-  };
-  const TuneResult result = found(job, {"channels_last", "fused_optimizer", "matmul_precision"});
-  EXPECT_EQ(result.kept, (std::vector<std::string>{"fused_optimizer", "matmul_precision"}));
-  EXPECT_EQ(of(result, "matmul_precision").parity, Parity::kOk);
-  EXPECT_NE(of(result, "channels_last").why.find("is certain; on top of"), std::string::npos);
-}
-
-bool has(const std::vector<std::string>& levers, const char* id) {
-  return std::find(levers.begin(), levers.end(), id) != levers.end();
-}
-
-TEST(Search, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
-  PlantedJob job;
-  job.beside = [](const std::vector<std::string>& levers) {
-    const bool kept_memory = has(levers, "kept_memory");
-    if (has(levers, "bf16_autocast")) return kept_memory ? 0.5 : 1.3;
-    return kept_memory ? 0.8 : 1;
-  };
-  StepShares shares = {.system = 0.3, .products = 0.6};
-  job.finish = [&shares](const std::vector<std::string>&, TrialResult& result) {
-    result.shares = shares;
-  };
-  const std::vector<std::string> only = {"bf16_autocast", "kept_memory"};
-  const TuneResult result = found(job, only);
-  EXPECT_LT(of(result, "bf16_autocast").speedup->high, 1);
-  EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()),
-            (std::set<std::string>{"bf16_autocast", "kept_memory"}));
-  shares = {.optimizer = 0.95, .system = 0.3, .products = 0.02};
-  EXPECT_EQ(found(job, only).kept, std::vector<std::string>{"kept_memory"}) << "too little to gain";
-}
-
-TEST(Search, WhatWasRefusedIsTriedAgainBesideMore) {
-  PlantedJob job;
-  job.beside = [](const std::vector<std::string>& levers) {
-    const bool fused = has(levers, "fused_optimizer");
-    const bool precision = has(levers, "matmul_precision");
-    double step = fused ? 0.5 : 1;
-    if (fused && precision) step *= 0.8;
-    if (has(levers, "kept_memory") && fused == precision) step *= 0.8;
-    return step;
-  };
-  const TuneResult result = found(job, {"fused_optimizer", "matmul_precision", "kept_memory"});
-  EXPECT_EQ(result.kept.size(), 3U) << "kept_memory gains nothing beside fused_optimizer alone";
-}
-
-TEST(Search, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
-  PlantedJob job;
-  int runs = 0;
-  job.beside = [&runs](const std::vector<std::string>& levers) {
-    const double fused = has(levers, "fused_optimizer") ? 0.9 : 1;
-    return fused * (has(levers, "kept_memory") ? 0.5 : ++runs % 2 == 0 ? 1.2 : 1);
-  };
-  const TuneResult result = found(job, {"fused_optimizer", "kept_memory"});
-  EXPECT_GT(result.noise_ratio, 0.15);
-  EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()),
-            (std::set<std::string>{"fused_optimizer", "kept_memory"}));
 }
 
 TEST(Search, LessWorkIsNoGain) {
