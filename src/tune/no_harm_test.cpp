@@ -183,6 +183,23 @@ TEST(NoHarm, NorDoesALeverComeBesideAnother) {
   }
 }
 
+TEST(NoHarm, WhatTheNoiseOfTheFirstRunsDidNotHideIsNotProposedAtTheEnd) {
+  PlantedJob job;
+  job.factor["nothing=4"] = job.factor["nothing=16"] = job.factor["nothing=32"] = 0.9;
+  const std::vector<Argument> arguments = {{"nothing", "--nothing", 8}};
+  for (const LeverResult& lever : found(job, {"nothing"}, arguments).levers) {
+    EXPECT_TRUE(lever.proposed) << lever.lever.id;
+  }
+  int as_it_is = 0;  // the fifth is behind the second lever
+  job.beside = [&as_it_is](const std::vector<std::string>& levers) {
+    return levers.empty() && ++as_it_is > 4 && as_it_is % 2 == 1 ? 1.3 : 1.0;
+  };
+  for (const LeverResult& lever : found(job, {"nothing"}, arguments).levers) {
+    EXPECT_FALSE(lever.proposed) << lever.lever.id;
+    EXPECT_NE(lever.why.find("is certain"), std::string::npos) << lever.why;
+  }
+}
+
 TEST(SearchQuality, OnASharedMachineMostGainsAreSeen) {
   EXPECT_GE(searches_that_keep(0.9, {0.01}), 190);
   EXPECT_GE(searches_that_keep(0.9, {0.01, true}), 130)

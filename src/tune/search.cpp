@@ -30,6 +30,7 @@ class Search {
     Together together(runs_, results_check_, result_, screening.winners());
     Status done = screening.run();
     if (done) done = together.run();
+    withdraw_what_noise_hides();
     std::vector<std::size_t> kept = together.kept();
     if (done) done = search_for_batch(kept);
     if (!done) {
@@ -90,6 +91,18 @@ class Search {
     listener_.has_levers(all_);
     for (const LeverResult& entry : result_.levers) {
       if (!entry.why.empty()) listener_.judged(entry);
+    }
+  }
+
+  /// What is proposed was held to the noise that was known then, of three runs as it may be; what
+  /// is kept has been confirmed.
+  void withdraw_what_noise_hides() {
+    const double needed = threshold(result_.noise_ratio);
+    for (LeverResult& entry : result_.levers) {
+      if (!entry.proposed || !entry.speedup || entry.speedup->low > needed) continue;
+      entry.proposed = false;
+      entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+      listener_.judged(entry);
     }
   }
 
