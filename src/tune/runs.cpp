@@ -127,4 +127,18 @@ Result<Compared> Runs::compare(const Comparison& what, const TrialResult& before
   return compared;
 }
 
+Result<ComparedAnew> Runs::compare_anew(const Comparison& what, const std::string& label) {
+  TrialRequest first = what.without;
+  first.label = label;
+  auto before = make_measured(std::move(first));
+  if (!before) return forward_error(before);
+  auto with = make_measured(what.with);
+  if (!with) return forward_error(with);
+  auto after = make_measured(what.without);
+  if (!after) return forward_error(after);
+  const auto compared = compare(what, *before, *with, *after);
+  if (!compared) return forward_error(compared);
+  return ComparedAnew{*compared, *std::move(with), *std::move(after)};
+}
+
 }  // namespace unstarve::tune

@@ -29,6 +29,13 @@ struct Compared {
   std::string why_not;  // the second run with it was not measured; empty: it was, or there was none
 };
 
+/// The same, with the runs that a next comparison may take up.
+struct ComparedAnew {
+  Compared compared;
+  TrialResult with;     // the faster one
+  TrialResult without;  // the last one
+};
+
 /// Makes a search's trials: gives each what follows from the job as it is (how long its first step
 /// may take, when it is hopeless, how many losses), counts them, and keeps the noise.
 class Runs {
@@ -58,6 +65,9 @@ class Runs {
   /// it gains more than that as well.
   Result<Compared> compare(const Comparison& what, const TrialResult& before, TrialResult& with,
                            TrialResult& again);
+
+  /// The same by new runs alone, of which the first is one without it, called `label`.
+  Result<ComparedAnew> compare_anew(const Comparison& what, const std::string& label);
 
   TrialRequest request_for(const std::string& label, const std::vector<std::string>& levers,
                            bool until_known) const;

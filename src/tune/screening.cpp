@@ -117,7 +117,7 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
   if (entry.speedup->high < 1) {
     entry.why = with.given_up ? "slower; it was ended early" : "slower";
   } else if (entry.speedup->low <= needed) {
-    entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+    entry.why = no_certain_gain(needed);
     return fed_.judge(entry, result_.noise_ratio);
   } else if (changes) {
     entry.proposed = true;

@@ -1,7 +1,5 @@
 #include "tune/search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tune/asked_arguments.h"
@@ -94,14 +92,14 @@ class Search {
     }
   }
 
-  /// What is proposed was held to the noise that was known then, of three runs as it may be; what
-  /// is kept has been confirmed.
+  /// What is proposed was held to the noise that was known then, perhaps of three runs; what is
+  /// kept has been confirmed.
   void withdraw_what_noise_hides() {
     const double needed = threshold(result_.noise_ratio);
     for (LeverResult& entry : result_.levers) {
       if (!entry.proposed || !entry.speedup || entry.speedup->low > needed) continue;
       entry.proposed = false;
-      entry.why = fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+      entry.why = no_certain_gain(needed);
       listener_.judged(entry);
     }
   }

@@ -269,22 +269,16 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
   const Comparison what = {runs_.request_for(label + ".with", ids(kept_), false),
                            runs_.request_for(label + ".after", ids(fewer), true)};
-  auto before = runs_.make_measured(label, ids(fewer), true);
-  if (!before) return forward_error(before);
-  auto with = runs_.make_measured(what.with);
-  if (!with) return forward_error(with);
-  auto after = runs_.make_measured(what.without);
-  if (!after) return forward_error(after);
-  const auto compared = runs_.compare(what, *before, *with, *after);
-  if (!compared) return forward_error(compared);
-  if (compared->is_faster) {
-    with_kept_ = *std::move(with);
+  auto anew = runs_.compare_anew(what, label);
+  if (!anew) return forward_error(anew);
+  if (anew->compared.is_faster) {
+    with_kept_ = std::move(anew->with);
     return true;
   }
   entry.why = fmt::format("faster beside {} at first; measured again {}: no gain is certain",
-                          fmt::join(ids(fewer), ", "), in_words(compared->speedup));
+                          fmt::join(ids(fewer), ", "), in_words(anew->compared.speedup));
   kept_ = fewer;
-  with_kept_ = *std::move(after);
+  with_kept_ = std::move(anew->without);
   return false;
 }
 
@@ -343,20 +337,14 @@ Status Together::confirm() {
   if (kept_.empty()) return {};
   const Comparison what = {runs_.request_for("confirm", ids(kept_), false),
                            runs_.request_for("confirm.after", {}, true)};
-  auto before = runs_.make_measured("confirm.before", {}, true);
-  if (!before) return forward_error(before);
-  auto with = runs_.make_measured(what.with);
-  if (!with) return forward_error(with);
-  auto after = runs_.make_measured(what.without);
-  if (!after) return forward_error(after);
-  const auto compared = runs_.compare(what, *before, *with, *after);
-  if (!compared) return forward_error(compared);
-  result_.best = compared->speedup;
+  auto anew = runs_.compare_anew(what, "confirm.before");
+  if (!anew) return forward_error(anew);
+  result_.best = anew->compared.speedup;
   if (result_.best->low > threshold(result_.noise_ratio)) return {};
   for (const std::size_t index : kept_) {
     result_.levers[index].why =
-        fmt::format("faster at first; measured again {}: no gain above {:.1f} % is certain",
-                    in_words(*result_.best), 100 * (threshold(result_.noise_ratio) - 1));
+        fmt::format("faster at first; measured again {}: {}", in_words(*result_.best),
+                    no_certain_gain(threshold(result_.noise_ratio)));
   }
   was_refused_ = true;
   kept_.clear();

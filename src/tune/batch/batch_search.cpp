@@ -211,7 +211,7 @@ class BatchSearch {
                                   ? ": what it saves is not worth it"
                                   : "");
       } else if (row.speedup->low <= request_.threshold) {
-        row.why = fmt::format("no gain above {:.1f} % is certain", 100 * (request_.threshold - 1));
+        row.why = no_certain_gain(request_.threshold);
       } else {
         const auto held = verify(candidate, row);
         if (!held) return forward_error(held);

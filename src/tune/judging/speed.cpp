@@ -110,6 +110,10 @@ std::string skipped_steps(const TrialResult& before, const TrialResult& with) {
                      100 * with.skipped_ratio);
 }
 
+std::string no_certain_gain(double needed) {
+  return fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+}
+
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
 std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {

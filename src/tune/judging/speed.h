@@ -23,6 +23,8 @@ predict::Speedup speedup_of_fastest(const std::vector<TrialResult>& without,
 
 /// "1.204x [1.150..1.260]".
 std::string in_words(const predict::Speedup& speed);
+/// That nothing is known to be `needed` times as fast.
+std::string no_certain_gain(double needed);
 
 /// By how much runs of the same job that follow each other differ: 0.01 is 1 % (the root of the
 /// mean square, or by the median what that would be if all differed alike, whichever is less; of
