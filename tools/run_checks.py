@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,14 @@ from source_files import project_files
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 TAIL_LINES = 60
+# What says where something failed: of gtest, of the sanitizers, of pytest and of the compilers. Of
+# a suite's log the tail alone holds the other tests' names.
+FAILURE = re.compile(
+    r"\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|\[  FAILED  \]|: Failure$|runtime error: "
+    r"|^\S*(?:ERROR|WARNING|SUMMARY): \w+Sanitizer|^FAILED |\berror: "
+)
+LINES_AFTER_FAILURE = 8
+FAILURE_LINES = 80
 
 
 @dataclass(frozen=True)
@@ -144,10 +153,26 @@ def run(check: Check, log_folder: Path, deadline: float) -> Outcome:
     print(f"{outcome.value:<7} {check.name:<20} {seconds:6.1f} s  {check.what}")
     if outcome is Outcome.FAILED:
         lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
-        print("\n".join(f"    {line}" for line in lines[-TAIL_LINES:]))
+        print("\n".join(f"    {line}" for line in worth_reading(lines)))
         print(f"    (all of it: {log_path.relative_to(ROOT)})")
     sys.stdout.flush()
     return outcome
+
+
+def worth_reading(lines: list[str]) -> list[str]:
+    """The first lines that say what failed, each with what follows it, then the last lines."""
+    first_of_tail = max(0, len(lines) - TAIL_LINES)
+    found: list[str] = []
+    shown = 0  # up to which line
+    for number, line in enumerate(lines[:first_of_tail]):
+        if not FAILURE.search(line) or len(found) >= FAILURE_LINES:
+            continue
+        if number > shown:
+            found.append("...")
+        end = min(number + 1 + LINES_AFTER_FAILURE, first_of_tail)
+        found += lines[max(number, shown) : end]
+        shown = end
+    return [*found, *(["..."] if first_of_tail > shown else []), *lines[first_of_tail:]]
 
 
 def run_command(command: list[str], log_path: Path, deadline: float) -> Outcome:

@@ -14,7 +14,7 @@ double saved_on_gpu(Eases eases, const StepShares& shares) {
   switch (eases) {
     case Eases::kProducts: return shares.float_products;
     case Eases::kPrecision: return std::min(shares.compute, shares.float_products + kHalf * others);
-    case Eases::kFusion: return others + shares.launches;
+    case Eases::kFusion:
     case Eases::kOptimizer: return others + shares.launches;
     case Eases::kLaunches:
     case Eases::kZeroing: return shares.launches;
