@@ -159,14 +159,15 @@ def test_decoders_beside_each_other(home: dict[str, str]) -> None:
 
 
 def test_an_emulated_gpu_is_modelled_and_kept_apart(home: dict[str, str]) -> None:
-    document = measured(home, "--emulate", "a100")
+    document = measured(home, "--emulate", "a100", "--python", sys.executable)
     assert document["modelled"] is True
     roofs = {roof["name"]: roof for roof in document["roofs"]}
     assert all(roof["conditions"]["modelled"] for roof in roofs.values())
     pinned = roofs["gpu.0.h2d.pinned.256_mib"]["value"]
     assert roofs["gpu.0.h2d.pageable.256_mib"]["value"] < pinned < 32e9
     assert pinned / 2 < roofs["gpu.0.both_ways.pinned.256_mib"]["value"] < 64e9
-    assert 1e11 < roofs["gpu.0.hbm.copy"]["value"] < 2.1e12
+    for way in ("copy", "read", "triad"):
+        assert 1e11 < roofs[f"gpu.0.hbm.{way}"]["value"] < 2.1e12
     assert roofs["gpu.0.launch.kernels"]["value"] > 1e4
     conditions = roofs["gpu.0.hbm.copy"]["conditions"]
     assert conditions["power_cap_w"] == 400

@@ -1,12 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "base/testing/test_folder.h"
 #include "limits/collective/collective_roofs.h"
 #include "limits/collective/torch_collectives.h"
+#include "limits/interpreter/testing/fake_interpreter.h"
 
 namespace unstarve::limits {
 namespace {
@@ -18,10 +15,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// A program in the interpreter's place: RANK is its number, the rest is `body`.
 std::string interpreter(const TestFolder& folder, const std::string& body) {
-  const std::string path = folder.path() + "/python";
-  std::ofstream(path) << "#!/bin/sh\nRANK=$3\n" << body;
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  return path;
+  return testing::fake_interpreter(folder, "RANK=$3\n" + body);
 }
 
 constexpr const char* kImports = R"(

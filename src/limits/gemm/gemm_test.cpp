@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/testing/test_folder.h"
 #include "limits/gemm/cpu_peak.h"
 #include "limits/gemm/gemm_roofs.h"
 #include "limits/gemm/torch_gemm.h"
+#include "limits/interpreter/testing/fake_interpreter.h"
 
 namespace unstarve::limits {
 namespace {
@@ -21,14 +21,6 @@ Machine machine_with(std::vector<std::string> flags, int family = 6, std::string
   machine.cpu_vendor = std::move(vendor);
   machine.threads = 2;
   return machine;
-}
-
-/// A program in the interpreter's place that prints these lines.
-std::string interpreter(const TestFolder& folder, const std::string& body) {
-  const std::string path = folder.path() + "/python";
-  std::ofstream(path) << "#!/bin/sh\n" << body;
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  return path;
 }
 
 TEST(CpuPeak, OfEachKindOfCpu) {
@@ -61,7 +53,7 @@ TEST(CpuGemm, AValueAboveWhatTheCpuCanDoIsRefused) {
   const std::string folder = root.path() + "/sys/devices/system/cpu/cpu0/cpufreq";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/cpuinfo_max_freq") << "1000000\n";  // 2 cores: 64 GFLOP/s
-  const std::string python = interpreter(root, R"(
+  const std::string python = testing::fake_interpreter(root, R"(
 echo '{"dtype": "float32", "flop_per_s": [6e10, 5e10], "shape": [1, 2, 3], "torch": "2"}'
 )");
   SteadyClock clock;
@@ -72,7 +64,7 @@ echo '{"dtype": "float32", "flop_per_s": [6e10, 5e10], "shape": [1, 2, 3], "torc
   EXPECT_EQ(session.result().roofs[0].value, 6e10);
   EXPECT_EQ(session.result().absent[0].name, "gemm.cpu.bfloat16");
 
-  const std::string dreamer = interpreter(root, R"(
+  const std::string dreamer = testing::fake_interpreter(root, R"(
 echo '{"dtype": "float32", "flop_per_s": [7e12], "shape": [1, 2, 3], "torch": "2"}'
 )");
   Session refused(clock, {});
@@ -93,10 +85,13 @@ TEST(TorchGemm, WhateverTheInterpreterDoesIsSaidByName) {
     return gemms ? std::string("none") : gemms.error().message;
   };
   EXPECT_THAT(error_of("/nowhere/python"), HasSubstr("/nowhere/python"));
-  EXPECT_THAT(error_of(interpreter(folder, "exit 7\n")), HasSubstr("ended with status 7"));
-  EXPECT_THAT(error_of(interpreter(folder, "echo hello\n")), HasSubstr("nobody asked for"));
-  EXPECT_THAT(error_of(interpreter(folder, "echo '{\"error\": \"no torch here\"}'\n")),
-              HasSubstr("no torch here"));
+  EXPECT_THAT(error_of(testing::fake_interpreter(folder, "exit 7\n")),
+              HasSubstr("ended with status 7"));
+  EXPECT_THAT(error_of(testing::fake_interpreter(folder, "echo hello\n")),
+              HasSubstr("nobody asked for"));
+  EXPECT_THAT(
+      error_of(testing::fake_interpreter(folder, "echo '{\"error\": \"no torch here\"}'\n")),
+      HasSubstr("no torch here"));
 }
 
 TEST(TorchGemm, AKindOfNumberThatCrashesCostsNoOther) {
@@ -105,7 +100,7 @@ TEST(TorchGemm, AKindOfNumberThatCrashesCostsNoOther) {
   Session session(clock, {});
   TorchGemmOptions options;
   options.dtypes = {"float32", "bfloat16", "float16"};
-  options.python = interpreter(folder, R"(
+  options.python = testing::fake_interpreter(folder, R"(
 shift 5
 for dtype in "$@"; do
   [ "$dtype" = bfloat16 ] && kill -ILL $$
@@ -127,7 +122,7 @@ TEST(TorchGemm, EndsWhereSomebodyAsksToStop) {
   SteadyClock clock;
   Session session(clock, {.stopped = [] { return true; }, .doing = {}});
   TorchGemmOptions options;
-  options.python = interpreter(folder, "sleep 1000\n");
+  options.python = testing::fake_interpreter(folder, "sleep 1000\n");
   options.dtypes = {"float32"};
   const auto gemms = run_torch_gemm(options, session);
   ASSERT_TRUE(gemms);

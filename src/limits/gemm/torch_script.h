@@ -2,30 +2,13 @@
 
 namespace unstarve::limits {
 
-/// What the interpreter runs: `python -c SCRIPT DEVICE THREADS SECONDS DTYPE...`. Prints a JSON
-/// object a line: {"dtype", "flop_per_s": [...], "shape": [m, n, k], "library", "torch"}, or
-/// {"dtype", "why_not"}, or {"error"}.
+/// What the interpreter runs behind kTorchPrelude: `python -c SCRIPT DEVICE THREADS SECONDS
+/// DTYPE...`. Prints a JSON object a line: {"dtype", "flop_per_s": [...], "shape": [m, n, k],
+/// "library", "torch"}, or {"dtype", "why_not"}, or {"error"}.
 inline constexpr const char* kTorchGemmScript = R"PY(
-import json, sys, time
-
-def say(**known):
-    print(json.dumps(known), flush=True)
-
-try:
-    import torch
-except Exception as error:
-    say(error="%s has no torch that can be imported (%s)" % (sys.executable, error))
-    sys.exit(0)
-
-device, threads, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+threads, seconds = int(sys.argv[2]), float(sys.argv[3])
 dtypes = sys.argv[4:]
-on_gpu = device != "cpu"
-if on_gpu and not torch.cuda.is_available():
-    say(error="torch %s of %s sees no GPU" % (torch.__version__, sys.executable))
-    sys.exit(0)
 torch.set_num_threads(threads)
-if on_gpu:
-    torch.cuda.set_device(device)  # events are of the current GPU
 TYPES = {"float32": "float32", "tf32": "float32", "bfloat16": "bfloat16", "float16": "float16",
          "float8": "float8_e4m3fn"}
 # The last is one where cuBLAS is at its best on Hopper, by ml-engineering's search.
@@ -56,31 +39,6 @@ def libraries(dtype, shape):
     if not on_gpu and dtype == "float32" and torch.backends.mkldnn.is_available():
         yield "oneDNN", lambda: by_onednn(*shape)
 
-def one_time(multiply, count):
-    if not on_gpu:
-        start = time.perf_counter()
-        for _ in range(count):
-            multiply()
-        return time.perf_counter() - start
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(count):
-        multiply()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / 1e3
-
-def rates(make, shape, until):
-    m, n, k = shape
-    multiply = make()
-    one_time(multiply, 1)
-    once = max(one_time(multiply, 1), 1e-7)
-    count = max(1, int(0.005 / once))
-    found = []
-    while len(found) < 3 or (time.perf_counter() < until and len(found) < 50):
-        found.append(2.0 * m * n * k * count / max(one_time(multiply, count), 1e-9))
-    return found
-
 for place, dtype in enumerate(dtypes):
     best, best_shape, best_library = [], None, ""
     try:
@@ -93,7 +51,8 @@ for place, dtype in enumerate(dtypes):
                 ways = list(libraries(dtype, shape))
                 each = left / (len(SHAPES) - at) / len(ways)
                 for library, make in ways:
-                    found = rates(make, shape, time.perf_counter() + each)
+                    m, n, k = shape
+                    found = rates(make(), 2.0 * m * n * k, time.perf_counter() + each)
                     if not best or max(found) > max(best):
                         best, best_shape, best_library = found, shape, library
     except Exception as error:

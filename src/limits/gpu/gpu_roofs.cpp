@@ -15,6 +15,7 @@
 #include "limits/gpu/gpu_peers.h"
 #include "limits/gpu/gpu_state.h"
 #include "limits/gpu/gpu_work.h"
+#include "limits/gpu/torch_memory.h"
 #include "limits/repeats.h"
 
 namespace unstarve::limits {
@@ -22,12 +23,16 @@ namespace unstarve::limits {
 namespace {
 
 constexpr double kTransferShare = 0.4;
-constexpr double kMemoryShare = 0.1;
+constexpr double kMemoryShare = 0.08;  // by the driver
+constexpr double kTorchMemoryShare = 0.02;
 constexpr double kLaunchShare = 0.1;
 constexpr double kGemmShare = 0.4;
+constexpr std::uint64_t kArrayBytes = 1ULL << 30;
 // Of the time of all, where there are several.
 constexpr double kPeersShare = 0.05;
 constexpr double kCollectivesShare = 0.2;
+
+constexpr const char* kNoPython = "no python3 on PATH: name the job's one by --python";
 
 /// One of the machine's GPUs, and how long it may take; `python` has the torch that multiplies.
 struct GpuTask {
@@ -37,22 +42,37 @@ struct GpuTask {
   std::int64_t duration_ns;
 
   std::string prefix() const { return fmt::format("gpu.{}", ordinal); }
+  std::string device() const { return fmt::format("cuda:{}", ordinal); }  // torch's name
   std::int64_t part_ns(double share) const {
     return static_cast<std::int64_t>(share * static_cast<double>(duration_ns));
   }
 };
+
+/// What the driver alone cannot: `most_bytes` for each of three arrays.
+void measure_memory_by_torch(const GpuTask& task, std::uint64_t most_bytes, double memory_peak,
+                             Session& session) {
+  const std::string prefix = task.prefix() + ".hbm";
+  if (session.stopped()) return;
+  if (task.python.empty()) {
+    session.lacks(prefix + ".read", kNoPython);
+    return session.lacks(prefix + ".triad", kNoPython);
+  }
+  measure_torch_memory({task.python, task.device(), std::min(kArrayBytes, most_bytes),
+                        task.part_ns(kTorchMemoryShare)},
+                       prefix, memory_peak, session);
+}
 
 void measure_gpu_gemm(const GpuTask& task, const std::optional<emulated::PeakRates>& peak,
                       Session& session) {
   const std::string group = task.prefix() + ".gemm";
   if (session.stopped()) return;
   if (task.python.empty()) {
-    return session.lacks(group, "no python3 on PATH: name the job's one by --python");
+    return session.lacks(group, kNoPython);
   }
   session.doing(group);
   TorchGemmOptions wanted;
   wanted.python = task.python;
-  wanted.device = fmt::format("cuda:{}", task.ordinal);
+  wanted.device = task.device();
   wanted.dtypes = {"float32", "tf32", "float16", "bfloat16"};
   if (!peak || peak->f8_tensor_flops > 0) wanted.dtypes.emplace_back("float8");
   wanted.duration_ns = task.part_ns(kGemmShare);
@@ -89,6 +109,8 @@ std::optional<MachineGpu> measure_gpu(const CudaDriver& driver, const GpuTask& t
   std::optional<emulated::PeakRates> peak;
   const std::size_t first = session.result().roofs.size();
   std::optional<GpuState> state;
+  std::uint64_t memory_bytes = 0;
+  double memory_peak = 0;
   {
     const auto gpu = CudaGpu::open(driver, task.ordinal);
     if (!gpu) {
@@ -100,10 +122,12 @@ std::optional<MachineGpu> measure_gpu(const CudaDriver& driver, const GpuTask& t
     state.emplace(who.uuid);
     measure_transfers(**gpu, prefix, task.machine.free_memory_bytes / 8,
                       task.part_ns(kTransferShare), session);
-    measure_device_memory(**gpu, prefix, peak ? peak->memory_bytes_per_s : 0,
-                          task.part_ns(kMemoryShare), session);
+    memory_bytes = (*gpu)->memory_bytes();
+    memory_peak = peak ? peak->memory_bytes_per_s : (*gpu)->memory_peak_bytes_per_s();
+    measure_device_memory(**gpu, prefix, memory_peak, task.part_ns(kMemoryShare), session);
     measure_launches(**gpu, prefix, task.part_ns(kLaunchShare), session);
   }
+  measure_memory_by_torch(task, memory_bytes / 8, memory_peak, session);
   measure_gpu_gemm(task, peak, session);
   Conditions conditions = state->conditions();
   conditions.emplace_back("gpu", who.name);

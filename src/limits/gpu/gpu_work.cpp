@@ -161,9 +161,8 @@ void measure_transfers(CudaGpu& gpu, const std::string& prefix, std::uint64_t mo
   measure_both_ways(gpu, timing, prefix, largest);
 }
 
-void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak_bytes_per_s,
+void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak,
                            std::int64_t duration_ns, Session& session) {
-  const double peak = peak_bytes_per_s > 0 ? peak_bytes_per_s : gpu.memory_peak_bytes_per_s();
   const std::uint64_t bytes = std::min(kDeviceCopyBytes, gpu.memory_bytes() / 8);
   const auto source = gpu.allocate(CudaMemory::Kind::kDevice, bytes);
   const auto target = gpu.allocate(CudaMemory::Kind::kDevice, bytes);

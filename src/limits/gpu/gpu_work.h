@@ -37,8 +37,8 @@ void add_timed(const GpuTiming& timing, const GpuWork& work, const Conditions& c
 /// Copies between host and GPU, one way and both ways at once.
 void measure_transfers(CudaGpu& gpu, const std::string& prefix, std::uint64_t most_bytes,
                        std::int64_t duration_ns, Session& session);
-/// The GPU's own memory. `peak` by the vendor's data sheet; 0: the driver's own figure.
-void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak_bytes_per_s,
+/// The GPU's own memory. `peak`: bytes a second that it cannot be above; 0: not known.
+void measure_device_memory(const CudaGpu& gpu, const std::string& prefix, double peak,
                            std::int64_t duration_ns, Session& session);
 void measure_launches(CudaGpu& gpu, const std::string& prefix, std::int64_t duration_ns,
                       Session& session);
