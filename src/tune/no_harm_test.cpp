@@ -138,6 +138,22 @@ TEST(NoHarm, NothingThatDoesOtherOrLessWorkIsAccepted) {
   }
 }
 
+TEST(NoHarm, NorWhatDoesLessWorkWhenItRunsAgain) {
+  PlantedJob job;
+  int without = 0, with = 0;
+  job.beside = [&](const std::vector<std::string>& levers) {
+    if (levers.empty()) return ++without == 2 ? 1.06 : 1.0;
+    return ++with == 1 ? 0.98 : 0.5;  // in doubt at first
+  };
+  job.finish = [&](const std::vector<std::string>& levers, TrialResult& result) {
+    if (!levers.empty() && with > 1 && !is_parity(result)) result.samples_per_step = 8;
+  };
+  const TuneResult result = found(job, {"fused_optimizer"});
+  EXPECT_TRUE(result.kept.empty());
+  EXPECT_EQ(of(result, "fused_optimizer").why,
+            "when it ran again: a step holds 8.0 samples, not 16.0: it is other work");
+}
+
 /// A machine whose runs differ by `deviation_ratio` (standard deviation), and that somebody else
 /// slows down by a third for some runs now and then.
 struct Machine {

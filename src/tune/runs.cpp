@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tune/judging/memory.h"
 #include "tune/judging/speed.h"
 
 namespace unstarve::tune {
@@ -19,6 +20,17 @@ constexpr std::size_t kRunsThatShowNoise = 3;
 TrialRequest once_more(TrialRequest request) {
   request.label += ".2";
   return request;
+}
+
+/// Why a second run with the same levers proves nothing; empty: it went as the first did.
+std::string goes_otherwise(const TrialResult& first, const TrialResult& second) {
+  if (second.ending != Ending::kMeasured) {
+    return fmt::format("{}: {}", to_string(second.ending), second.why);
+  }
+  std::string why = too_much_memory(first, second);
+  if (why.empty()) why = skipped_steps(first, second);
+  if (why.empty()) why = less_work(first, second);
+  return why;
 }
 
 }  // namespace
@@ -111,9 +123,9 @@ Result<Compared> Runs::compare(const Comparison& what, const TrialResult& before
   if (compared.is_faster || compared.speedup.high <= may_do) return compared;
   auto second = make(once_more(what.with));
   if (!second) return forward_error(second);
-  if (second->ending != Ending::kMeasured) {
-    compared.why_not =
-        fmt::format("{} when it ran again: {}", to_string(second->ending), second->why);
+  const std::string otherwise = goes_otherwise(with, *second);
+  if (!otherwise.empty()) {
+    compared.why_not = "when it ran again: " + otherwise;
     return compared;
   }
   auto without = make_measured(once_more(what.without));
