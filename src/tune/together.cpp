@@ -26,6 +26,7 @@ Status Together::run() {
   if (done) done = leave_one_out();
   if (done) done = try_in_place();
   if (done) done = confirm();
+  if (!done) drop_unproved(done.error().message);
   return done;
 }
 
@@ -272,6 +273,7 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
   auto anew = runs_.compare_anew(what, label);
   if (!anew) return forward_error(anew);
   if (anew->compared.is_faster) {
+    proved_.insert(kept_[at]);
     with_kept_ = std::move(anew->with);
     return true;
   }
@@ -327,8 +329,20 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
                           in_words(compared->speedup));
   kept.why = "faster by itself; in its place is " + entry.lever.id;
   kept_ = others;
+  proved_.insert(index);
   with_kept_ = *std::move(with);
   return {};
+}
+
+/// What was seen to be faster beside others alone, and not again: the run that showed it was picked
+/// for being fast.
+void Together::drop_unproved(const std::string& why) {
+  std::erase_if(kept_, [&](std::size_t index) {
+    if (is_winner(index) || proved_.count(index) != 0) return false;
+    result_.levers[index].why =
+        fmt::format("{}; not measured again: {}", result_.levers[index].why, why);
+    return true;
+  });
 }
 
 /// All that is kept, once more and between two runs of the job as it is: of many levers that do

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ class Together {
            const std::vector<Winner>& winners)
       : runs_(runs), results_check_(results_check), result_(result), winners_(winners) {}
 
-  /// Errors: those of the trials; what was kept until then stays.
+  /// Errors: those of the trials; of what was kept until then what is certain stays.
   Status run();
   /// By their places in TuneResult::levers.
   const std::vector<std::size_t>& kept() const { return kept_; }
@@ -57,12 +58,14 @@ class Together {
   Status try_in_place();
   Status put_in_place(std::size_t at, std::size_t index);
   Status confirm();
+  void drop_unproved(const std::string& why);
 
   Runs& runs_;
   ResultsCheck& results_check_;
   TuneResult& result_;
   const std::vector<Winner>& winners_;
   std::vector<std::size_t> kept_;
+  std::set<std::size_t> proved_;            // of what is kept and no winner
   std::map<std::size_t, Refused> refused_;  // by their places in TuneResult::levers
   bool was_refused_ = false;
   TrialResult with_kept_;     // the last run with what is kept

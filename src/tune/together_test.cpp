@@ -94,6 +94,31 @@ TEST(Together, WhatWasRefusedIsTriedAgainBesideMore) {
   EXPECT_EQ(result.kept.size(), 3U) << "kept_memory gains nothing beside fused_optimizer alone";
 }
 
+TEST(Together, WhatWasFasterBesideOthersOnceIsNotKeptWhereTheBudgetEnds) {
+  const std::vector<std::string> only = {"fused_optimizer", "matmul_precision"};
+  const auto planted = [] {
+    PlantedJob job;
+    job.drift = 0.1;
+    job.beside = [](const std::vector<std::string>& levers) {
+      const double step = has(levers, "fused_optimizer") ? 0.5 : 1;
+      return step - (has(levers, "matmul_precision") ? 0.06 : 0);
+    };
+    return job;
+  };
+  PlantedJob whole = planted();
+  EXPECT_EQ(found(whole, only).kept.size(), 2U);
+  const auto proof =
+      std::find_if(whole.made.begin(), whole.made.end(),
+                   [](const std::string& label) { return label.starts_with("left_out."); });
+  PlantedJob job = planted();
+  job.most_runs = proof - whole.made.begin();
+  const TuneResult result = found(job, only);
+  EXPECT_EQ(result.kept, std::vector<std::string>{"fused_optimizer"});
+  EXPECT_NE(of(result, "matmul_precision").why.find("not measured again: the budget"),
+            std::string::npos);
+  EXPECT_GT(result.best->speedup, 1.9);
+}
+
 TEST(Together, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
   PlantedJob job;
   int runs = 0;
