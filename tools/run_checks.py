@@ -28,7 +28,7 @@ TAIL_LINES = 60
 # What says where something failed: of gtest, of the sanitizers, of pytest and of the compilers. Of
 # a suite's log the tail alone holds the other tests' names.
 FAILURE = re.compile(
-    r"\*\*\*Failed|\*\*\*Timeout|\*\*\*Exception|\*\*\*Not Run|\[  FAILED  \]|: Failure$|runtime error: "
+    r"\*\*\*(?:Failed|Timeout|Exception|Not Run)|\[  FAILED  \]|: Failure$|runtime error: "
     r"|^\S*(?:ERROR|WARNING|SUMMARY): \w+Sanitizer|^FAILED |\berror: "
 )
 LINES_AFTER_FAILURE = 8

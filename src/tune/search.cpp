@@ -104,6 +104,19 @@ class Search {
     }
   }
 
+  /// Of those that ran, or were too small to be tried for the time that they save.
+  std::vector<Lever> levers_for_memory(const std::vector<std::size_t>& kept) const {
+    std::vector<Lever> found;
+    for (std::size_t i = 0; i < result_.levers.size(); ++i) {
+      const LeverResult& entry = result_.levers[i];
+      const bool is_kept = std::find(kept.begin(), kept.end(), i) != kept.end();
+      if (is_kept || !(entry.speedup || entry.too_small)) continue;
+      if (entry.lever.saves_memory) found.push_back(entry.lever);
+      if (entry.lever.makes_room) found.insert(found.begin(), entry.lever);
+    }
+    return found;
+  }
+
   Status search_for_batch(const std::vector<std::size_t>& kept) {
     std::vector<std::string> ids;
     for (const std::size_t index : kept) ids.push_back(result_.levers[index].lever.id);
@@ -117,10 +130,7 @@ class Search {
       request.argument = as_kept(argument, result_.levers, kept);
       request.kept = ids;
       request.threshold = threshold(result_.noise_ratio);
-      for (const LeverResult& entry : result_.levers) {
-        const bool ran = entry.lever.saves_memory && entry.speedup;
-        if (ran) request.saves_memory = entry.lever;
-      }
+      request.for_memory = levers_for_memory(kept);
       request.make = [this](TrialRequest trial) { return runs_.make(std::move(trial)); };
       request.introduce = [this](const Lever& lever) { all_.push_back(lever); };
       const Status done = search_batch(request, result_.levers);

@@ -278,6 +278,55 @@ TEST(Search, WhatSavesMemoryIsNotTriedWhereThereIsEnough) {
   }
 }
 
+/// On a GPU, where samples of many lengths leave holes in memory unless its segments grow.
+PlantedJob job_with_holes() {
+  PlantedJob job = job_with_checkpointing(1.1);
+  job.finish = [finish = job.finish](const std::vector<std::string>& levers, TrialResult& result) {
+    result.device = "cuda";
+    finish(levers, result);
+    const bool grows = std::any_of(levers.begin(), levers.end(), [](const std::string& id) {
+      return id.find("expandable_segments") != std::string::npos;
+    });
+    if (!grows && result.samples_per_step > 32) result.allocator_retries = 3;
+  };
+  return job;
+}
+
+TEST(Search, WhereHolesInMemoryEndItLargerBatchesAreTriedWithoutThem) {
+  PlantedJob job = job_with_holes();
+  const TuneResult result = found(job, {"batch", "expandable_segments"}, kBatchOf16);
+  EXPECT_NE(of(result, "batch=64").why.find("it ran out of memory 3 times"), std::string::npos);
+  const LeverResult& best = of(result, "batch=128 expandable_segments");
+  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_NE(best.lever.permanent.find("expandable_segments:True"), std::string::npos);
+  ASSERT_EQ(best.lever.environment.size(), 1U);
+  EXPECT_EQ(of(result, "batch=32").why, "a sample takes less with batch=128 expandable_segments");
+}
+
+TEST(Search, WhatSavesMemoryComesOnTopOfWhatMadeRoom) {
+  PlantedJob job = job_with_holes();
+  const TuneResult result =
+      found(job, {"batch", "expandable_segments", "gradient_checkpointing"}, kBatchOf16);
+  const LeverResult& best = of(result, "batch=512 expandable_segments gradient_checkpointing");
+  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_EQ(best.lever.hook, "gradient_checkpointing");
+  EXPECT_EQ(best.lever.environment.size(), 1U) << "the other's";
+  EXPECT_EQ(of(result, "batch=128 expandable_segments").why,
+            "a sample takes less with batch=512 expandable_segments gradient_checkpointing");
+}
+
+TEST(Search, WhatMakesNoRoomIsNotUnderWhatSavesMemory) {
+  PlantedJob job = job_with_checkpointing(1.1);  // no holes
+  job.batch = [batch = job.batch](std::int64_t size, TrialResult& result) {
+    batch(size, result);
+    result.device = "cuda";
+  };
+  const TuneResult result =
+      found(job, {"batch", "expandable_segments", "gradient_checkpointing"}, kBatchOf16);
+  EXPECT_TRUE(of(result, "batch=128 expandable_segments").tried);
+  EXPECT_TRUE(of(result, "batch=512 gradient_checkpointing").proposed);
+}
+
 TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
   PlantedJob job = job_with_batch();
   const auto batch = job.batch;

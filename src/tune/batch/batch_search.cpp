@@ -44,27 +44,27 @@ class BatchSearch {
       refuse("how many samples a step holds is not known");
       return {};
     }
-    BatchPlan plan(point_of({request_.argument.value}, before_), most_memory());
-    Status done = explore(plan, false);
+    explored_.push_back(
+        {{}, BatchPlan(point_of({request_.argument.value}, before_), most_memory())});
+    Status done = explore(explored_.back(), 0);
     if (!done || is_no_batch_) return done;
-    std::optional<BatchPlan> saving;
-    if (request_.saves_memory && plan.is_limited_by_memory()) {
-      const auto first = try_size({plan.largest_tried(), true});
-      if (!first) return forward_error(first);
-      saving.emplace(*first, most_memory());
-      done = explore(*saving, true);
-      if (!done) return done;
-    }
+    done = explore_with_more_room();
+    if (!done) return done;
     auto after = make_as_it_is("batch.after");
     if (!after) return forward_error(after);
     after_ = *std::move(after);
-    return propose(ranked(plan, saving));
+    return propose(ranked());
   }
 
+  using Beside = std::vector<const Lever*>;  // of the request's for memory
   struct Candidate {
     std::int64_t size = 0;
-    bool saves_memory = false;  // with the lever that does
+    Beside beside = {};
     double per_sample_s = 0;
+  };
+  struct Explored {
+    Beside beside;
+    BatchPlan plan;
   };
   struct Tried {
     std::string id;
@@ -110,30 +110,57 @@ class BatchSearch {
   }
 
   Lever lever_for(const Candidate& candidate) const {
-    const Lever lever = argument_lever(request_.argument, candidate.size);
-    return candidate.saves_memory ? both_levers(lever, *request_.saves_memory) : lever;
+    Lever lever = argument_lever(request_.argument, candidate.size);
+    for (const Lever* const beside : candidate.beside) lever = both_levers(lever, *beside);
+    return lever;
   }
 
   TrialRequest request_for(const Candidate& candidate) const {
     TrialRequest request;
     request.label = lever_for(candidate).id;
     request.levers = request_.kept;
+    // A lever is one of the hook's at most: of several the last is in the candidate's own.
+    for (std::size_t i = 0; i + 1 < candidate.beside.size(); ++i) {
+      request.levers.push_back(candidate.beside[i]->id);
+    }
     request.levers.push_back(request.label);
     request.times_longer =
         std::clamp(times(candidate.size), 1.0, kMostTimesLonger);  // as many steps
     return request;
   }
 
-  /// Sizes that the plan asks for, none smaller than the one that it began with where the lever
-  /// that saves memory is on: those need none.
-  Status explore(BatchPlan& plan, bool saves_memory) {
-    const std::int64_t fewest = saves_memory ? plan.largest_tried() : 0;
-    while (const auto size = plan.next()) {
+  /// Sizes that the plan asks for, from `fewest` on.
+  Status explore(Explored& explored, std::int64_t fewest) {
+    while (const auto size = explored.plan.next()) {
       if (*size < fewest) return {};
-      const auto point = try_size({*size, saves_memory});
+      const auto point = try_size({*size, explored.beside});
       if (!point) return forward_error(point);
       if (is_no_batch_) return {};
-      plan.add(*point);
+      explored.plan.add(*point);
+    }
+    return {};
+  }
+
+  /// Where memory is the limit: the largest size, and then larger ones, with each lever that is
+  /// for memory. Smaller ones need none.
+  Status explore_with_more_room() {
+    Beside helpful;
+    std::int64_t largest = explored_.back().plan.largest_tried();
+    bool is_limited = explored_.back().plan.is_limited_by_memory();
+    for (const Lever& lever : request_.for_memory) {
+      if (!is_limited) return {};
+      Beside beside = helpful;
+      beside.push_back(&lever);
+      const auto first = try_size({largest, beside});
+      if (!first) return forward_error(first);
+      explored_.push_back({beside, BatchPlan(*first, most_memory())});
+      const BatchPlan& plan = explored_.back().plan;
+      const Status done = explore(explored_.back(), largest);
+      if (!done) return done;
+      if (plan.largest_tried() <= largest) continue;
+      largest = plan.largest_tried();
+      is_limited = plan.is_limited_by_memory();
+      helpful = std::move(beside);
     }
     return {};
   }
@@ -178,14 +205,13 @@ class BatchSearch {
   }
 
   /// The fastest by sample first. What is no faster than the noise for a lever more is none.
-  std::vector<Candidate> ranked(const BatchPlan& plan,
-                                const std::optional<BatchPlan>& saving) const {
+  std::vector<Candidate> ranked() const {
     std::vector<Candidate> found;
-    for (const BatchPoint& point : plan.by_speed()) {
-      found.push_back({point.size, false, point.per_sample_s});
-    }
-    for (const BatchPoint& point : saving ? saving->by_speed() : std::vector<BatchPoint>()) {
-      found.push_back({point.size, true, request_.threshold * point.per_sample_s});
+    for (const auto& [beside, plan] : explored_) {
+      for (const BatchPoint& point : plan.by_speed()) {
+        const double times = beside.empty() ? 1 : request_.threshold;
+        found.push_back({point.size, beside, times * point.per_sample_s});
+      }
     }
     std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
       return a.per_sample_s < b.per_sample_s;
@@ -198,18 +224,17 @@ class BatchSearch {
       row_of(tried.id).speedup = speedup_between(before_, tried.result, after_, true);
     }
     std::string better;
-    bool better_saves_memory = false;
+    bool better_costs_time = false;
     for (const Candidate& candidate : candidates) {
-      if (candidate.size == request_.argument.value && !candidate.saves_memory) {
+      if (candidate.size == request_.argument.value && candidate.beside.empty()) {
         better = better.empty() ? "the batch as it is" : better;
         continue;
       }
       LeverResult& row = row_of(lever_for(candidate).id);
       if (!better.empty()) {
-        row.why = fmt::format("a sample takes less with {}{}", better,
-                              candidate.saves_memory && !better_saves_memory
-                                  ? ": what it saves is not worth it"
-                                  : "");
+        row.why = fmt::format(
+            "a sample takes less with {}{}", better,
+            costs_time(candidate) && !better_costs_time ? ": what it saves is not worth it" : "");
       } else if (row.speedup->low <= request_.threshold) {
         row.why = no_certain_gain(request_.threshold);
       } else {
@@ -217,10 +242,15 @@ class BatchSearch {
         if (!held) return forward_error(held);
         if (!*held) continue;
         better = row.lever.id;
-        better_saves_memory = candidate.saves_memory;
+        better_costs_time = costs_time(candidate);
       }
     }
     return {};
+  }
+
+  static bool costs_time(const Candidate& candidate) {
+    return std::any_of(candidate.beside.begin(), candidate.beside.end(),
+                       [](const Lever* lever) { return lever->saves_memory; });
   }
 
   /// A run several times as long, with whatever else the job does now and then in it.
@@ -250,6 +280,7 @@ class BatchSearch {
   const std::size_t first_row_;
   TrialResult before_;
   TrialResult after_;
+  std::vector<Explored> explored_;
   std::vector<Tried> tried_;
   bool is_no_batch_ = false;  // the option is something else
 };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,16 @@ struct BatchRequest {
   Argument argument;
   std::vector<std::string> kept;  // levers that all of its trials have
   double threshold = 1;           // what a gain's lower end has to beat
-  // For sizes that memory leaves no room for; none: the job has no such lever.
-  std::optional<Lever> saves_memory = {};
+  // For sizes that memory leaves no room for, those that cost no time first.
+  std::vector<Lever> for_memory = {};
   std::function<Result<TrialResult>(TrialRequest)> make;
   std::function<void(const Lever&)> introduce;  // before a lever's first trial
 };
 
 /// Tries sizes of the batch and adds a row for each to `rows`; where memory ends before larger
-/// sizes are no better, also with the lever that saves it. At most one is proposed: the fastest by
-/// sample whose gain is certain and which also held in a run several times as long. Errors: those
+/// sizes are no better, also with each lever that is for it, on top of those before it that made
+/// room. At most one is proposed: the fastest by sample whose gain is certain and which also held
+/// in a run several times as long. Errors: those
 /// of `make`; kJobFailed where the job as it is cannot be measured again. What was tried until then
 /// is in `rows`.
 Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows);

@@ -84,7 +84,8 @@ Lever both_levers(const Lever& argument, const Lever& beside) {
   lever.what += "; " + beside.what;
   lever.permanent += "; " + beside.permanent;
   lever.arguments.insert(lever.arguments.end(), beside.arguments.begin(), beside.arguments.end());
-  lever.environment = beside.environment;
+  lever.environment.insert(lever.environment.end(), beside.environment.begin(),
+                           beside.environment.end());
   return lever;
 }
 

@@ -126,6 +126,7 @@ void add_gpu_levers(std::vector<Lever>& levers) {
   segments.environment = {{"PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"}};
   segments.settings = R"({"set": true})";
   segments.eases = Eases::kMemory;
+  segments.makes_room = true;
   levers.push_back(std::move(segments));
   Lever pinned = hook_lever("pinned_copies", Numerics::kExact,
                             "batches in pinned memory, copied to the GPU without waiting",

@@ -45,6 +45,8 @@ struct Lever {
   Eases eases = Eases::kCompute;
   // It costs time and saves memory: never kept for itself, and tried with larger batches.
   bool saves_memory = false;
+  // It costs no time, and memory holds more with it: tried with larger batches too.
+  bool makes_room = false;
   std::vector<std::pair<std::string, std::string>> environment = {};
   // Arguments of the command, as options and values.
   std::vector<std::pair<std::string, std::string>> arguments = {};
