@@ -204,13 +204,21 @@ class BatchSearch {
                          [&id](const LeverResult& row) { return row.lever.id == id; });
   }
 
-  /// The fastest by sample first. What is no faster than the noise for a lever more is none.
+  /// By how much a candidate has to be faster than one without levers: a lever more is worth more
+  /// than the noise, but for one that costs no time with a size that does not fit without it.
+  double handicap(const Beside& beside, std::int64_t size) const {
+    if (beside.empty()) return 1;
+    const bool is_needed = size > explored_.front().plan.largest_tried();
+    return is_needed && !cost_time(beside) ? 1 : request_.threshold;
+  }
+
+  /// The fastest by sample first.
   std::vector<Candidate> ranked() const {
     std::vector<Candidate> found;
     for (const auto& [beside, plan] : explored_) {
       for (const BatchPoint& point : plan.by_speed()) {
-        const double times = beside.empty() ? 1 : request_.threshold;
-        found.push_back({point.size, beside, times * point.per_sample_s});
+        const double per_sample_s = handicap(beside, point.size) * point.per_sample_s;
+        found.push_back({point.size, beside, per_sample_s});
       }
     }
     std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
@@ -232,9 +240,10 @@ class BatchSearch {
       }
       LeverResult& row = row_of(lever_for(candidate).id);
       if (!better.empty()) {
-        row.why = fmt::format(
-            "a sample takes less with {}{}", better,
-            costs_time(candidate) && !better_costs_time ? ": what it saves is not worth it" : "");
+        row.why = fmt::format("a sample takes less with {}{}", better,
+                              cost_time(candidate.beside) && !better_costs_time
+                                  ? ": what it saves is not worth it"
+                                  : "");
       } else if (row.speedup->low <= request_.threshold) {
         row.why = no_certain_gain(request_.threshold);
       } else {
@@ -242,14 +251,14 @@ class BatchSearch {
         if (!held) return forward_error(held);
         if (!*held) continue;
         better = row.lever.id;
-        better_costs_time = costs_time(candidate);
+        better_costs_time = cost_time(candidate.beside);
       }
     }
     return {};
   }
 
-  static bool costs_time(const Candidate& candidate) {
-    return std::any_of(candidate.beside.begin(), candidate.beside.end(),
+  static bool cost_time(const Beside& beside) {
+    return std::any_of(beside.begin(), beside.end(),
                        [](const Lever* lever) { return lever->saves_memory; });
   }
 
