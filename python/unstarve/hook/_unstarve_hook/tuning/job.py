@@ -13,6 +13,7 @@ from ..ring import ABSENT
 from ..steps import STEPS
 from ..wrap import in_the_place_of, put
 from . import levers
+from .closures import once_gradients_are_there
 from .diary import Diary
 from .forward import Forward, function_of
 from .habits import Habits
@@ -104,8 +105,11 @@ class Job:
         module.register_optimizer_step_pre_hook(self._before_step)
         module.register_optimizer_step_post_hook(self._after_step)
 
-    def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
-        """At the latest: no module was seen to be the root, and the first step comes."""
+    def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> Any:
+        return once_gradients_are_there(arguments, named, self._before_update)
+
+    def _before_update(self) -> None:
+        """At the latest: no module was seen to be the root, and the first update comes."""
         if not self._done:
             self._apply_all()
         if self._diary.shares is not None:
