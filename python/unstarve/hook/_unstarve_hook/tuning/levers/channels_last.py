@@ -24,7 +24,8 @@ def check(job: Any, settings: dict[str, Any]) -> None:
 
 def apply(job: Any, settings: dict[str, Any]) -> None:
     last = job.torch.channels_last
-    job.root.to(memory_format=last)
+    # Not its own to(), which may take devices and types alone (timm's tasks).
+    job.torch.nn.Module.to(job.root, memory_format=last)
 
     def around(call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         return call(
