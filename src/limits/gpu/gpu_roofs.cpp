@@ -123,7 +123,8 @@ std::optional<MachineGpu> measure_gpu(const CudaDriver& driver, const GpuTask& t
     measure_transfers(**gpu, prefix, task.machine.free_memory_bytes / 8,
                       task.part_ns(kTransferShare), session);
     memory_bytes = (*gpu)->memory_bytes();
-    memory_peak = peak ? peak->memory_bytes_per_s : (*gpu)->memory_peak_bytes_per_s();
+    memory_peak = peak ? peak->memory_bytes_per_s : 0;
+    if (memory_peak <= 0) memory_peak = (*gpu)->memory_peak_bytes_per_s();
     measure_device_memory(**gpu, prefix, memory_peak, task.part_ns(kMemoryShare), session);
     measure_launches(**gpu, prefix, task.part_ns(kLaunchShare), session);
   }

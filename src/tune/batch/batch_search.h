@@ -24,9 +24,8 @@ struct BatchRequest {
 /// Tries sizes of the batch and adds a row for each to `rows`; where memory ends before larger
 /// sizes are no better, also with each lever that is for it, on top of those before it that made
 /// room. At most one is proposed: the fastest by sample whose gain is certain and which also held
-/// in a run several times as long. Errors: those
-/// of `make`; kJobFailed where the job as it is cannot be measured again. What was tried until then
-/// is in `rows`.
+/// in a run several times as long. Errors: those of `make`; kJobFailed where the job as it is
+/// cannot be measured again. What was tried until then is in `rows`.
 Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows);
 
 /// What a batch so many times as large asks of the learning rate, in words.
