@@ -106,12 +106,14 @@ class Job:
         module.register_optimizer_step_post_hook(self._after_step)
 
     def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> Any:
-        return once_gradients_are_there(arguments, named, self._before_update)
+        return once_gradients_are_there(arguments, named, lambda: self._before_update(optimizer))
 
-    def _before_update(self) -> None:
+    def _before_update(self, optimizer: Any) -> None:
         """At the latest: no module was seen to be the root, and the first update comes."""
         if not self._done:
             self._apply_all()
+        if self._diary.parity is not None:
+            self._diary.parity.before_update(optimizer)
         if self._diary.shares is not None:
             self._diary.shares.optimizer_begins()
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..recorder import RECORDER
 from ..wrap import in_the_place_of, put
-from .closures import once_gradients_are_there
 
 #: What generators begin with where the job does not seed them.
 _SEED = 20260
@@ -62,8 +61,6 @@ class Parity:
         numpy: Any = sys.modules.get("numpy")
         if numpy is not None:
             numpy.random.seed(_SEED + offset)
-        optimizers: Any = sys.modules["torch.optim.optimizer"]
-        optimizers.register_optimizer_step_pre_hook(self._before_step)
 
     def backward(self, loss: Any) -> None:
         if len(self._norms) < self.steps:
@@ -74,10 +71,7 @@ class Parity:
         if len(self._norms) < self.steps and tensors and tensors[0].dim() > 0:
             self._rows_of_step += int(tensors[0].shape[0])
 
-    def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> Any:
-        return once_gradients_are_there(arguments, named, lambda: self._before_update(optimizer))
-
-    def _before_update(self, optimizer: Any) -> None:
+    def before_update(self, optimizer: Any) -> None:
         groups = getattr(optimizer, "param_groups", ())
         # A fused optimizer takes the scaler's factor out of them in its own kernel.
         scale = getattr(optimizer, "grad_scale", None)
