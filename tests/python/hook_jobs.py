@@ -108,6 +108,19 @@ def run_python(
     )
 
 
+def run_tuned(
+    folder: Path, script: str, asked: dict[str, Any], *words: str, **env: str
+) -> tuple[dict[str, Any], Job]:
+    """`python train.py WORDS` with what UNSTARVE_TUNE asks for: what the hook says it did."""
+    folder.mkdir(exist_ok=True)
+    (folder / "train.py").write_text(script)
+    env = {**env, "UNSTARVE_TUNE": json.dumps(asked)}
+    job = run_job(folder, [folder / "train.py", *words], (), **env)
+    assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
+    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    return said, job
+
+
 def run_job(
     run_dir: Path, arguments: Sequence[object], path: Sequence[Path] = (), **env: str
 ) -> Job:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import environment, run_job, run_python
+from hook_jobs import environment, run_job, run_python, run_tuned
 
 JOB = """
 import sys, torch
@@ -42,10 +42,8 @@ print(seen[-1], logits.dtype, optimizer.param_groups[0].get("fused"), torch.get_
 
 
 def tuned(folder: Path, asked: dict[str, Any], *words: str) -> tuple[dict[str, Any], str]:
-    (folder / "train.py").write_text(JOB)
-    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked))
-    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    said, job = run_tuned(folder, JOB, asked, *words)
+    assert job.process.stderr == ""
     return said, job.process.stdout
 
 

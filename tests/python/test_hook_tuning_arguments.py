@@ -1,12 +1,12 @@
 """Arguments of classes that a script constructs: what they are is recorded, and they get others."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import run_job
+from hook_jobs import run_tuned
+from lightning_job import LIGHTNING
 
 TRAINS = """
 model = torch.nn.Linear(3, 1)
@@ -47,12 +47,7 @@ print([(one.batch_size, one.num_workers, one.prefetch_factor) for one in loaders
 def ran(
     folder: Path, script: str, arguments: Mapping[str, int | None], *words: str, **more: Any
 ) -> tuple[dict[str, Any], str]:
-    folder.mkdir(exist_ok=True)
-    (folder / "train.py").write_text(script)
-    asked = json.dumps({"arguments": dict(arguments), **more})
-    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=asked)
-    assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    said, job = run_tuned(folder, script, {"arguments": dict(arguments), **more}, *words)
     return said, job.process.stdout
 
 
@@ -160,33 +155,6 @@ def test_arguments_of_transformers_are_recorded_and_replaced(tmp_path: Path, kin
     assert "held [8, 8, 8] 1" in printed
 
 
-LIGHTNING = """
-import sys, torch
-if "lightning" in sys.argv:
-    import lightning.pytorch as pl
-else:
-    import pytorch_lightning as pl
-class Rows(torch.utils.data.Dataset):
-    def __len__(self):
-        return 64
-    def __getitem__(self, index):
-        return torch.full((3,), float(index))
-class Module(pl.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 1)
-    def training_step(self, rows):
-        held.append((len(rows), trainer.global_step))
-        return self.layer(rows).square().mean()
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.01)
-held = []
-quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar"), False)
-trainer = pl.Trainer(
-    max_steps=3, accelerator="cpu", enable_model_summary=False, **quiet)
-trainer.fit(Module(), torch.utils.data.DataLoader(Rows(), batch_size=4))
-print(held)
-"""
 PASSES = "Trainer.accumulate_grad_batches"
 
 

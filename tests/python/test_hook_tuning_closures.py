@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import run_job
+from hook_jobs import run_job, run_tuned
+from lightning_job import LIGHTNING
 
 JOB = """
 import sys, torch
@@ -37,11 +38,8 @@ print(float(loss.detach()))
 
 
 def ran(folder: Path, asked: dict[str, Any], *words: str) -> tuple[dict[str, Any], str]:
-    folder.mkdir(exist_ok=True)
-    (folder / "train.py").write_text(JOB)
-    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked))
-    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    said, job = run_tuned(folder, JOB, asked, *words)
+    assert job.process.stderr == ""
     return said, job.process.stdout
 
 
@@ -75,34 +73,9 @@ def test_what_a_closure_raises_is_the_job_s_own(tmp_path: Path) -> None:
     assert "_unstarve_hook" not in job.process.stderr
 
 
-LIGHTNING = """
-import sys, torch
-import lightning.pytorch as pl
-class Rows(torch.utils.data.Dataset):
-    def __len__(self):
-        return 64
-    def __getitem__(self, index):
-        return torch.full((3,), float(index))
-class Module(pl.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 1)
-    def training_step(self, rows):
-        return self.layer(rows).square().mean()
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.01)
-quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar"), False)
-trainer = pl.Trainer(max_steps=6, accelerator="cpu", enable_model_summary=False, **quiet)
-trainer.fit(Module(), torch.utils.data.DataLoader(Rows(), batch_size=4))
-"""
-
-
 def test_levers_reach_a_model_of_lightning(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(LIGHTNING)
-    asked = json.dumps({"levers": {"bf16_autocast": {}}, "parity": {"steps": 3, "seed": 0}})
-    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=asked)
-    assert (job.process.returncode, job.errors) == (0, [])
-    said = json.loads((tmp_path / "tune.json").read_text())
+    asked = {"levers": {"bf16_autocast": {}}, "parity": {"steps": 3, "seed": 0}}
+    said, _ = run_tuned(tmp_path, LIGHTNING, asked, "lightning")
     assert (said["applied"], said["refused"]) == (["bf16_autocast"], {})
     assert (said["job"]["model"], said["job"]["trainer"]) == ("Linear", "lightning")
     assert len(said["losses"]) == 3 and all(length > 0 for length in said["gradients"])

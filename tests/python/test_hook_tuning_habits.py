@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import run_job
+from hook_jobs import run_job, run_tuned
 
 JOB = """
 import inspect, sys, warnings, torch
@@ -43,11 +43,8 @@ print(dropped[-1], torch.get_num_interop_threads(), list(signature.parameters))
 
 
 def ran(folder: Path, asked: dict[str, Any], *words: str) -> tuple[dict[str, Any], str]:
-    folder.mkdir(exist_ok=True)
-    (folder / "train.py").write_text(JOB)
-    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked))
-    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    said, job = run_tuned(folder, JOB, asked, *words)
+    assert job.process.stderr == ""
     return said, job.process.stdout
 
 

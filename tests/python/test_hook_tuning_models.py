@@ -1,11 +1,10 @@
 """Levers of models of timm and transformers: what they compute stays, what changes is shown."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import run_job
+from hook_jobs import run_tuned
 
 # How many bytes autograd keeps for the backward pass, and what a training computes.
 JOB = """
@@ -49,12 +48,7 @@ def loss_of(model):
 
 
 def ran(folder: Path, model: str, asked: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    folder.mkdir()
-    (folder / "train.py").write_text(JOB.format(model=model))
-    job = run_job(folder, [folder / "train.py"], UNSTARVE_TUNE=json.dumps(asked))
-    assert job.process.returncode == 0, job.process.stderr
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
-    assert job.errors == []
+    said, job = run_tuned(folder, JOB.format(model=model), asked)
     return said, job.process.stdout
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import run_job
+from hook_jobs import run_job, run_tuned
 
 JOB = """
 import sys, torch
@@ -48,13 +48,9 @@ print(model[-1].weight.dtype)
 
 
 def ran(folder: Path, asked: dict[str, Any], *words: str, **more: Any) -> dict[str, Any]:
-    folder.mkdir(exist_ok=True)
-    (folder / "train.py").write_text(JOB)
-    job = run_job(folder, [folder / "train.py", *words], UNSTARVE_TUNE=json.dumps(asked), **more)
-    assert (job.process.returncode, job.errors) == (0, [])
+    said, job = run_tuned(folder, JOB, asked, *words, **more)
     if "compile_regions" not in asked.get("levers", {}):  # torch's compiler has warnings of its own
         assert job.process.stderr == ""
-    said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
     return said
 
 
