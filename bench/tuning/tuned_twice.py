@@ -7,9 +7,13 @@
 
 Scripts whose folder is not given are left out. Every script is tuned once before the first is tuned
 a second time. Prints a row per lever with its gain in both searches, whether their intervals meet,
-and what was kept; and last how many did. Data are random words, and copies of the photographs of
-tests/data. --python has torch, torchvision, lightning with jsonargparse, timm, transformers,
-datasets and evaluate.
+and what was kept; and last how many did. Data are random words and digits, and copies of the
+photographs of tests/data. --python has torch, torchvision, lightning with jsonargparse, timm,
+transformers, datasets and evaluate.
+
+With --more it is other scripts of pytorch/examples, whose loops differ (closures, two models, no
+optimizer, evaluations, reinforcement learning), tuned once: what was found of each, or why not.
+--python then has matplotlib and gymnasium too.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import argparse
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +38,14 @@ WORDS = ("a", "loader", "feeds", "the", "device", "while", "it", "waits", "and",
 CLASSES = 4
 IMAGES = 480
 LINES = 60000
+DIGITS = 12800
+
+# time_sequence_prediction loads an array as torch allowed it before 2.6.
+SETTINGS = {
+    "HF_HUB_OFFLINE": "1",
+    "PYTHONWARNINGS": "ignore",
+    "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,43 @@ def write_sentences(folder: Path) -> None:
     (folder / "bert").mkdir()
 
 
+def write_digits(folder: Path) -> None:
+    """MNIST's four files, of random digits, where torchvision looks for them."""
+    for data in (folder / "data", folder.parent / "data"):
+        raw = data / "MNIST/raw"
+        raw.mkdir(parents=True, exist_ok=True)
+        for part, count in (("train", DIGITS), ("t10k", 1000)):
+            pixels = random.Random(count).randbytes(count * 784)
+            head = struct.pack(">IIII", 0x803, count, 28, 28)
+            (raw / f"{part}-images-idx3-ubyte").write_bytes(head + pixels)
+            labels = bytes(byte % 10 for byte in pixels[:count])
+            head = struct.pack(">II", 0x801, count)
+            (raw / f"{part}-labels-idx1-ubyte").write_bytes(head + labels)
+    (folder / "results").mkdir()
+
+
+def write_waves(folder: Path) -> None:
+    """As generate_sine_wave.py of the example does."""
+    import numpy
+    import torch
+
+    starts = numpy.random.default_rng(2).integers(-80, 80, (100, 1))
+    waves = numpy.sin((numpy.arange(1000) + starts) / 20.0)
+    torch.save(waves, folder / "traindata.pt")
+
+
+def write_photographs(folder: Path) -> None:
+    for part, copies in (("train", 30), ("test", 1)):
+        images = folder / "dataset/BSDS300/images" / part
+        images.mkdir(parents=True)
+        for index, photo in enumerate(PHOTOS * copies):
+            (images / f"{index}.jpg").symlink_to(photo)
+
+
+def write_nothing(folder: Path) -> None:
+    pass
+
+
 IMAGENET = ("-a", "resnet18", "-b", "16", "-j", "0", "--epochs", "1", "images")
 LIGHTNING = (
     *("fit", "--model.data_path", "images", "--model.batch_size", "16", "--model.workers", "0"),
@@ -155,6 +205,41 @@ SCRIPTS = (
 )
 
 
+def example(name: str, *arguments: str, prepare: Callable[[Path], None], batch: str = "") -> Script:
+    """Of pytorch/examples. `batch`: the option that says its size."""
+    path = name if name.endswith(".py") else f"{name}/main.py"
+    told = (f"batch={batch}",) if batch else ()
+    return Script(" ".join((name, *arguments)), "examples", path, arguments, told, prepare)
+
+
+LONG = ("--epochs", "1000")
+MORE = (
+    example("mnist", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("mnist_rnn", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("siamese_network", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("vae", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("mnist_forward_forward", "--train_size", "2000", prepare=write_digits),
+    example("mnist_hogwild", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("dcgan", "--dataset", "fake", prepare=write_nothing, batch="--batchSize"),
+    example(
+        "word_language_model",
+        *("--data", "corpus", "--model", "Transformer", "--epochs", "1"),
+        prepare=write_corpus,
+        batch="--batch_size",
+    ),
+    example(
+        "super_resolution",
+        *("--upscale_factor", "3", "--batchSize", "4", "--nEpochs", "1000"),
+        prepare=write_photographs,
+        batch="--batchSize",
+    ),
+    example("time_sequence_prediction/train.py", "--steps", "1000", prepare=write_waves),
+    example("reinforcement_learning/reinforce.py", prepare=write_nothing),
+    example("reinforcement_learning/actor_critic.py", prepare=write_nothing),
+    example("regression", prepare=write_nothing),
+)
+
+
 def tune(script: Script, path: Path, work: Path, options: argparse.Namespace) -> dict[str, Any]:
     """What one search found."""
     folder = Path(tempfile.mkdtemp(dir=work))
@@ -172,7 +257,7 @@ def tune(script: Script, path: Path, work: Path, options: argparse.Namespace) ->
             *("--", options.python, str(path), *script.arguments),
         ],
         cwd=folder,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"},
+        env={**os.environ, **SETTINGS},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -235,6 +320,28 @@ def compare(name: str, searches: list[dict[str, Any]]) -> tuple[int, int]:
     return both, agree
 
 
+def describe(name: str, found: dict[str, Any]) -> None:
+    """Prints the rows of one search: what was tried, and what the hook says does not apply."""
+    if "refused" in found:
+        print(f"\n### {name}: {found['refused']}")
+        return
+    step_ms = found["baseline"]["step_us"] / 1000
+    noise = found["noise_ratio"]
+    print(f"\n### {name}: step {step_ms:.3g} ms, noise {noise:.1%}, best {best_words(found)}\n")
+    print(f"{found['losses'] or 'losses were not compared'}\n")
+    print("| lever | found | parity |\n|---|---|---|")
+    for lever in found["levers"]:
+        said = words(lever) if lever["tried"] else lever["why"]
+        print(f"| {lever['id']} | {said} | {lever['parity']} |")
+
+
+def search_once(chosen: list[tuple[Script, Path]], work: Path, options: argparse.Namespace) -> int:
+    for script, path in chosen:
+        describe(script.name, tune(script, path, work, options))
+        sys.stdout.flush()
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     for repository in dict.fromkeys(script.repository for script in SCRIPTS):
@@ -244,17 +351,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5, help="of each trial")
     parser.add_argument("--levers", help="only these and groups of them, with commas between")
     parser.add_argument("--only", default="", help="part of a script's name")
+    parser.add_argument("--more", action="store_true", help="other scripts of the examples, once")
     parser.add_argument("--work", type=Path, help="where the searches lie (kept)")
     options = parser.parse_args()
     work = Path(options.work or tempfile.mkdtemp(prefix="tuned-"))
     work.mkdir(parents=True, exist_ok=True)
     chosen: list[tuple[Script, Path]] = []
-    for script in SCRIPTS:
+    for script in MORE if options.more else SCRIPTS:
         repository = vars(options)[script.repository]
         if repository is None or options.only not in script.name:
             continue
         path = repository if repository.is_file() else repository / script.path
         chosen.append((script, path.resolve()))
+    if options.more:
+        return search_once(chosen, work, options)
     searches: dict[str, list[dict[str, Any]]] = {script.name: [] for script, _ in chosen}
     for turn in range(2):
         for script, path in chosen:

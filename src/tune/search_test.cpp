@@ -354,6 +354,32 @@ TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
   EXPECT_NE(of(result, "batch=32").why.find("16.0 samples and not 32.0"), std::string::npos);
 }
 
+TEST(Search, ABatchThatIsColumnsOfTheModelsInputIsSearched) {
+  constexpr double kWords = 35;
+  PlantedJob job = job_with_batch();
+  job.batch = [batch = job.batch](std::int64_t size, TrialResult& result) {
+    batch(size, result);
+    result.samples_per_step = kWords;
+    result.samples_are_rows = true;
+    result.input_numbers = kWords * static_cast<double>(size);
+  };
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  EXPECT_TRUE(of(result, "batch=128").proposed) << of(result, "batch=128").why;
+}
+
+TEST(Search, ASizeWhoseSamplesNobodySawEndsTheSearch) {
+  PlantedJob job = job_with_batch();
+  job.batch = [batch = job.batch](std::int64_t size, TrialResult& result) {
+    batch(size, result);
+    result.samples_are_rows = true;
+    result.input_numbers = size == 16 ? 16 : 0;
+    if (size != 16) result.samples_per_step = 0;
+  };
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  EXPECT_EQ(of(result, "batch=32").why, "how many samples a step then holds is not known");
+  for (const LeverResult& lever : result.levers) EXPECT_FALSE(lever.proposed) << lever.lever.id;
+}
+
 /// A job of 16 samples and 4 backward passes a step, of which each pass takes 5 ms.
 PlantedJob job_that_accumulates() {
   PlantedJob job;

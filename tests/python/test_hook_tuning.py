@@ -168,6 +168,7 @@ def test_a_job_with_an_optimizer_written_by_hand_steps_by_backward(tmp_path: Pat
     assert (said["job"]["model"], said["job"]["optimizer"]) == ("Sequential", "")
     assert said["job"]["parameters"] == 3 * 8 * 9 + 8 + 8010
     assert (len(said["losses"]), len(said["gradients"])) == (5, 5)
+    assert (said["called_with"], said["input_numbers"]) == (4, 4 * 3 * 12 * 12)
     assert all(norm > 0 for norm in said["gradients"])
 
 

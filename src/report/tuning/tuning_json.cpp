@@ -83,6 +83,7 @@ std::string tuning_json(const tune::TuneResult& result) {
                        {"step_us_of_runs", runs},
                        {"samples_per_step", job.samples_per_step > 0 ? Json(job.samples_per_step)
                                                                      : absent("not_observed")},
+                       {"samples_are_rows", job.samples_are_rows},
                        {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
                        {"latency", latency_json(job.latency)},
                        {"shares", shares_json(job.shares)},

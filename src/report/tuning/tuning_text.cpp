@@ -109,7 +109,8 @@ std::string how_fast(const tune::TuneResult& result, const TextOptions& options)
                         result.as_it_is_s.size());
   }
   if (job.samples_per_step > 0 && step_s > 0) {
-    text += fmt::format(", {:.4g} samples/s", job.samples_per_step / step_s);
+    text += fmt::format(", {:.4g} {}", job.samples_per_step / step_s,
+                        job.samples_are_rows ? "rows/s of the model's input" : "samples/s");
   }
   return text + latency_text(job.latency);
 }

@@ -66,6 +66,16 @@ TEST(TuningText, SaysWhatAStepOnACpuTakesItsTimeFor) {
       << text;
 }
 
+TEST(TuningText, RowsThatNoLoaderCallsSamplesAreCalledRows) {
+  tune::TuneResult result = with_one_lever();
+  result.baseline.samples_per_step = 35;
+  EXPECT_NE(render_tuning(result, columns(140)).find(" samples/s"), std::string::npos);
+  result.baseline.samples_are_rows = true;
+  const std::string text = render_tuning(result, columns(140));
+  EXPECT_NE(text.find(" rows/s of the model's input"), std::string::npos) << text;
+  EXPECT_EQ(text.find("samples/s"), std::string::npos) << text;
+}
+
 TEST(TuningText, AKeptVariableIsPartOfACommandForAShell) {
   tune::TuneResult result = with_one_lever();
   result.command = {{{"MALLOC_MMAP_MAX_", "0"}}, {"torchrun", "my train.py", "--workers", "4"}};

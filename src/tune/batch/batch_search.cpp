@@ -71,6 +71,15 @@ class BatchSearch {
     TrialResult result;
   };
 
+  /// Where no loader tells them: rows of the model's input may be no samples (of sequences they are
+  /// often the words), but with twice the samples it has twice the numbers.
+  void count_samples(TrialResult& result) {
+    if (!result.samples_are_rows || result.input_numbers <= 0) return;
+    if (numbers_as_it_is_ <= 0) numbers_as_it_is_ = result.input_numbers;
+    const double times = result.input_numbers / numbers_as_it_is_;
+    result.samples_per_step = static_cast<double>(request_.argument.value) * times;
+  }
+
   Result<TrialResult> make_as_it_is(const std::string& label) {
     TrialRequest request;
     request.label = label;
@@ -80,6 +89,7 @@ class BatchSearch {
     if (made && made->ending != Ending::kMeasured) {
       return fail(ErrorCode::kJobFailed, "{}: {}: {}", label, to_string(made->ending), made->why);
     }
+    if (made) count_samples(*made);
     return made;
   }
 
@@ -171,6 +181,7 @@ class BatchSearch {
     request_.introduce(row.lever);
     auto with = request_.make(request_for(candidate));
     if (!with) return forward_error(with);
+    count_samples(*with);
     row.tried = true;
     row.cold_s = with->cold_s;
     row.peak_memory_bytes = with->peak_memory_bytes;
@@ -180,10 +191,7 @@ class BatchSearch {
       row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
     } else if (!holds_as_many(candidate.size, *with)) {
       is_no_batch_ = true;
-      row.why =
-          fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
-                      with->samples_per_step, before_.samples_per_step * times(candidate.size),
-                      request_.argument.option);
+      row.why = why_other_samples(candidate.size, *with);
     } else {
       row.why = too_much_memory(before_, *with);
       point = point_of(candidate, *with);
@@ -197,6 +205,13 @@ class BatchSearch {
   bool holds_as_many(std::int64_t size, const TrialResult& with) const {
     const double held = with.samples_per_step / before_.samples_per_step;
     return std::abs(held / times(size) - 1) < kSameRatio;
+  }
+
+  std::string why_other_samples(std::int64_t size, const TrialResult& with) const {
+    if (with.samples_per_step <= 0) return "how many samples a step then holds is not known";
+    return fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
+                       with.samples_per_step, before_.samples_per_step * times(size),
+                       request_.argument.option);
   }
 
   LeverResult& row_of(const std::string& id) {
@@ -291,7 +306,8 @@ class BatchSearch {
   TrialResult after_;
   std::vector<Explored> explored_;
   std::vector<Tried> tried_;
-  bool is_no_batch_ = false;  // the option is something else
+  double numbers_as_it_is_ = 0;  // of the model's input in a step; 0: nobody saw them
+  bool is_no_batch_ = false;     // the option is something else
 };
 
 }  // namespace

@@ -161,6 +161,8 @@ Diary parse_diary(std::string_view text) {
     return std::max<std::int64_t>(0, integer_of(json, key));
   };
   facts.samples_per_step = static_cast<double>(amount("called_with"));
+  facts.samples_are_rows = facts.samples_per_step > 0;
+  facts.input_numbers = static_cast<double>(amount("input_numbers"));
   facts.peak_memory_bytes = amount("peak_memory_bytes");
   facts.used_memory_bytes = amount("used_memory_bytes");
   facts.total_memory_bytes = amount("total_memory_bytes");

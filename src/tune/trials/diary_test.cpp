@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kWhole =
     R"({"applied": ["threads"], "refused": {"compile": "no compiler"}, "steps": 40,
-        "backwards": 80, "called_with": 16,
+        "backwards": 80, "called_with": 16, "input_numbers": 448,
         "why_not": {"threads": null, "compile": "no compiler"}, 
         "job": {"device": "cpu", "threads": 2},
         "peak_memory_bytes": 1000, "losses": [2.5, null], "gradients": [1.0], "rows": [4],
@@ -37,6 +37,8 @@ TEST(Diary, IsReadWhole) {
   EXPECT_EQ(diary.steps, 40);
   EXPECT_EQ(diary.facts.backwards_per_step, 2);
   EXPECT_EQ(diary.facts.samples_per_step, 16);
+  EXPECT_TRUE(diary.facts.samples_are_rows);
+  EXPECT_EQ(diary.facts.input_numbers, 448);
   EXPECT_EQ(diary.facts.device, "cpu");
   EXPECT_TRUE(diary.facts.surveyed);
   EXPECT_EQ(diary.facts.why_not.count("threads"), 0U);

@@ -160,6 +160,7 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
+    result.samples_are_rows = false;
   }
 }
 

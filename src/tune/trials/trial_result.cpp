@@ -119,6 +119,8 @@ Json to_json(const TrialResult& result) {
           {"steps_of_each", numbers(result.steps_of_each)},
           {"mean_step_s", result.mean_step_s},
           {"samples_per_step", result.samples_per_step},
+          {"samples_are_rows", result.samples_are_rows},
+          {"input_numbers", result.input_numbers},
           {"shares", to_json(result.shares)},
           {"latency",
            {{"calls", result.latency.calls},
@@ -175,6 +177,8 @@ Result<TrialResult> result_from(const Json& json) {
     }
   }
   result.samples_per_step = number_at(json, "samples_per_step");
+  result.samples_are_rows = flag_at(json, "samples_are_rows");
+  result.input_numbers = number_at(json, "input_numbers");
   if (const auto shares = json.find("shares"); shares != json.end()) {
     result.shares = shares_from(*shares);
   }

@@ -19,6 +19,8 @@ _MOST_GRAPHS = 32
 _WINDOW_S = 0.25
 _MOST_WINDOWS = 4000
 _MOST_LATENCIES = 4000
+_MOST_COUNTS = 64
+_MOST_STEPS_RATIO = 0.75  # that have as many
 
 
 class Diary:
@@ -33,8 +35,8 @@ class Diary:
         self._steps = 0
         self._backwards = 0
         self._backwards_of_steps = 0  # without those whose step has not come yet
-        self._rows = 0  # since the last step
-        self._rows_of_step = 0  # 0: steps differ, or nothing is known
+        self._rows = CountOfSteps()  # of the model's first input, and how many numbers it has
+        self._input_numbers = CountOfSteps()
         self._windows: list[list[float]] = []
         self._window_steps = 2  # by the last window: as many as take about _WINDOW_S
         self._window_began: tuple[int, float] | None = None
@@ -75,9 +77,10 @@ class Diary:
 
     def called(self, tensors: list[Any]) -> None:
         """The root model was called: how many rows its first input has are the samples of a step
-        where no loader tells them."""
+        where no loader tells them, unless samples are no rows (sequences often are columns)."""
         if tensors and tensors[0].dim() > 0:
-            self._rows += int(tensors[0].shape[0])
+            self._rows.add(int(tensors[0].shape[0]))
+            self._input_numbers.add(int(tensors[0].numel()))
         if self.parity is not None:
             self.parity.called(tensors)
 
@@ -90,10 +93,8 @@ class Diary:
     def stepped(self) -> None:
         self._steps += 1
         self._backwards_of_steps = self._backwards
-        rows, self._rows = self._rows, 0
-        if self._steps > 1 and rows != self._rows_of_step:
-            rows = 0  # Steps differ: how many rows they have says nothing of samples.
-        self._rows_of_step = rows
+        self._rows.end_step()
+        self._input_numbers.end_step()
         self._count_graphs()
         now = time.monotonic()
         if self.parity is None and self._steps >= _FIRST_AT_STEP:
@@ -161,7 +162,8 @@ class Diary:
             **self._facts,
             "steps": self._steps,
             "backwards": self._backwards_of_steps,
-            "called_with": self._rows_of_step,
+            "called_with": self._rows.of_most(),
+            "input_numbers": self._input_numbers.of_most(),
             "windows": self._windows,
             "latencies": self._latencies,
             "graphs": self._graphs,
@@ -225,6 +227,32 @@ class Diary:
         if error is not None or loss is None or loss.numel() != 1:
             return None
         return number(float(loss))
+
+
+class CountOfSteps:
+    """What most steps have as many of, from the first on that has any: the model may not have been
+    known before. An epoch's last step may have fewer."""
+
+    def __init__(self) -> None:
+        self._since_last = 0
+        self._steps = 0
+        self._steps_with: dict[int, int] = {}  # by the count
+
+    def add(self, count: int) -> None:
+        self._since_last += count
+
+    def end_step(self) -> None:
+        count, self._since_last = self._since_last, 0
+        if count == 0 and self._steps == 0:
+            return
+        self._steps += 1
+        if count in self._steps_with or len(self._steps_with) < _MOST_COUNTS:
+            self._steps_with[count] = self._steps_with.get(count, 0) + 1
+
+    def of_most(self) -> int:
+        """0: steps differ, so that the count of one says nothing of others, or none is known."""
+        count, steps = max(self._steps_with.items(), key=lambda one: one[1], default=(0, 0))
+        return count if steps >= _MOST_STEPS_RATIO * self._steps else 0
 
 
 def _uncaught() -> str | None:
