@@ -206,24 +206,32 @@ SCRIPTS = (
 
 
 def example(name: str, *arguments: str, prepare: Callable[[Path], None], batch: str = "") -> Script:
-    """Of pytorch/examples. `batch`: the option that says its size."""
+    """Of pytorch/examples. `batch`: the option that says its size, which `arguments` have."""
     path = name if name.endswith(".py") else f"{name}/main.py"
     told = (f"batch={batch}",) if batch else ()
     return Script(" ".join((name, *arguments)), "examples", path, arguments, told, prepare)
 
 
-LONG = ("--epochs", "1000")
+DIGITS_64 = ("--epochs", "1000", "--batch-size", "64")
 MORE = (
-    example("mnist", *LONG, prepare=write_digits, batch="--batch-size"),
-    example("mnist_rnn", *LONG, prepare=write_digits, batch="--batch-size"),
-    example("siamese_network", *LONG, prepare=write_digits, batch="--batch-size"),
-    example("vae", *LONG, prepare=write_digits, batch="--batch-size"),
+    example("mnist", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
+    example("mnist_rnn", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
+    example("siamese_network", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
+    example("vae", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
     example("mnist_forward_forward", "--train_size", "2000", prepare=write_digits),
-    example("mnist_hogwild", *LONG, prepare=write_digits, batch="--batch-size"),
-    example("dcgan", "--dataset", "fake", prepare=write_nothing, batch="--batchSize"),
+    example("mnist_hogwild", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
+    example(
+        "dcgan",
+        "--dataset",
+        "fake",
+        "--batchSize",
+        "64",
+        prepare=write_nothing,
+        batch="--batchSize",
+    ),
     example(
         "word_language_model",
-        *("--data", "corpus", "--model", "Transformer", "--epochs", "1"),
+        *("--data", "corpus", "--model", "Transformer", "--epochs", "1", "--batch_size", "20"),
         prepare=write_corpus,
         batch="--batch_size",
     ),

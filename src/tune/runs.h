@@ -25,6 +25,7 @@ struct Comparison {
 /// What came of it.
 struct Compared {
   predict::Speedup speedup;
+  std::string words;       // the speedup, with the noise of the runs without it in its interval
   bool is_faster = false;  // than what was needed, all of the interval
   std::string why_not;  // the second run with it was not measured; empty: it was, or there was none
 };
@@ -74,6 +75,8 @@ class Runs {
 
  private:
   int parity_steps() const;
+  Result<Compared> compare_once_more_if_in_doubt(const Comparison& what, const TrialResult& before,
+                                                 TrialResult& with, TrialResult& again);
   void note_speed(const TrialRequest& request, const TrialResult& made);
   /// By which runs with these levers differ; none: too few were made.
   std::optional<double> noise_with(const std::vector<std::string>& levers) const;

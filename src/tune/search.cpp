@@ -42,6 +42,7 @@ class Search {
       result_.kept.push_back(result_.levers[index].lever.id);
     }
     result_.losses_remark = results_check_.remark();
+    put_noise_into_intervals();
     return std::move(result_);
   }
 
@@ -102,6 +103,18 @@ class Search {
       entry.why = no_certain_gain(needed);
       listener_.judged(entry);
     }
+  }
+
+  /// All is decided: what is said is what a second search may find.
+  void put_noise_into_intervals() {
+    const auto widen = [this](std::optional<predict::Speedup>& speed) {
+      if (speed) speed = with_noise(*speed, result_.noise_ratio);
+    };
+    for (LeverResult& entry : result_.levers) {
+      widen(entry.speedup);
+      widen(entry.speedup_when_fed);
+    }
+    widen(result_.best);
   }
 
   /// Of those that ran, or were too small to be tried for the time that they save.

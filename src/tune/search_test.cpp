@@ -153,6 +153,21 @@ TEST(Search, WithoutLossesOnlyExactLeversAreAccepted) {
   EXPECT_EQ(of(result, "threads=2").parity, Parity::kNotNeeded);
 }
 
+TEST(Search, AnIntervalSaysWhatASecondSearchMayFind) {
+  PlantedJob job;
+  job.factor["bf16_autocast"] = 0.5;
+  job.drift = 0.05;
+  const TuneResult result = found(job, {"bf16_autocast"});
+  ASSERT_EQ(result.kept, std::vector<std::string>{"bf16_autocast"});
+  ASSERT_GT(result.noise_ratio, 0.02);
+  const auto by_noise = [&](const predict::Speedup& speed) {
+    EXPECT_LE(speed.low * (1 + result.noise_ratio), speed.speedup);
+    EXPECT_GE(speed.high, speed.speedup * (1 + result.noise_ratio));
+  };
+  by_noise(*of(result, "bf16_autocast").speedup);
+  by_noise(*result.best);
+}
+
 /// A GPU of 40 GB, on which a batch takes 10 GB and 0.2 GB a sample, and a step 5 ms and a third of
 /// a millisecond a sample.
 PlantedJob job_with_batch() {

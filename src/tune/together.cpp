@@ -200,11 +200,10 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
     entry.why = fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "), compared->why_not);
     return {};
   }
-  const predict::Speedup on_top = compared->speedup;
   if (!compared->is_faster) {
-    refused_[index] = {on_top.high, kept_.size(), by_itself};
+    refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
     entry.why = fmt::format("{}; on top of {} it gains {}", by_itself, fmt::join(ids(kept_), ", "),
-                            in_words(on_top));
+                            compared->words);
     with_kept_ = *std::move(again);
     return {};
   }
@@ -216,7 +215,7 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
   }
   kept_ = more;
   with_kept_ = *std::move(with);
-  entry.why = fmt::format("faster, same results; on top of the others {}", in_words(on_top));
+  entry.why = fmt::format("faster, same results; on top of the others {}", compared->words);
   return {};
 }
 
@@ -278,7 +277,7 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
     return true;
   }
   entry.why = fmt::format("faster beside {} at first; measured again {}: no gain is certain",
-                          fmt::join(ids(fewer), ", "), in_words(anew->compared.speedup));
+                          fmt::join(ids(fewer), ", "), anew->compared.words);
   kept_ = fewer;
   with_kept_ = std::move(anew->without);
   return false;
@@ -325,8 +324,8 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
   const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
   if (!why_not) return forward_error(why_not);
   if (!why_not->empty()) return {};
-  entry.why = fmt::format("faster, same results; in the place of {} {}", kept.lever.id,
-                          in_words(compared->speedup));
+  entry.why =
+      fmt::format("faster, same results; in the place of {} {}", kept.lever.id, compared->words);
   kept.why = "faster by itself; in its place is " + entry.lever.id;
   kept_ = others;
   proved_.insert(index);
@@ -357,7 +356,7 @@ Status Together::confirm() {
   if (result_.best->low > threshold(result_.noise_ratio)) return {};
   for (const std::size_t index : kept_) {
     result_.levers[index].why =
-        fmt::format("faster at first; measured again {}: {}", in_words(*result_.best),
+        fmt::format("faster at first; measured again {}: {}", anew->compared.words,
                     no_certain_gain(threshold(result_.noise_ratio)));
   }
   was_refused_ = true;

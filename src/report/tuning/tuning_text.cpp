@@ -184,7 +184,8 @@ std::string trial_words(const tune::TrialResult& trial) {
 }
 
 std::string lever_sentence(const tune::LeverResult& lever) {
-  const std::string gain = lever.speedup ? speed_text(lever.speedup) + ", " : "";
+  // How far other runs may differ from these is known at the end.
+  const std::string gain = lever.speedup ? fmt::format("{:.2f}x, ", lever.speedup->speedup) : "";
   return fmt::format("{}: {}{}", lever.lever.id, gain, outcome(lever));
 }
 

@@ -19,6 +19,7 @@ constexpr double kDeviations = 3;
 constexpr double kTimesOwnError = 3;
 constexpr double kTimesLossOfChaos = 5;
 constexpr double kAnotherGradient = 0.5;
+constexpr double kOfSeeds = 0.5;            // of their deviation, in the first steps
 constexpr double kBf16OverFloat32 = 65536;  // of the last bits: 2^-8 and 2^-24
 
 /// How far the first losses, and norms of gradients, may be off.
@@ -36,17 +37,45 @@ bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double one) { return std::isfinite(one); });
 }
 
-/// The largest of the differences among the first values, in relation to their mean size.
-double early_difference(const std::vector<double>& ours, const std::vector<double>& theirs) {
-  const std::size_t count = std::min({kWindow, ours.size(), theirs.size()});
+double mean_size(const std::vector<double>& values, std::size_t count) {
   double size = 0;
+  for (std::size_t i = 0; i < count; ++i) size += std::abs(values[i]) / static_cast<double>(count);
+  return size;
+}
+
+/// The largest of the differences among the first values, in relation to their mean size.
+double early_difference(const std::vector<double>& ours, const std::vector<double>& theirs,
+                        std::size_t most = kWindow) {
+  const std::size_t count = std::min({most, ours.size(), theirs.size()});
   double largest = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    size += std::abs(theirs[i]) / static_cast<double>(count);
     largest = std::max(largest, std::abs(ours[i] - theirs[i]));
   }
   if (largest == 0) return 0;
+  const double size = mean_size(theirs, count);
   return size > 0 ? largest / size : HUGE_VAL;
+}
+
+/// By how much the first values of runs with other seeds differ from step to step of them, in
+/// relation to their mean size. `values`: losses, or lengths of gradients.
+double early_spread(const ParityBaseline& baseline, std::vector<double> TrialResult::*values) {
+  const std::vector<double>& same = baseline.same.*values;
+  std::vector<const std::vector<double>*> runs = {&same};
+  for (const TrialResult& seed : baseline.other_seeds) runs.push_back(&(seed.*values));
+  std::size_t count = kWindow;
+  for (const std::vector<double>* const run : runs) {
+    count = std::min(count, run->size());
+    if (!all_finite(*run)) return 0;
+  }
+  const double size = mean_size(same, count);
+  if (count == 0 || runs.size() < 2 || size <= 0) return 0;
+  double variance = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    double mean = 0;
+    for (const auto* const run : runs) mean += (*run)[i] / static_cast<double>(runs.size());
+    for (const auto* const run : runs) variance += ((*run)[i] - mean) * ((*run)[i] - mean);
+  }
+  return std::sqrt(variance / static_cast<double>(count * (runs.size() - 1))) / size;
 }
 
 /// Losses are compared as means of so many neighbours, at most kMostWindows of them.
@@ -148,19 +177,34 @@ std::string leaves_first_gradient(const ParityBaseline& baseline, const TrialRes
                      100 * away, precise ? "in FP64" : "of the job as it is", 100 * own);
 }
 
+/// By how much the first of these differ where that is more than `allowed`; 0: it is not. The very
+/// first was computed before anything was learned. What rounds may then differ by more where other
+/// seeds do by much more: in a training that begins by throwing its weights about, each step makes
+/// what is rounded many times as large.
+double differs_early_in(const ParityBaseline& baseline, const TrialResult& candidate,
+                        std::vector<double> TrialResult::*values, double allowed, bool rounds) {
+  const std::vector<double>& same = baseline.same.*values;
+  const std::vector<double>& ours = candidate.*values;
+  allowed = std::max(allowed, 2 * early_difference(baseline.same_again.*values, same));
+  const double first = early_difference(ours, same, 1);
+  if (first > allowed) return first;
+  const double by_seed = rounds ? kOfSeeds * early_spread(baseline, values) : 0;
+  const double difference = early_difference(ours, same);
+  return difference > std::max(allowed, by_seed) ? difference : 0;
+}
+
 /// What the first steps compute, one by one; empty: the same.
 std::string differs_early(const ParityBaseline& baseline, const TrialResult& candidate,
-                          const Tolerance& allowed) {
-  const TrialResult& same = baseline.same;
-  const double loss_drift = early_difference(baseline.same_again.losses, same.losses);
-  const double loss = early_difference(candidate.losses, same.losses);
-  if (loss > std::max(allowed.loss, 2 * loss_drift)) {
-    return fmt::format("the first losses differ by {:.2g} %", 100 * loss);
-  }
-  if (!all_finite(same.gradient_norms) || same.gradient_norms.empty()) return {};
-  const double drift = early_difference(baseline.same_again.gradient_norms, same.gradient_norms);
-  const double gradient = early_difference(candidate.gradient_norms, same.gradient_norms);
-  if (candidate.gradient_norms.empty() || gradient > std::max(allowed.gradient, 2 * drift)) {
+                          const Tolerance& allowed, bool rounds) {
+  const double loss =
+      differs_early_in(baseline, candidate, &TrialResult::losses, allowed.loss, rounds);
+  if (loss > 0) return fmt::format("the first losses differ by {:.2g} %", 100 * loss);
+  const std::vector<double>& norms = baseline.same.gradient_norms;
+  if (!all_finite(norms) || norms.empty()) return {};
+  if (candidate.gradient_norms.empty()) return "its gradients were not seen";
+  const double gradient =
+      differs_early_in(baseline, candidate, &TrialResult::gradient_norms, allowed.gradient, rounds);
+  if (gradient > 0) {
     return fmt::format("the first gradients differ by {:.2g} % in length", 100 * gradient);
   }
   return leaves_first_gradient(baseline, candidate, allowed.gradient);
@@ -216,7 +260,9 @@ ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& ca
   // Such a gradient tells nothing, and after a step no loss does: the band has to.
   if (explained > 1) allowed.loss *= kTimesLossOfChaos;
   std::string why;
-  if (numerics != Numerics::kRedrawn) why = differs_early(baseline, candidate, allowed);
+  if (numerics != Numerics::kRedrawn) {
+    why = differs_early(baseline, candidate, allowed, numerics == Numerics::kRounding);
+  }
   if (why.empty()) why = leaves_band(baseline, candidate, band);
   if (!why.empty()) return {Parity::kFailed, why};
   return {Parity::kOk, "losses and gradients hold"};

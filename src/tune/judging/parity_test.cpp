@@ -33,6 +33,29 @@ TEST(Parity, WhatDriftsOutOfTheSeedsBandFails) {
   EXPECT_NE(verdict.why.find("steps 6 to 10"), std::string::npos);
 }
 
+// ImageNet's script of Lightning, SGD at 0.1: losses as they were seen, in channels_last too.
+TEST(Parity, WhatRoundsMayGrowWhereSeedsDifferByMore) {
+  const auto run = [](const std::vector<double>& first) {
+    TrialResult result = recorded(0, 1.5);
+    for (std::size_t i = 0; i < first.size(); ++i) result.losses[i] = first[i];
+    return result;
+  };
+  const std::vector<double> job = {7.057, 4.762, 12.975, 19.488, 24.990};
+  const ParityBaseline baseline = {
+      run(job),
+      run(job),
+      {run({6.797, 4.772, 9.323, 7.820, 14.974}), run({6.653, 8.259, 13.335, 14.173, 7.884})}};
+  const auto parity_of = [&](const std::vector<double>& first, Numerics numerics) {
+    return judge_parity(baseline, run(first), numerics).parity;
+  };
+  const std::vector<double> rounded = {7.057, 4.754, 13.055, 18.354, 22.969};
+  EXPECT_EQ(parity_of(rounded, Numerics::kRounding), Parity::kOk);
+  EXPECT_EQ(parity_of(rounded, Numerics::kExact), Parity::kFailed);
+  EXPECT_EQ(parity_of({7.4, 4.754, 13.055, 18.354, 22.969}, Numerics::kRounding), Parity::kFailed)
+      << "nothing was learned before the first loss";
+  EXPECT_EQ(parity_of({7.057, 4.754, 13.055, 18.354, 15.5}, Numerics::kRounding), Parity::kFailed);
+}
+
 TEST(Parity, OtherGradientsFailWhereTheLossIsTheSame) {
   TrialResult frozen = recorded(0);
   for (double& norm : frozen.gradient_norms) norm = 0.4;  // half of the model is not trained

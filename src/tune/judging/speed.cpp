@@ -110,6 +110,10 @@ std::string skipped_steps(const TrialResult& before, const TrialResult& with) {
                      100 * with.skipped_ratio);
 }
 
+predict::Speedup with_noise(const predict::Speedup& speed, double noise_ratio) {
+  return {speed.speedup, speed.low / (1 + noise_ratio), speed.high * (1 + noise_ratio)};
+}
+
 std::string no_certain_gain(double needed) {
   return fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
 }

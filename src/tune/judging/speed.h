@@ -31,6 +31,10 @@ std::string no_certain_gain(double needed);
 /// two runs, their difference). `mean_steps_s`: in the order in which they ran.
 double noise_among(const std::vector<double>& mean_steps_s);
 
+/// What a second search of the same job may find: an interval knows the steps of the runs that were
+/// compared, and not by how much other runs would differ from them.
+predict::Speedup with_noise(const predict::Speedup& speed, double noise_ratio);
+
 /// What a lower bound has to beat.
 double threshold(double noise_ratio);
 
