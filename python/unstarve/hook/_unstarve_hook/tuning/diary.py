@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Container
 from typing import Any
 
 from ..recorder import RECORDER
@@ -32,6 +33,15 @@ class Diary:
         self.parity = parity
         self._pid = os.getpid()
         self._facts: dict[str, Any] = {"applied": [], "refused": {}, "why_not": {}, "job": {}}
+        self.shares: StepShares | None = None
+        self._last_loss: Any = None
+        self._written_at = 0.0
+        self._most_used = 0
+        self._ours = _is_first_rank()  # of several ranks one speaks
+        self._begin()
+        atexit.register(self._end)
+
+    def _begin(self) -> None:
         self._steps = 0
         self._backwards = 0
         self._backwards_of_steps = 0  # without those whose step has not come yet
@@ -44,12 +54,20 @@ class Diary:
         self._gpu_is_idle = False  # a window has ended, and nothing came since
         self._graphs: list[list[int]] = []
         self._overflows: Any = None  # a tensor on the GPU: nobody waits for it
-        self.shares: StepShares | None = None
-        self._last_loss: Any = None
-        self._written_at = 0.0
-        self._most_used = 0
-        self._ours = os.environ.get("RANK", "0") == "0"  # of several ranks one speaks
-        atexit.register(self._end)
+
+    def start_over(self, levers: Container[str]) -> None:
+        """What was seen so far was an evaluation before the training; these are applied anew."""
+        facts = self._facts
+        facts["applied"] = [name for name in facts["applied"] if name not in levers]
+        facts["refused"] = {
+            name: why for name, why in facts["refused"].items() if name not in levers
+        }
+        if self.shares is not None:
+            self.shares.end()
+            self.shares = None
+        if self.parity is not None:
+            self.parity.start_over()
+        self._begin()
 
     def applied(self, lever: str) -> None:
         self._facts["applied"].append(lever)
@@ -89,6 +107,15 @@ class Diary:
         for found in (state or {}).get("found_inf_per_device", {}).values():
             overflow = found.detach().clone()
             self._overflows = overflow if self._overflows is None else self._overflows + overflow
+
+    def left_out(self) -> None:
+        """A GradScaler did not call the optimizer's step, since gradients overflowed: what came
+        before it belongs to no step."""
+        self._backwards = self._backwards_of_steps
+        self._rows.forget()
+        self._input_numbers.forget()
+        if self.parity is not None:
+            self.parity.left_out()
 
     def stepped(self) -> None:
         self._steps += 1
@@ -241,6 +268,9 @@ class CountOfSteps:
     def add(self, count: int) -> None:
         self._since_last += count
 
+    def forget(self) -> None:
+        self._since_last = 0
+
     def end_step(self) -> None:
         count, self._since_last = self._since_last, 0
         if count == 0 and self._steps == 0:
@@ -253,6 +283,13 @@ class CountOfSteps:
         """0: steps differ, so that the count of one says nothing of others, or none is known."""
         count, steps = max(self._steps_with.items(), key=lambda one: one[1], default=(0, 0))
         return count if steps >= _MOST_STEPS_RATIO * self._steps else 0
+
+
+def _is_first_rank() -> bool:
+    """Lightning and MPI start ranks without torchrun's RANK."""
+    names = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "LOCAL_RANK")
+    ranks = [os.environ.get(name, "0") for name in names]
+    return os.environ.get("RANK", "0" if set(ranks) == {"0"} else "") == "0"
 
 
 def _uncaught() -> str | None:

@@ -48,6 +48,10 @@ class Habits:
         for holder in set_to_none.holders(torch):
             self._watched(holder, "zero_grad", self._zero_grad)
 
+    def open(self) -> None:
+        """Once more: what was seen so far was an evaluation before the training."""
+        self._is_open = True
+
     def close(self) -> None:
         self._is_open = False
         self.has_interop_threads = "PTThreadPool" in _names_of_threads()

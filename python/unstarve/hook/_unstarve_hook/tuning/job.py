@@ -64,9 +64,12 @@ class Job:
         self._calls = 0
         self._inside = False
         self._done = False
+        self._forward_before: Any = None  # of the root's own attributes; None: it had none
         self._steps = 0
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
+        # Torch traces what a compiled function calls, hooks included, and then calls them no more.
+        self._is_compiling = getattr(torch.compiler, "is_compiling", lambda: False)
 
     @property
     def optimizers(self) -> list[Any]:
@@ -100,12 +103,16 @@ class Job:
         def __init__(optimizer: Any, *arguments: Any, **named: Any) -> None:
             original(optimizer, *arguments, **named)
             self._optimizers.append(weakref.ref(optimizer))
+            if self.infers:
+                self._train_after_all()
 
         put(module.Optimizer, "__init__", in_the_place_of(original, __init__))
         module.register_optimizer_step_pre_hook(self._before_step)
         module.register_optimizer_step_post_hook(self._after_step)
 
     def _before_step(self, optimizer: Any, arguments: Any, named: Any) -> Any:
+        if self._is_compiling():
+            return None
         return once_gradients_are_there(arguments, named, lambda: self._before_update(optimizer))
 
     def _before_update(self, optimizer: Any) -> None:
@@ -118,6 +125,8 @@ class Job:
             self._diary.shares.optimizer_begins()
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        if self._is_compiling():
+            return
         try:
             if self._diary.shares is not None:
                 self._diary.shares.optimizer_ends()
@@ -147,8 +156,24 @@ class Job:
         if profiled > 0 and is_last and self._diary.shares is not None:
             self._diary.shares.end()
 
+    def _train_after_all(self) -> None:
+        """An evaluation came before the training: the model is looked for once more."""
+        try:
+            self.infers = self._done = False
+            self._put_forward_back()
+            self.root = self._root_by_hand = None
+            self._without_optimizer.clear()
+            self._calls = self._steps = 0
+            self._diary.start_over(levers.NAMES)
+            if self.habits is not None:
+                self.habits.open()
+            self._watch_calls()
+        except Exception as error:
+            RECORDER.note_error(error)
+
     def _after_backward(self) -> None:
-        self.infers = False
+        if self.infers:
+            self._train_after_all()
         if self._optimizers:
             return
         if self._root_by_hand is None:
@@ -186,10 +211,13 @@ class Job:
         original = scaler.step
 
         def step(self_: Any, optimizer: Any, *arguments: Any, **named: Any) -> Any:
+            steps = self._steps
             result = original(self_, optimizer, *arguments, **named)
             try:
                 if self_.is_enabled():
                     self._diary.scaled(self_._per_optimizer_states.get(id(optimizer)))
+                    if self._steps == steps:
+                        self._diary.left_out()
             except Exception as error:
                 RECORDER.note_error(error)
             return result
@@ -206,6 +234,7 @@ class Job:
             self._inside = True
             try:
                 self._consider(module, arguments, named)
+                self._inside = self._done or self._may_own_root(module)
                 return original(module, *arguments, **named)
             finally:
                 self._inside = False
@@ -234,6 +263,13 @@ class Job:
         except Exception as error:
             self._done = True
             RECORDER.note_error(error)
+
+    def _may_own_root(self, module: Any) -> bool:
+        """A criterion that is a module may be given the model, and call it."""
+        if not self._optimizers:
+            return True
+        trained = {id(parameter) for parameter in self.parameters()}
+        return any(id(parameter) in trained for parameter in module.parameters())
 
     def _is_root(self, module: Any) -> bool:
         if not self._optimizers:
@@ -273,11 +309,15 @@ class Job:
             self.around_forward(self._counted)
 
     def _counted(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if self._is_compiling():
+            return call(*arguments, **named)
         if self.torch.is_grad_enabled():
             self._diary.called(tensors_of([*arguments, *named.values()]))
         return call(*arguments, **named)
 
     def _inferred(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if self._is_compiling():
+            return call(*arguments, **named)
         given = tensors_of([*arguments, *named.values()])
         if self.infers or self.torch.is_grad_enabled():
             self._diary.called(given)
@@ -330,6 +370,8 @@ class Job:
 
     def around_forward(self, around: Any) -> None:
         """`around(forward, arguments, named)` is called in the place of the root's forward."""
+        if not isinstance(self.root.forward, Forward):
+            self._forward_before = vars(self.root).get("forward")
         inner = function_of(self.root)
 
         @functools.wraps(inner)
@@ -337,6 +379,13 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
+
+    def _put_forward_back(self) -> None:
+        if self.root is None or not isinstance(self.root.forward, Forward):
+            return
+        del self.root.forward
+        if self._forward_before is not None:
+            self.root.forward = self._forward_before
 
 
 def _with_gradients(module: Any) -> int:

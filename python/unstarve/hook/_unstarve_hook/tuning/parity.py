@@ -39,6 +39,10 @@ class Parity:
         self.steps = steps
         self._torch = torch
         self._seed = seed
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Nothing of what was recorded counts."""
         self._losses: list[Any] = []
         self._norms: list[Any] = []
         self._rows: list[int] = []
@@ -71,7 +75,15 @@ class Parity:
         if len(self._norms) < self.steps and tensors and tensors[0].dim() > 0:
             self._rows_of_step += int(tensors[0].shape[0])
 
+    def left_out(self) -> None:
+        """The step that was to follow is left out by a GradScaler."""
+        self._passes = []
+        self._rows_of_step = 0
+
     def before_update(self, optimizer: Any) -> None:
+        if _overflowed(optimizer):
+            self.left_out()
+            return
         groups = getattr(optimizer, "param_groups", ())
         # A fused optimizer takes the scaler's factor out of them in its own kernel.
         scale = getattr(optimizer, "grad_scale", None)
@@ -84,21 +96,26 @@ class Parity:
             return
         self._end_of_passes()
         try:
-            squares = 0.0
-            sketch = None if self._norms else Sketch(self._torch)
-            for parameter in parameters:
-                gradient = parameter.grad
-                if gradient is None or gradient.is_sparse:
-                    continue
-                squares += float(gradient.detach().double().norm()) ** 2
-                if sketch is not None:
-                    sketch.add(gradient.detach())
-            if sketch is not None:
-                self._sketch = [number(value / scale) for value in sketch.sums()]
+            gradients = [one.grad.detach() for one in parameters if one.grad is not None]
+            gradients = [gradient for gradient in gradients if not gradient.is_sparse]
+            squares = sum(float(gradient.double().norm()) ** 2 for gradient in gradients)
             self._norms.append(number(math.sqrt(squares) / scale if squares >= 0 else math.nan))
         except Exception as error:
             self._norms.append(None)
             RECORDER.note_error(error)
+            return
+        if len(self._norms) == 1:
+            self._sketch = self._sketch_of(gradients, scale)
+
+    def _sketch_of(self, gradients: list[Any], scale: float) -> list[Any]:
+        try:
+            sketch = Sketch(self._torch)
+            for gradient in gradients:
+                sketch.add(gradient)
+            return [number(value / scale) for value in sketch.sums()]
+        except Exception as error:
+            RECORDER.note_error(error)
+            return []
 
     def inferred(self, tensors: list[Any]) -> None:
         """The model was called and gave these: one number of the first, elsewhere in each call,
@@ -134,6 +151,12 @@ class Parity:
         }
 
 
+def _overflowed(optimizer: Any) -> bool:
+    """A fused optimizer is called all the same, and leaves the step out by itself."""
+    found = getattr(optimizer, "found_inf", None)
+    return found is not None and float(found) > 0
+
+
 class Sketch:
     """A long vector in few numbers, each the sum of every _BUCKETS-th entry with a sign drawn for
     it. The difference of two vectors' sketches is as long as the difference of the vectors, give or
@@ -141,16 +164,18 @@ class Sketch:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
-        self._sums = torch.zeros(_BUCKETS, dtype=torch.float64)
+        # The job may have set another default device.
+        self._sums = torch.zeros(_BUCKETS, dtype=torch.float64, device="cpu")
         # Of its own: the job's draws stay what they are.
-        self._signs = torch.Generator().manual_seed(_SEED)
+        self._signs = torch.Generator("cpu").manual_seed(_SEED)
 
     def add(self, part: Any) -> None:
         torch = self._torch
         flat = part.reshape(-1)
         for start in range(0, flat.numel(), _ENTRIES_AT_ONCE):
             entries = flat[start : start + _ENTRIES_AT_ONCE].to("cpu", torch.float64)
-            signs = torch.randint(2, (len(entries),), generator=self._signs) * 2 - 1
+            drawn = torch.randint(2, (len(entries),), generator=self._signs, device="cpu")
+            signs = drawn * 2 - 1
             missing = -len(entries) % _BUCKETS
             padded = torch.nn.functional.pad(entries * signs, (0, missing))
             self._sums += padded.reshape(-1, _BUCKETS).sum(0)

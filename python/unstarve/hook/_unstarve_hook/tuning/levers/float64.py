@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from typing import Any
 
 from ..refusal import LeverRefusedError
+from .autocast import like_tuple
 
 NEEDS_ROOT = True
 
@@ -29,6 +32,18 @@ def _in_float64(torch: Any, thing: Any) -> Any:
         return thing.double() if thing.is_floating_point() else thing
     if isinstance(thing, dict):
         return {key: _in_float64(torch, one) for key, one in thing.items()}
-    if isinstance(thing, (list, tuple)) and not hasattr(thing, "_fields"):
-        return type(thing)(_in_float64(torch, one) for one in thing)
+    if isinstance(thing, tuple):
+        return like_tuple(thing, [_in_float64(torch, one) for one in thing])
+    if isinstance(thing, list):
+        return [_in_float64(torch, one) for one in thing]
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        return _fields_in_float64(torch, thing)
     return thing
+
+
+def _fields_in_float64(torch: Any, thing: Any) -> Any:
+    copied = copy.copy(thing)
+    for field in dataclasses.fields(thing):
+        part = getattr(thing, field.name, None)
+        object.__setattr__(copied, field.name, _in_float64(torch, part))
+    return copied

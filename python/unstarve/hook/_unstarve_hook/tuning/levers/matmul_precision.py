@@ -14,7 +14,7 @@ def check(job: Any, settings: dict[str, Any]) -> None:
     torch = job.torch
     if torch.get_float32_matmul_precision() != "highest":
         raise LeverRefusedError("the script has set a precision already")
-    if in_use(torch, job.device):
+    if in_use(torch, job.device, job.root):
         raise LeverRefusedError("the script autocasts already")
     if not any(parameter.dtype is torch.float32 for parameter in job.parameters()):
         raise LeverRefusedError("nothing that is trained is float32")
