@@ -307,6 +307,7 @@ class Job:
             self.around_forward(self._inferred)
         elif self.root is not None:
             self.around_forward(self._counted)
+        self._diary.write()  # Where a step takes long, the trial ends before the third.
 
     def _counted(self, call: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if self._is_compiling():
