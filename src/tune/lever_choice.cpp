@@ -23,6 +23,11 @@ std::vector<Lever> by_promise(std::vector<Lever> levers, const std::vector<StepS
   return levers;
 }
 
+bool has_batch(const std::vector<Argument>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& one) { return one.name == kBatchArgument; });
+}
+
 /// What would change the training is not judged by the time that a step takes, nor what saves
 /// memory; more workers are foretold by what batches gain that are there already.
 void foretell(LeverResult& entry, const std::vector<StepShares>& seen,
@@ -74,6 +79,19 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
   }
   for (LeverResult& row : asked.without_value) {
     if (is_asked_for(row.lever, options)) chosen.push_back(std::move(row));
+  }
+  for (const std::string& name : options.only) {
+    const bool is_argument = name == kBatchArgument && has_batch(options.arguments);
+    SearchOptions alone;
+    alone.only = {name};
+    const bool is_known = std::any_of(chosen.begin(), chosen.end(), [&](const LeverResult& one) {
+      return is_asked_for(one.lever, alone);
+    });
+    if (is_known || is_argument) continue;
+    LeverResult row;
+    row.lever.id = name;
+    row.why = "no lever of this job has that name";
+    chosen.push_back(std::move(row));
   }
   return chosen;
 }

@@ -44,6 +44,7 @@ Result<TrialResult> Runs::make(TrialRequest request) {
   if (request.parity_seed >= 0 && request.parity_steps == 0) {
     request.parity_steps = parity_steps();
   }
+  if (request.parity_seed >= 0) request.baseline_step_s = result_.baseline.mean_step_s;
   listener_.begins(request, result_.trials);
   auto made = trials_.run(request);
   if (made) {
@@ -96,7 +97,11 @@ Result<TrialResult> Runs::make_measured(const std::string& label,
 Result<TrialResult> Runs::make_measured(TrialRequest request) {
   const std::string label = request.label;
   const bool as_it_is = request.levers.empty();
-  auto made = make(std::move(request));
+  auto made = make(request);
+  if (made && made->ending != Ending::kMeasured) {  // by chance: a port was taken
+    request.label += ".retry";
+    made = make(std::move(request));
+  }
   if (made && made->ending != Ending::kMeasured) {
     return fail(ErrorCode::kJobFailed, "{}: {}{}{}", label, to_string(made->ending),
                 made->why.empty() ? "" : ": ", made->why);
@@ -154,8 +159,13 @@ Result<ComparedAnew> Runs::compare_anew(const Comparison& what, const std::strin
   first.label = label;
   auto before = make_measured(std::move(first));
   if (!before) return forward_error(before);
-  auto with = make_measured(what.with);
+  auto with = make(what.with);
   if (!with) return forward_error(with);
+  if (with->ending != Ending::kMeasured) {
+    Compared failed;
+    failed.why_not = failed.words = fmt::format("{}: {}", to_string(with->ending), with->why);
+    return ComparedAnew{failed, *std::move(with), *std::move(before)};
+  }
   auto after = make_measured(what.without);
   if (!after) return forward_error(after);
   const auto compared = compare(what, *before, *with, *after);

@@ -48,8 +48,8 @@ class Runs {
   Result<TrialResult> make(TrialRequest request);
   Result<TrialResult> make(const std::string& label, const std::vector<std::string>& levers,
                            bool until_known);
-  /// A run that has to be measured: the job without a lever, or with what is kept. Errors:
-  /// kJobFailed where it was not.
+  /// A run that has to be measured: the job without a lever, or with what is kept. Where it was
+  /// not, it is made once more. Errors: kJobFailed where that was not either.
   Result<TrialResult> make_measured(TrialRequest request);
   Result<TrialResult> make_measured(const std::string& label,
                                     const std::vector<std::string>& levers, bool until_known);

@@ -32,10 +32,13 @@ class Search {
     std::vector<std::size_t> kept = together.kept();
     if (done) done = search_for_batch(kept);
     if (!done) {
-      if (done.error().code != ErrorCode::kTimeout) return forward_error(done);
+      // Where the job itself fails now and then, what is known so far is not lost.
+      const ErrorCode code = done.error().code;
+      if (code != ErrorCode::kTimeout && code != ErrorCode::kJobFailed) return forward_error(done);
       result_.unfinished = done.error().message;
       say_untried();
-      if (!together.was_refused()) keep_the_best(screening.winners(), kept);
+      const bool is_decided = together.was_refused() || together.was_confirmed();
+      if (!is_decided) keep_the_best(screening.winners(), kept);
     }
     for (const std::size_t index : kept) {
       result_.levers[index].kept = true;

@@ -167,6 +167,15 @@ Result<std::string> Together::why_not_together(LeverResult& entry,
   if (!why.empty()) return why;
   LeverResult together = entry;
   together.lever = as_one(chosen);
+  // Beside other draws no first loss and no gradient can be compared.
+  const bool is_redrawn =
+      together.lever.numerics == Numerics::kRedrawn && entry.lever.numerics != Numerics::kRedrawn;
+  if (is_redrawn && entry.parity == Parity::kNotNeeded) {
+    LeverResult alone = entry;
+    const Status done = results_check_.judge(alone, {entry.lever.id}, entry.lever.id);
+    if (!done) return forward_error(done);
+    if (alone.parity == Parity::kFailed || alone.parity == Parity::kNotObserved) return alone.why;
+  }
   const Status done = results_check_.judge(together, ids(chosen), label);
   if (!done) return forward_error(done);
   if (together.parity == Parity::kFailed || together.parity == Parity::kNotObserved) {
@@ -244,8 +253,9 @@ Result<bool> Together::is_likely_to_gain(std::size_t at) {
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
   const Comparison what = {runs_.request_for(label, ids(fewer), false),
                            runs_.request_for(label + ".with", ids(kept_), true), false, 1};
-  auto without = runs_.make_measured(what.with);
+  auto without = runs_.make(what.with);
   if (!without) return forward_error(without);
+  if (without->ending != Ending::kMeasured) return true;  // without it the others do not run
   auto again = make_again(what.without, *without);
   if (!again) return forward_error(again);
   const auto gone = runs_.compare(what, with_kept_, *without, *again);
@@ -288,7 +298,7 @@ bool Together::may_take_place(const LeverResult& kept, const LeverResult& other)
   const bool may_be_kept = other.speedup && !other.proposed &&
                            other.lever.numerics != Numerics::kTrajectory &&
                            other.parity != Parity::kFailed && other.parity != Parity::kNotObserved;
-  return of_group && may_be_kept && other.lever.id != kept.lever.id &&
+  return of_group && may_be_kept && other.lever.id != kept.lever.id && kept.speedup &&
          other.speedup->high >= kNearly * kept.speedup->low;
 }
 
@@ -353,7 +363,8 @@ Status Together::confirm() {
   auto anew = runs_.compare_anew(what, "confirm.before");
   if (!anew) return forward_error(anew);
   result_.best = anew->compared.speedup;
-  if (result_.best->low > threshold(result_.noise_ratio)) return {};
+  was_confirmed_ = result_.best->low > threshold(result_.noise_ratio);
+  if (was_confirmed_) return {};
   for (const std::size_t index : kept_) {
     result_.levers[index].why =
         fmt::format("faster at first; measured again {}: {}", anew->compared.words,

@@ -27,6 +27,8 @@ class Together {
   const std::vector<std::size_t>& kept() const { return kept_; }
   /// What was to be kept ran once more, and was no faster than the job as it is.
   bool was_refused() const { return was_refused_; }
+  /// It ran once more, and was faster again.
+  bool was_confirmed() const { return was_confirmed_; }
 
  private:
   /// What was not certain to gain beside what was kept then.
@@ -68,6 +70,7 @@ class Together {
   std::set<std::size_t> proved_;            // of what is kept and no winner
   std::map<std::size_t, Refused> refused_;  // by their places in TuneResult::levers
   bool was_refused_ = false;
+  bool was_confirmed_ = false;
   TrialResult with_kept_;     // the last run with what is kept
   bool kept_is_old_ = false;  // another was judged by it, without a run behind that
 };

@@ -1,6 +1,7 @@
 #include "tune/tune.h"
 
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "host/effective_cpus.h"
@@ -71,9 +72,14 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
                         SearchListener& listener, std::optional<int>& told) {
   // Wrong arguments leave no folder.
   if (!options.resume) {
+    // By their names trials are told apart.
+    std::set<std::string> names = {"threads", "interop_threads"};
     for (const std::string& text : options.arguments) {
       const auto read = read_argument(text, options.command);
       if (!read) return forward_error(read);
+      if (names.insert(read->name).second) continue;
+      return fail(ErrorCode::kInvalidArgument,
+                  "--arg {}: there is a lever of that name already; give it another name", text);
     }
   }
   auto journal = open_journal(options);

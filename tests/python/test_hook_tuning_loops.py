@@ -190,6 +190,6 @@ def test_first_batches_again_are_each_loader_s_own_and_whole(tmp_path: Path) -> 
 )
 def test_of_ranks_the_first_speaks(tmp_path: Path, ranks: dict[str, str], speaks: bool) -> None:
     (tmp_path / "train.py").write_text(CRITERION)
-    job = run_job(tmp_path, [tmp_path / "train.py"], UNSTARVE_TUNE=json.dumps({}), **ranks)
+    job = run_job(tmp_path, [tmp_path / "train.py"], (), UNSTARVE_TUNE=json.dumps({}), **ranks)
     assert (job.process.returncode, job.errors) == (0, [])
     assert (tmp_path / "tune.json").exists() == speaks

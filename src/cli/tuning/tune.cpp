@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
 #include "cli/files.h"
@@ -101,6 +102,9 @@ Status present(const Options& options, const tune::TuneResult& found) {
   const std::string patch = options.tune.folder + "/tune.patch";
   if (!found.patch.diff.empty()) {
     if (Status kept = write_file(patch, found.patch.diff); !kept) return kept;
+  } else {
+    std::error_code none;
+    std::filesystem::remove(patch, none);  // of a search that went on, and keeps something else
   }
   if (options.json != "-") {
     const report::TextOptions shown = text_options(Stream::kOut);
@@ -144,7 +148,7 @@ void tune_job(Options& options, CommandContext& context) {
   } else if (const Status all = present(options, *found); !all) {
     report_error(context, all.error());
   } else if (!found->unfinished.empty()) {
-    say(fmt::format("unstarve tune --resume {} goes on", options.tune.folder));
+    say(fmt::format("unstarve tune --resume {} goes on", shell_word(options.tune.folder)));
   }
   if (told) context.exit_code = kEndedBySignal + *told;
 }

@@ -86,6 +86,11 @@ std::string row(const std::string& id, int id_width, const Cells& cells) {
          pad_right(cells.parity, kParityWidth) + "  ";
 }
 
+bool was_tried(const tune::TuneResult& result) {
+  return std::any_of(result.levers.begin(), result.levers.end(),
+                     [](const tune::LeverResult& lever) { return lever.tried; });
+}
+
 std::string proposals(const tune::TuneResult& result, const TextOptions& options) {
   std::string text;
   for (const tune::LeverResult& lever : result.levers) {
@@ -167,7 +172,7 @@ std::string render_patch(const tune::ScriptPatch& patch, const std::string& path
     about = fmt::format("As a change of {}, without {} ({}):", patch.script,
                         fmt::join(patch.left, ", "), apply);
   }
-  std::string text = hanging("", printable(about, options), options);
+  std::string text = printable(about, options) + "\n";  // on one line: a shell reads it
   for (std::size_t from = 0; from < patch.diff.size();) {
     const std::size_t end = std::min(patch.diff.find('\n', from), patch.diff.size());
     text += "  " + printable(patch.diff.substr(from, end - from), options) + "\n";
@@ -230,7 +235,9 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
                     options);
   }
   if (result.kept.empty()) {
-    return text + "Nothing is kept: the job is best as it is.\n" + proposals(result, options);
+    const bool is_whole = result.unfinished.empty() && was_tried(result);
+    text += is_whole ? "Nothing is kept: the job is best as it is.\n" : "Nothing is kept.\n";
+    return text + proposals(result, options);
   }
   text += result.best
               ? fmt::format("Kept, together {} faster. To make it permanent:\n",
@@ -244,7 +251,7 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
     text += hanging("  or: ", printable(settings, options), options);
   }
   if (const std::string line = kept_command(result.command); !line.empty()) {
-    text += hanging("  as a command: ", printable(line, options), options);
+    text += "  as a command: " + printable(line, options) + "\n";
   }
   return text + proposals(result, options);
 }

@@ -25,7 +25,7 @@ class BatchSearch {
   /// Where the budget ends before the last run, what was measured stays said.
   Status run() {
     const Status done = run_to_the_end();
-    if (done || done.error().code != ErrorCode::kTimeout) return done;
+    if (done) return done;
     for (const Tried& tried : tried_) {
       LeverResult& row = row_of(tried.id);
       if (row.proposed || !row.why.empty()) continue;
@@ -190,7 +190,7 @@ class BatchSearch {
     if (with->ending != Ending::kMeasured) {
       row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
     } else if (!holds_as_many(candidate.size, *with)) {
-      is_no_batch_ = true;
+      is_no_batch_ = tried_.empty();
       row.why = why_other_samples(candidate.size, *with);
     } else {
       row.why = too_much_memory(before_, *with);
@@ -208,6 +208,10 @@ class BatchSearch {
   }
 
   std::string why_other_samples(std::int64_t size, const TrialResult& with) const {
+    if (!is_no_batch_) {
+      return fmt::format("a step holds {:.1f} samples and not {:.1f}: the data end before",
+                         with.samples_per_step, before_.samples_per_step * times(size));
+    }
     if (with.samples_per_step <= 0) return "how many samples a step then holds is not known";
     return fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
                        with.samples_per_step, before_.samples_per_step * times(size),

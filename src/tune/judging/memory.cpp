@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace unstarve::tune {
 
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr double kMoreRetries = 1.5;  // than the job as it is has in a step
 
 double share_of(const TrialResult& result) {
   if (result.total_memory_bytes <= 0) return 0;
@@ -14,10 +17,15 @@ double share_of(const TrialResult& result) {
          static_cast<double>(result.total_memory_bytes);
 }
 
+/// Runs are of different length.
+double retries_of_step(const TrialResult& result) {
+  return static_cast<double>(result.allocator_retries) / std::max(1.0, timed_steps(result));
+}
+
 }  // namespace
 
 std::string too_much_memory(const TrialResult& before, const TrialResult& with) {
-  if (with.allocator_retries > before.allocator_retries) {
+  if (retries_of_step(with) > kMoreRetries * retries_of_step(before)) {
     return fmt::format("it ran out of memory {} {} and went on with what PyTorch had kept",
                        with.allocator_retries, with.allocator_retries == 1 ? "time" : "times");
   }

@@ -101,6 +101,7 @@ std::vector<Spread> spreads_of(const ParityBaseline& baseline, std::size_t windo
   for (std::size_t from = 0; from + window <= same.size(); from += window) {
     std::vector<double> means = {mean_in(same, from, window)};
     for (const TrialResult& seed : baseline.other_seeds) {
+      if (!all_finite(seed.losses)) continue;
       if (from + window <= seed.losses.size()) means.push_back(mean_in(seed.losses, from, window));
     }
     Spread spread{from, mean_in(means, 0, means.size()), 0, means.size()};

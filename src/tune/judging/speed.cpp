@@ -50,8 +50,14 @@ double spread_of(const std::vector<double>& mean_steps_s) {
   return *most / *least - 1;
 }
 
-bool differs(double before, double after) {
-  return before > 0 && after > 0 && std::abs(after / before - 1) > kSameWork;
+bool differs(double before, double after, double allowed = kSameWork) {
+  return before > 0 && after > 0 && std::abs(after / before - 1) > allowed;
+}
+
+/// An epoch's last step may hold a single sample, and lie in one run and not in the other.
+double same_samples(const TrialResult& before, const TrialResult& after) {
+  const double steps = std::min(timed_steps(before), timed_steps(after));
+  return steps > 0 && !before.samples_are_rows ? std::max(kSameWork, 1 / steps) : kSameWork;
 }
 
 }  // namespace
@@ -121,7 +127,7 @@ std::string no_certain_gain(double needed) {
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
 std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
-  if (differs(before.samples_per_step, after.samples_per_step)) {
+  if (differs(before.samples_per_step, after.samples_per_step, same_samples(before, after))) {
     return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work",
                        after.samples_per_step, before.samples_per_step);
   }

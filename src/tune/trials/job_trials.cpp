@@ -1,5 +1,8 @@
 #include "tune/trials/job_trials.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +11,7 @@
 #include <numeric>
 #include <system_error>
 
+#include "base/shell_word.h"
 #include "trial/examination.h"
 #include "trial/observed_job.h"
 #include "trial/trial.h"
@@ -29,6 +33,7 @@ constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
 constexpr std::int64_t kFewestStepsSlow = 10;
 constexpr std::int64_t kFewestSteps = 12;      // the hook times a GPU's from the sixth on
 constexpr double kLongerForFewSteps = 4;       // than a trial
+constexpr double kLongerForLosses = 3;         // than the job takes for as many steps
 constexpr const char* kInFloat64 = "float64";  // as the hook calls it
 
 std::size_t size_of_group(std::size_t steps) { return (steps + kMostGroups - 1) / kMostGroups; }
@@ -89,7 +94,8 @@ class Watch {
     length.until_known = request.until_known;
     if (request.parity_seed >= 0) {
       length.steps = request.parity_steps + 1;
-      length.seconds = 10 * head.trial_seconds;
+      const double take_s = static_cast<double>(request.parity_steps) * request.baseline_step_s;
+      length.seconds = std::max(10 * head.trial_seconds, kLongerForLosses * take_s);
     }
     return length;
   }
@@ -212,18 +218,40 @@ std::vector<const Lever*> JobTrials::levers_of(const TrialRequest& request) cons
   return found;
 }
 
+std::string JobTrials::kind_of(const TrialRequest& request) const {
+  const std::vector<const Lever*> levers = levers_of(request);
+  const bool compiles = std::any_of(levers.begin(), levers.end(),
+                                    [](const Lever* lever) { return lever->group == kCompilers; });
+  const char* const parity = request.in_float64         ? "float64"
+                             : request.parity_seed >= 0 ? "parity"
+                                                        : "timed";
+  return fmt::format("{} {} {:.0f}", compiles ? "compiled" : "plain", parity, request.times_longer);
+}
+
+/// Of one that was not made yet, as long as the longest plain one.
+double JobTrials::expected_wall_s(const std::string& kind) const {
+  const auto known = longest_wall_s_.find(kind);
+  if (known != longest_wall_s_.end() && known->second > 0) return known->second;
+  const auto plain = longest_wall_s_.find("plain timed 1");
+  return plain != longest_wall_s_.end() ? plain->second : 0;
+}
+
 Result<TrialResult> JobTrials::run(const TrialRequest& request) {
+  const std::string kind = kind_of(request);
+  double& longest_s = longest_wall_s_[kind];
   if (const TrialResult* const known = journal_.find(request.label)) {
-    longest_wall_s_ = std::max(longest_wall_s_, known->wall_s);
+    longest_s = std::max(longest_s, known->wall_s);
     return *known;
   }
   const double spent_s = static_cast<double>(clock_.now_ns() - started_ns_) * 1e-9;
-  if (spent_s + longest_wall_s_ > options_.budget_s) {
+  // A search that goes on makes one trial at least, however short its time.
+  if (has_run_ && spent_s + expected_wall_s(kind) > options_.budget_s) {
     return fail(ErrorCode::kTimeout, "the budget of {:.1f} min ended", options_.budget_s / 60);
   }
+  has_run_ = true;
   auto result = run_job(request);
   if (!result) return result;
-  longest_wall_s_ = std::max(longest_wall_s_, result->wall_s);
+  longest_s = std::max(longest_s, result->wall_s);
   if (const Status kept = journal_.add(request.label, *result); !kept) return forward_error(kept);
   return result;
 }
@@ -270,7 +298,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   if (told_) {
     return fail(ErrorCode::kCancelled,
                 "ended by a signal ({}); `unstarve tune --resume {}` goes on", ::strsignal(*told_),
-                options_.folder);
+                shell_word(options_.folder));
   }
   const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));
   TrialResult result = diary.facts;

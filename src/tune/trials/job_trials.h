@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ class JobTrials final : public Trials {
 
  private:
   Result<TrialResult> run_job(const TrialRequest& request);
+  /// Those of a kind take about as long.
+  std::string kind_of(const TrialRequest& request) const;
+  double expected_wall_s(const std::string& kind) const;
   std::vector<const Lever*> levers_of(const TrialRequest& request) const;
 
   const trial::Installation& parts_;
@@ -44,7 +48,8 @@ class JobTrials final : public Trials {
   const std::vector<Lever>* levers_ = nullptr;
   SteadyClock clock_;
   std::int64_t started_ns_;
-  double longest_wall_s_ = 0;
+  std::map<std::string, double> longest_wall_s_;  // by kind_of() the trial
+  bool has_run_ = false;
   std::optional<int> told_;
 };
 

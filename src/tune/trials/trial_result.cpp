@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace unstarve::tune {
 
@@ -110,6 +111,13 @@ StepShares shares_from(const Json& json) {
     if (share > 0 && share <= 1) shares.*field.share = share;
   }
   return shares;
+}
+
+double timed_steps(const TrialResult& result) {
+  if (result.steps_of_each.size() != result.steps_s.size()) {
+    return static_cast<double>(result.steps_s.size());
+  }
+  return std::accumulate(result.steps_of_each.begin(), result.steps_of_each.end(), 0.0);
 }
 
 Json to_json(const TrialResult& result) {

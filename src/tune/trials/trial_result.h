@@ -118,6 +118,9 @@ struct TrialResult {
   std::map<std::string, Constructed> constructed;  // by "DataLoader.batch_size"
 };
 
+/// How many steps were timed.
+double timed_steps(const TrialResult& result);
+
 nlohmann::json to_json(const StepShares& shares);
 /// What is no share is 0.
 StepShares shares_from(const nlohmann::json& json);

@@ -19,7 +19,7 @@ def give_first_batches_again() -> None:
         put(iterator, "_next_data", _repeated(iterator._next_data, first))
 
 
-def _repeated(original: Any, first: dict[int, Any]) -> Any:
+def _repeated(original: Any, first: dict[Any, Any]) -> Any:
     def _next_data(self: Any) -> Any:
         given = self.__dict__.get("_unstarve_given", 0)
         if given >= _batches_in(self):
