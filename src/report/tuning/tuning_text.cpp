@@ -159,7 +159,8 @@ std::string kept_settings(const tune::TuneResult& result) {
   for (const tune::LeverResult& lever : result.levers) {
     if (lever.kept) kept.push_back(&lever.lever);
   }
-  return tune::trainer_settings(result.baseline.trainer, result.baseline.device, kept);
+  const tune::TrialResult& job = result.baseline;
+  return tune::trainer_settings({job.trainer, job.device, job.optimizer}, kept);
 }
 
 std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,

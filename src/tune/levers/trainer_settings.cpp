@@ -70,24 +70,28 @@ bool is_batch_of_loader(const Lever& lever, const std::string& change) {
          });
 }
 
+/// transformers' setting names the optimizer as well.
+bool is_of_another_optimizer(const TrainedBy& by, std::string_view change) {
+  return by.trainer == "transformers" && change == "fused_optimizer" && by.optimizer != "AdamW";
+}
+
 }  // namespace
 
-std::string trainer_settings(std::string_view trainer, std::string_view device,
-                             const std::vector<const Lever*>& levers) {
+std::string trainer_settings(const TrainedBy& by, const std::vector<const Lever*>& levers) {
   std::vector<std::string> settings;
   for (const Lever* const lever : levers) {
     std::istringstream changes(lever->id);
     for (std::string change; changes >> change;) {
-      if (is_batch_of_loader(*lever, change)) continue;
-      std::string setting = setting_of(trainer, device, change);
+      if (is_batch_of_loader(*lever, change) || is_of_another_optimizer(by, change)) continue;
+      std::string setting = setting_of(by.trainer, by.device, change);
       if (!setting.empty()) settings.push_back(std::move(setting));
     }
   }
   if (settings.empty()) return {};
-  if (trainer == "accelerate") {
+  if (by.trainer == "accelerate") {
     return fmt::format("accelerate's configuration (YAML): {}", fmt::join(settings, "; "));
   }
-  return fmt::format("{}({})", trainer == "transformers" ? "TrainingArguments" : "Trainer",
+  return fmt::format("{}({})", by.trainer == "transformers" ? "TrainingArguments" : "Trainer",
                      fmt::join(settings, ", "));
 }
 

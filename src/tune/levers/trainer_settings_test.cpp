@@ -8,14 +8,14 @@ namespace unstarve::tune {
 namespace {
 
 std::string settings(std::string_view trainer, std::string_view device,
-                     const std::vector<std::string>& ids) {
+                     const std::vector<std::string>& ids, std::string_view optimizer = "AdamW") {
   std::vector<Lever> levers(ids.size());
   std::vector<const Lever*> chosen;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     levers[i].id = ids[i];
     chosen.push_back(&levers[i]);
   }
-  return trainer_settings(trainer, device, chosen);
+  return trainer_settings({trainer, device, optimizer}, chosen);
 }
 
 TEST(TrainerSettings, AreReadyToBeCopied) {
@@ -36,6 +36,12 @@ TEST(TrainerSettings, HaveBothArgumentsOfAnAccumulation) {
             "TrainingArguments(per_device_train_batch_size=64, gradient_accumulation_steps=1)");
   EXPECT_EQ(settings("lightning", "cuda", {"batch=64 accumulation=1"}),
             "Trainer(accumulate_grad_batches=1)");
+}
+
+TEST(TrainerSettings, NameNoOtherOptimizer) {
+  EXPECT_EQ(settings("transformers", "cpu", {"fused_optimizer"}),
+            "TrainingArguments(optim=\"adamw_torch_fused\")");
+  EXPECT_EQ(settings("transformers", "cpu", {"fused_optimizer"}, "SGD"), "");
 }
 
 TEST(TrainerSettings, SayNothingWhereThereIsNone) {

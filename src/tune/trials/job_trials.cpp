@@ -154,7 +154,7 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
   if (!examined || !examined->measured) {
     result.ending = Ending::kTooFewSteps;
     result.why = !examined                   ? examined.error().message
-                 : examined->remarks.empty() ? "too few steps"
+                 : examined->remarks.empty() ? "too few steps; --trial-seconds makes trials longer"
                                              : examined->remarks.front();
     return;
   }
