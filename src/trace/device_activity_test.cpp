@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cupti_ring.h"
+#include "base/testing/test_folder.h"
 #include "trace/hook_event.h"
 #include "trace/testing/recorded_rows.h"
 
@@ -84,7 +85,8 @@ TEST(DeviceActivity, ProcessesKeepTheirNumbersApartAndADeviceItsOwn) {
 }
 
 TEST(DeviceActivity, NamesBesideARingAreReadAsTheyGrow) {
-  const std::string path = ::testing::TempDir() + "kernel_names.ring";
+  const TestFolder folder;
+  const std::string path = folder.path() + "/kernel_names.ring";
   auto writer = RingNamesWriter::create(path);
   ASSERT_TRUE(writer);
   KernelNames names(path);

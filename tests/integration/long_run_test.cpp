@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
 
+#include "base/testing/test_folder.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/signals/run_signals.h"
 #include "job/job_view.h"
@@ -27,7 +27,6 @@ constexpr double kShareTolerance = 0.01;
 class JudgedRun {
  public:
   JudgedRun(const std::string& dir, std::int64_t rows_max) {
-    std::filesystem::remove_all(dir);
     trace::RunInfo info;
     info.started_ns = 5'000'000'000'000;
     trace::RunWriterOptions options;
@@ -55,7 +54,6 @@ class JudgedRun {
     const auto model = predict::measure_pipeline(*view, 0, {});
     EXPECT_TRUE(model) << model.error().message;
     pipeline = *model;
-    std::filesystem::remove_all(dir);
   }
 
   trace::testing::LongJobTotals wrote;
@@ -69,9 +67,9 @@ class JudgedRun {
 class LongRunVerdict : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const std::string root = ::testing::TempDir() + "long_run_test_";
-    whole_ = new JudgedRun(root + "whole", std::numeric_limits<std::int64_t>::max());
-    thinned_ = new JudgedRun(root + "thinned", 250'000);
+    const TestFolder folder;
+    whole_ = new JudgedRun(folder.path() + "/whole", std::numeric_limits<std::int64_t>::max());
+    thinned_ = new JudgedRun(folder.path() + "/thinned", 250'000);
   }
   static void TearDownTestSuite() {
     delete whole_;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
@@ -72,8 +73,6 @@ struct Counted {
 
 class LongRun : public ::testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   std::unique_ptr<RunWriter> create(const std::string& name, std::int64_t rows_max,
                                     std::int64_t pages_max = 1LL << 20) {
     RunInfo info;
@@ -86,7 +85,7 @@ class LongRun : public ::testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return made ? std::move(*made) : nullptr;
   }
-  std::string dir(const std::string& name) const { return root_ + "/" + name; }
+  std::string dir(const std::string& name) const { return folder_.path() + "/" + name; }
 
   /// A run of `hours`, finished.
   testing::LongJobTotals write(const std::string& name, std::int64_t rows_max, double hours,
@@ -131,7 +130,7 @@ class LongRun : public ::testing::Test {
     EXPECT_EQ(counted.samples, wrote.samples);
   }
 
-  std::string root_ = ::testing::TempDir() + "thinner_test";
+  TestFolder folder_;
 };
 
 TEST_F(LongRun, LosesNoStepNoWaitAndNoSampleOfTheTotals) {
