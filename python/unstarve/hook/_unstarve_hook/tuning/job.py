@@ -69,7 +69,8 @@ class Job:
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
         # Torch traces what a compiled function calls, hooks included, and then calls them no more.
-        self._is_compiling = getattr(torch.compiler, "is_compiling", lambda: False)
+        compiler = getattr(torch, "compiler", None)
+        self._is_compiling = getattr(compiler, "is_compiling", lambda: False)
 
     @property
     def optimizers(self) -> list[Any]:
