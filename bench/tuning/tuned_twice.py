@@ -222,10 +222,7 @@ MORE = (
     example("mnist_hogwild", *DIGITS_64, prepare=write_digits, batch="--batch-size"),
     example(
         "dcgan",
-        "--dataset",
-        "fake",
-        "--batchSize",
-        "64",
+        *("--dataset", "fake", "--batchSize", "64"),
         prepare=write_nothing,
         batch="--batchSize",
     ),

@@ -54,6 +54,13 @@ def take_back() -> None:
         raise first
 
 
+def compiling_of(torch: Any) -> Callable[[], bool]:
+    """Torch's function that says whether it traces what calls it; before 2.3 there is none."""
+    compiler = getattr(torch, "compiler", None)
+    check: Callable[[], bool] = getattr(compiler, "is_compiling", lambda: False)
+    return check
+
+
 def keep_out_of_graphs(torch: Any) -> None:
     """Where the job compiles what calls us, Dynamo would compile our functions too: torch has a
     mark for code that it leaves alone, from 2.1 on."""

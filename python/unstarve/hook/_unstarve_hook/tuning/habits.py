@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from ..recorder import RECORDER
-from ..wrap import put
+from ..wrap import compiling_of, put
 from .levers import sdpa, set_to_none
 
 #: Calls of attention that differ; more are not told apart.
@@ -58,7 +58,7 @@ class Habits:
 
     def _watched(self, holder: Any, name: str, note: Any) -> Any:
         original = getattr(holder, name)
-        is_compiling = getattr(self._torch.compiler, "is_compiling", lambda: False)
+        is_compiling = compiling_of(self._torch)
 
         @functools.wraps(original)  # with its signature: accelerate looks at that
         def ours(*arguments: Any, **named: Any) -> Any:

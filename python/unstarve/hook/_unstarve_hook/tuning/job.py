@@ -11,7 +11,7 @@ from typing import Any
 from ..recorder import RECORDER
 from ..ring import ABSENT
 from ..steps import STEPS
-from ..wrap import in_the_place_of, put
+from ..wrap import compiling_of, in_the_place_of, put
 from . import levers
 from .closures import once_gradients_are_there
 from .diary import Diary
@@ -69,8 +69,7 @@ class Job:
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
         # Torch traces what a compiled function calls, hooks included, and then calls them no more.
-        compiler = getattr(torch, "compiler", None)
-        self._is_compiling = getattr(compiler, "is_compiling", lambda: False)
+        self._is_compiling = compiling_of(torch)
 
     @property
     def optimizers(self) -> list[Any]:
