@@ -65,6 +65,7 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
   for (const trace::Step& step : steps) {
     const auto step_ns = static_cast<double>(job::undisturbed_ns(measured, step.when));
     run.steps_s.push_back(step_ns * kSecondsPerNs);
+    run.when.push_back(step.when);
     all_s += run.steps_s.back();
     samples_known = samples_known && step.samples.has_value();
     samples += static_cast<double>(step.samples.value_or(0));

@@ -12,7 +12,8 @@ namespace unstarve::predict {
 
 /// How a run's training went: without its warm-up, and without steps that hold an evaluation.
 struct RunMeasurement {
-  std::vector<double> steps_s;  // duration of each step
+  std::vector<double> steps_s;        // duration of each step
+  std::vector<trace::Interval> when;  // of each of these
   double mean_step_s = 0;
   Reading<double> au = {};  // accelerator utilisation (MLPerf Storage): compute time / run time
   Reading<double> samples_per_s = {};  // images per second where samples are images

@@ -137,6 +137,19 @@ TEST(Search, WhatSavesMemoryIsNotTriedWhereThereIsEnough) {
   }
 }
 
+TEST(Search, WhatSavesMemoryIsNotTriedWhereTheDataEnd) {
+  PlantedJob job = job_with_checkpointing(1.1);
+  job.batch = [batch = job.batch](std::int64_t size, TrialResult& result) {
+    batch(std::min<std::int64_t>(size, 50), result);
+  };
+  const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
+  EXPECT_NE(of(result, "batch=64").why.find("the data end before"), std::string::npos);
+  EXPECT_TRUE(of(result, "batch=48").proposed);
+  for (const LeverResult& lever : result.levers) {
+    EXPECT_EQ(lever.lever.id.find(" gradient_checkpointing"), std::string::npos);
+  }
+}
+
 /// On a GPU, where samples of many lengths leave holes in memory unless its segments grow.
 PlantedJob job_with_holes() {
   PlantedJob job = job_with_checkpointing(1.1);

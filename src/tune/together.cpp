@@ -260,7 +260,8 @@ Result<bool> Together::is_likely_to_gain(std::size_t at) {
   if (!again) return forward_error(again);
   const auto gone = runs_.compare(what, with_kept_, *without, *again);
   if (!gone) return forward_error(gone);
-  if (!gone->why_not.empty() || 1 / gone->speedup.speedup > kWorthChanging) {
+  const bool makes_room = !too_much_memory(with_kept_, *without).empty();
+  if (!gone->why_not.empty() || makes_room || 1 / gone->speedup.speedup > kWorthChanging) {
     with_kept_ = *std::move(again);
     return true;
   }
@@ -281,7 +282,7 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
                            runs_.request_for(label + ".after", ids(fewer), true)};
   auto anew = runs_.compare_anew(what, label);
   if (!anew) return forward_error(anew);
-  if (anew->compared.is_faster) {
+  if (anew->compared.is_faster || !too_much_memory(anew->with, anew->without).empty()) {
     proved_.insert(kept_[at]);
     with_kept_ = std::move(anew->with);
     return true;

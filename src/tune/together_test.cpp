@@ -119,6 +119,26 @@ TEST(Together, WhatWasFasterBesideOthersOnceIsNotKeptWhereTheBudgetEnds) {
   EXPECT_GT(result.best->speedup, 1.9);
 }
 
+TEST(Together, WhatMakesRoomForTheOthersStaysThoughItGainsNothingBesideThem) {
+  PlantedJob job;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const bool fused = has(levers, "fused_optimizer");
+    const bool last = has(levers, "channels_last");
+    if (fused && last) return 0.32;  // with and without matmul_precision
+    return (has(levers, "matmul_precision") ? 0.5 : 1) * (fused || last ? 0.8 : 1);
+  };
+  const std::vector<std::string> only = {"channels_last", "fused_optimizer", "matmul_precision"};
+  EXPECT_EQ(found(job, only).kept.size(), 2U);
+  job.finish = [](const std::vector<std::string>& levers, TrialResult& result) {
+    result.total_memory_bytes = 100;
+    result.used_memory_bytes = 50;
+    for (const std::string& id : levers) {
+      result.used_memory_bytes += id == "matmul_precision" ? -30 : 23;
+    }
+  };
+  EXPECT_EQ(found(job, only).kept.size(), 3U) << "without it 96 % of the memory are taken";
+}
+
 TEST(Together, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
   PlantedJob job;
   int runs = 0;

@@ -193,3 +193,76 @@ def test_of_ranks_the_first_speaks(tmp_path: Path, ranks: dict[str, str], speaks
     job = run_job(tmp_path, [tmp_path / "train.py"], (), UNSTARVE_TUNE=json.dumps({}), **ranks)
     assert (job.process.returncode, job.errors) == (0, [])
     assert (tmp_path / "tune.json").exists() == speaks
+
+
+SPAWNED = """
+import sys, torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+def train(rank, where):
+    dist.init_process_group("gloo", init_method=f"file://{where}", rank=rank, world_size=2)
+    torch.manual_seed(4 + rank)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(16, 4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for step in range(8):
+        optimizer.zero_grad()
+        model(torch.randn(8 + rank, 16)).square().mean().backward()
+        optimizer.step()
+        if "fails" in sys.argv and rank == 1 and step == 4:
+            raise MemoryError("planted")
+    dist.barrier()
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    mp.spawn(train, args=(sys.argv[1],), nprocs=2)
+"""
+
+
+def test_of_ranks_that_a_script_spawns_the_first_speaks(tmp_path: Path) -> None:
+    asked = {"levers": {"fused_optimizer": {}}}
+    said = run_tuned(tmp_path, SPAWNED, asked, str(tmp_path / "ranks"))[0]
+    assert (said["applied"], said["steps"], said["called_with"]) == (["fused_optimizer"], 8, 8)
+
+
+def test_what_a_spawned_rank_fails_with_is_told(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SPAWNED)
+    words = [tmp_path / "train.py", tmp_path / "ranks", "fails"]
+    job = run_job(tmp_path, words, (), UNSTARVE_TUNE=json.dumps({"levers": {}}))
+    assert job.process.returncode != 0
+    said = json.loads((tmp_path / "tune.json").read_text())
+    assert said["error"] == "builtins.MemoryError: planted" and said["applied"] == []
+
+
+SPAWNS_WORKERS = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Scaled(torch.nn.Module):
+    def forward(self, row):
+        return row * 2
+
+class Rows(Dataset):
+    def __init__(self):
+        self.scaled = Scaled()
+    def __len__(self):
+        return 400
+    def __getitem__(self, index):
+        return self.scaled(torch.full((16,), float(index)))
+
+if __name__ == "__main__":
+    for rows in DataLoader(Rows(), 8, num_workers=2, multiprocessing_context="spawn"):
+        pass
+    assert len(rows) == 8
+"""
+
+
+def test_a_transform_that_is_a_module_is_no_model_in_workers_that_are_spawned(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "train.py").write_text(SPAWNS_WORKERS)
+    asked = json.dumps({"levers": {"fused_optimizer": {}}, "survey": True})
+    job = run_job(tmp_path, [tmp_path / "train.py"], (), UNSTARVE_TUNE=asked)
+    assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
+    assert not (tmp_path / "tune.json").exists()
+    assert [ring.of("step") for ring in job.workers] == [[], []]

@@ -169,6 +169,8 @@ def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
         ["tune"],
         ["tune", "--out", "r", "--arg", "batch=--batch", "--", "python", "train.py"],
         ["tune", "--resume", "none"],
+        ["tune", "--resume", "none", "--only", "threads"],
+        ["tune", "--resume", "none", "--", "python", "train.py"],
     ):
         done = unstarve(*words, cwd=tmp_path)
         assert done.returncode == 2 and done.stderr.startswith("unstarve: "), done.stderr
@@ -211,3 +213,31 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
     assert 10_000 <= with_two["median_us"] < 20_000
     told = f"{before['median_us'] / 1e3:.2f} ms, 95 of 100 at most {before['p95_us'] / 1e3:.2f} ms"
     assert f"samples/s; a call takes {told}" in " ".join(done.stdout.split())
+
+
+# Texts of many lengths, for which the compiler makes a second graph in the second step.
+COMPILED = """
+import itertools, time, torch
+def late(graph, inputs):
+    time.sleep(4)
+    return graph.forward
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = torch.compile(torch.nn.Linear(8, 4), backend=late)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in itertools.count():
+    time.sleep(0.05)
+    optimizer.zero_grad()
+    model(torch.randn(16 + step % 7, 8)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(COMPILED)
+    asked = ["tune", "--trial-seconds", "2", "--only", "threads", "--json", "t.json"]
+    done = unstarve(*asked, "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    for step_us in found["baseline"]["step_us_of_runs"]:
+        assert 50_000 < step_us < 100_000

@@ -163,39 +163,47 @@ void add_tune_command(CommandLine& line, CommandContext& context) {
       "example: unstarve tune --budget-minutes 10 -- python train.py");
   auto options = std::make_shared<Options>();  // lives as long as the parser's callback
   tune::TuneOptions& asked = options->tune;
+  Option resume = command.option("--resume", options->resume,
+                                 "go on with the search in this folder, as it began");
   command.option("--budget-minutes", options->budget_minutes, "no trial begins after so long")
       .between(0.1, kMostMinutes)
       .shows_default();
   command.option("--trial-seconds", asked.trial_seconds, "length of a trial after its first step")
       .between(1, kMostSeconds)
-      .shows_default();
+      .shows_default()
+      .excludes(resume);
   command
       .option("--parity-steps", asked.parity_steps,
               "steps whose losses are compared, in runs of their own (default: as many as two "
               "trials take, 20 to 200)")
-      .between(5, kMostParitySteps);
-  command.option("--arg", asked.arguments,
-                 "NAME=--OPTION of the script that is a lever too: workers=--workers, "
-                 "batch=--batch-size, accumulation=--accumulate; or, where the script's code has "
-                 "the value, of a class that it constructs: " +
-                     tune::known_class_arguments() + "; may be given for several");
+      .between(5, kMostParitySteps)
+      .excludes(resume);
+  command
+      .option("--arg", asked.arguments,
+              "NAME=--OPTION of the script that is a lever too: workers=--workers, "
+              "batch=--batch-size, accumulation=--accumulate; or, where the script's code has "
+              "the value, of a class that it constructs: " +
+                  tune::known_class_arguments() + "; may be given for several")
+      .excludes(resume);
   command
       .option("--only", asked.only,
               "try these levers, or groups of them, alone, with commas between")
-      .separated_by_commas();
+      .separated_by_commas()
+      .excludes(resume);
   command
       .option("--allow", asked.allowed,
               "also try levers that download code which runs in the job: hub_kernels")
-      .separated_by_commas();
-  command.option("--out", asked.folder, "folder for the trials (default: runs/TIME_NAME)");
-  command.option("--resume", options->resume, "go on with the search in this folder");
+      .separated_by_commas()
+      .excludes(resume);
+  command.option("--out", asked.folder, "folder for the trials (default: runs/TIME_NAME)")
+      .excludes(resume);
   Option json =
       command.option("--json", options->json, "write JSON to this file (- or nothing: stdout)");
   json.may_lack_value().shows_default("-");
   command.option(
       "--emulate", options->emulation.gpu,
       "run the job on this GPU emulated: nothing that changes numbers is accepted there");
-  command.option("COMMAND", asked.command, "the job, after --");
+  command.option("COMMAND", asked.command, "the job, after --").excludes(resume);
   command.ends_with_words();
   command.when_named([&context, json, options] {
     if (json.was_given() && options->json.empty()) options->json = "-";

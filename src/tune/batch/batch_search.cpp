@@ -151,14 +151,14 @@ class BatchSearch {
     return {};
   }
 
-  /// Where memory is the limit: the largest size, and then larger ones, with each lever that is
-  /// for memory. Smaller ones need none.
+  /// Where memory is the limit, and not the data's end: the largest size, and then larger ones,
+  /// with each lever that is for memory. Smaller ones need none.
   Status explore_with_more_room() {
     Beside helpful;
     std::int64_t largest = explored_.back().plan.largest_tried();
     bool is_limited = explored_.back().plan.is_limited_by_memory();
     for (const Lever& lever : request_.for_memory) {
-      if (!is_limited) return {};
+      if (!is_limited || data_end_) return {};
       Beside beside = helpful;
       beside.push_back(&lever);
       const auto first = try_size({largest, beside});
@@ -191,6 +191,7 @@ class BatchSearch {
       row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
     } else if (!holds_as_many(candidate.size, *with)) {
       is_no_batch_ = tried_.empty();
+      data_end_ = !is_no_batch_;
       row.why = why_other_samples(candidate.size, *with);
     } else {
       row.why = too_much_memory(before_, *with);
@@ -312,6 +313,7 @@ class BatchSearch {
   std::vector<Tried> tried_;
   double numbers_as_it_is_ = 0;  // of the model's input in a step; 0: nobody saw them
   bool is_no_batch_ = false;     // the option is something else
+  bool data_end_ = false;        // before a size that was tried is full
 };
 
 }  // namespace

@@ -78,6 +78,25 @@ bool kept_compiling(const Json& json, std::int64_t steps) {
   return 2 * last[0].get<std::int64_t>() > steps;
 }
 
+/// Of each graph, or of several made in one step: the step, how many there are now, and from when
+/// to when the step went.
+void read_compiling(const Json& json, Diary& diary) {
+  const auto graphs = json.find("graphs");
+  if (graphs == json.end() || !graphs->is_array()) return;
+  for (const Json& one : *graphs) {
+    const auto number = [&one](std::size_t at) {
+      return one.is_array() && at < one.size() && one[at].is_number_integer()
+                 ? one[at].get<std::int64_t>()
+                 : 0;
+    };
+    diary.last_compiling_step = std::max(diary.last_compiling_step, number(0));
+    const trace::Interval when = {number(2), number(3)};
+    if (number(0) > 1 && when.start_ns > 0 && when.end_ns > when.start_ns) {
+      diary.compiling.push_back(when);
+    }
+  }
+}
+
 void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
   const auto found = json.find("windows");
   if (found == json.end() || !found->is_array()) return;
@@ -146,6 +165,7 @@ Diary parse_diary(std::string_view text) {
   const auto last = json.find("last_loss");
   diary.loss_not_finite = diary.loss_not_finite || (last != json.end() && last->is_string());
   diary.never_stopped_compiling = kept_compiling(json, diary.steps);
+  read_compiling(json, diary);
   if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
     for (const Json& one : *rows) {
       if (one.is_number_integer()) facts.rows.push_back(one.get<std::int64_t>());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/interval.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
@@ -20,6 +21,9 @@ struct Diary {
   std::string error;             // the exception that ended the process; empty: none
   bool loss_not_finite = false;  // of those recorded, or the last one
   bool never_stopped_compiling = false;
+  std::int64_t last_compiling_step = 0;  // from 1; 0: torch.compile made no graph
+  /// Behind the first step: from the end of the step before to the end of one in which it made one.
+  std::vector<trace::Interval> compiling;
   /// Between two waits for the GPU: steps, and seconds for each of them. None on a CPU.
   struct Window {
     double steps = 0;

@@ -132,6 +132,17 @@ TEST(Diary, WindowsAreSecondsForAStep) {
   EXPECT_EQ(diary.windows[1].steps, 2);
 }
 
+TEST(Diary, WhenGraphsWereMadeBehindTheFirstStepIsRead) {
+  const Diary diary = parse_diary(
+      R"({"graphs": [[1, 1, 5, 90], [2, 3, 90, 150], [3, 4], [4, 5, 200, 190], "x", [7, 6, 1.5, 2],
+                     [6, 9, -5, 20], [5, 7, 300, 400]], "steps": 40})");
+  EXPECT_EQ(diary.last_compiling_step, 7);
+  ASSERT_EQ(diary.compiling.size(), 2U);
+  EXPECT_EQ(diary.compiling[0].start_ns, 90);
+  EXPECT_EQ(diary.compiling[1].end_ns, 400);
+  EXPECT_EQ(parse_diary("{}").last_compiling_step, 0);
+}
+
 TEST(Diary, ManyStepsBecomeMeansOfNeighbours) {
   EXPECT_EQ(in_groups({1, 2, 3}), (std::vector<double>{1, 2, 3}));
   const std::vector<double> groups = in_groups(std::vector<double>(1000, 0.5));

@@ -14,10 +14,11 @@
 #include "base/shell_word.h"
 #include "trial/examination.h"
 #include "trial/observed_job.h"
-#include "trial/trial.h"
 #include "tune/levers/catalogue.h"
 #include "tune/levers/class_argument.h"
+#include "tune/trials/compiling.h"
 #include "tune/trials/diary.h"
+#include "tune/trials/trial_watch.h"
 
 namespace unstarve::tune {
 
@@ -28,12 +29,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFewestWindows = 4;
 constexpr std::size_t kMostGroups = 200;
 constexpr std::size_t kShownOutput = 4000;
-constexpr double kGivenUpAt = 1.5;          // times the step of the job as it is
-constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
-constexpr std::int64_t kFewestStepsSlow = 10;
-constexpr std::int64_t kFewestSteps = 12;      // the hook times a GPU's from the sixth on
-constexpr double kLongerForFewSteps = 4;       // than a trial
-constexpr double kLongerForLosses = 3;         // than the job takes for as many steps
 constexpr const char* kInFloat64 = "float64";  // as the hook calls it
 
 std::size_t size_of_group(std::size_t steps) { return (steps + kMostGroups - 1) / kMostGroups; }
@@ -59,72 +54,25 @@ std::string folder_name(const std::string& label) {
   return name;
 }
 
-/// Watches one trial while it runs, and says when it is to end.
-class Watch {
+/// What the hook says of compiling in a trial that runs, which it writes about once a second.
+class CompilingOf {
  public:
-  Watch(const Clock& clock, const TrialRequest& request, const JournalHead& head)
-      : clock_(clock),
-        request_(request),
-        longest_s_(kLongerForFewSteps * request.times_longer * head.trial_seconds),
-        stop_(clock, length(request, head)) {}
+  explicit CompilingOf(std::string diary) : diary_(std::move(diary)) {}
 
-  bool go_on(const observe::LiveView& now) {
-    if (now.steps > 0 && first_steps_ == 0) {
-      cold_s_ = static_cast<double>(now.elapsed_ns) * 1e-9;
-      first_steps_ = now.steps;
-      first_ended_ns_ = now.last_step_ended_ns ? *now.last_step_ended_ns : clock_.now_ns();
+  std::int64_t last_step() {
+    std::error_code none;
+    const auto written = fs::last_write_time(diary_, none);
+    if (!none && written != written_) {
+      written_ = written;
+      last_step_ = parse_diary(read_all(diary_)).last_compiling_step;
     }
-    if (is_hopeless(now)) {
-      given_up_ = true;
-      return false;
-    }
-    const bool on = stop_.go_on(now) || has_too_few_steps(now);
-    timed_out_ = timed_out_ || (!on && now.steps == 0);
-    return on;
+    return last_step_;
   }
-  double cold_s() const { return cold_s_; }
-  bool given_up() const { return given_up_; }
-  bool timed_out() const { return timed_out_; }
 
  private:
-  static trial::TrialLength length(const TrialRequest& request, const JournalHead& head) {
-    trial::TrialLength length;
-    length.first_step_within_s = request.first_step_within_s;
-    length.seconds = request.times_longer * head.trial_seconds;
-    length.until_known = request.until_known;
-    if (request.parity_seed >= 0) {
-      length.steps = request.parity_steps + 1;
-      const double take_s = static_cast<double>(request.parity_steps) * request.baseline_step_s;
-      length.seconds = std::max(10 * head.trial_seconds, kLongerForLosses * take_s);
-    }
-    return length;
-  }
-
-  bool is_hopeless(const observe::LiveView& now) const {
-    if (request_.baseline_step_s <= 0 || request_.parity_seed >= 0) return false;
-    const std::int64_t steps = now.steps - first_steps_;
-    if (first_steps_ == 0 || steps < kFewestStepsSlow || !now.last_step_ended_ns) return false;
-    const double seconds = static_cast<double>(*now.last_step_ended_ns - first_ended_ns_) * 1e-9;
-    return seconds > kFewestSecondsSlow &&
-           seconds / static_cast<double>(steps) > kGivenUpAt * request_.baseline_step_s;
-  }
-
-  /// Of a few steps little is known, and on a GPU nothing: the host runs ahead of it.
-  bool has_too_few_steps(const observe::LiveView& now) const {
-    if (request_.parity_seed >= 0 || first_steps_ == 0 || now.steps >= kFewestSteps) return false;
-    const double seconds = static_cast<double>(now.elapsed_ns) * 1e-9 - cold_s_;
-    return seconds < longest_s_;
-  }
-
-  const Clock& clock_;
-  const TrialRequest& request_;
-  const double longest_s_;  // behind the first step, where steps are few
-  trial::StopWatch stop_;
-  std::int64_t first_steps_ = 0;
-  std::int64_t first_ended_ns_ = 0;
-  double cold_s_ = 0;
-  bool given_up_ = false;
-  bool timed_out_ = false;
+  std::string diary_;
+  fs::file_time_type written_ = {};
+  std::int64_t last_step_ = 0;
 };
 
 /// Of the GPU that is busy least. A loader that is waited for is known on the CPU too, of which the
@@ -148,8 +96,10 @@ StepShares shares_of(const diagnose::Signals& signals, const StepShares& of_cpu)
   return shares;
 }
 
-/// The steps that the run's store has, behind the warm-up.
-void add_steps(const std::string& run_dir, TrialResult& result) {
+/// The steps that the run's store has, behind the warm-up and without those in which torch.compile
+/// made a graph.
+void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& compiling,
+               TrialResult& result) {
   const auto examined = trial::examine_run(run_dir);
   if (!examined || !examined->measured) {
     result.ending = Ending::kTooFewSteps;
@@ -159,10 +109,17 @@ void add_steps(const std::string& run_dir, TrialResult& result) {
     return;
   }
   const predict::RunMeasurement& measured = *examined->measured;
-  result.steps_s = in_groups(measured.steps_s);
+  const std::vector<std::size_t> typical = steps_without_compiling(measured.when, compiling);
+  std::vector<double> steps_s;
+  for (const std::size_t i : typical) steps_s.push_back(measured.steps_s[i]);
+  result.steps_s = in_groups(steps_s);
   result.steps_of_each.assign(result.steps_s.size(),
-                              static_cast<double>(size_of_group(measured.steps_s.size())));
+                              static_cast<double>(size_of_group(steps_s.size())));
   result.mean_step_s = measured.mean_step_s;
+  if (typical.size() < measured.steps_s.size()) {
+    result.mean_step_s =
+        std::accumulate(steps_s.begin(), steps_s.end(), 0.0) / static_cast<double>(steps_s.size());
+  }
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
@@ -185,6 +142,14 @@ void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result
     seconds += windows[i].steps * windows[i].step_s;
   }
   result.mean_step_s = seconds / steps;
+}
+
+/// What compiling took behind the first step comes once as well.
+void add_to_start(const std::vector<trace::Interval>& compiling, TrialResult& result) {
+  for (const trace::Interval& one : compiling) {
+    const double took_s = static_cast<double>(one.duration_ns()) * 1e-9;
+    result.cold_s += std::max(0.0, took_s - result.mean_step_s);
+  }
 }
 
 }  // namespace
@@ -285,7 +250,9 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
     if (!lever->hook.empty()) hook_names.push_back(lever->hook);
   }
   if (request.in_float64) hook_names.emplace_back(kInFloat64);
-  Watch watch(clock_, request, journal_.head());
+  CompilingOf compiling(run_dir + "/tune.json");
+  TrialWatch watch(clock_, request, journal_.head().trial_seconds,
+                   [&compiling] { return compiling.last_step(); });
   job.on_tick = [&](const observe::LiveView& view) {
     if (options_.on_tick) options_.on_tick(request, view);
     return watch.go_on(view);
@@ -311,8 +278,9 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   result.ending = classified.ending;
   result.why = classified.why;
   if (result.ending == Ending::kMeasured && request.parity_seed < 0) {
-    add_steps(run_dir, result);
+    add_steps(run_dir, diary.compiling, result);
     take_windows(diary.windows, result);
+    add_to_start(diary.compiling, result);
   }
   return result;
 }

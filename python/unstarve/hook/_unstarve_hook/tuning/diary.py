@@ -10,7 +10,7 @@ import time
 from collections.abc import Container
 from typing import Any
 
-from ..recorder import RECORDER
+from ..recorder import RECORDER, now_ns
 from .parity import Parity, number
 from .step_shares import StepShares
 
@@ -37,7 +37,7 @@ class Diary:
         self._last_loss: Any = None
         self._written_at = 0.0
         self._most_used = 0
-        self._ours = _is_first_rank()  # of several ranks one speaks
+        self._is_first_rank = _is_first_rank()
         self._begin()
         atexit.register(self._end)
 
@@ -53,6 +53,7 @@ class Diary:
         self._latencies: list[float] = []
         self._gpu_is_idle = False  # a window has ended, and nothing came since
         self._graphs: list[list[int]] = []
+        self._stepped_ns = now_ns()
         self._overflows: Any = None  # a tensor on the GPU: nobody waits for it
 
     def start_over(self, levers: Container[str]) -> None:
@@ -122,7 +123,8 @@ class Diary:
         self._backwards_of_steps = self._backwards
         self._rows.end_step()
         self._input_numbers.end_step()
-        self._count_graphs()
+        if self._has_compiled():
+            self._window_began = None  # The next window begins behind this step.
         now = time.monotonic()
         if self.parity is None and self._steps >= _FIRST_AT_STEP:
             self._measure_window()
@@ -172,18 +174,22 @@ class Diary:
     def _has_gpu(self) -> bool:
         return bool(self._torch.cuda.is_initialized())
 
-    def _count_graphs(self) -> None:
-        """How many graphs torch.compile has made, at the steps at which there were more."""
+    def _has_compiled(self) -> bool:
+        """Whether torch.compile has made graphs in the step that ends; kept are how many there are
+        by then, and from when to when the step went."""
+        began, self._stepped_ns = self._stepped_ns, now_ns()
         dynamo = sys.modules.get("torch._dynamo.utils")
         if dynamo is None:
-            return
+            return False
         made = int(dynamo.counters["stats"].get("unique_graphs", 0))
-        if made and (not self._graphs or self._graphs[-1][1] != made):
-            self._graphs.append([self._steps, made])
-            del self._graphs[:-_MOST_GRAPHS]
+        if not made or (self._graphs and self._graphs[-1][1] == made):
+            return False
+        self._graphs.append([self._steps, made, began, self._stepped_ns])
+        del self._graphs[:-_MOST_GRAPHS]
+        return True
 
     def write(self, **more: Any) -> None:
-        if not self._ours or os.getpid() != self._pid:
+        if not self._speaks():
             return
         facts = {
             **self._facts,
@@ -199,10 +205,23 @@ class Diary:
             **(self.parity.facts() if self.parity is not None else {}),
             **more,
         }
+        self._put(facts)
+
+    def _put(self, facts: dict[str, Any]) -> None:
         beside = f"{self._path}.{self._pid}"
         with open(beside, "w", encoding="utf-8", errors="replace") as file:
             json.dump(facts, file, allow_nan=False)
         os.replace(beside, self._path)
+
+    def _speaks(self) -> bool:
+        """Of several ranks one does. Those that a script spawns know theirs in their group alone,
+        which may be gone at the end."""
+        if os.getpid() != self._pid:
+            return False
+        group: Any = sys.modules.get("torch.distributed")
+        if group is not None and group.is_available() and group.is_initialized():
+            self._is_first_rank = group.get_rank() == 0
+        return self._is_first_rank
 
     def _peak_memory(self) -> int:
         """Of the GPU's allocator where there is one in use, else of the process."""
@@ -230,12 +249,25 @@ class Diary:
     def _end(self) -> None:
         try:
             error = _uncaught()
-            if self._steps == 0 and error is None:
+            if self._steps == 0:
+                self._end_without_steps(error)
                 return
             more = {} if error is not None else self._known_at_the_end()
             self.write(error=error, last_loss=self._ending_loss(error), **more)
         except Exception as problem:
             RECORDER.note_error(problem)
+
+    def _end_without_steps(self, error: str | None) -> None:
+        """What starts ranks fails with them, and has nothing to say of the training."""
+        if error is None:
+            return
+        if not os.path.exists(self._path):
+            self.write(error=error)
+            return
+        with open(self._path, encoding="utf-8") as file:
+            said = json.load(file)
+        if not said.get("error"):
+            self._put({**said, "error": error})
 
     def _known_at_the_end(self) -> dict[str, Any]:
         more: dict[str, Any] = {}
@@ -293,9 +325,13 @@ def _is_first_rank() -> bool:
 
 
 def _uncaught() -> str | None:
-    """The exception that ends the process, as its class and its first words."""
+    """The exception that ends the process, as its class and its first words; of a process that
+    waited for others the last line of what one of them failed with."""
     value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if value is None or isinstance(value, (KeyboardInterrupt, SystemExit)):
         return None
     kind = type(value)
+    if kind.__name__ == "ProcessRaisedException":  # of torch.multiprocessing.spawn
+        line = str(value).strip().rpartition("\n")[2][:500]
+        return f"builtins.{line}" if line.partition(":")[0].isidentifier() else line
     return f"{kind.__module__}.{kind.__qualname__}: {value}"[:500]

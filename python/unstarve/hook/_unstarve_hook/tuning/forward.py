@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from ..wrap import in_the_place_of, put
+
+_ABSENT = object()
 
 
 class Forward:
@@ -11,8 +17,10 @@ class Forward:
     as scripts do that save it whole or keep an average of it, gets that method."""
 
     def __init__(self, module: Any, call: Any) -> None:
+        inner = vars(module).get("forward", _ABSENT)
         self.module = module
         self.call = call
+        self.before = inner.before if isinstance(inner, Forward) else inner
         functools.update_wrapper(self, call, updated=())
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -26,3 +34,62 @@ def function_of(module: Any) -> Any:
     """The module's forward, without one of ours around it."""
     forward = module.forward
     return forward.call if isinstance(forward, Forward) else forward
+
+
+def put_back(module: Any) -> None:
+    """The module's own forward, where one of ours is in its place."""
+    ours = vars(module).get("forward")
+    if not isinstance(ours, Forward):
+        return
+    del module.forward
+    if ours.before is not _ABSENT:
+        module.forward = ours.before
+
+
+@contextmanager
+def as_written(module: Any) -> Iterator[None]:
+    """Within it, none of the module's parts has one of ours."""
+    parts = [(one, vars(one).get("forward")) for one in module.modules()]
+    ours = [(one, forward) for one, forward in parts if isinstance(forward, Forward)]
+    for one, _ in ours:
+        put_back(one)
+    try:
+        yield
+    finally:
+        for one, forward in ours:
+            one.forward = forward
+
+
+def keep_out_of_exports(torch: Any) -> None:
+    """What reads a model's forward, or follows its calls, to keep it (TorchScript, torch.export)
+    gets the model's own."""
+    script: Any = torch.jit.script
+
+    def scripted(obj: Any, *arguments: Any, **named: Any) -> Any:
+        if isinstance(obj, torch.nn.Module):
+            with as_written(obj):
+                return script(obj, *arguments, **named)
+        if not arguments:  # A class's names are looked up in the frame of who calls: one more up.
+            named["_frames_up"] = named.get("_frames_up", 0) + 1
+        return script(obj, *arguments, **named)
+
+    put(torch.jit, "script", in_the_place_of(script, scripted))
+    for holder, name in (
+        (torch.jit, "trace"),
+        (torch.jit, "trace_module"),
+        (getattr(torch, "export", None), "export"),
+    ):
+        original = getattr(holder, name, None)
+        if original is not None:
+            put(holder, name, in_the_place_of(original, _of_models_as_written(torch, original)))
+
+
+def _of_models_as_written(torch: Any, original: Any) -> Any:
+    def keeps(*arguments: Any, **named: Any) -> Any:
+        model = next(iter((*arguments, *named.values())), None)
+        if not isinstance(model, torch.nn.Module):
+            return original(*arguments, **named)
+        with as_written(model):
+            return original(*arguments, **named)
+
+    return keeps

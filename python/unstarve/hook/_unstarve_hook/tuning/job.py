@@ -15,7 +15,7 @@ from ..wrap import compiling_of, in_the_place_of, put
 from . import levers
 from .closures import once_gradients_are_there
 from .diary import Diary
-from .forward import Forward, function_of
+from .forward import Forward, function_of, keep_out_of_exports, put_back
 from .habits import Habits
 from .refusal import LeverRefusedError
 from .step_shares import StepShares
@@ -64,7 +64,6 @@ class Job:
         self._calls = 0
         self._inside = False
         self._done = False
-        self._forward_before: Any = None  # of the root's own attributes; None: it had none
         self._steps = 0
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
@@ -93,6 +92,7 @@ class Job:
         self._watch_calls()
         self._watch_backward()
         self._watch_scaler()
+        keep_out_of_exports(self.torch)
         if self.habits is not None:
             self.habits.watch()
 
@@ -160,7 +160,8 @@ class Job:
         """An evaluation came before the training: the model is looked for once more."""
         try:
             self.infers = self._done = False
-            self._put_forward_back()
+            if self.root is not None:
+                put_back(self.root)
             self.root = self._root_by_hand = None
             self._without_optimizer.clear()
             self._calls = self._steps = 0
@@ -246,6 +247,8 @@ class Job:
     def _consider(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Raises nothing: the job's call follows."""
         try:
+            if self.torch.utils.data.get_worker_info() is not None:
+                return  # a transform that is a module, in a loader's worker
             if not self._optimizers and self._root_by_hand is None:
                 self._without_optimizer.append(weakref.ref(module))
                 if len(self._without_optimizer) <= _CALLS_OF_INFERENCE:
@@ -371,8 +374,6 @@ class Job:
 
     def around_forward(self, around: Any) -> None:
         """`around(forward, arguments, named)` is called in the place of the root's forward."""
-        if not isinstance(self.root.forward, Forward):
-            self._forward_before = vars(self.root).get("forward")
         inner = function_of(self.root)
 
         @functools.wraps(inner)
@@ -380,13 +381,6 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
-
-    def _put_forward_back(self) -> None:
-        if self.root is None or not isinstance(self.root.forward, Forward):
-            return
-        del self.root.forward
-        if self._forward_before is not None:
-            self.root.forward = self._forward_before
 
 
 def _with_gradients(module: Any) -> int:

@@ -1,0 +1,92 @@
+#include "tune/trials/trial_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace unstarve::tune {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr double kTrialSeconds = 8;
+
+/// A trial whose first step ends after a second, against a job with steps of 50 ms.
+class TrialWatchTest : public testing::Test {
+ protected:
+  TrialWatchTest() { request_.baseline_step_s = 0.05; }
+
+  /// One more step, as the watch sees it right after. Whether the trial goes on.
+  bool step(double seconds) {
+    clock_.advance_ns(static_cast<std::int64_t>(seconds * static_cast<double>(kSecond)));
+    view_.elapsed_ns = clock_.now_ns();
+    ++view_.steps;
+    view_.last_step_ended_ns = clock_.now_ns();
+    return watch_.go_on(view_);
+  }
+  /// Seconds that the trial goes on with steps that take so long.
+  double goes_on_with(double step_s) {
+    double seconds = 0;
+    while (step(step_s)) seconds += step_s;
+    return seconds;
+  }
+
+  ManualClock clock_{0};
+  TrialRequest request_;
+  observe::LiveView view_;
+  std::int64_t compiled_in_ = 0;
+  TrialWatch watch_{clock_, request_, kTrialSeconds, [this] { return compiled_in_; }};
+};
+
+TEST_F(TrialWatchTest, EndsAfterTheTrialsTime) {
+  ASSERT_TRUE(step(1));
+  EXPECT_NEAR(goes_on_with(0.05), kTrialSeconds, 0.2);
+  EXPECT_FALSE(watch_.given_up());
+  EXPECT_DOUBLE_EQ(watch_.cold_s(), 1);
+}
+
+TEST_F(TrialWatchTest, GivesUpWhatIsFarSlower) {
+  ASSERT_TRUE(step(1));
+  EXPECT_LT(goes_on_with(0.25), 3);
+  EXPECT_TRUE(watch_.given_up());
+}
+
+TEST_F(TrialWatchTest, CompilingInTheSecondStepIsPartOfTheStart) {
+  ASSERT_TRUE(step(1));
+  compiled_in_ = 2;
+  ASSERT_TRUE(step(20));
+  EXPECT_NEAR(goes_on_with(0.04), kTrialSeconds, 0.2);
+  EXPECT_FALSE(watch_.given_up());
+  EXPECT_DOUBLE_EQ(watch_.cold_s(), 1);
+}
+
+TEST_F(TrialWatchTest, WhatCompilesInTheFirstStepBeginsThere) {
+  compiled_in_ = 1;
+  ASSERT_TRUE(step(30));
+  EXPECT_NEAR(goes_on_with(0.05), kTrialSeconds, 0.2);
+}
+
+TEST_F(TrialWatchTest, WhatCompilesAgainAndAgainIsGivenUp) {
+  ASSERT_TRUE(step(1));
+  double seconds = 0;
+  for (compiled_in_ = 2; step(2) && seconds < 200; ++compiled_in_) seconds += 2;
+  EXPECT_LT(seconds, 60);
+  EXPECT_TRUE(watch_.given_up());
+}
+
+TEST_F(TrialWatchTest, AFewSlowStepsAreWaitedForBehindCompilingToo) {
+  request_.baseline_step_s = 0;
+  ASSERT_TRUE(step(1));
+  compiled_in_ = 2;
+  ASSERT_TRUE(step(20));
+  EXPECT_NEAR(goes_on_with(2), 11 * 2, 2.1);
+}
+
+TEST_F(TrialWatchTest, WithoutAFirstStepItTimesOut) {
+  request_.first_step_within_s = 5;
+  TrialWatch watch(clock_, request_, kTrialSeconds, [] { return 0; });
+  ASSERT_TRUE(watch.go_on(view_));
+  clock_.advance_ns(6 * kSecond);
+  EXPECT_FALSE(watch.go_on(view_));
+  EXPECT_TRUE(watch.timed_out());
+}
+
+}  // namespace
+}  // namespace unstarve::tune
