@@ -169,11 +169,12 @@ def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
         ["tune"],
         ["tune", "--out", "r", "--arg", "batch=--batch", "--", "python", "train.py"],
         ["tune", "--resume", "none"],
-        ["tune", "--resume", "none", "--only", "threads"],
-        ["tune", "--resume", "none", "--", "python", "train.py"],
     ):
         done = unstarve(*words, cwd=tmp_path)
         assert done.returncode == 2 and done.stderr.startswith("unstarve: "), done.stderr
+    for words in (["--only", "threads"], ["--trial-seconds", "2"], ["--", "python", "train.py"]):
+        done = unstarve("tune", "--resume", "none", *words, cwd=tmp_path)
+        assert done.returncode == 2 and "--resume excludes" in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
