@@ -19,7 +19,7 @@ readonly LIST="requirements/torch-$version.txt" VENV=".venv-torch-$version"
 # What torch and torchvision import, and what runs the tests.
 readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec requests)
 readonly TESTS=(
-  tests/python/test_hook_{start,torch,device,fix,calibrate,workers}.py
+  tests/python/test_hook_{start,torch,device,fix,calibrate,workers,tuning_habits}.py
   tests/python/test_dataloader{,_native,_state}.py
   tests/python/test_{drop_in_habits,lowering,partly_native,workers}.py
 )

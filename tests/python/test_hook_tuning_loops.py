@@ -220,7 +220,7 @@ if __name__ == "__main__":
 
 
 def test_of_ranks_that_a_script_spawns_the_first_speaks(tmp_path: Path) -> None:
-    asked = {"levers": {"fused_optimizer": {}}}
+    asked: dict[str, Any] = {"levers": {"fused_optimizer": {}}}
     said = run_tuned(tmp_path, SPAWNED, asked, str(tmp_path / "ranks"))[0]
     assert (said["applied"], said["steps"], said["called_with"]) == (["fused_optimizer"], 8, 8)
 

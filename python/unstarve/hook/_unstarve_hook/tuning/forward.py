@@ -20,7 +20,7 @@ class Forward:
         inner = vars(module).get("forward", _ABSENT)
         self.module = module
         self.call = call
-        self.before = inner.before if isinstance(inner, Forward) else inner
+        self.before: Any = inner.before if isinstance(inner, Forward) else inner
         functools.update_wrapper(self, call, updated=())
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

@@ -236,11 +236,15 @@ class Job:
             try:
                 self._consider(module, arguments, named)
                 self._inside = self._done or self._may_own_root(module)
+                if self._inside:
+                    # Until 2.8 torch.compile traces what modules within are called by, if it is not
+                    # torch's own.
+                    _exchange(module_class, __call__, original)
                 return original(module, *arguments, **named)
             finally:
                 self._inside = False
-                if self._done and vars(module_class).get("__call__") is __call__:
-                    module_class.__call__ = original
+                if not self._done:
+                    _exchange(module_class, original, __call__)
 
         put(module_class, "__call__", in_the_place_of(original, __call__))
 
@@ -381,6 +385,12 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
+
+
+def _exchange(module_class: Any, present: Any, other: Any) -> None:
+    """Unless somebody has put one of their own there."""
+    if vars(module_class).get("__call__") is present:
+        module_class.__call__ = other
 
 
 def _with_gradients(module: Any) -> int:
