@@ -39,7 +39,7 @@ bool StopWatch::is_within(double bound_s, std::int64_t from_ns) const {
 bool StopWatch::go_on(const observe::LiveView& now) {
   if (now.steps == 0) return is_within(length_.first_step_within_s, started_ns_);
   if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
-  if (length_.steps > 0 && now.steps >= length_.steps) return false;
+  if (length_.steps > 0 && now.steps_of_each() >= length_.steps) return false;
   if (length_.seconds <= 0) return true;
   add_steps(now);
   if (length_.until_known && knows_the_step()) return false;

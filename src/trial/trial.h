@@ -19,7 +19,7 @@ namespace unstarve::trial {
 /// When a run of the job has been watched for long enough.
 struct TrialLength {
   double seconds = 0;              // after the first step; 0: to the job's end
-  std::int64_t steps = 0;          // and no more of them than this; 0: any number
+  std::int64_t steps = 0;          // and no more than this, of each rank; 0: any number
   double first_step_within_s = 0;  // else it is stopped; 0: it may take any time
   /// It ends earlier when the mean step is known to half a percent (standard error), from 24 steps
   /// at least.

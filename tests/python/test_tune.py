@@ -242,3 +242,52 @@ def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> Non
     found = json.loads((tmp_path / "t.json").read_text())
     for step_us in found["baseline"]["step_us_of_runs"]:
         assert 50_000 < step_us < 100_000
+
+
+# Two ranks, whose model waits, and less so with two threads.
+RANKS = """
+import os, sys, time, torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+torch.set_num_threads(1)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 4)
+    def forward(self, rows):
+        time.sleep(0.06 / torch.get_num_threads())
+        return self.layer(rows)
+
+def train(rank, where):
+    dist.init_process_group("gloo", init_method="file://" + where, rank=rank, world_size=2)
+    torch.manual_seed(0)
+    model = torch.nn.parallel.DistributedDataParallel(Model())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    torch.manual_seed(rank)
+    while True:
+        rows = torch.randn(16 + rank, 8)
+        optimizer.zero_grad()
+        (model(rows) - rows[:, :4]).square().mean().backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    mp.spawn(train, args=(os.path.join(os.environ["UNSTARVE_RUN_DIR"], "ranks"),), nprocs=2)
+"""
+
+
+@pytest.mark.slow
+def test_ranks_are_tuned_together_and_the_first_one_s_results_compared(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(RANKS)
+    options = ["--trial-seconds", "2", "--parity-steps", "20", "--only", "threads=2"]
+    options += ["--json", "t.json"]
+    done = unstarve("tune", *options, "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    lever = of(found, "threads=2")
+    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+    assert lever["speedup"]["low"] > 1.3
+    assert found["baseline"]["samples_per_step"] == pytest.approx(16)
+    assert 60_000 < found["baseline"]["step_us"] < 120_000
+    assert found["losses"].startswith("two runs of one seed have the same losses")
+    assert re.search(r"^  trial \d+ \(losses\): 20 losses and", done.stderr, re.MULTILINE)

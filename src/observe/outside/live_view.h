@@ -28,6 +28,11 @@ struct LiveView {
   Reading<std::int64_t> last_step_ended_ns;
   std::vector<LatestSample> latest;              // of every metric
   std::vector<Reading<double>> gpu_utilization;  // of gpu0, the last ticks, oldest first
+
+  /// Ranks step together: what each of them has made.
+  std::int64_t steps_of_each() const {
+    return training_processes > 1 ? steps / training_processes : steps;
+  }
 };
 
 /// Ticks kept in LiveView::gpu_utilization.

@@ -40,7 +40,7 @@ TrialWatch::TrialWatch(const Clock& clock, const TrialRequest& request, double t
       stop_(std::in_place, clock, length_) {}
 
 bool TrialWatch::go_on(const observe::LiveView& now) {
-  if (now.steps > 0 && first_steps_ == 0) {
+  if (now.steps_of_each() > 0 && first_steps_ == 0) {
     begin_anew(now);
     cold_s_ = began_s_;
   } else if (first_steps_ != 0 && times_begun_ < kMostBegun && has_compiled()) {
@@ -59,7 +59,7 @@ bool TrialWatch::go_on(const observe::LiveView& now) {
 void TrialWatch::begin_anew(const observe::LiveView& now) {
   ++times_begun_;
   began_s_ = static_cast<double>(now.elapsed_ns) * 1e-9;
-  first_steps_ = now.steps;
+  first_steps_ = now.steps_of_each();
   first_ended_ns_ = now.last_step_ended_ns ? *now.last_step_ended_ns : clock_.now_ns();
 }
 
@@ -72,7 +72,7 @@ bool TrialWatch::has_compiled() {
 
 bool TrialWatch::is_hopeless(const observe::LiveView& now) const {
   if (request_.baseline_step_s <= 0 || request_.parity_seed >= 0) return false;
-  const std::int64_t steps = now.steps - first_steps_;
+  const std::int64_t steps = now.steps_of_each() - first_steps_;
   if (first_steps_ == 0 || steps < kFewestStepsSlow || !now.last_step_ended_ns) return false;
   const double seconds = static_cast<double>(*now.last_step_ended_ns - first_ended_ns_) * 1e-9;
   return seconds > kFewestSecondsSlow &&
@@ -82,7 +82,7 @@ bool TrialWatch::is_hopeless(const observe::LiveView& now) const {
 /// Of a few steps little is known, and on a GPU nothing: the host runs ahead of it.
 bool TrialWatch::has_too_few_steps(const observe::LiveView& now) const {
   const std::int64_t before = times_begun_ > 1 ? first_steps_ : 0;
-  const bool are_enough = now.steps - before >= kFewestSteps;
+  const bool are_enough = now.steps_of_each() - before >= kFewestSteps;
   if (request_.parity_seed >= 0 || first_steps_ == 0 || are_enough) return false;
   return static_cast<double>(now.elapsed_ns) * 1e-9 - began_s_ < longest_s_;
 }

@@ -36,7 +36,7 @@ class TrialWatch {
   const double longest_s_;  // behind the first step, where steps are few
   const trial::TrialLength length_;
   std::optional<trial::StopWatch> stop_;
-  std::int64_t first_steps_ = 0;
+  std::int64_t first_steps_ = 0;  // of each rank, when the watch began
   std::int64_t first_ended_ns_ = 0;
   std::int64_t compiled_at_ = 1;  // The first step's is known to be a start.
   int times_begun_ = 0;

@@ -17,7 +17,8 @@ class TrialWatchTest : public testing::Test {
   bool step(double seconds) {
     clock_.advance_ns(static_cast<std::int64_t>(seconds * static_cast<double>(kSecond)));
     view_.elapsed_ns = clock_.now_ns();
-    ++view_.steps;
+    view_.steps += ranks_;
+    view_.training_processes = ranks_;
     view_.last_step_ended_ns = clock_.now_ns();
     return watch_.go_on(view_);
   }
@@ -32,6 +33,7 @@ class TrialWatchTest : public testing::Test {
   TrialRequest request_;
   observe::LiveView view_;
   std::int64_t compiled_in_ = 0;
+  std::int64_t ranks_ = 1;
   TrialWatch watch_{clock_, request_, kTrialSeconds, [this] { return compiled_in_; }};
 };
 
@@ -46,6 +48,23 @@ TEST_F(TrialWatchTest, GivesUpWhatIsFarSlower) {
   ASSERT_TRUE(step(1));
   EXPECT_LT(goes_on_with(0.25), 3);
   EXPECT_TRUE(watch_.given_up());
+}
+
+TEST_F(TrialWatchTest, StepsOfSeveralRanksAreOneStep) {
+  ranks_ = 4;
+  ASSERT_TRUE(step(1));
+  EXPECT_LT(goes_on_with(0.1), 3);
+  EXPECT_TRUE(watch_.given_up()) << "twice as slow";
+}
+
+TEST_F(TrialWatchTest, LossesAreRecordedUntilEachRankHasMadeItsSteps) {
+  ranks_ = 2;
+  request_.parity_seed = 0;
+  request_.parity_steps = 40;
+  TrialWatch watch(clock_, request_, kTrialSeconds, [] { return 0; });
+  do step(0.05);
+  while (watch.go_on(view_));
+  EXPECT_EQ(view_.steps, 2 * 41);
 }
 
 TEST_F(TrialWatchTest, CompilingInTheSecondStepIsPartOfTheStart) {
