@@ -39,7 +39,7 @@ bool StopWatch::is_within(double bound_s, std::int64_t from_ns) const {
 bool StopWatch::go_on(const observe::LiveView& now) {
   if (now.steps == 0) return is_within(length_.first_step_within_s, started_ns_);
   if (first_step_ns_ == 0) first_step_ns_ = clock_.now_ns();
-  if (length_.steps > 0 && now.steps_of_each() >= length_.steps) return false;
+  if (length_.steps > 0 && now.steps_of_one >= length_.steps) return false;
   if (length_.seconds <= 0) return true;
   add_steps(now);
   if (length_.until_known && knows_the_step()) return false;
@@ -48,14 +48,14 @@ bool StopWatch::go_on(const observe::LiveView& now) {
 
 void StopWatch::add_steps(const observe::LiveView& now) {
   if (!now.last_step_ended_ns) return;
-  const std::int64_t steps = now.steps - steps_before_group_;
+  const std::int64_t steps = now.steps_of_one - steps_before_group_;
   const bool warm_up = steps_before_group_ == 0;
   if (!warm_up && steps < kGroupSteps) return;
   if (!warm_up) {
     const auto took_ns = static_cast<double>(*now.last_step_ended_ns - group_began_ns_);
     group_means_ns_.push_back(took_ns / static_cast<double>(steps));
   }
-  steps_before_group_ = now.steps;
+  steps_before_group_ = now.steps_of_one;
   group_began_ns_ = *now.last_step_ended_ns;
 }
 

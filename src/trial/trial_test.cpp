@@ -19,7 +19,7 @@ double ends_after_s(const TrialLength& length, const std::vector<std::int64_t>& 
   clock.advance_ns(700 * kMs);
   const std::int64_t began_ns = clock.now_ns();
   std::int64_t ended_ns = began_ns;
-  now.steps = 1;
+  now.steps = now.steps_of_one = 1;
   now.last_step_ended_ns = ended_ns;
   while (watch.go_on(now) && clock.now_ns() - began_ns < 3'600'000 * kMs) {
     clock.advance_ns(250 * kMs);
@@ -27,7 +27,7 @@ double ends_after_s(const TrialLength& length, const std::vector<std::int64_t>& 
       const auto at = static_cast<std::size_t>(now.steps - 1) % steps_ms.size();
       if (ended_ns + steps_ms[at] * kMs > clock.now_ns()) break;
       ended_ns += steps_ms[at] * kMs;
-      ++now.steps;
+      now.steps = ++now.steps_of_one;
     }
     now.last_step_ended_ns = ended_ns;
   }

@@ -282,7 +282,9 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
                            runs_.request_for(label + ".after", ids(fewer), true)};
   auto anew = runs_.compare_anew(what, label);
   if (!anew) return forward_error(anew);
-  if (anew->compared.is_faster || !too_much_memory(anew->with, anew->without).empty()) {
+  const bool makes_room =
+      anew->compared.why_not.empty() && !too_much_memory(anew->with, anew->without).empty();
+  if (anew->compared.is_faster || makes_room) {
     proved_.insert(kept_[at]);
     with_kept_ = std::move(anew->with);
     return true;

@@ -139,6 +139,25 @@ TEST(Together, WhatMakesRoomForTheOthersStaysThoughItGainsNothingBesideThem) {
   EXPECT_EQ(found(job, only).kept.size(), 3U) << "without it 96 % of the memory are taken";
 }
 
+TEST(Together, WhatFailsWhenItIsProvedMakesNoRoom) {
+  PlantedJob job;
+  job.drift = 0.1;
+  job.beside = [](const std::vector<std::string>& levers) {
+    const double step = has(levers, "fused_optimizer") ? 0.5 : 1;
+    return step - (has(levers, "matmul_precision") ? 0.06 : 0);
+  };
+  job.finish = [&job](const std::vector<std::string>&, TrialResult& result) {
+    if (job.made.back() == "left_out.matmul_precision.with") {
+      result = {};
+      result.ending = Ending::kCrashed;
+    } else {
+      result.total_memory_bytes = result.used_memory_bytes = 100;  // as the job as it is has it
+    }
+  };
+  const TuneResult result = found(job, {"fused_optimizer", "matmul_precision"});
+  EXPECT_EQ(result.kept, std::vector<std::string>{"fused_optimizer"});
+}
+
 TEST(Together, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
   PlantedJob job;
   int runs = 0;

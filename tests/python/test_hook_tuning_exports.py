@@ -25,18 +25,20 @@ def plain():
 def scripted_class():
     Number = float
 
-    @torch.jit.script
     class Scaled:
         def __init__(self, times: Number) -> None:
             self.times = times
 
-    return Scaled(2.0).times
+    torch.jit.script(Scaled, None)
+    return torch.jit.script(Scaled)(2.0).times
 
 for step in range(3):
     train()
 with torch.no_grad():
     assert torch.equal(torch.jit.script(model)(rows), plain())
     assert torch.equal(torch.jit.trace(model, rows)(rows), plain())
+    assert torch.equal(torch.jit.trace(example_inputs=rows, func=model)(rows), plain())
+    assert torch.equal(torch.jit.trace(model.forward, rows)(rows), plain())
     assert torch.equal(torch.export.export(model, (rows,)).module()(rows), plain())
     assert torch.equal(copy.deepcopy(model)(rows), plain())
 train()

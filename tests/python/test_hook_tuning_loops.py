@@ -210,7 +210,7 @@ def train(rank, where):
         model(torch.randn(8 + rank, 16)).square().mean().backward()
         optimizer.step()
         if "fails" in sys.argv and rank == 1 and step == 4:
-            raise MemoryError("planted")
+            raise MemoryError("planted\\nin two lines")
     dist.barrier()
     dist.destroy_process_group()
 
@@ -231,16 +231,19 @@ def test_what_a_spawned_rank_fails_with_is_told(tmp_path: Path) -> None:
     job = run_job(tmp_path, words, (), UNSTARVE_TUNE=json.dumps({"levers": {}}))
     assert job.process.returncode != 0
     said = json.loads((tmp_path / "tune.json").read_text())
-    assert said["error"] == "builtins.MemoryError: planted" and said["applied"] == []
+    assert said["error"] == "builtins.MemoryError: planted\nin two lines" and not said["applied"]
 
 
-SPAWNS_WORKERS = """
-import torch
+WORKERS = """
+import sys, torch
 from torch.utils.data import DataLoader, Dataset
 
 class Scaled(torch.nn.Module):
     def forward(self, row):
         return row * 2
+
+def called_by_ours():
+    return "_unstarve_hook" in torch.nn.Module.__call__.__code__.co_filename
 
 class Rows(Dataset):
     def __init__(self):
@@ -248,21 +251,22 @@ class Rows(Dataset):
     def __len__(self):
         return 400
     def __getitem__(self, index):
-        return self.scaled(torch.full((16,), float(index)))
+        row = self.scaled(torch.full((16,), float(index)))
+        row[-1] = called_by_ours()
+        return row
 
 if __name__ == "__main__":
-    for rows in DataLoader(Rows(), 8, num_workers=2, multiprocessing_context="spawn"):
-        pass
-    assert len(rows) == 8
+    assert called_by_ours()
+    for rows in DataLoader(Rows(), 8, num_workers=2, multiprocessing_context=sys.argv[1]):
+        assert rows[0, -1] == 0, "something of ours calls modules in a worker"
 """
 
 
-def test_a_transform_that_is_a_module_is_no_model_in_workers_that_are_spawned(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "train.py").write_text(SPAWNS_WORKERS)
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_a_transform_that_is_a_module_is_no_model_in_a_worker(tmp_path: Path, context: str) -> None:
+    (tmp_path / "train.py").write_text(WORKERS)
     asked = json.dumps({"levers": {"fused_optimizer": {}}, "survey": True})
-    job = run_job(tmp_path, [tmp_path / "train.py"], (), UNSTARVE_TUNE=asked)
+    job = run_job(tmp_path, [tmp_path / "train.py", context], (), UNSTARVE_TUNE=asked)
     assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
     assert not (tmp_path / "tune.json").exists()
     assert [ring.of("step") for ring in job.workers] == [[], []]

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct LiveView {
   std::int64_t elapsed_ns = 0;  // since watching began
   std::int64_t ticks = 0;
   std::int64_t steps = 0;                // of all processes
+  std::int64_t steps_of_one = 0;         // of the process that has made most: ranks step together
   std::int64_t samples = 0;              // in those steps
   std::int64_t waits = 0;                // calls of a loader's next()
   std::int64_t waited_ns = 0;            // in them, of all processes
@@ -28,11 +30,6 @@ struct LiveView {
   Reading<std::int64_t> last_step_ended_ns;
   std::vector<LatestSample> latest;              // of every metric
   std::vector<Reading<double>> gpu_utilization;  // of gpu0, the last ticks, oldest first
-
-  /// Ranks step together: what each of them has made.
-  std::int64_t steps_of_each() const {
-    return training_processes > 1 ? steps / training_processes : steps;
-  }
 };
 
 /// Ticks kept in LiveView::gpu_utilization.
@@ -53,8 +50,8 @@ class CountingSink final : public trace::RunSink {
   void add(const trace::StepRow& row) override {
     ++counts_.steps;
     counts_.samples += row.samples.value_or(0);
-    training_.insert(row.pid);
-    counts_.training_processes = static_cast<std::int64_t>(training_.size());
+    counts_.steps_of_one = std::max(counts_.steps_of_one, ++steps_of_[row.pid]);
+    counts_.training_processes = static_cast<std::int64_t>(steps_of_.size());
     counts_.last_step_ns = row.when.duration_ns();
     counts_.last_step_ended_ns = row.when.end_ns;
     training_threads_.note(row.pid, row.thread);
@@ -98,7 +95,7 @@ class CountingSink final : public trace::RunSink {
   LibrarySource& libraries_;
   TrainingSource& training_threads_;
   LiveView counts_;
-  std::set<std::int64_t> training_;
+  std::map<std::int64_t, std::int64_t> steps_of_;  // by process
 };
 
 }  // namespace unstarve::observe

@@ -1,7 +1,7 @@
 #include "tune/trials/compiling.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstddef>
 
 namespace unstarve::tune {
 
@@ -17,19 +17,23 @@ bool holds(const trace::Interval& step, const trace::Interval& compiling) {
 
 }  // namespace
 
-std::vector<std::size_t> steps_without_compiling(const std::vector<trace::Interval>& steps,
-                                                 const std::vector<trace::Interval>& compiling) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool compiles =
+std::vector<double> without_compiling(const std::vector<double>& steps_s,
+                                      const std::vector<trace::Interval>& when,
+                                      const std::vector<trace::Interval>& compiling) {
+  std::vector<std::size_t> compiled;
+  double others_s = 0;
+  for (std::size_t i = 0; i < steps_s.size(); ++i) {
+    const bool is_one =
         std::any_of(compiling.begin(), compiling.end(),
-                    [&](const trace::Interval& one) { return holds(steps[i], one); });
-    if (!compiles) found.push_back(i);
+                    [&](const trace::Interval& one) { return holds(when[i], one); });
+    if (is_one) compiled.push_back(i);
+    if (!is_one) others_s += steps_s[i];
   }
-  if (found.size() >= 2) return found;
-  found.resize(steps.size());
-  std::iota(found.begin(), found.end(), 0);
-  return found;
+  const std::size_t others = steps_s.size() - compiled.size();
+  if (others < 2) return steps_s;
+  std::vector<double> typical_s = steps_s;
+  for (const std::size_t i : compiled) typical_s[i] = others_s / static_cast<double>(others);
+  return typical_s;
 }
 
 }  // namespace unstarve::tune

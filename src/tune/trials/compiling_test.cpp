@@ -5,27 +5,27 @@
 namespace unstarve::tune {
 namespace {
 
-using Indices = std::vector<std::size_t>;
+using Seconds = std::vector<double>;
 
-TEST(Compiling, TheStepThatHoldsItIsLeftOut) {
-  const std::vector<trace::Interval> steps = {{100, 1100}, {1100, 1150}, {1150, 1200}};
-  EXPECT_EQ(steps_without_compiling(steps, {{98, 1103}}), (Indices{1, 2}));
-  EXPECT_EQ(steps_without_compiling(steps, {{102, 1098}}), (Indices{1, 2}));
-  EXPECT_EQ(steps_without_compiling(steps, {}), (Indices{0, 1, 2}));
+const std::vector<trace::Interval> kSteps = {{100, 1100}, {1100, 1150}, {1150, 1240}};
+const Seconds kTook = {1000, 50, 90};
+
+TEST(Compiling, TheStepThatHoldsItIsAsTheOthers) {
+  EXPECT_EQ(without_compiling(kTook, kSteps, {{98, 1103}}), (Seconds{70, 50, 90}));
+  EXPECT_EQ(without_compiling(kTook, kSteps, {{102, 1098}}), (Seconds{70, 50, 90}));
+  EXPECT_EQ(without_compiling(kTook, kSteps, {}), kTook);
 }
 
-TEST(Compiling, AStepOfSeveralOptimizersIsLeftOutForOneOfThem) {
-  EXPECT_EQ(steps_without_compiling({{0, 500}, {500, 550}, {550, 600}}, {{200, 501}}),
-            (Indices{1, 2}));
+TEST(Compiling, AStepOfSeveralOptimizersIsKnownByOneOfThem) {
+  EXPECT_EQ(without_compiling(kTook, kSteps, {{500, 1101}}), (Seconds{70, 50, 90}));
 }
 
 TEST(Compiling, WhatTheWarmUpHeldIsInNoStep) {
-  EXPECT_EQ(steps_without_compiling({{500, 550}, {550, 600}}, {{0, 499}}), (Indices{0, 1}));
+  EXPECT_EQ(without_compiling(kTook, kSteps, {{0, 99}}), kTook);
 }
 
-TEST(Compiling, WhereAllCompiledAllAreKept) {
-  EXPECT_EQ(steps_without_compiling({{0, 50}, {50, 100}, {100, 150}}, {{0, 50}, {50, 100}}),
-            (Indices{0, 1, 2}));
+TEST(Compiling, WhereAllCompiledNothingIsTypical) {
+  EXPECT_EQ(without_compiling(kTook, kSteps, {{100, 1100}, {1100, 1150}}), kTook);
 }
 
 }  // namespace

@@ -20,9 +20,14 @@ constexpr std::size_t kFewestRecompiles = 4;
 constexpr std::size_t kFewestCallsOfTail = 20;
 constexpr std::size_t kLongestWhy = 200;
 
-constexpr std::array<std::string_view, 6> kOutOfMemory = {
-    "OutOfMemoryError",           "CUDA out of memory",   "CUBLAS_STATUS_ALLOC_FAILED",
-    "DefaultCPUAllocator: can't", "builtins.MemoryError", "CUDA error: out of memory",
+constexpr std::array<std::string_view, 7> kOutOfMemory = {
+    "OutOfMemoryError",
+    "CUDA out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "DefaultCPUAllocator: can't",
+    "builtins.MemoryError",
+    "CUDA error: out of memory",
+    "]: MemoryError",  // a rank's traceback, behind torchrun's prefix
 };
 constexpr std::array<std::string_view, 5> kCompileFailed = {
     "torch._dynamo.exc", "torch._inductor.exc", "BackendCompilerFailed",
@@ -34,6 +39,19 @@ bool mentions(std::string_view text, const std::array<std::string_view, N>& word
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });
+}
+
+/// The last one; empty: none does.
+template <std::size_t N>
+std::string line_that_mentions(std::string_view text,
+                               const std::array<std::string_view, N>& words) {
+  std::string found;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (mentions(line, words)) found = std::string(line);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return found;
 }
 
 std::string last_line(std::string_view text) {
@@ -210,6 +228,9 @@ Classified classify(const ProcessEnd& end, const Diary& diary,
     const std::string why = line.substr(0, kLongestWhy);
     if (mentions(said, kOutOfMemory)) return {Ending::kOutOfMemory, why};
     if (mentions(said, kCompileFailed)) return {Ending::kCompileFailed, why};
+    // Of several ranks the one that speaks may only have lost another, whose error it printed.
+    const std::string other = line_that_mentions(end.last_output, kOutOfMemory);
+    if (!other.empty()) return {Ending::kOutOfMemory, other.substr(0, kLongestWhy)};
     if (end.signal) {
       const bool out = *end.signal == SIGKILL;
       return {Ending::kKilled, fmt::format("by signal {}{}", *end.signal,

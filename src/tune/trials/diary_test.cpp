@@ -103,6 +103,13 @@ TEST(Diary, EndingsAreToldApart) {
   EXPECT_EQ(ending(exited(1, "first\nValueError: wrong\n"), ""), Ending::kCrashed);
   EXPECT_EQ(classify(exited(1, "first\nValueError: wrong\n"), {}, {}).why,
             "exit 1: ValueError: wrong");
+  const char* const followed = R"({"error": "RuntimeError: Connection closed by peer"})";
+  const Classified other = classify(
+      exited(1, "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried\nE1125 failed\n"),
+      parse_diary(followed), {});
+  EXPECT_EQ(other.ending, Ending::kOutOfMemory);
+  EXPECT_EQ(other.why, "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried");
+  EXPECT_EQ(ending(exited(1, "[rank1]: ValueError: wrong"), followed), Ending::kCrashed);
   ProcessEnd killed = exited(137);
   killed.signal = SIGKILL;
   EXPECT_EQ(ending(killed, kWhole), Ending::kKilled);

@@ -96,8 +96,7 @@ StepShares shares_of(const diagnose::Signals& signals, const StepShares& of_cpu)
   return shares;
 }
 
-/// The steps that the run's store has, behind the warm-up and without those in which torch.compile
-/// made a graph.
+/// The steps that the run's store has, behind the warm-up and without what compiling took in them.
 void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& compiling,
                TrialResult& result) {
   const auto examined = trial::examine_run(run_dir);
@@ -109,14 +108,12 @@ void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& c
     return;
   }
   const predict::RunMeasurement& measured = *examined->measured;
-  const std::vector<std::size_t> typical = steps_without_compiling(measured.when, compiling);
-  std::vector<double> steps_s;
-  for (const std::size_t i : typical) steps_s.push_back(measured.steps_s[i]);
+  const std::vector<double> steps_s = without_compiling(measured.steps_s, measured.when, compiling);
   result.steps_s = in_groups(steps_s);
   result.steps_of_each.assign(result.steps_s.size(),
                               static_cast<double>(size_of_group(steps_s.size())));
   result.mean_step_s = measured.mean_step_s;
-  if (typical.size() < measured.steps_s.size()) {
+  if (steps_s != measured.steps_s) {
     result.mean_step_s =
         std::accumulate(steps_s.begin(), steps_s.end(), 0.0) / static_cast<double>(steps_s.size());
   }

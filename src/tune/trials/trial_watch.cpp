@@ -12,6 +12,10 @@ constexpr double kFewestSecondsSlow = 2.0;  // before a trial is given up
 constexpr std::int64_t kFewestStepsSlow = 10;
 constexpr std::int64_t kFewestSteps = 12;  // the hook times a GPU's from the sixth on
 constexpr double kLongerForFewSteps = 4;   // than a trial
+// The hook first says what was compiled when the third step ends; the second may compile as long as
+// the first.
+constexpr std::int64_t kCompilingIsKnownAt = 4;
+constexpr double kFirstStepsWithinS = 60;  // at least
 constexpr double kLongerForLosses = 3;     // than the job takes for as many steps
 constexpr int kMostBegun = 4;              // compiling more often than that is no start
 
@@ -40,7 +44,7 @@ TrialWatch::TrialWatch(const Clock& clock, const TrialRequest& request, double t
       stop_(std::in_place, clock, length_) {}
 
 bool TrialWatch::go_on(const observe::LiveView& now) {
-  if (now.steps_of_each() > 0 && first_steps_ == 0) {
+  if (now.steps_of_one > 0 && first_steps_ == 0) {
     begin_anew(now);
     cold_s_ = began_s_;
   } else if (first_steps_ != 0 && times_begun_ < kMostBegun && has_compiled()) {
@@ -59,7 +63,7 @@ bool TrialWatch::go_on(const observe::LiveView& now) {
 void TrialWatch::begin_anew(const observe::LiveView& now) {
   ++times_begun_;
   began_s_ = static_cast<double>(now.elapsed_ns) * 1e-9;
-  first_steps_ = now.steps_of_each();
+  first_steps_ = now.steps_of_one;
   first_ended_ns_ = now.last_step_ended_ns ? *now.last_step_ended_ns : clock_.now_ns();
 }
 
@@ -72,7 +76,7 @@ bool TrialWatch::has_compiled() {
 
 bool TrialWatch::is_hopeless(const observe::LiveView& now) const {
   if (request_.baseline_step_s <= 0 || request_.parity_seed >= 0) return false;
-  const std::int64_t steps = now.steps_of_each() - first_steps_;
+  const std::int64_t steps = now.steps_of_one - first_steps_;
   if (first_steps_ == 0 || steps < kFewestStepsSlow || !now.last_step_ended_ns) return false;
   const double seconds = static_cast<double>(*now.last_step_ended_ns - first_ended_ns_) * 1e-9;
   return seconds > kFewestSecondsSlow &&
@@ -81,10 +85,19 @@ bool TrialWatch::is_hopeless(const observe::LiveView& now) const {
 
 /// Of a few steps little is known, and on a GPU nothing: the host runs ahead of it.
 bool TrialWatch::has_too_few_steps(const observe::LiveView& now) const {
+  if (first_steps_ == 0) return false;
+  const double seconds = static_cast<double>(now.elapsed_ns) * 1e-9 - began_s_;
+  const bool may_compile = now.steps_of_one < kCompilingIsKnownAt;
+  if (may_compile && !has_all_losses(now)) {
+    return seconds < std::max({longest_s_, request_.first_step_within_s, kFirstStepsWithinS});
+  }
   const std::int64_t before = times_begun_ > 1 ? first_steps_ : 0;
-  const bool are_enough = now.steps_of_each() - before >= kFewestSteps;
-  if (request_.parity_seed >= 0 || first_steps_ == 0 || are_enough) return false;
-  return static_cast<double>(now.elapsed_ns) * 1e-9 - began_s_ < longest_s_;
+  const bool are_enough = now.steps_of_one - before >= kFewestSteps;
+  return request_.parity_seed < 0 && !are_enough && seconds < longest_s_;
+}
+
+bool TrialWatch::has_all_losses(const observe::LiveView& now) const {
+  return length_.steps > 0 && now.steps_of_one >= length_.steps;
 }
 
 }  // namespace unstarve::tune

@@ -29,6 +29,7 @@ class TrialWatch {
   bool has_compiled();
   bool is_hopeless(const observe::LiveView& now) const;
   bool has_too_few_steps(const observe::LiveView& now) const;
+  bool has_all_losses(const observe::LiveView& now) const;
 
   const Clock& clock_;
   const TrialRequest& request_;
@@ -36,7 +37,7 @@ class TrialWatch {
   const double longest_s_;  // behind the first step, where steps are few
   const trial::TrialLength length_;
   std::optional<trial::StopWatch> stop_;
-  std::int64_t first_steps_ = 0;  // of each rank, when the watch began
+  std::int64_t first_steps_ = 0;  // of one rank, when the watch began
   std::int64_t first_ended_ns_ = 0;
   std::int64_t compiled_at_ = 1;  // The first step's is known to be a start.
   int times_begun_ = 0;

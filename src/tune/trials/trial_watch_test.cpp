@@ -18,7 +18,7 @@ class TrialWatchTest : public testing::Test {
     clock_.advance_ns(static_cast<std::int64_t>(seconds * static_cast<double>(kSecond)));
     view_.elapsed_ns = clock_.now_ns();
     view_.steps += ranks_;
-    view_.training_processes = ranks_;
+    ++view_.steps_of_one;
     view_.last_step_ended_ns = clock_.now_ns();
     return watch_.go_on(view_);
   }
@@ -74,6 +74,25 @@ TEST_F(TrialWatchTest, CompilingInTheSecondStepIsPartOfTheStart) {
   EXPECT_NEAR(goes_on_with(0.04), kTrialSeconds, 0.2);
   EXPECT_FALSE(watch_.given_up());
   EXPECT_DOUBLE_EQ(watch_.cold_s(), 1);
+}
+
+TEST_F(TrialWatchTest, TheSecondStepMayCompileForAsLongAsTheFirst) {
+  request_.first_step_within_s = 200;
+  ASSERT_TRUE(step(1));
+  for (int second = 0; second < 150; ++second) {
+    clock_.advance_ns(kSecond);
+    view_.elapsed_ns = clock_.now_ns();
+    ASSERT_TRUE(watch_.go_on(view_)) << second;
+  }
+  ASSERT_TRUE(step(1));
+  ASSERT_TRUE(step(0.04));
+  compiled_in_ = 2;
+  EXPECT_NEAR(goes_on_with(0.04), kTrialSeconds, 0.2);
+}
+
+TEST_F(TrialWatchTest, WhereStepsTakeMinutesItEndsAtLast) {
+  ASSERT_TRUE(step(1));
+  EXPECT_FALSE(step(70));
 }
 
 TEST_F(TrialWatchTest, WhatCompilesInTheFirstStepBeginsThere) {

@@ -326,12 +326,22 @@ def _is_first_rank() -> bool:
 
 def _uncaught() -> str | None:
     """The exception that ends the process, as its class and its first words; of a process that
-    waited for others the last line of what one of them failed with."""
+    waited for others, that of the one that failed."""
     value = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if value is None or isinstance(value, (KeyboardInterrupt, SystemExit)):
         return None
     kind = type(value)
     if kind.__name__ == "ProcessRaisedException":  # of torch.multiprocessing.spawn
-        line = str(value).strip().rpartition("\n")[2][:500]
-        return f"builtins.{line}" if line.partition(":")[0].isidentifier() else line
+        return _raised_in(str(value))
     return f"{kind.__module__}.{kind.__qualname__}: {value}"[:500]
+
+
+def _raised_in(traceback: str) -> str:
+    """What follows the last frame in a traceback: class and message, which may have lines."""
+    lines = traceback.strip().splitlines()
+    frames = [i for i, line in enumerate(lines) if line.startswith('  File "')]
+    behind = lines[frames[-1] + 1 :] if frames else lines[-1:]
+    while len(behind) > 1 and behind[0].startswith(" "):
+        behind.pop(0)
+    error = "\n".join(behind)[:500]
+    return f"builtins.{error}" if error.partition(":")[0].isidentifier() else error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,22 +62,24 @@ def as_written(module: Any) -> Iterator[None]:
 
 def keep_out_of_exports(torch: Any) -> None:
     """What reads a model's forward, or follows its calls, to keep it (TorchScript, torch.export)
-    gets the model's own."""
+    gets the model's own. Of torch.onnx only what is built on these."""
     script: Any = torch.jit.script
 
     def scripted(obj: Any, *arguments: Any, **named: Any) -> Any:
         if isinstance(obj, torch.nn.Module):
             with as_written(obj):
                 return script(obj, *arguments, **named)
-        if not arguments:  # A class's names are looked up in the frame of who calls: one more up.
+        if len(arguments) < 2:  # A class's names are looked up in the frame of who calls: one up.
             named["_frames_up"] = named.get("_frames_up", 0) + 1
         return script(obj, *arguments, **named)
 
     put(torch.jit, "script", in_the_place_of(script, scripted))
+    export = getattr(torch, "export", None)
     for holder, name in (
         (torch.jit, "trace"),
         (torch.jit, "trace_module"),
-        (getattr(torch, "export", None), "export"),
+        (export, "export"),
+        (export, "export_for_training"),
     ):
         original = getattr(holder, name, None)
         if original is not None:
@@ -86,10 +88,24 @@ def keep_out_of_exports(torch: Any) -> None:
 
 def _of_models_as_written(torch: Any, original: Any) -> Any:
     def keeps(*arguments: Any, **named: Any) -> Any:
-        model = next(iter((*arguments, *named.values())), None)
-        if not isinstance(model, torch.nn.Module):
+        model = _model_among(torch, (*arguments, *named.values()))
+        if model is None:
             return original(*arguments, **named)
         with as_written(model):
-            return original(*arguments, **named)
+            positional = [_written(one) for one in arguments]
+            return original(*positional, **{key: _written(one) for key, one in named.items()})
 
     return keeps
+
+
+def _model_among(torch: Any, things: Iterable[Any]) -> Any:
+    """A model, or the one whose forward is there; None: there is none."""
+    for thing in things:
+        owner = thing.module if isinstance(thing, Forward) else getattr(thing, "__self__", thing)
+        if isinstance(owner, torch.nn.Module):
+            return owner
+    return None
+
+
+def _written(thing: Any) -> Any:
+    return thing.module.forward if isinstance(thing, Forward) else thing

@@ -29,6 +29,8 @@ _TRAINERS = {
 _MOST_CALLS = 200
 #: So many come before a job without an optimizer and without a backward() is one that infers.
 _CALLS_OF_INFERENCE = 8
+#: Each empties Python's caches of all modules' attributes, and 3.13 gives up a class's after 1,000.
+_MOST_EXCHANGES = 200
 #: After so many steps a script has done what it does in each of them, before the diary is written.
 _HABITS_ARE_KNOWN = 2
 #: Behind what the first steps do once, before steps are timed.
@@ -62,6 +64,7 @@ class Job:
         self.infers = False
         self._thread = threading.get_ident()
         self._calls = 0
+        self._exchanges = 0
         self._inside = False
         self._done = False
         self._steps = 0
@@ -236,23 +239,31 @@ class Job:
             try:
                 self._consider(module, arguments, named)
                 self._inside = self._done or self._may_own_root(module)
-                if self._inside:
-                    # Until 2.8 torch.compile traces what modules within are called by, if it is not
-                    # torch's own.
-                    _exchange(module_class, __call__, original)
+                # Until 2.8 torch.compile traces what modules within are called by, if that is not
+                # torch's own.
+                if self._inside and (self._done or self._exchanges < _MOST_EXCHANGES):
+                    self._exchange(__call__, original)
                 return original(module, *arguments, **named)
             finally:
                 self._inside = False
                 if not self._done:
-                    _exchange(module_class, original, __call__)
+                    self._exchange(original, __call__)
 
         put(module_class, "__call__", in_the_place_of(original, __call__))
+
+    def _exchange(self, present: Any, other: Any) -> None:
+        """What modules are called by, unless somebody has put one of their own there."""
+        module_class = self.torch.nn.Module
+        if vars(module_class).get("__call__") is present:
+            module_class.__call__ = other
+            self._exchanges += 1
 
     def _consider(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Raises nothing: the job's call follows."""
         try:
             if self.torch.utils.data.get_worker_info() is not None:
-                return  # a transform that is a module, in a loader's worker
+                self._done = True  # In a loader's worker: a transform that is a module.
+                return
             if not self._optimizers and self._root_by_hand is None:
                 self._without_optimizer.append(weakref.ref(module))
                 if len(self._without_optimizer) <= _CALLS_OF_INFERENCE:
@@ -385,12 +396,6 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
-
-
-def _exchange(module_class: Any, present: Any, other: Any) -> None:
-    """Unless somebody has put one of their own there."""
-    if vars(module_class).get("__call__") is present:
-        module_class.__call__ = other
 
 
 def _with_gradients(module: Any) -> int:
