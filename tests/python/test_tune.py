@@ -178,19 +178,24 @@ def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# A model that waits, and less so with two threads; nobody trains it, and no loader feeds it.
-INFERENCE = """
+# A model that waits, and less so with two threads.
+WAITS = """
 import time, torch
 torch.manual_seed(0)
 torch.set_num_threads(1)
 class Model(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, seconds):
         super().__init__()
+        self.seconds = seconds
         self.layer = torch.nn.Linear(8, 4)
     def forward(self, rows):
-        time.sleep(0.02 / torch.get_num_threads())
+        time.sleep(self.seconds / torch.get_num_threads())
         return self.layer(rows)
-model = Model().eval()
+"""
+
+# Nobody trains it, and no loader feeds it.
+INFERENCE = f"""{WAITS}
+model = Model(0.02).eval()
 with torch.inference_mode():
     while True:
         model(torch.randn(16, 8)).argmax(1)
@@ -244,25 +249,16 @@ def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> Non
         assert 50_000 < step_us < 100_000
 
 
-# Two ranks, whose model waits, and less so with two threads.
-RANKS = """
-import os, sys, time, torch
+# Two ranks train it.
+RANKS = f"""{WAITS}
+import os
 import torch.distributed as dist
 import torch.multiprocessing as mp
-torch.set_num_threads(1)
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(8, 4)
-    def forward(self, rows):
-        time.sleep(0.06 / torch.get_num_threads())
-        return self.layer(rows)
 
 def train(rank, where):
     dist.init_process_group("gloo", init_method="file://" + where, rank=rank, world_size=2)
     torch.manual_seed(0)
-    model = torch.nn.parallel.DistributedDataParallel(Model())
+    model = torch.nn.parallel.DistributedDataParallel(Model(0.06))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     torch.manual_seed(rank)
     while True:

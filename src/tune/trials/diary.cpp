@@ -86,16 +86,6 @@ void read_texts(const Json& json, const char* key, std::map<std::string, std::st
   }
 }
 
-bool kept_compiling(const Json& json, std::int64_t steps) {
-  const auto graphs = json.find("graphs");
-  if (graphs == json.end() || !graphs->is_array() || graphs->size() < kFewestRecompiles) {
-    return false;
-  }
-  const Json& last = graphs->back();
-  if (!last.is_array() || last.empty() || !last[0].is_number_integer()) return false;
-  return 2 * last[0].get<std::int64_t>() > steps;
-}
-
 /// Of each graph, or of several made in one step: the step, how many there are now, and from when
 /// to when the step went.
 void read_compiling(const Json& json, Diary& diary) {
@@ -113,6 +103,8 @@ void read_compiling(const Json& json, Diary& diary) {
       diary.compiling.push_back(when);
     }
   }
+  const bool was_often = graphs->size() >= kFewestRecompiles;
+  diary.never_stopped_compiling = was_often && diary.last_compiling_step > diary.steps / 2;
 }
 
 void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
@@ -182,7 +174,6 @@ Diary parse_diary(std::string_view text) {
   facts.gradient_sketch = numbers_of(json, "sketch", diary.loss_not_finite);
   const auto last = json.find("last_loss");
   diary.loss_not_finite = diary.loss_not_finite || (last != json.end() && last->is_string());
-  diary.never_stopped_compiling = kept_compiling(json, diary.steps);
   read_compiling(json, diary);
   if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
     for (const Json& one : *rows) {
