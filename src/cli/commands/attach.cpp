@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kHighestPid = 1 << 22;  // as the kernel has it
 
-struct Options {
+struct AttachOptions {
   int pid = 0;
   std::string out;
   std::string json;
@@ -42,7 +42,7 @@ std::string what_gpu_was_seen(const trial::Examination& examined) {
 }
 
 /// What the run showed, to whoever asked for it: on stdout, which is ours alone.
-Status conclude(const Options& options, const std::string& run_dir,
+Status conclude(const AttachOptions& options, const std::string& run_dir,
                 const observe::ObservationReport& watching) {
   auto examined = trial::examine_run(run_dir);
   if (!examined) return forward_error(examined);
@@ -63,7 +63,7 @@ Status conclude(const Options& options, const std::string& run_dir,
   return written;
 }
 
-Status attach(const Options& options, const CommandContext& context) {
+Status attach(const AttachOptions& options, const CommandContext& context) {
   if (Status json = check_writable(options.json); !json) return json;
   const auto run_dir = options.out.empty()
                            ? trial::make_run_folder("runs", trial::command_of(options.pid))
@@ -92,7 +92,7 @@ void add_attach_command(CommandLine& line, CommandContext& context) {
       "attach",
       "watch a process that runs already, until it ends or Ctrl-C. From outside only: its steps "
       "and waits are seen where it is inside `with unstarve.watch():`, which does this by itself");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<AttachOptions>();  // lives as long as the parser's callback
   command.option("PID", options->pid, "the process").between(1, kHighestPid).required();
   command.option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
   command.option("--json", options->json,

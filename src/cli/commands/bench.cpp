@@ -11,13 +11,13 @@
 namespace unstarve::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   trial::LoaderBenchOptions bench;
   bool json = false;
 };
 
 /// With --first-batch: a start and nothing else.
-void print_start(const Options& options, const trial::LoaderBenchResult& result) {
+void print_start(const BenchOptions& options, const trial::LoaderBenchResult& result) {
   if (!options.json) {
     std::printf("%s: %.3f s until the first batch\n", options.bench.source.c_str(),
                 result.first_batch_s);
@@ -30,7 +30,7 @@ void print_start(const Options& options, const trial::LoaderBenchResult& result)
   std::printf("%s\n", document.dump(2).c_str());
 }
 
-void print_json(const Options& options, const trial::LoaderBenchResult& result) {
+void print_json(const BenchOptions& options, const trial::LoaderBenchResult& result) {
   const auto images = static_cast<double>(result.images);
   const auto loaded = static_cast<double>(result.stats.images);
   const nlohmann::ordered_json document = {
@@ -56,7 +56,7 @@ void print_json(const Options& options, const trial::LoaderBenchResult& result) 
   std::printf("%s\n", document.dump(2).c_str());
 }
 
-void print_text(const Options& options, const trial::LoaderBenchResult& result) {
+void print_text(const BenchOptions& options, const trial::LoaderBenchResult& result) {
   const auto images = static_cast<double>(result.images);
   const auto loaded = static_cast<double>(result.stats.images);
   std::printf("%s on %s, %d thread(s), batches of %d\n", options.bench.task.c_str(),
@@ -77,7 +77,7 @@ void print_text(const Options& options, const trial::LoaderBenchResult& result) 
 }  // namespace
 
 void add_bench_command(CommandLine& line, CommandContext& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   Command command =
       line.add_command("bench", "measure how fast unstarve's loader feeds images from a folder");
   command

@@ -22,7 +22,7 @@ namespace unstarve::cli {
 
 namespace {
 
-struct Options {
+struct DemoOptions {
   trial::DemoOptions demo;
   std::string json;
 };
@@ -93,7 +93,7 @@ std::string costs(const trial::DemoResult& result) {
   return text.empty() ? text : text + "\n";
 }
 
-Status present(const Options& options, const trial::DemoResult& result) {
+Status present(const DemoOptions& options, const trial::DemoResult& result) {
   const report::Report whole = report::make_report(result.job);
   const std::string html = options.demo.folder + "/report.html";
   if (Status written = write_file(html, report::render_html(whole)); !written) return written;
@@ -108,7 +108,7 @@ Status present(const Options& options, const trial::DemoResult& result) {
   return write_file(options.json, report::to_json(whole, true));
 }
 
-Status run_and_present(Options options, const std::string& executable, std::optional<int>& told) {
+Status run_and_present(DemoOptions options, const std::string& executable, std::optional<int>& told) {
   if (Status writable = check_writable(options.json); !writable) return writable;
   if (options.demo.folder.empty()) {
     auto made = trial::make_run_folder("runs", {"demo"});
@@ -123,7 +123,7 @@ Status run_and_present(Options options, const std::string& executable, std::opti
   return present(options, *result);
 }
 
-void run(const Options& options, CommandContext& context) {
+void run(const DemoOptions& options, CommandContext& context) {
   std::optional<int> told;
   const Status done = run_and_present(options, context.executable, told);
   if (!done) report_error(context, done.error());
@@ -137,7 +137,7 @@ void add_demo_command(CommandLine& line, CommandContext& context) {
       "demo",
       "the whole loop on real images in about a minute and a half: observe, diagnose, predict, "
       "fix, verify");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<DemoOptions>();  // lives as long as the parser's callback
   command.option("--emulate", options->demo.emulate,
                  "emulate this GPU: a profile's name or file (default: a100, where there is "
                  "no GPU)");

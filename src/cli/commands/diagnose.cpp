@@ -18,21 +18,21 @@ namespace unstarve::cli {
 
 namespace {
 
-struct Options {
+struct DiagnoseOptions {
   std::vector<std::string> inputs;
   bool json = false;
   std::string html;
   bool verbose = false;
 };
 
-Result<trial::Examination> read_input(const Options& options, const std::string& input) {
+Result<trial::Examination> read_input(const DiagnoseOptions& options, const std::string& input) {
   ReadingLine line(input, !options.json);
   auto examined = trial::examine(input, line.progress());
   line.clear();
   return examined;
 }
 
-Status show(const Options& options, const trial::Examination& examined) {
+Status show(const DiagnoseOptions& options, const trial::Examination& examined) {
   const report::Report shown = report::make_report(examined);
   if (!options.html.empty()) {
     if (Status written = write_file(options.html, report::render_html(shown)); !written) {
@@ -50,7 +50,7 @@ Status show(const Options& options, const trial::Examination& examined) {
 }
 
 /// One report of all inputs where they are the ranks of one job, else one of each.
-void diagnose_all(const Options& options, CommandContext& context) {
+void diagnose_all(const DiagnoseOptions& options, CommandContext& context) {
   std::vector<trial::Examination> examined;
   for (const std::string& input : options.inputs) {
     auto one = read_input(options, input);
@@ -79,7 +79,7 @@ void diagnose_all(const Options& options, CommandContext& context) {
 void add_diagnose_command(CommandLine& line, CommandContext& context) {
   Command command =
       line.add_command("diagnose", "say why the GPU idled in a run or in somebody's trace");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<DiagnoseOptions>();  // lives as long as the parser's callback
   command
       .option("INPUT", options->inputs,
               "run folders, PyTorch traces (.json, .json.gz), exports of Nsight Systems (.sqlite)")

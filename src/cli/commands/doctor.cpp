@@ -27,7 +27,7 @@ namespace unstarve::cli {
 
 namespace {
 
-struct Options {
+struct DoctorOptions {
   bool json = false;
   std::string python;
   std::vector<std::string> command;
@@ -249,7 +249,7 @@ std::string render_json(const std::vector<Check>& checks) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-void run_doctor(const CommandContext& context, const Options& options) {
+void run_doctor(const CommandContext& context, const DoctorOptions& options) {
   const host::HostFiles files;
   const trial::Installation parts = trial::find_installation(context.executable);
   std::vector<Check> checks = check_gpu();
@@ -269,7 +269,7 @@ void run_doctor(const CommandContext& context, const Options& options) {
 void add_doctor_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command(
       "doctor", "say what can be observed on this machine, what not, why, and what to do");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<DoctorOptions>();  // lives as long as the parser's callback
   command.flag("--json", options->json, "print one JSON object");
   command.option("--python", options->python,
                  "the job's interpreter (default: the command's, else the first on PATH)");

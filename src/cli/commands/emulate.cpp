@@ -15,14 +15,14 @@ namespace {
 constexpr int kLimitReached = 124;
 constexpr double kLongestLimitS = 31'536'000;
 
-struct Options {
+struct EmulateOptions {
   std::vector<std::string> gpus;  // named before `--`: at most one
   trial::EmulationOptions emulation;
   double limit_s = 0;
 };
 
 /// Checks what the parser cannot, and chooses the GPU.
-Status complete(Options& options, const CommandContext& context) {
+Status complete(EmulateOptions& options, const CommandContext& context) {
   if (context.job.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "the job goes after `--`: unstarve emulate a100 -- python train.py");
@@ -37,7 +37,7 @@ Status complete(Options& options, const CommandContext& context) {
   return {};
 }
 
-void emulate(Options& options, CommandContext& context) {
+void emulate(EmulateOptions& options, CommandContext& context) {
   if (const Status checked = complete(options, context); !checked) {
     return report_error(context, checked.error());
   }
@@ -70,7 +70,7 @@ void add_emulate_command(CommandLine& line, CommandContext& context) {
       line.add_command("emulate",
                        "run any CUDA job unchanged, in real time, on emulated GPUs\n"
                        "example: unstarve emulate a100 -- python train.py --epochs 1");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<EmulateOptions>();  // lives as long as the parser's callback
   add_emulation_options(command, options->emulation);
   command
       .option("--limit", options->limit_s,

@@ -26,7 +26,7 @@ constexpr double kMostSeconds = 86'400;
 constexpr double kMostSteps = 1e6;
 constexpr int kMostGpus = 64;
 
-struct Options {
+struct RehearseOptions {
   trial::RehearsalOptions rehearsal;
   std::vector<std::string> step_times;  // "h100=0.18"
   std::string fail_under;               // "au=90"
@@ -60,7 +60,7 @@ Result<std::pair<std::string, double>> named_number(const std::string& text,
 }
 
 /// The AU (0..1) under whose lower bound the command fails; nothing: none was named.
-Result<std::optional<double>> gate_of(const Options& options) {
+Result<std::optional<double>> gate_of(const RehearseOptions& options) {
   if (options.fail_under.empty()) return std::optional<double>();
   const auto gate = named_number(options.fail_under, "--fail-under");
   if (!gate) return forward_error(gate);
@@ -71,7 +71,7 @@ Result<std::optional<double>> gate_of(const Options& options) {
   return std::optional<double>(gate->second / 100);
 }
 
-Status prepare(Options& options) {
+Status prepare(RehearseOptions& options) {
   if (const Status writable = check_writable(options.json); !writable) return writable;
   trial::RehearsalOptions& asked = options.rehearsal;
   asked.target_au = options.target / 100;
@@ -111,7 +111,7 @@ bool misses(const trial::Rehearsal& rehearsal, double gate) {
   return missed;
 }
 
-Status present(const Options& options, const trial::Rehearsal& rehearsal) {
+Status present(const RehearseOptions& options, const trial::Rehearsal& rehearsal) {
   if (options.json != "-") {
     write_text(Stream::kOut, report::render_rehearsal(rehearsal, text_options(Stream::kOut)));
   }
@@ -119,7 +119,7 @@ Status present(const Options& options, const trial::Rehearsal& rehearsal) {
   return write_file(options.json, report::rehearsal_json(rehearsal));
 }
 
-void rehearse(Options& options, CommandContext& context) {
+void rehearse(RehearseOptions& options, CommandContext& context) {
   const auto gate = gate_of(options);
   if (!gate) return report_error(context, gate.error());
   if (const Status ready = prepare(options); !ready) return report_error(context, ready.error());
@@ -139,7 +139,7 @@ void rehearse(Options& options, CommandContext& context) {
   if (told) context.exit_code = kEndedBySignal + *told;
 }
 
-void add_bounds(Command& command, Options& options) {
+void add_bounds(Command& command, RehearseOptions& options) {
   command.option("--seconds", options.rehearsal.seconds, "length of the run after its first step")
       .between(1, kMostSeconds)
       .shows_default();
@@ -149,7 +149,7 @@ void add_bounds(Command& command, Options& options) {
   command.option("--out", options.rehearsal.folder, "folder for the run (default: runs/TIME_NAME)");
 }
 
-void add_durations(Command& command, Options& options) {
+void add_durations(Command& command, RehearseOptions& options) {
   command.option("--step-time", options.step_times,
                  "KIND=SECONDS that a step's work takes on a real GPU of that kind; may be given "
                  "for several");
@@ -168,7 +168,7 @@ void add_rehearse_command(CommandLine& line, CommandContext& context) {
                        "run a job for a moment on an emulated GPU, and say which GPUs this "
                        "machine's pipeline feeds\n"
                        "example: unstarve rehearse --gpu-kinds a100,h100 -- python train.py");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<RehearseOptions>();  // lives as long as the parser's callback
   trial::RehearsalOptions& asked = options->rehearsal;
   asked.kinds = {"a100", "h100", "l4", "t4", "rtx4090"};
   asked.gpus = {1, 2, 4, 8};

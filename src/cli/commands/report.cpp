@@ -19,7 +19,7 @@ namespace unstarve::cli {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string run;
   std::string html;
   std::string json;
@@ -55,7 +55,7 @@ Status report_limits(const report::Report& shown) {
   return {};
 }
 
-Status report_run(const Options& options) {
+Status report_run(const ReportOptions& options) {
   if (options.predictions) return report_predictions(options.run.empty() ? kRuns : options.run);
   if (options.run.empty()) {
     return fail(ErrorCode::kInvalidArgument, "which run? `unstarve report RUN`");
@@ -90,7 +90,7 @@ Status report_run(const Options& options) {
 
 void add_report_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command("report", "show a run: in the terminal, as a page, as JSON");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<ReportOptions>();  // lives as long as the parser's callback
   command.option("RUN", options->run,
                  "run folder, also of `run --fix` or of a --run-id (or a trace)");
   const Option html =

@@ -35,7 +35,7 @@ namespace {
 constexpr double kLongestTrialS = 86'400;
 constexpr std::array<const char*, 3> kStages = {"preprocess", "train", "infer"};
 
-struct Options {
+struct RunOptions {
   std::vector<std::string> command;
   std::string out;
   std::string run_id;
@@ -78,7 +78,7 @@ void add_predictions(trial::Examination& examined, bool given_time) {
 }
 
 /// Everything that was asked for and could not be written is said; the first of it is returned.
-Status write_reports(const Options& options, const std::string& page, const report::Report& shown) {
+Status write_reports(const RunOptions& options, const std::string& page, const report::Report& shown) {
   write_text(Stream::kErr,
              report::render_text(shown, report_options(Stream::kErr, options.verbose)));
   Status html = write_file(page, report::render_html(shown));
@@ -92,7 +92,7 @@ Status write_reports(const Options& options, const std::string& page, const repo
 
 /// Text on stderr (stdout is the job's), a page in `out`, JSON where it was asked for; findings and
 /// predictions go into the store. False when something that was asked for could not be written.
-bool present(const Options& options, const std::string& out, const trial::TriedJob& job) {
+bool present(const RunOptions& options, const std::string& out, const trial::TriedJob& job) {
   const std::string page = options.html.empty() ? out + "/report.html" : options.html;
   const report::Report shown = report::make_report(job);
   const Status written = write_reports(options, page, shown);
@@ -106,7 +106,7 @@ bool present(const Options& options, const std::string& out, const trial::TriedJ
 bool leaves_time(const observe::JobExit& exit) { return !exit.told || *exit.told == SIGINT; }
 
 /// Says what the run showed. False when a report that was asked for could not be made.
-bool conclude(const Options& options, const std::string& run_dir,
+bool conclude(const RunOptions& options, const std::string& run_dir,
               const trial::ObservedJob& observed) {
   const std::vector<std::string>& remarks = observed.watching.remarks;
   auto examined = trial::examine_run(run_dir);
@@ -122,7 +122,7 @@ bool conclude(const Options& options, const std::string& run_dir,
 
 /// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
 /// asked for and is missing make another of it.
-void watch(const Options& options, const std::string& run_dir, trial::Emulation* emulation,
+void watch(const RunOptions& options, const std::string& run_dir, trial::Emulation* emulation,
            CommandContext& context) {
   trial::ObservedJobOptions job;
   job.command = options.command;
@@ -164,7 +164,7 @@ void write_patch(const std::string& run_dir, const std::vector<trial::Verificati
 
 /// Tries what the hook can apply. Of a series that a signal ended, the signal decides the exit
 /// code.
-void fix(const Options& options, const std::string& run_dir, trial::Emulation* emulation,
+void fix(const RunOptions& options, const std::string& run_dir, trial::Emulation* emulation,
          CommandContext& context) {
   const std::string length = options.trial_seconds > 0
                                  ? fmt::format("of {:.0f} s each", options.trial_seconds)
@@ -184,13 +184,13 @@ void fix(const Options& options, const std::string& run_dir, trial::Emulation* e
   if (told) context.exit_code = kEndedBySignal + *told;
 }
 
-Status check_reports(const Options& options) {
+Status check_reports(const RunOptions& options) {
   if (Status json = check_writable(options.json); !json) return json;
   return check_writable(options.html);
 }
 
 /// The GPUs that were asked for instead of this machine's; none where none were.
-Result<std::optional<trial::Emulation>> emulated_gpus(Options& options,
+Result<std::optional<trial::Emulation>> emulated_gpus(RunOptions& options,
                                                       const CommandContext& context) {
   if (options.emulation.gpu.empty()) options.emulation.gpu = emulated_by_default();
   std::optional<trial::Emulation> gpus;
@@ -202,7 +202,7 @@ Result<std::optional<trial::Emulation>> emulated_gpus(Options& options,
 }
 
 /// Runs of one id lie beside each other, each in the folder of its stage.
-Result<std::string> make_folder(Options& options) {
+Result<std::string> make_folder(RunOptions& options) {
   if (options.run_id.empty() && options.stage.empty()) {
     return options.out.empty() ? trial::make_run_folder("runs", options.command)
                                : Result<std::string>(options.out);
@@ -220,7 +220,7 @@ Result<std::string> make_folder(Options& options) {
                              options.stage);
 }
 
-void run(Options& options, CommandContext& context) {
+void run(RunOptions& options, CommandContext& context) {
   // Not at the end of a job of hours: what cannot be written then cannot be written now.
   if (const Status writable = check_reports(options); !writable) {
     report_error(context, writable.error());
@@ -242,7 +242,7 @@ void add_run_command(CommandLine& line, CommandContext& context) {
       line.add_command("run",
                        "run a job unchanged, watch it, and say at the end why the GPU idled\n"
                        "example: unstarve run -- python train.py --epochs 1");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<RunOptions>();  // lives as long as the parser's callback
   command.option("--out", options->out, "folder for the run (default: runs/TIME_NAME)");
   const Option run_id = command.option(
       "--run-id", options->run_id,

@@ -6,7 +6,7 @@ namespace unstarve::advise {
 namespace {
 
 /// What can be done on a GPU instead is only said where one trains.
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_cheaper_transforms(const Situation& situation, std::string_view rule) {
   const bool on_host = diagnose::trains_on_host(situation.signals);
   Remedy remedy;
   if (rule == "python_transform") {
@@ -28,7 +28,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }  // namespace
 
 CatalogueEntry cheaper_transforms_remedy() {
-  return {.id = "cheaper_transforms", .effort = Effort::kRewrite, .offer = offer};
+  return {.id = "cheaper_transforms", .effort = Effort::kRewrite, .offer = offer_cheaper_transforms};
 }
 
 }  // namespace unstarve::advise

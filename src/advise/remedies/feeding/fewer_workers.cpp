@@ -10,7 +10,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_fewer_workers(const Situation& situation, std::string_view rule) {
   const diagnose::Signals& signals = situation.signals;
   if (rule != "too_many_workers" || !signals.num_workers || !signals.effective_cpus) {
     return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<Application> apply(const Remedy& remedy) {
+std::optional<Application> apply_fewer_workers(const Remedy& remedy) {
   const std::int64_t workers = remedy.values.at("num_workers");
   return Application{.fix = {{"num_workers", std::to_string(workers)}, {"fewer", "true"}},
                      .change = fmt::format("num_workers={} in the DataLoader", workers)};
@@ -37,7 +37,7 @@ std::optional<Application> apply(const Remedy& remedy) {
 }  // namespace
 
 CatalogueEntry fewer_workers_remedy() {
-  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer, .apply = apply};
+  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer_fewer_workers, .apply = apply_fewer_workers};
 }
 
 }  // namespace unstarve::advise

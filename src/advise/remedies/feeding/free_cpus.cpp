@@ -5,7 +5,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_free_cpus(const Situation& situation, std::string_view rule) {
   const bool launches_late = rule == "launch" && diagnose::cpus_are_taken(situation.signals);
   if (rule != "busy_neighbour" && !launches_late) return std::nullopt;
   Remedy remedy;
@@ -18,7 +18,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }  // namespace
 
 CatalogueEntry free_cpus_remedy() {
-  return {.id = "free_cpus", .effort = Effort::kRecordAgain, .offer = offer};
+  return {.id = "free_cpus", .effort = Effort::kRecordAgain, .offer = offer_free_cpus};
 }
 
 }  // namespace unstarve::advise

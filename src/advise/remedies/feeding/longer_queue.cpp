@@ -14,7 +14,7 @@ constexpr double kMostWorkersPerCpu = 2;
 
 /// Batches lie ready at some of the waits and yet the training waits: the workers keep up, but some
 /// batches take much longer than others.
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_longer_queue(const Situation& situation, std::string_view rule) {
   constexpr double kMostEmpty = 0.75;
   const diagnose::Signals& signals = situation.signals;
   const bool concerns = rule == "input_wait" || rule == "input_wait_from_host";
@@ -38,13 +38,13 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_longer_queue(const Remedy& remedy, const PredictionBasis& basis) {
   if (basis.pipeline.workers < 1 || !basis.pipeline.fetches_seen) return std::nullopt;
   const int prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
   return predict::longer_queue(basis.pipeline.workers, prefetch_factor);
 }
 
-std::optional<Application> apply(const Remedy& remedy) {
+std::optional<Application> apply_longer_queue(const Remedy& remedy) {
   const std::int64_t prefetch_factor = remedy.values.at("prefetch_factor");
   return Application{
       .fix = {{"prefetch_factor", std::to_string(prefetch_factor)}},
@@ -56,9 +56,9 @@ std::optional<Application> apply(const Remedy& remedy) {
 CatalogueEntry longer_queue_remedy() {
   return {.id = "longer_queue",
           .effort = Effort::kArgument,
-          .offer = offer,
-          .model = model,
-          .apply = apply};
+          .offer = offer_longer_queue,
+          .model = model_longer_queue,
+          .apply = apply_longer_queue};
 }
 
 }  // namespace unstarve::advise

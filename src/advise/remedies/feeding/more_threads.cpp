@@ -9,7 +9,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_more_threads(const Situation& situation, std::string_view rule) {
   if (rule != "too_few_threads" || !situation.signals.effective_cpus) return std::nullopt;
   const double cpus = std::floor(*situation.signals.effective_cpus);
   Remedy remedy;
@@ -26,7 +26,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }  // namespace
 
 CatalogueEntry more_threads_remedy() {
-  return {.id = "more_threads", .effort = Effort::kArgument, .offer = offer};
+  return {.id = "more_threads", .effort = Effort::kArgument, .offer = offer_more_threads};
 }
 
 }  // namespace unstarve::advise

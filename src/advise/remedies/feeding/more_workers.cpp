@@ -56,7 +56,7 @@ std::string why_so_many(const diagnose::Signals& signals, const Workers& workers
                      needed, *signals.effective_cpus);
 }
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_more_workers(const Situation& situation, std::string_view rule) {
   if (!concerns(rule)) return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double> needed = needed_workers(signals);
@@ -79,7 +79,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_more_workers(const Remedy& remedy, const PredictionBasis& basis) {
   predict::WorkerPlacement placement;
   placement.workers = static_cast<int>(remedy.values.at("num_workers"));
   placement.prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
@@ -97,7 +97,7 @@ std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis
   return edit;
 }
 
-std::optional<Application> apply(const Remedy& remedy) {
+std::optional<Application> apply_more_workers(const Remedy& remedy) {
   const std::int64_t workers = remedy.values.at("num_workers");
   const std::int64_t prefetch = remedy.values.at("prefetch_factor");
   Application application;
@@ -114,9 +114,9 @@ std::optional<Application> apply(const Remedy& remedy) {
 CatalogueEntry more_workers_remedy() {
   return {.id = "more_workers",
           .effort = Effort::kArgument,
-          .offer = offer,
-          .model = model,
-          .apply = apply};
+          .offer = offer_more_workers,
+          .model = model_more_workers,
+          .apply = apply_more_workers};
 }
 
 }  // namespace unstarve::advise

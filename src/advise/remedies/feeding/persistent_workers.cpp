@@ -13,7 +13,7 @@ namespace {
 // Starting and ending workers takes no more of a job, whatever overlaps is counted twice.
 constexpr double kMostOfTheTime = 0.8;
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_persistent_workers(const Situation& situation, std::string_view rule) {
   if (rule != "loader_startup") return std::nullopt;
   Remedy remedy;
   remedy.how = fmt::format(
@@ -65,7 +65,7 @@ std::optional<Application> apply(const Remedy&) {
 CatalogueEntry persistent_workers_remedy() {
   return {.id = "persistent_workers",
           .effort = Effort::kArgument,
-          .offer = offer,
+          .offer = offer_persistent_workers,
           .edit = edit,
           .apply = apply};
 }

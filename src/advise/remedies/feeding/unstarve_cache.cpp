@@ -10,7 +10,7 @@ namespace unstarve::advise {
 namespace {
 
 /// unstarve's loader with a cache that it fills; nothing unless the data is a folder of images.
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_unstarve_cache(const Situation& situation, std::string_view rule) {
   if (rule != "input_wait" && rule != "input_wait_from_host") return std::nullopt;
   if (image_folder(situation.job.data).empty()) return std::nullopt;
   const std::string_view when = is_native(situation.signals)
@@ -26,7 +26,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_unstarve_cache(const Remedy&, const PredictionBasis& basis) {
   return drop_in_model(basis.calibration.cache, basis);
 }
 
@@ -35,8 +35,8 @@ std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis
 CatalogueEntry unstarve_cache_remedy() {
   return {.id = "unstarve_cache",
           .effort = Effort::kCache,
-          .offer = offer,
-          .model = model,
+          .offer = offer_unstarve_cache,
+          .model = model_unstarve_cache,
           .gains_later = true,
           .why_not_tried =
               "it gains from the second epoch on. To switch it on beside that loader, set "

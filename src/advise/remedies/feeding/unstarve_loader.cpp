@@ -23,7 +23,7 @@ double threads_for(const diagnose::Signals& signals) {
   return needed ? std::max(cpus, std::min(*needed, waiting)) : cpus;
 }
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_unstarve_loader(const Situation& situation, std::string_view rule) {
   if (rule != "input_wait" && rule != "input_wait_from_host") return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   if (is_native(signals) || !may_load_natively(situation.job.data)) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_unstarve_loader(const Remedy& remedy, const PredictionBasis& basis) {
   auto edit = drop_in_model(basis.calibration.folder, basis);
   if (!edit || !basis.waits_for_storage) return edit;
   // Its threads wait for the same files. What was loaded to calibrate may have been read before.
@@ -64,7 +64,7 @@ std::optional<predict::Remedy> model(const Remedy& remedy, const PredictionBasis
 }
 
 /// The hook puts our loader in torch's place.
-std::optional<Application> apply(const Remedy& remedy) {
+std::optional<Application> apply_unstarve_loader(const Remedy& remedy) {
   Application application;
   application.fix = {{"loader", "\"unstarve\""}};
   if (remedy.values.count(kBeyondCpus) != 0) {
@@ -80,9 +80,9 @@ std::optional<Application> apply(const Remedy& remedy) {
 CatalogueEntry unstarve_loader_remedy() {
   return {.id = "unstarve_loader",
           .effort = Effort::kImport,
-          .offer = offer,
-          .model = model,
-          .apply = apply};
+          .offer = offer_unstarve_loader,
+          .model = model_unstarve_loader,
+          .apply = apply_unstarve_loader};
 }
 
 }  // namespace unstarve::advise

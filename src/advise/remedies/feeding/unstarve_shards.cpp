@@ -20,7 +20,7 @@ std::string pack_folder(const std::string& folder, const std::string& loader_pla
       shell_word(folder), shell_word(shards), diagnose::at(loader_place), shards);
 }
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_unstarve_shards(const Situation& situation, std::string_view rule) {
   const bool waits = rule == "input_wait" || rule == "input_wait_from_host";
   const bool native_stage =
       rule == "slow_read" || (rule == "decode_cpu" && is_native(situation.signals));
@@ -41,7 +41,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
   return remedy;
 }
 
-std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_unstarve_shards(const Remedy&, const PredictionBasis& basis) {
   return native_model(basis.calibration.shards, basis);
 }
 
@@ -50,8 +50,8 @@ std::optional<predict::Remedy> model(const Remedy&, const PredictionBasis& basis
 CatalogueEntry unstarve_shards_remedy() {
   return {.id = "unstarve_shards",
           .effort = Effort::kPreparedData,
-          .offer = offer,
-          .model = model,
+          .offer = offer_unstarve_shards,
+          .model = model_unstarve_shards,
           .why_not_tried = "it takes a change of the script"};
 }
 

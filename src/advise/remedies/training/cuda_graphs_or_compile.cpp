@@ -6,7 +6,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation, std::string_view rule) {
   Remedy remedy;
   if (rule == "kernel_wait") {
     remedy.how = "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs.";
@@ -22,7 +22,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 
 /// Half to all of the time between kernels goes, long gaps apart: those are the host's other work.
 /// At best the device computes all the time.
-Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+Reading<predict::StepEdit> edit_cuda_graphs_or_compile(const Situation& situation, std::string_view rule) {
   constexpr double kLeastRemoved = 0.5;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double>& gaps =
@@ -38,7 +38,7 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
 }  // namespace
 
 CatalogueEntry cuda_graphs_or_compile_remedy() {
-  return {.id = "cuda_graphs_or_compile", .effort = Effort::kRewrite, .offer = offer, .edit = edit};
+  return {.id = "cuda_graphs_or_compile", .effort = Effort::kRewrite, .offer = offer_cuda_graphs_or_compile, .edit = edit_cuda_graphs_or_compile};
 }
 
 }  // namespace unstarve::advise

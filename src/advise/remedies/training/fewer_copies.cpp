@@ -5,7 +5,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_fewer_copies(const Situation& situation, std::string_view rule) {
   const bool waits_for_them =
       rule == "blocking_copies" && diagnose::makes_small_copies(situation.signals);
   if (rule != "small_copies" && !waits_for_them) return std::nullopt;
@@ -17,7 +17,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }  // namespace
 
 CatalogueEntry fewer_copies_remedy() {
-  return {.id = "fewer_copies", .effort = Effort::kRewrite, .offer = offer};
+  return {.id = "fewer_copies", .effort = Effort::kRewrite, .offer = offer_fewer_copies};
 }
 
 }  // namespace unstarve::advise

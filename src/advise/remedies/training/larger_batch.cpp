@@ -18,7 +18,7 @@ bool concerns(const diagnose::Signals& signals, std::string_view rule) {
 }
 
 /// More samples per step; nothing when the device's memory is known to be full, or has been.
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string_view rule) {
   constexpr double kFull = 0.8;
   const diagnose::Signals& signals = situation.signals;
   if (!concerns(signals, rule)) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 /// Twice the samples take as many launches and as much communication, and twice as long for loading
 /// and copies. Kernels take as long as now where they do not fill the device, at most twice that,
 /// and what they take more lies in the gaps for most of it.
-Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+Reading<predict::StepEdit> edit_larger_batch(const Situation& situation, std::string_view rule) {
   constexpr double kLikely = 0.8;
   constexpr double kSteadier = 0.04;  // two runs of the zoo differ by as much
   const diagnose::Signals& signals = situation.signals;
@@ -61,7 +61,7 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
 }  // namespace
 
 CatalogueEntry larger_batch_remedy() {
-  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer, .edit = edit};
+  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer_larger_batch, .edit = edit_larger_batch};
 }
 
 }  // namespace unstarve::advise

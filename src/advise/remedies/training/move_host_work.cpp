@@ -49,7 +49,7 @@ std::string move_known_work(const diagnose::Signals& signals) {
   return "";
 }
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_move_host_work(const Situation& situation, std::string_view rule) {
   const diagnose::Signals& signals = situation.signals;
   Remedy remedy;
   if (rule == "host_work") {
@@ -104,7 +104,7 @@ predict::StepEdit edit_of_lines(const diagnose::Signals& signals, const LineTime
 
 /// Else of the gaps that the host spends with something else, most go; what is known by name goes
 /// with its gaps. Of a host that waits for the device once in a while it is not known what it does.
-Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rule) {
+Reading<predict::StepEdit> edit_move_host_work(const Situation& situation, std::string_view rule) {
   constexpr double kLeastRemoved = 0.7;
   const diagnose::Signals& signals = situation.signals;
   if (rule == "sync") return WhyAbsent::kNotSupported;
@@ -124,7 +124,7 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view rul
 }  // namespace
 
 CatalogueEntry move_host_work_remedy() {
-  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer, .edit = edit};
+  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer_move_host_work, .edit = edit_move_host_work};
 }
 
 }  // namespace unstarve::advise

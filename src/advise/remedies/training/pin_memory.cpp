@@ -9,7 +9,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_pin_memory(const Situation& situation, std::string_view rule) {
   // Many small copies cost as much from pinned memory.
   const bool waits_for_them =
       rule == "blocking_copies" && !diagnose::makes_small_copies(situation.signals);
@@ -27,23 +27,23 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 /// Page-locked memory is copied two to four times as fast as the driver stages pageable memory, and
 /// copies that do not block lie beside kernels: from a third of the time in which nothing but
 /// copies runs to all of it. Without workers the training thread copies each batch there.
-Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
+Reading<predict::StepEdit> edit_pin_memory(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.3;
   constexpr predict::Range kPinnedBytesPerNs = {3, 12};
   const diagnose::Signals& signals = situation.signals;
   if (!signals.exposed_copy_ratio) return signals.exposed_copy_ratio.why_absent();
   if (!signals.pageable_ratio) return signals.pageable_ratio.why_absent();
   const double loader = loader_share(signals);
-  predict::StepEdit edit = {
+  predict::StepEdit edit_pin_memory = {
       .removed = part_of(*signals.exposed_copy_ratio * *signals.pageable_ratio, kLeastRemoved, 1),
       .at_least = {loader, loader}};
   if (signals.num_workers.value_or(1) < 1 && signals.step_ns_median.value_or(0) > 0) {
     const double bytes =
         signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
-    edit.added = {bytes / kPinnedBytesPerNs.high / *signals.step_ns_median,
+    edit_pin_memory.added = {bytes / kPinnedBytesPerNs.high / *signals.step_ns_median,
                   bytes / kPinnedBytesPerNs.low / *signals.step_ns_median};
   }
-  return edit;
+  return edit_pin_memory;
 }
 
 /// The copies then come from page-locked memory; that they block stays with the job's source.
@@ -57,8 +57,8 @@ std::optional<Application> apply(const Remedy&) {
 CatalogueEntry pin_memory_remedy() {
   return {.id = "pin_memory",
           .effort = Effort::kArgument,
-          .offer = offer,
-          .edit = edit,
+          .offer = offer_pin_memory,
+          .edit = edit_pin_memory,
           .apply = apply};
 }
 

@@ -5,7 +5,7 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_record_more_steps(const Situation& situation, std::string_view rule) {
   if (rule != "launch" || !one_gap_dominates(situation.signals)) return std::nullopt;
   Remedy remedy;
   remedy.how =
@@ -17,7 +17,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 }  // namespace
 
 CatalogueEntry record_more_steps_remedy() {
-  return {.id = "record_more_steps", .effort = Effort::kRecordAgain, .offer = offer};
+  return {.id = "record_more_steps", .effort = Effort::kRecordAgain, .offer = offer_record_more_steps};
 }
 
 }  // namespace unstarve::advise

@@ -12,7 +12,7 @@ namespace {
 
 /// Only where the job waits step by step: what it does seldom costs little by its waiting. Waits
 /// for copies to the device have remedies of their own.
-std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_remove_sync(const Situation& situation, std::string_view rule) {
   if (rule != "sync" || !waits_in_each_step(situation.signals)) return std::nullopt;
   if (diagnose::awaits_uploads(situation.signals)) return std::nullopt;
   Remedy remedy;
@@ -33,7 +33,7 @@ std::optional<Remedy> offer(const Situation& situation, std::string_view rule) {
 /// does not idle between launches either, until a step takes what the host takes without these
 /// lines, or the device, or the loader; at worst a third of the time goes to the next reason there
 /// is. Most come between the two: what goes with a wait is the call, and the work around it.
-Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*rule*/) {
+Reading<predict::StepEdit> edit_remove_sync(const Situation& situation, std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.7;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double> host = host_share_without(signals, situation.line_time);
@@ -57,7 +57,7 @@ Reading<predict::StepEdit> edit(const Situation& situation, std::string_view /*r
 }  // namespace
 
 CatalogueEntry remove_sync_remedy() {
-  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer, .edit = edit};
+  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer_remove_sync, .edit = edit_remove_sync};
 }
 
 }  // namespace unstarve::advise

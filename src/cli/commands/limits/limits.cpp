@@ -34,7 +34,7 @@ constexpr int kMostEmulatedGpus = 64;
 // 128 + SIGINT, as a shell says it.
 constexpr int kStopped = 130;
 
-struct Options {
+struct LimitsOptions {
   limits::MeasureOptions measure;
   std::string python;   // as it was named
   std::string emulate;  // a GPU; empty: this machine's
@@ -43,7 +43,7 @@ struct Options {
   bool json = false;
 };
 
-void print(const Options& options, const limits::LimitsDocument& document) {
+void print(const LimitsOptions& options, const limits::LimitsDocument& document) {
   write_text(Stream::kOut, options.json ? limits::write_limits_document(document)
                                         : limits_text(document, text_options(Stream::kOut)));
 }
@@ -76,7 +76,7 @@ limits::Machine without_emulated(limits::Machine machine) {
   return machine;
 }
 
-void show(const Options& options, const limits::LimitsStore& store, const limits::Machine& machine,
+void show(const LimitsOptions& options, const limits::LimitsStore& store, const limits::Machine& machine,
           CommandContext& context) {
   const auto known = store.load(limits::machine_key(machine), has_emulated(machine));
   if (known) return print(options, *known);
@@ -138,7 +138,7 @@ class Keeper {
   bool failed_ = false;
 };
 
-void measure(const Options& options, const limits::LimitsStore& store, const host::HostFiles& files,
+void measure(const LimitsOptions& options, const limits::LimitsStore& store, const host::HostFiles& files,
              const limits::Machine& machine, CommandContext& context) {
   auto signals = StopSignals::open();
   if (!signals) return report_error(context, signals.error());
@@ -168,7 +168,7 @@ void measure(const Options& options, const limits::LimitsStore& store, const hos
 }
 
 /// This command once more, where emulated GPUs are.
-void run_emulated(const Options& options, CommandContext& context) {
+void run_emulated(const LimitsOptions& options, CommandContext& context) {
   std::vector<std::string> words = {
       context.executable, "limits",
       "--disk",           options.measure.disk.folder,
@@ -193,7 +193,7 @@ void run_emulated(const Options& options, CommandContext& context) {
   context.exit_code = done->exit.exit_code;
 }
 
-void run(Options& options, CommandContext& context) {
+void run(LimitsOptions& options, CommandContext& context) {
   if (const Status known = limits::check_parts(options.measure.only); !known) {
     return report_error(context, known.error());
   }
@@ -215,7 +215,7 @@ void run(Options& options, CommandContext& context) {
 void add_limits_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command(
       "limits", "measure what this machine reaches at most: its roofs, kept for each machine");
-  auto options = std::make_shared<Options>();  // lives as long as the parser's callback
+  auto options = std::make_shared<LimitsOptions>();  // lives as long as the parser's callback
   std::string names;
   for (const limits::Part& part : limits::all_parts()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);

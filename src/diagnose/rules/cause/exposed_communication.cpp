@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Communication that no compute hides.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_exposed_communication(const Signals& signals) {
   if (*signals.exposed_communication_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.exposed_communication_ratio;
@@ -29,7 +29,7 @@ Rule exposed_communication_rule() {
           RuleKind::kCause,
           "exposed_communication",
           {&Signals::exposed_communication_ratio},
-          evaluate,
+          evaluate_exposed_communication,
           ""};
 }
 

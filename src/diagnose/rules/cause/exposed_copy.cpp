@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Copies with no compute beside them; what kind of copy is for the details to say.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_exposed_copy(const Signals& signals) {
   if (*signals.exposed_copy_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.exposed_copy_ratio;
@@ -25,7 +25,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule exposed_copy_rule() {
   return {"exposed_copy", RuleKind::kCause,
           "exposed_copy", {&Signals::exposed_copy_ratio},
-          evaluate,       ""};
+          evaluate_exposed_copy,       ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // The GPU computes nearly all the time: nothing around it holds the job up.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_gpu_busy(const Signals& signals) {
   // Up to here everything else together is not worth a search for causes.
   constexpr double kBusy = 0.9;
   if (*signals.gpu_compute_ratio < kBusy) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule gpu_busy_rule() {
-  return {"gpu_busy", RuleKind::kCause, "gpu_busy", {&Signals::gpu_compute_ratio}, evaluate, ""};
+  return {"gpu_busy", RuleKind::kCause, "gpu_busy", {&Signals::gpu_compute_ratio}, evaluate_gpu_busy, ""};
 }
 
 }  // namespace unstarve::diagnose

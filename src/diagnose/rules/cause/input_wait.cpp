@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Idle while the training thread waits for a batch; the details say what a batch's time goes to.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_input_wait(const Signals& signals) {
   const double beside = signals.launch_beside_loading_ratio.value_or(0);
   if (*signals.input_wait_ratio + beside < kSmallestShare) return std::nullopt;
   Claim claim;
@@ -40,7 +40,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule input_wait_rule() {
   return {"input_wait", RuleKind::kCause,
           "input_wait", {&Signals::input_wait_ratio, &Signals::wait_ratio},
-          evaluate,     ""};
+          evaluate_input_wait,     ""};
 }
 
 }  // namespace unstarve::diagnose

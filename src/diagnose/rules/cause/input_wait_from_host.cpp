@@ -31,7 +31,7 @@ std::string what_is_waited(const Signals& signals) {
 
 // Without device records the wait itself is all there is. Where the model is trained on the CPU it
 // is the time that the loader costs; else it bounds a GPU's idle time from above.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_input_wait_from_host(const Signals& signals) {
   const bool partition_speaks = signals.gpu_compute_ratio.has_value();
   if (partition_speaks || *signals.wait_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
@@ -55,7 +55,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule input_wait_from_host_rule() {
   return {"input_wait_from_host", RuleKind::kCause, "input_wait",
-          {&Signals::wait_ratio}, evaluate,         ""};
+          {&Signals::wait_ratio}, evaluate_input_wait_from_host,         ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_kernel_wait(const Signals& signals) {
   if (*signals.kernel_wait_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.kernel_wait_ratio;
@@ -20,7 +20,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule kernel_wait_rule() {
   return {
-      "kernel_wait", RuleKind::kCause, "kernel_wait", {&Signals::kernel_wait_ratio}, evaluate, ""};
+      "kernel_wait", RuleKind::kCause, "kernel_wait", {&Signals::kernel_wait_ratio}, evaluate_kernel_wait, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -8,7 +8,7 @@ namespace {
 
 // The host came too late with the next launch: Python, the framework, or kernels so short that
 // no host keeps up.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_launch(const Signals& signals) {
   if (own_launch_ratio(signals) < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = own_launch_ratio(signals);
@@ -46,7 +46,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule launch_rule() {
-  return {"launch", RuleKind::kCause, "launch", {&Signals::launch_ratio}, evaluate, ""};
+  return {"launch", RuleKind::kCause, "launch", {&Signals::launch_ratio}, evaluate_launch, ""};
 }
 
 }  // namespace unstarve::diagnose

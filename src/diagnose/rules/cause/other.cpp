@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Honest about what is not known: nothing follows from it.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_other(const Signals& signals) {
   if (*signals.other_ratio < kSmallestShare) return std::nullopt;
   Claim claim;
   claim.weight = *signals.other_ratio;
@@ -29,7 +29,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule other_rule() {
-  return {"other", RuleKind::kCause, "other", {&Signals::other_ratio}, evaluate, ""};
+  return {"other", RuleKind::kCause, "other", {&Signals::other_ratio}, evaluate_other, ""};
 }
 
 }  // namespace unstarve::diagnose

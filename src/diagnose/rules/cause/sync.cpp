@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // The host blocked on the device, the queue drained, and the next launch came only afterwards.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_sync(const Signals& signals) {
   if (*signals.sync_ratio < kSmallestShare) return std::nullopt;
   const double late = signals.launch_after_sync_ratio.value_or(0);
   Claim claim;
@@ -31,7 +31,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule sync_rule() {
-  return {"sync", RuleKind::kCause, "sync", {&Signals::sync_ratio}, evaluate, ""};
+  return {"sync", RuleKind::kCause, "sync", {&Signals::sync_ratio}, evaluate_sync, ""};
 }
 
 }  // namespace unstarve::diagnose

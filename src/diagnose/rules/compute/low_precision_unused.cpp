@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_low_precision_unused(const Signals& signals) {
   constexpr double kMuch = 0.2;
   if (*signals.float_product_ratio < kMuch) return std::nullopt;
   Claim claim;
@@ -21,7 +21,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule low_precision_unused_rule() {
   return {"low_precision_unused",          RuleKind::kDetail, "gpu_busy",
-          {&Signals::float_product_ratio}, evaluate,          ""};
+          {&Signals::float_product_ratio}, evaluate_low_precision_unused,          ""};
 }
 
 }  // namespace unstarve::diagnose

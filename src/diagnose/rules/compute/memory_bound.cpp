@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_memory_bound(const Signals& signals) {
   constexpr double kMost = 0.5;
   if (*signals.memory_kernel_ratio < kMost) return std::nullopt;
   Claim claim;
@@ -21,7 +21,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule memory_bound_rule() {
   return {
-      "memory_bound", RuleKind::kDetail, "gpu_busy", {&Signals::memory_kernel_ratio}, evaluate, ""};
+      "memory_bound", RuleKind::kDetail, "gpu_busy", {&Signals::memory_kernel_ratio}, evaluate_memory_bound, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -11,7 +11,7 @@ std::string how_often(double per_step) {
   return fmt::format("in one of {:.0f} steps", 1 / per_step);
 }
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_memory_pressure(const Signals& signals) {
   if (!allocator_holds_up(signals)) return std::nullopt;
   Claim claim;
   claim.weight = *signals.allocation_ratio;
@@ -31,7 +31,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 // What is given back to the driver waits for the GPU, and what is asked for again takes as long.
 Rule memory_pressure_rule() {
   return {
-      "memory_pressure", RuleKind::kDetail, "launch", {&Signals::allocation_ratio}, evaluate, ""};
+      "memory_pressure", RuleKind::kDetail, "launch", {&Signals::allocation_ratio}, evaluate_memory_pressure, ""};
 }
 
 }  // namespace unstarve::diagnose

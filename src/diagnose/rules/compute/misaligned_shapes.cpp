@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_misaligned_shapes(const Signals& signals) {
   constexpr double kMuch = 0.1;
   if (*signals.misaligned_product_ratio < kMuch) return std::nullopt;
   Claim claim;
@@ -24,7 +24,7 @@ Rule misaligned_shapes_rule() {
           RuleKind::kDetail,
           "gpu_busy",
           {&Signals::misaligned_product_ratio},
-          evaluate,
+          evaluate_misaligned_shapes,
           ""};
 }
 

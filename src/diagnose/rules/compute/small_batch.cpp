@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_small_batch(const Signals& signals) {
   constexpr double kRoom = 0.5;
   constexpr double kShortKernelNs = 20e3;
   constexpr double kWeight = 0.3;
@@ -27,7 +27,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule small_batch_rule() {
   return {"small_batch", RuleKind::kDetail,
           "gpu_busy",    {&Signals::gpu_memory_used_ratio, &Signals::kernel_ns_median},
-          evaluate,      ""};
+          evaluate_small_batch,      ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -8,7 +8,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_throttled(const Signals& signals) {
   const double worse = std::max(*signals.thermal_slowdown_ratio, *signals.power_cap_ratio);
   if (worse < kClocksOftenDown) return std::nullopt;
   Claim claim;
@@ -24,7 +24,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule throttled_rule() {
   return {"throttled", RuleKind::kDetail,
           "gpu_busy",  {&Signals::thermal_slowdown_ratio, &Signals::power_cap_ratio},
-          evaluate,    ""};
+          evaluate_throttled,    ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -7,7 +7,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_collate_ipc(const Signals& signals) {
   constexpr double kMuch = 0.25;
   constexpr double kMostlyReady = 0.5;
   const double collate = signals.collate_ratio.value_or(0);
@@ -31,7 +31,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule collate_ipc_rule() {
-  return {"collate_ipc", RuleKind::kDetail, "input_wait", {&Signals::num_workers}, evaluate, ""};
+  return {"collate_ipc", RuleKind::kDetail, "input_wait", {&Signals::num_workers}, evaluate_collate_ipc, ""};
 }
 
 }  // namespace unstarve::diagnose

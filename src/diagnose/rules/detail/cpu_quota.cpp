@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_cpu_quota(const Signals& signals) {
   constexpr double kThrottled = 0.05;
   if (*signals.throttled_ratio < kThrottled) return std::nullopt;
   Claim claim;
@@ -20,7 +20,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule cpu_quota_rule() {
-  return {"cpu_quota", RuleKind::kDetail, "input_wait", {&Signals::throttled_ratio}, evaluate, ""};
+  return {"cpu_quota", RuleKind::kDetail, "input_wait", {&Signals::throttled_ratio}, evaluate_cpu_quota, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_decode_cpu(const Signals& signals) {
   constexpr double kMost = 0.35;
   double decoding = *signals.decode_ratio;
   // Decoders read the file themselves: what they wait for it is no work.
@@ -32,7 +32,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule decode_cpu_rule() {
   return {"decode_cpu", RuleKind::kDetail,
           "input_wait", {&Signals::decode_ratio, &Signals::collate_ratio},
-          evaluate,     ""};
+          evaluate_decode_cpu,     ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -12,7 +12,7 @@ std::string how_often(double per_step) {
 }
 
 // Few long gaps are no matter of launching: between two launches the host did something else.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_host_work(const Signals& signals) {
   if (!host_works_between_launches(signals)) return std::nullopt;
   Claim claim;
   claim.weight = long_gap_ratio(signals) * not_for_memory_ratio(signals);
@@ -34,7 +34,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule host_work_rule() {
-  return {"host_work", RuleKind::kDetail, "launch", {&Signals::long_launch_gap_ratio}, evaluate,
+  return {"host_work", RuleKind::kDetail, "launch", {&Signals::long_launch_gap_ratio}, evaluate_host_work,
           ""};
 }
 

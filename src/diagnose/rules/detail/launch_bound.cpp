@@ -7,7 +7,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Many short gaps: the device is done with each piece before the host has launched the next.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_launch_bound(const Signals& signals) {
   if (!is_launch_bound(signals)) return std::nullopt;
   Claim claim;
   claim.weight = short_gap_ratio(signals);
@@ -23,7 +23,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule launch_bound_rule() {
   return {"launch_bound", RuleKind::kDetail,
           "launch",       {&Signals::long_launch_gap_ratio, &Signals::kernel_ns_median},
-          evaluate,       ""};
+          evaluate_launch_bound,       ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -7,7 +7,7 @@ namespace {
 
 // Only what was seen: a long wait alone may have any reason, such as workers that hand over their
 // batches together.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_loader_startup(const Signals& signals) {
   constexpr double kMuch = 0.25;
   if (*signals.loader_starts < 1 || *signals.startup_wait_ratio < kMuch) return std::nullopt;
   Claim claim;
@@ -31,7 +31,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule loader_startup_rule() {
   return {"loader_startup", RuleKind::kDetail,
           "input_wait",     {&Signals::loader_starts, &Signals::startup_wait_ratio},
-          evaluate,         ""};
+          evaluate_loader_startup,         ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_python_transform(const Signals& signals) {
   constexpr double kMost = 0.35;
   const double python = of_time_on_cpu(signals, *signals.python_ratio);
   if (python < kMost || *signals.python_ratio <= *signals.decode_ratio) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule python_transform_rule() {
   return {"python_transform", RuleKind::kDetail,
           "input_wait",       {&Signals::python_ratio, &Signals::decode_ratio},
-          evaluate,           ""};
+          evaluate_python_transform,           ""};
 }
 
 }  // namespace unstarve::diagnose

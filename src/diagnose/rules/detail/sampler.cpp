@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Whatever makes the batches: the training thread itself draws each one's indices in next().
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_sampler(const Signals& signals) {
   constexpr double kMuch = 0.3;
   if (*signals.order_ratio < kMuch) return std::nullopt;
   Claim claim;
@@ -21,7 +21,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule sampler_rule() {
-  return {"sampler", RuleKind::kDetail, "input_wait", {&Signals::order_ratio}, evaluate, ""};
+  return {"sampler", RuleKind::kDetail, "input_wait", {&Signals::order_ratio}, evaluate_sampler, ""};
 }
 
 }  // namespace unstarve::diagnose

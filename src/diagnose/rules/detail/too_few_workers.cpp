@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_too_few_workers(const Signals& signals) {
   // What a batch's time goes to is the better answer where it is known, so this one ranks low.
   constexpr double kWeight = 0.3;
   constexpr double kMostlyEmpty = 0.5;
@@ -36,7 +36,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule too_few_workers_rule() {
   return {"too_few_workers",       RuleKind::kDetail, "input_wait",
-          {&Signals::num_workers}, evaluate,          ""};
+          {&Signals::num_workers}, evaluate_too_few_workers,          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_too_many_workers(const Signals& signals) {
   constexpr double kWeight = 0.3;
   if (!workers_crowd(signals)) return std::nullopt;
   Claim claim;
@@ -24,7 +24,7 @@ Rule too_many_workers_rule() {
           RuleKind::kDetail,
           "input_wait",
           {&Signals::num_workers, &Signals::effective_cpus, &Signals::cpu_use_ratio},
-          evaluate,
+          evaluate_too_many_workers,
           ""};
 }
 

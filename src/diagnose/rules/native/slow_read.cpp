@@ -8,7 +8,7 @@ namespace {
 
 // Needs no word of the kernel's, unlike `storage` and `page_cache_miss`: unstarve's own loader says
 // how long it read.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_slow_read(const Signals& signals) {
   if (*signals.read_ratio < kSlowStage || *signals.read_ratio < *signals.decode_ratio ||
       *signals.read_ratio < *signals.transform_ratio) {
     return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule slow_read_rule() {
   return {"slow_read",  RuleKind::kDetail,
           "input_wait", {&Signals::read_ratio, &Signals::decode_ratio, &Signals::transform_ratio},
-          evaluate,     ""};
+          evaluate_slow_read,     ""};
 }
 
 }  // namespace unstarve::diagnose

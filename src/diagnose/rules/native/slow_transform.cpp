@@ -7,7 +7,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // The counterpart of python_transform in unstarve's own loader.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_slow_transform(const Signals& signals) {
   if (*signals.transform_ratio < kSlowStage || *signals.transform_ratio < *signals.decode_ratio ||
       *signals.transform_ratio < *signals.read_ratio) {
     return std::nullopt;
@@ -26,7 +26,7 @@ Rule slow_transform_rule() {
   return {
       "slow_transform", RuleKind::kDetail,
       "input_wait",     {&Signals::transform_ratio, &Signals::decode_ratio, &Signals::read_ratio},
-      evaluate,         ""};
+      evaluate_slow_transform,         ""};
 }
 
 }  // namespace unstarve::diagnose

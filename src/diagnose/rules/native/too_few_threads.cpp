@@ -10,7 +10,7 @@ namespace {
 
 // The counterpart of too_few_workers for unstarve's own loader: its threads never pause, and CPUs
 // are left for more of them.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_too_few_threads(const Signals& signals) {
   // What a batch's time goes to is the better answer where it is known, so this one ranks low.
   constexpr double kWeight = 0.3;
   constexpr double kHardlyIdle = 0.1;
@@ -38,7 +38,7 @@ Rule too_few_threads_rule() {
           "input_wait",
           {&Signals::loader_threads, &Signals::threads_idle_ratio, &Signals::effective_cpus,
            &Signals::cpu_use_ratio},
-          evaluate,
+          evaluate_too_few_threads,
           ""};
 }
 

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // Before anything is changed in a job, its machine has to be its own.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_busy_neighbour(const Signals& signals) {
   constexpr double kHalf = 0.5;  // of the CPUs: nothing explains more
   if (!cpus_are_taken(signals)) return std::nullopt;
   const double cpus = *signals.effective_cpus;
@@ -36,7 +36,7 @@ Rule busy_neighbour_rule() {
           RuleKind::kDetail,
           "input_wait",
           {&Signals::neighbour_cores, &Signals::job_cpu_cores, &Signals::effective_cpus},
-          evaluate,
+          evaluate_busy_neighbour,
           ""};
 }
 

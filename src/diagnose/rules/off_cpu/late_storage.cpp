@@ -51,7 +51,7 @@ std::string of_a_sample(const Signals& signals, double waits) {
   return words;
 }
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_late_storage(const Signals& signals) {
   if (!fetches_wait_for_storage(signals)) return std::nullopt;
   const double waits = *storage_wait_ratio(signals);
   Claim claim;
@@ -75,7 +75,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule late_storage_rule() {
   return {"late_storage", RuleKind::kDetail,
           "input_wait",   {&Signals::fetch_cpu_ratio, &Signals::fetch_in_files_ratio},
-          evaluate,       ""};
+          evaluate_late_storage,       ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 namespace {
 
 // The counterpart of `storage` where nothing waits for storage, nor for a CPU that others use.
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_off_cpu(const Signals& signals) {
   if (fetches_wait_for_storage(signals)) return std::nullopt;  // `late_storage` knows more
   if (cpus_are_taken(signals)) return std::nullopt;            // `busy_neighbour` does
   constexpr double kOften = 0.4;
@@ -38,7 +38,7 @@ Rule off_cpu_rule() {
           "input_wait",
           {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio, &Signals::cpu_waiting_threads,
            &Signals::num_workers},
-          evaluate,
+          evaluate_off_cpu,
           ""};
 }
 

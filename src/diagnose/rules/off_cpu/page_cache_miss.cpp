@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_page_cache_miss(const Signals& signals) {
   constexpr double kOffCpu = 0.4;
   constexpr double kMisses = 0.5;
   // Less is noise: of a few bytes that are read, most may be missed.
@@ -27,7 +27,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule page_cache_miss_rule() {
   return {"page_cache_miss", RuleKind::kDetail,
           "input_wait",      {&Signals::page_cache_miss_ratio, &Signals::fetch_cpu_ratio},
-          evaluate,          ""};
+          evaluate_page_cache_miss,          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_storage(const Signals& signals) {
   constexpr double kOffCpu = 0.4;
   constexpr double kPressure = 0.1;
   const double off_cpu = 1 - *signals.fetch_cpu_ratio;
@@ -27,7 +27,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule storage_rule() {
   return {"storage",    RuleKind::kDetail,
           "input_wait", {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio},
-          evaluate,     ""};
+          evaluate_storage,     ""};
 }
 
 }  // namespace unstarve::diagnose

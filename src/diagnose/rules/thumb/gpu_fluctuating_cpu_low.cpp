@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_gpu_fluctuating_cpu_low(const Signals& signals) {
   if (cpus_are_taken(signals)) return std::nullopt;  // by others: they are not idle
   constexpr double kMoves = 0.25;
   constexpr double kLow = 0.5;
@@ -29,7 +29,7 @@ Rule gpu_fluctuating_cpu_low_rule() {
           RuleKind::kHint,
           "",
           {&Signals::gpu_utilisation_deviation, &Signals::cpu_use_ratio},
-          evaluate,
+          evaluate_gpu_fluctuating_cpu_low,
           "slow storage looks the same, and so do evaluation or checkpoints between steps"};
 }
 

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_gpu_low_cpu_high(const Signals& signals) {
   constexpr double kLow = 0.5;
   constexpr double kHigh = 0.8;
   if (*signals.gpu_utilisation_mean >= kLow || *signals.cpu_use_ratio < kHigh) return std::nullopt;
@@ -24,7 +24,7 @@ Rule gpu_low_cpu_high_rule() {
           RuleKind::kHint,
           "",
           {&Signals::gpu_utilisation_mean, &Signals::cpu_use_ratio},
-          evaluate,
+          evaluate_gpu_low_cpu_high,
           "whether the CPU time goes to loading at all: the training thread may burn it"};
 }
 

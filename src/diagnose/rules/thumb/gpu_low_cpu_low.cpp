@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_gpu_low_cpu_low(const Signals& signals) {
   if (cpus_are_taken(signals)) return std::nullopt;  // by others: they are not idle
   constexpr double kGpuLow = 0.5;
   constexpr double kCpuLow = 0.5;
@@ -32,7 +32,7 @@ Rule gpu_low_cpu_low_rule() {
           "",
           {&Signals::gpu_utilisation_mean, &Signals::gpu_utilisation_deviation,
            &Signals::cpu_use_ratio},
-          evaluate,
+          evaluate_gpu_low_cpu_low,
           "which code: a single thread at 100 % of one CPU, storage, a lock or the network look "
           "the same"};
 }

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_gpu_memory_room(const Signals& signals) {
   constexpr double kRoom = 0.5;
   if (*signals.gpu_memory_used_ratio >= kRoom) return std::nullopt;
   Claim claim;
@@ -23,7 +23,7 @@ Rule gpu_memory_room_rule() {
           RuleKind::kHint,
           "",
           {&Signals::gpu_memory_used_ratio},
-          evaluate,
+          evaluate_gpu_memory_room,
           "the peak between two samples, and whether a larger batch trains as well"};
 }
 

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_held_down_clocks(const Signals& signals) {
   constexpr double kOften = 0.05;
   if (*signals.thermal_slowdown_ratio < kOften && *signals.power_cap_ratio < kOften) {
     return std::nullopt;
@@ -24,7 +24,7 @@ Rule held_down_clocks_rule() {
           RuleKind::kHint,
           "",
           {&Signals::thermal_slowdown_ratio, &Signals::power_cap_ratio},
-          evaluate,
+          evaluate_held_down_clocks,
           "what it costs: a capped clock does not matter to a GPU that waits"};
 }
 

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_host_memory_room(const Signals& signals) {
   constexpr double kRoom = 0.5;
   if (*signals.memory_available_ratio < kRoom) return std::nullopt;
   Claim claim;
@@ -23,7 +23,7 @@ Rule host_memory_room_rule() {
           RuleKind::kHint,
           "",
           {&Signals::memory_available_ratio},
-          evaluate,
+          evaluate_host_memory_room,
           "whether the job would be faster with them"};
 }
 

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_sawtooth(const Signals& signals) {
   // One fall in 20 samples: at 10 Hz one every two seconds.
   constexpr double kOften = 0.05;
   if (*signals.gpu_utilisation_swings_ratio < kOften) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule sawtooth_rule() {
   return {"sawtooth", RuleKind::kHint,
           "",         {&Signals::gpu_utilisation_swings_ratio},
-          evaluate,   "teeth shorter than the driver's averaging window (up to 1 s) do not show"};
+          evaluate_sawtooth,   "teeth shorter than the driver's averaging window (up to 1 s) do not show"};
 }
 
 }  // namespace unstarve::diagnose

@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_utilisation_30_to_50(const Signals& signals) {
   constexpr double kFrom = 0.3;
   constexpr double kTo = 0.5;
   if (*signals.gpu_utilisation_mean < kFrom || *signals.gpu_utilisation_mean > kTo) {
@@ -25,7 +25,7 @@ Rule utilisation_30_to_50_rule() {
           RuleKind::kHint,
           "",
           {&Signals::gpu_utilisation_mean},
-          evaluate,
+          evaluate_utilisation_30_to_50,
           "the reason; the partition can, where there are device records"};
 }
 

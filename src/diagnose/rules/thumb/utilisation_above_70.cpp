@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_utilisation_above_70(const Signals& signals) {
   constexpr double kGood = 0.7;
   if (*signals.gpu_utilisation_mean <= kGood) return std::nullopt;
   Claim claim;
@@ -21,7 +21,7 @@ Rule utilisation_above_70_rule() {
           RuleKind::kHint,
           "",
           {&Signals::gpu_utilisation_mean},
-          evaluate,
+          evaluate_utilisation_above_70,
           "how much of the chip is used: one small kernel at a time also reads 100 %"};
 }
 

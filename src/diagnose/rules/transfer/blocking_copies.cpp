@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_blocking_copies(const Signals& signals) {
   if (!awaits_uploads(signals)) return std::nullopt;
   Claim claim;
   claim.weight = *signals.upload_wait_ratio;
@@ -26,7 +26,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 
 Rule blocking_copies_rule() {
   return {
-      "blocking_copies", RuleKind::kDetail, "sync", {&Signals::upload_wait_ratio}, evaluate, ""};
+      "blocking_copies", RuleKind::kDetail, "sync", {&Signals::upload_wait_ratio}, evaluate_blocking_copies, ""};
 }
 
 }  // namespace unstarve::diagnose

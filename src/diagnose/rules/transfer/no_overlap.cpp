@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_no_overlap(const Signals& signals) {
   constexpr double kLittle = 0.2;
   constexpr double kWeight = 0.4;
   constexpr double kSeldom = 0.5;  // a step
@@ -24,7 +24,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule no_overlap_rule() {
   return {"no_overlap",   RuleKind::kDetail,
           "exposed_copy", {&Signals::copy_overlap_ratio},
-          evaluate,       ""};
+          evaluate_no_overlap,       ""};
 }
 
 }  // namespace unstarve::diagnose

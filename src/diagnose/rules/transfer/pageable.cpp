@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_pageable(const Signals& signals) {
   constexpr double kMostly = 0.5;
   if (*signals.pageable_ratio < kMostly) return std::nullopt;
   Claim claim;
@@ -20,7 +20,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule pageable_rule() {
-  return {"pageable", RuleKind::kDetail, "exposed_copy", {&Signals::pageable_ratio}, evaluate, ""};
+  return {"pageable", RuleKind::kDetail, "exposed_copy", {&Signals::pageable_ratio}, evaluate_pageable, ""};
 }
 
 }  // namespace unstarve::diagnose

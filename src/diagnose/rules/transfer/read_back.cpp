@@ -5,7 +5,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_read_back(const Signals& signals) {
   constexpr double kMost = 0.5;
   if (*signals.read_back_ratio < kMost) return std::nullopt;
   Claim claim;
@@ -20,7 +20,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 }  // namespace
 
 Rule read_back_rule() {
-  return {"read_back", RuleKind::kDetail, "sync", {&Signals::read_back_ratio}, evaluate, ""};
+  return {"read_back", RuleKind::kDetail, "sync", {&Signals::read_back_ratio}, evaluate_read_back, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -6,7 +6,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-std::optional<Claim> evaluate(const Signals& signals) {
+std::optional<Claim> evaluate_small_copies(const Signals& signals) {
   constexpr double kWeight = 0.6;
   if (!makes_small_copies(signals)) return std::nullopt;
   Claim claim;
@@ -22,7 +22,7 @@ std::optional<Claim> evaluate(const Signals& signals) {
 Rule small_copies_rule() {
   return {"small_copies", RuleKind::kDetail,
           "exposed_copy", {&Signals::h2d_copies_per_step, &Signals::h2d_bytes_median},
-          evaluate,       ""};
+          evaluate_small_copies,       ""};
 }
 
 }  // namespace unstarve::diagnose
