@@ -8,6 +8,7 @@
 #   emulated  the standard library, visible whatever the flags: for the emulated GPU's libraries
 #   modules   the same and what results and texts are made with, hidden: for our static libraries
 #   brief     the same, for those of them that say COMPILED_BRIEFLY
+#   tests     the same and GoogleTest, for test programs
 set(UNSTARVE_STANDARD_HEADERS
     <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque>
     <filesystem> <functional> <map> <memory> <mutex> <optional> <span> <stop_token> <string>
@@ -21,7 +22,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" 
 endif()
 option(UNSTARVE_PRECOMPILE "Read the standard library's headers once (g++)" ${precompile})
 
-foreach(set emulated modules brief)
+set(UNSTARVE_PRECOMPILED_SETS emulated modules brief)
+if(UNSTARVE_BUILD_TESTS)
+  list(APPEND UNSTARVE_PRECOMPILED_SETS tests)
+endif()
+foreach(set IN LISTS UNSTARVE_PRECOMPILED_SETS)
   if(UNSTARVE_PRECOMPILE)
     set(owner unstarve_precompiled_${set})
     set(source "${CMAKE_BINARY_DIR}/${owner}.cpp")
@@ -33,7 +38,11 @@ foreach(set emulated modules brief)
       target_precompile_headers(${owner} PRIVATE <fmt/format.h> <tl/expected.hpp>)
       target_link_libraries(${owner} PRIVATE fmt::fmt tl::expected)
     endif()
-    if(set STREQUAL "brief")
+    if(set STREQUAL "tests")
+      target_precompile_headers(${owner} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+      target_link_libraries(${owner} PRIVATE GTest::gmock GTest::gtest)
+    endif()
+    if(set MATCHES "^(brief|tests)$")
       target_compile_options(${owner} PRIVATE ${UNSTARVE_BRIEF_OPTIONS})
     endif()
   endif()
@@ -50,4 +59,11 @@ endfunction()
 function(unstarve_compile_briefly TARGET)
   target_compile_options(${TARGET} PRIVATE ${UNSTARVE_BRIEF_OPTIONS})
   unstarve_precompile(${TARGET} brief)
+endfunction()
+
+# unstarve_compile_test(TARGET): a test program's own sources, whose speed does not matter. What it
+# tests is compiled as users get it.
+function(unstarve_compile_test TARGET)
+  target_compile_options(${TARGET} PRIVATE ${UNSTARVE_BRIEF_OPTIONS})
+  unstarve_precompile(${TARGET} tests)
 endfunction()

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/units.h"
 #include "cli/terminal.h"
 
 namespace unstarve::cli {
 
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
 // Images come in batches: a rate over less than a few of them jumps.
 constexpr std::int64_t kRateWindowNs = 2'000'000'000;
 constexpr int kLabelWidth = 18;

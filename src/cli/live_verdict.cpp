@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "cli/terminal.h"
 
 namespace unstarve::cli {
 
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
 constexpr std::int64_t kSecond = 1'000'000'000;
 // Enough of a look at a job of short steps; what is known of one of long steps is said in time.
 constexpr std::int64_t kFirstNs = 6 * kSecond;

@@ -78,6 +78,8 @@ void write_text(Stream stream, std::string_view text) {
   (void)io::write_all(static_cast<int>(stream), text);
 }
 
+void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
+
 ReadingLine::ReadingLine(std::string path, bool shown)
     : path_(std::move(path)),
       shown_(shown),

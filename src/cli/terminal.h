@@ -59,5 +59,7 @@ void write_remarks(const trial::Examination& examined, bool verbose);
 
 /// Writes all of `text`, whatever it holds. A reader that went away is not an error of ours.
 void write_text(Stream stream, std::string_view text);
+/// "unstarve: TEXT" as a line on stderr.
+void say(const std::string& text);
 
 }  // namespace unstarve::cli

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/units.h"
 #include "diagnose/findings.h"
 #include "diagnose/lines/name_code.h"
 #include "diagnose/partition/partition.h"
@@ -15,9 +16,6 @@
 namespace unstarve::diagnose {
 
 namespace {
-
-constexpr double kNsPerUs = 1e3;
-constexpr double kSecondsPerNs = 1e-9;
 
 Partition named(const std::array<double, kCauseCount>& by_cause) {
   const auto of = [&by_cause](Cause cause) { return by_cause[static_cast<std::size_t>(cause)]; };

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/units.h"
 #include "limits/decode/decode_rate.h"
 #include "limits/gemm/gemm_roofs.h"
 #include "limits/memory/bandwidth.h"
@@ -14,7 +15,6 @@ namespace unstarve::limits {
 
 namespace {
 
-constexpr double kNsPerS = 1e9;
 // Of the cores that may be used: from there on others are said to disturb.
 constexpr double kDisturbingShare = 0.1;
 

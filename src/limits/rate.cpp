@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/units.h"
 
 namespace unstarve::limits {
 
 namespace {
 
-constexpr double kNsPerS = 1e9;
 constexpr int kWarmUpShare = 5;  // of the time: a fifth
 
 /// What one thread has done. A line of the cache each, so that counting disturbs nobody.

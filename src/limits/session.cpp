@@ -6,12 +6,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/units.h"
+
 namespace unstarve::limits {
 
 namespace {
 
 constexpr std::int64_t kPollNs = 100'000'000;
-constexpr std::int64_t kNsPerS = 1'000'000'000;
 // Clocks are a little off their nominal rate, and so is a specification that was rounded.
 constexpr double kSpecTolerance = 1.02;
 
@@ -31,7 +32,7 @@ void Session::add(Roof roof) {
     lacks(roof.name, "the time was too short to measure it: give more by --seconds");
     return;
   }
-  roof.measured_s = wall_time_ns() / kNsPerS;
+  roof.measured_s = wall_time_ns() / kSecondNs;
   result_.roofs.push_back(std::move(roof));
 }
 

@@ -5,14 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "job/device_time.h"
 #include "job/recorded.h"
 
 namespace unstarve::position {
 
 namespace {
-
-constexpr double kSecondsPerNs = 1e-9;
 
 Reading<double> median_step_s(const job::Rank& rank) {
   std::vector<double> seconds;

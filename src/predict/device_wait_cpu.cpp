@@ -4,7 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/units.h"
 #include "predict/measurements.h"
+#include "predict/simulation.h"
 
 namespace unstarve::predict {
 
@@ -13,14 +15,11 @@ namespace {
 using trace::Interval;
 
 constexpr Range kUnknown = {0, 1};
-constexpr double kSecondsPerNs = 1e-9;
 // What the job does, as far as its CPU use is told apart: the training thread waits for the device,
 // waits for the loader (and loads the batch itself), does the rest.
 constexpr std::size_t kParts = 3;
 // Each part takes CPUs of its own: fewer readings tell nothing, and give no error either.
 constexpr std::size_t kFewestReadings = 3 * kParts;
-// How many standard errors the range reaches to either side.
-constexpr double kErrors = 2;
 
 using Vector = std::array<double, kParts>;
 using Matrix = std::array<Vector, kParts>;

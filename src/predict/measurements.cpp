@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/units.h"
 #include "job/device_time.h"
 #include "job/recorded.h"
 #include "job/step_phase.h"
@@ -17,8 +18,6 @@ namespace {
 using trace::DeviceOp;
 using trace::HostCall;
 using trace::Interval;
-
-constexpr double kSecondsPerNs = 1e-9;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * kSecondsPerNs; }
 

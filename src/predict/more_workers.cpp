@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "predict/simulation.h"
 #include "predict/what_if.h"
 
 namespace unstarve::predict {
@@ -17,8 +18,6 @@ constexpr double kWorkerBytesPerS = 4e9;
 constexpr double kMappedBytesPerS = 30e9;
 // What waits for storage may wait longer beside many others.
 constexpr Range kMoreAtATime = {1.0, 1.25};
-// How many standard errors a range of measured values reaches to either side.
-constexpr double kErrors = 2;
 // Unpickling, a queue and a file descriptor per tensor: about a millisecond per batch.
 constexpr double kReceiveFixedS = 1e-3;
 // For each tensor's descriptor the training thread asks a thread of the worker: 0.03 to 0.1 ms in

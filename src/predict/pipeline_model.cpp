@@ -5,17 +5,11 @@
 #include <optional>
 
 #include "base/check.h"
+#include "predict/simulation.h"
 
 namespace unstarve::predict {
 
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-// Work below this many seconds is done: protects the event loop from rounding.
-constexpr double kDone = 1e-12;
-// How many steps the host may run ahead of the device before a launch blocks: the launch queue
-// holds about a thousand operations, a training step has hundreds.
-constexpr std::size_t kStepsAheadOfDevice = 4;
 
 enum class Activity { kIdle, kComputing, kBlocked };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "job/device_time.h"
 #include "job/recorded.h"
 #include "predict/resampling.h"
@@ -13,7 +14,6 @@ namespace unstarve::predict {
 
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
 constexpr int kResamples = 500;
 
 /// The part of the steps' recorded time in which a kernel or memset runs; absent where none of it

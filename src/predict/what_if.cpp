@@ -4,21 +4,11 @@
 #include <cmath>
 #include <vector>
 
+#include "predict/simulation.h"
+
 namespace unstarve::predict {
 
 namespace {
-
-// Steps per simulated run: enough for the queue to settle and for a mean within 1 %.
-constexpr std::size_t kSimulatedSteps = 96;
-constexpr std::size_t kWarmUpSteps = 16;
-
-// What the model leaves out (scheduling, caches, allocation, a job that is not the same twice): in
-// ten demos it was off by 2.9 % (root mean square), see docs/measurements.md.
-constexpr Range kModelError = {0.94, 1.06};
-// A machine is not as fast in one trial as it is in the next: on one with neighbours, the CPU time
-// of the same fetches had a standard deviation of 3.5 % from trial to trial, so that two differ by
-// 5 %.
-constexpr Range kTrialToTrial = {0.92, 1.08};
 
 // How much of the difference between two simulated runs a job may show: it also waits for what the
 // model does not know (an epoch's start, an evaluation). Of 7 to 16 % four jobs of the zoo showed

@@ -2,13 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
+
 namespace unstarve::predict {
 
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kSecondsPerNs = 1e-9;
 constexpr double kLongestNs = 1e12;  // of anything that is measured in a few seconds
 constexpr int kMostWorkers = 1024;
 constexpr double kMostSamples = 1e9;

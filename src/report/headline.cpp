@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/tried/trial_words.h"
 #include "report/words.h"
@@ -54,7 +55,6 @@ std::string after_what(const Report& report) {
 
 /// ": 202.9 ms a step, 157 samples/s".
 std::string at_what_rate(const Report& report) {
-  constexpr double kMicrosecondsPerSecond = 1e6;
   const diagnose::StepSummary& steps = report.diagnosis.steps;
   if (!steps.median_us) return {};
   const bool batches = steps.source == trace::StepSource::kLoaderBatch;

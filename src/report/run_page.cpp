@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/shell_word.h"
+#include "base/units.h"
 #include "report/headline.h"
 #include "report/words.h"
 #include "trace/run_reader.h"
@@ -14,7 +15,6 @@ namespace unstarve::report {
 
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
 // Of a command that is shown: a few lines of a terminal.
 constexpr std::size_t kCommandBytesMax = 400;
 

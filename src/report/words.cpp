@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "advise/verdict.h"
+#include "base/units.h"
 #include "trial/emulation/roofline_range.h"
 
 namespace unstarve::report {
@@ -292,7 +293,6 @@ std::string roofline_text(const Report& report) {
 }
 
 std::string recorded_text(const diagnose::DeviceDiagnosis& device) {
-  constexpr double kMicrosecondsPerSecond = 1e6;
   constexpr double kNearlyAll = 0.99;
   if (!device.recorded || device.recorded->recorded_us >= kNearlyAll * device.span_us) return {};
   const diagnose::RecordedTime& recorded = *device.recorded;

@@ -10,6 +10,7 @@
 #include "advise/host_verdict.h"
 #include "advise/job_facts.h"
 #include "base/clock.h"
+#include "base/units.h"
 #include "diagnose/signals/conditions.h"
 #include "feed/pack/pack_job.h"
 #include "feed/pipeline/loader.h"
@@ -27,7 +28,6 @@ using advise::LoaderCost;
 constexpr int kCalibrationBatch = 16;
 constexpr int kCalibrationPrefetch = 4;
 constexpr double kCalibrationSeconds = 0.8;
-constexpr double kSecondsPerNs = 1e-9;
 // Memory that is given back, one after the other; no batch is larger than the bound.
 constexpr int kFreeings = 10;
 constexpr double kMostFreedBytes = 4e9;

@@ -9,6 +9,7 @@
 
 #include "advise/host_verdict.h"
 #include "advise/predict_gains.h"
+#include "base/units.h"
 #include "diagnose/signals/run_signals.h"
 #include "observe/profiled/profiled_window.h"
 #include "trace/hook_text.h"
@@ -25,8 +26,6 @@ namespace unstarve::trial {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 /// Python's word for "take nothing from the environment" in a job's command: "-I"; empty where it
 /// has none.

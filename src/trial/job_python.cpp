@@ -38,7 +38,7 @@ bool is_python(const std::string& program) {
 }
 
 /// The interpreter in the first line of a script such as torchrun; empty where it is no Python.
-std::string interpreter_of(const std::string& script) {
+std::string script_interpreter(const std::string& script) {
   std::ifstream file(script);
   std::string line;
   if (!std::getline(file, line) || line.rfind("#!", 0) != 0) return {};
@@ -82,7 +82,7 @@ std::string find_program(const std::string& name) {
 std::string python_of(const std::vector<std::string>& command) {
   const std::string program = command.empty() ? std::string() : find_program(command.front());
   if (program.empty() || is_python(program)) return program;
-  return interpreter_of(program);
+  return script_interpreter(program);
 }
 
 std::string output_of(const std::string& command) {
@@ -125,7 +125,7 @@ JobPython find_job_python(const std::string& named, const std::vector<std::strin
   const std::string program = find_program(command.front());
   if (program.empty()) return {"", "there is no command '" + command.front() + "'"};
   if (is_python(program)) return {program, "the job's command"};
-  const std::string interpreter = interpreter_of(program);
+  const std::string interpreter = script_interpreter(program);
   if (!interpreter.empty()) return {interpreter, "named in the first line of " + program};
   JobPython first = first_on_path();
   first.chosen += ", since " + program + " is no Python";

@@ -27,7 +27,7 @@ struct DemoOptions {
   std::string json;
 };
 
-void say(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
+void say_line(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
 
 /// Says on stderr what a demo does.
 class ShownDemo final : public LiveTrials<trial::DemoListener> {
@@ -37,33 +37,35 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
                  [](std::string_view text) { write_text(Stream::kErr, text); }) {}
 
   void prepares(const trial::Emulation* emulation) override {
-    say("unstarve demo: why does a GPU starve on real images, and what helps?");
-    say("  job               examples/train.py, ResNet-50, batches of 128 JPEGs");
-    if (emulation == nullptr) return say("  device            cuda");
-    say(fmt::format("  device            {}, emulated: work takes its time, nothing is computed",
+    say_line("unstarve demo: why does a GPU starve on real images, and what helps?");
+    say_line("  job               examples/train.py, ResNet-50, batches of 128 JPEGs");
+    if (emulation == nullptr) return say_line("  device            cuda");
+    say_line(
+        fmt::format("  device            {}, emulated: work takes its time, nothing is computed",
                     emulation->devices()));
-    say(fmt::format("{:20}durations: {}", "", emulation->durations()));
+    say_line(fmt::format("{:20}durations: {}", "", emulation->durations()));
   }
   void makes_images(std::uint64_t done, std::uint64_t total) override {
     copying_.update(fmt::format("  data              making image {} of {}", done, total));
   }
   void has_data(const trial::DemoData& made) override {
     copying_.clear();
-    say(fmt::format("  data              {} different images, {}, made of photographs in {}",
-                    made.images, report::bytes_text(static_cast<double>(made.bytes)),
-                    report::seconds_text(made.seconds)));
+    say_line(fmt::format("  data              {} different images, {}, made of photographs in {}",
+                         made.images, report::bytes_text(static_cast<double>(made.bytes)),
+                         report::seconds_text(made.seconds)));
   }
   void begins(const std::string& label, const std::string& what) override {
-    say(fmt::format("[{}/{}] {}: {}", ++begun_, trial::kDemoRuns, label, what));
+    say_line(fmt::format("[{}/{}] {}: {}", ++begun_, trial::kDemoRuns, label, what));
   }
   void calibrates() override {
-    say("  calibration       some of the images with unstarve's loader, for some 5 s: from their");
-    say("                    folder, from a cache, from shards");
+    say_line(
+        "  calibration       some of the images with unstarve's loader, for some 5 s: from their");
+    say_line("                    folder, from a cache, from shards");
   }
   void predicted(const trial::Examination& before) override {
-    say("  verdict           " + before.advice.verdict);
+    say_line("  verdict           " + before.advice.verdict);
     for (const char* remedy : trial::kDemoRemedies) {
-      say(fmt::format("  predicted         {}: {}", remedy, prediction_text(before, remedy)));
+      say_line(fmt::format("  predicted         {}: {}", remedy, prediction_text(before, remedy)));
     }
   }
   void copies(const std::string& what, std::uint64_t done, std::uint64_t total) override {
@@ -71,14 +73,14 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
   }
   void copied() override { copying_.clear(); }
   void filled(const trial::FilledCache& cache, const advise::Calibration& measured) override {
-    say(filled_text(cache, measured));
+    say_line(filled_text(cache, measured));
   }
-  void packed(const feed::PackSummary& packed) override { say(packed_text(packed)); }
+  void packed(const feed::PackSummary& packed) override { say_line(packed_text(packed)); }
   void measured(const trial::Verification& tried) override {
-    say("  measured          " + measured_text(tried));
+    say_line("  measured          " + measured_text(tried));
   }
   void not_tried(const std::string& /*remedy*/, const std::string& why) override {
-    say("  not tried         " + why);
+    say_line("  not tried         " + why);
   }
 
  private:
@@ -102,13 +104,14 @@ Status present(const DemoOptions& options, const trial::DemoResult& result) {
     write_text(Stream::kOut, "\n" + report::render_text(whole, text_options(Stream::kOut)) + "\n" +
                                  costs(result));
   }
-  for (const std::string& remark : result.job.before.remarks) say("note: " + remark);
-  say("The page: " + html);
+  for (const std::string& remark : result.job.before.remarks) say_line("note: " + remark);
+  say_line("The page: " + html);
   if (options.json.empty()) return {};
   return write_file(options.json, report::to_json(whole, true));
 }
 
-Status run_and_present(DemoOptions options, const std::string& executable, std::optional<int>& told) {
+Status run_and_present(DemoOptions options, const std::string& executable,
+                       std::optional<int>& told) {
   if (Status writable = check_writable(options.json); !writable) return writable;
   if (options.demo.folder.empty()) {
     auto made = trial::make_run_folder("runs", {"demo"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/units.h"
 #include "cli/terminal.h"
 #include "trial/emulation/program_check.h"
 #include "trial/emulation/roofline_range.h"
@@ -12,15 +13,11 @@ namespace unstarve::cli {
 
 namespace {
 
-constexpr int kMostGpus = 64;
 constexpr double kMostMemoryGib = 4096;
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
-constexpr double kSecondsPerNs = 1e-9;
 constexpr double kShortestStepS = 1e-5;
 constexpr double kLongestStepS = 3'600;
-
-void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
 
 /// "6.4 to 7.8 s on a real GPU, as half of 27 published figures have it (all: 4.73 to 11.2 s)".
 std::string real_busy(double recorded_s, double modelled_s) {

@@ -12,6 +12,8 @@
 
 namespace unstarve::cli {
 
+inline constexpr int kMostGpus = 64;  // of an emulated machine
+
 /// Names the GPU that `run` and `emulate` emulate where nobody says one: for CI.
 inline constexpr const char* kEmulateVariable = "UNSTARVE_EMULATE";
 

@@ -24,7 +24,6 @@ namespace {
 
 constexpr double kMostSeconds = 86'400;
 constexpr double kMostSteps = 1e6;
-constexpr int kMostGpus = 64;
 
 struct RehearseOptions {
   trial::RehearsalOptions rehearsal;
@@ -33,8 +32,6 @@ struct RehearseOptions {
   double target = 90;
   std::string json;
 };
-
-void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
 
 /// Says on stderr what a rehearsal does.
 class ShownRehearsal final : public LiveTrials<trial::TrialListener> {

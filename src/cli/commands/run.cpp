@@ -50,8 +50,6 @@ struct RunOptions {
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
 
-void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
-
 /// What shows each trial of `run --fix`.
 class FixTrials final : public LiveTrials<trial::TrialListener> {
  public:
@@ -78,7 +76,8 @@ void add_predictions(trial::Examination& examined, bool given_time) {
 }
 
 /// Everything that was asked for and could not be written is said; the first of it is returned.
-Status write_reports(const RunOptions& options, const std::string& page, const report::Report& shown) {
+Status write_reports(const RunOptions& options, const std::string& page,
+                     const report::Report& shown) {
   write_text(Stream::kErr,
              report::render_text(shown, report_options(Stream::kErr, options.verbose)));
   Status html = write_file(page, report::render_html(shown));

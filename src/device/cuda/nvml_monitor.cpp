@@ -39,7 +39,7 @@ Reading<std::uint64_t> to_counter(const nvml::FieldValue& field) {
   return WhyAbsent::kNotSupported;
 }
 
-std::vector<GpuProcess> to_processes(const std::vector<NvmlLibrary::Process>& listed) {
+std::vector<GpuProcess> gpu_processes(const std::vector<NvmlLibrary::Process>& listed) {
   std::vector<GpuProcess> processes;
   for (const NvmlLibrary::Process& each : listed) {
     GpuProcess process{.pid = each.pid, .memory_used_bytes = WhyAbsent::kNotSupported};
@@ -194,7 +194,7 @@ Result<GpuReadings> NvmlMonitor::read(std::int32_t index) {
       identity);
   readings.processes = ask(
       device, Metric::kProcesses, [&] { return nvml.compute_processes(device.part); },
-      to_processes);
+      gpu_processes);
   read_pcie(device, readings);
   device.gpm->read(clock_, readings);
   device.errors->read(readings);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace unstarve::diagnose {
 
 namespace {
-
-constexpr double kSecondsPerNs = 1e-9;
 
 bool is_of(const GpuErrorGroup& group, const trace::GpuErrorRow& error) {
   const bool one = group.gpu_instance.has_value();

@@ -8,7 +8,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::int64_t kFewestLooks = 10;
+constexpr std::int64_t kFewestLooksOfCode = 10;
 constexpr double kSmallestPart = 0.05;
 constexpr std::size_t kMostParts = 4;
 /// A look that is later than this has waited for Python's lock.
@@ -74,7 +74,7 @@ double CodeTally::share_of(const Part& part) const {
 CodeTime CodeTally::result() const {
   CodeTime time;
   time.looks = looks_;
-  if (looks_ < kFewestLooks) return time;
+  if (looks_ < kFewestLooksOfCode) return time;
   for (const auto& [key, part] : parts_) {
     const double share = share_of(part);
     if (share < kSmallestPart) continue;

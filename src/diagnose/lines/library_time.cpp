@@ -17,64 +17,64 @@ constexpr double kWorthNaming = 0.05;
 // A share of half is then known to 14 % (twice its standard deviation).
 constexpr std::int64_t kFewestLooks = 50;
 
-struct Known {
+struct KnownLibrary {
   std::string_view begins;
   std::string_view what;
 };
 
 // By how the name begins: wheels bring their own copies, named libjpeg-4d1b1f2e.so.62.4.0.
 constexpr std::array kKnown = {
-    Known{"libjpeg", "JPEG images"},
-    Known{"libturbojpeg", "JPEG images"},
-    Known{"libnvjpeg", "JPEG images"},
-    Known{"libpng", "PNG images"},
-    Known{"libwebp", "WebP images"},
-    Known{"libtiff", "TIFF images"},
-    Known{"_imaging.", "Pillow"},
-    Known{"image.so", "torchvision's image files"},
-    Known{"cv2.", "OpenCV"},
-    Known{"libopencv", "OpenCV"},
-    Known{"libavcodec", "video"},
-    Known{"libavformat", "video"},
-    Known{"libswscale", "video"},
-    Known{"libsndfile", "sound files"},
-    Known{"libFLAC", "sound files"},
-    Known{"libsqlite3", "SQLite"},
-    Known{"_sqlite3.", "SQLite"},
-    Known{"libz.", "compression"},
-    Known{"libz-", "compression"},
-    Known{"zlib.", "compression"},
-    Known{"libdeflate", "compression"},
-    Known{"libzstd", "compression"},
-    Known{"liblzma", "compression"},
-    Known{"libbz2", "compression"},
-    Known{"liblz4", "compression"},
-    Known{"libcrypto", "encryption and checksums"},
-    Known{"_hashlib", "encryption and checksums"},
-    Known{"libarrow", "Arrow"},
-    Known{"libparquet", "Arrow"},
-    Known{"libhdf5", "HDF5"},
-    Known{"tokenizers.", "tokenizers"},
-    Known{"_multiarray_umath", "NumPy"},
-    Known{"_pocketfft_umath", "NumPy"},
-    Known{"libopenblas", "linear algebra"},
-    Known{"libscipy_openblas", "linear algebra"},
-    Known{"libmkl", "linear algebra"},
-    Known{"libtorch", "PyTorch"},
-    Known{"libc10", "PyTorch"},
-    Known{"libgomp", "waiting threads of OpenMP"},
-    Known{"libiomp", "waiting threads of OpenMP"},
-    Known{"libcuda", "CUDA"},
-    Known{"python", "Python itself"},
-    Known{"libpython", "Python itself"},
-    Known{"libc.so", "copies and allocation (libc)"},
-    Known{"libc-2", "copies and allocation (libc)"},
+    KnownLibrary{"libjpeg", "JPEG images"},
+    KnownLibrary{"libturbojpeg", "JPEG images"},
+    KnownLibrary{"libnvjpeg", "JPEG images"},
+    KnownLibrary{"libpng", "PNG images"},
+    KnownLibrary{"libwebp", "WebP images"},
+    KnownLibrary{"libtiff", "TIFF images"},
+    KnownLibrary{"_imaging.", "Pillow"},
+    KnownLibrary{"image.so", "torchvision's image files"},
+    KnownLibrary{"cv2.", "OpenCV"},
+    KnownLibrary{"libopencv", "OpenCV"},
+    KnownLibrary{"libavcodec", "video"},
+    KnownLibrary{"libavformat", "video"},
+    KnownLibrary{"libswscale", "video"},
+    KnownLibrary{"libsndfile", "sound files"},
+    KnownLibrary{"libFLAC", "sound files"},
+    KnownLibrary{"libsqlite3", "SQLite"},
+    KnownLibrary{"_sqlite3.", "SQLite"},
+    KnownLibrary{"libz.", "compression"},
+    KnownLibrary{"libz-", "compression"},
+    KnownLibrary{"zlib.", "compression"},
+    KnownLibrary{"libdeflate", "compression"},
+    KnownLibrary{"libzstd", "compression"},
+    KnownLibrary{"liblzma", "compression"},
+    KnownLibrary{"libbz2", "compression"},
+    KnownLibrary{"liblz4", "compression"},
+    KnownLibrary{"libcrypto", "encryption and checksums"},
+    KnownLibrary{"_hashlib", "encryption and checksums"},
+    KnownLibrary{"libarrow", "Arrow"},
+    KnownLibrary{"libparquet", "Arrow"},
+    KnownLibrary{"libhdf5", "HDF5"},
+    KnownLibrary{"tokenizers.", "tokenizers"},
+    KnownLibrary{"_multiarray_umath", "NumPy"},
+    KnownLibrary{"_pocketfft_umath", "NumPy"},
+    KnownLibrary{"libopenblas", "linear algebra"},
+    KnownLibrary{"libscipy_openblas", "linear algebra"},
+    KnownLibrary{"libmkl", "linear algebra"},
+    KnownLibrary{"libtorch", "PyTorch"},
+    KnownLibrary{"libc10", "PyTorch"},
+    KnownLibrary{"libgomp", "waiting threads of OpenMP"},
+    KnownLibrary{"libiomp", "waiting threads of OpenMP"},
+    KnownLibrary{"libcuda", "CUDA"},
+    KnownLibrary{"python", "Python itself"},
+    KnownLibrary{"libpython", "Python itself"},
+    KnownLibrary{"libc.so", "copies and allocation (libc)"},
+    KnownLibrary{"libc-2", "copies and allocation (libc)"},
 };
 
 }  // namespace
 
 std::string_view what_library_does(std::string_view library) {
-  for (const Known& known : kKnown) {
+  for (const KnownLibrary& known : kKnown) {
     if (library.substr(0, known.begins.size()) == known.begins) return known.what;
   }
   return {};

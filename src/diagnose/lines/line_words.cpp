@@ -11,7 +11,7 @@ constexpr double kStandsOut = 0.3;
 /// From this share on it is most of it.
 constexpr double kMost = 0.6;
 /// What a sample's second part has to take to be named in the sentence.
-constexpr double kWorthNaming = 0.15;
+constexpr double kLineWorthNaming = 0.15;
 
 bool is_written(const CodeShare& code) { return !code.place.empty() && !code.call.empty(); }
 
@@ -54,7 +54,7 @@ std::string line_words(const Finding& finding) {
   }
   std::string words =
       fmt::format("; {} of a sample is {}", percent(first.share), code_words(first));
-  if (finding.code.parts.size() > 1 && finding.code.parts[1].share >= kWorthNaming) {
+  if (finding.code.parts.size() > 1 && finding.code.parts[1].share >= kLineWorthNaming) {
     const CodeShare& second = finding.code.parts[1];
     words += fmt::format(", {} {}", percent(second.share), code_words(second));
   }

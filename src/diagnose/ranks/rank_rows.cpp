@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
 #include "diagnose/partition/whole_span.h"
 #include "diagnose/rules/wording.h"
 #include "job/recorded.h"
@@ -14,8 +15,6 @@
 namespace unstarve::diagnose {
 
 namespace {
-
-constexpr double kNsPerUs = 1e3;
 
 RankRow row_of(const job::Rank& rank) {
   RankRow row;

@@ -1,13 +1,12 @@
 #include <gtest/gtest.h>
 
+#include "base/units.h"
 #include "diagnose/signals/derive.h"
 
 namespace unstarve::diagnose {
 namespace {
 
 using trace::LoaderStage;
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 class StageSignals : public testing::Test {
  protected:

@@ -2,10 +2,11 @@
 
 #include <map>
 
+#include "base/units.h"
+
 namespace unstarve::diagnose {
 
 std::vector<NamedEvent> count_events(const SignalSources& sources) {
-  constexpr double kNsPerUs = 1e3;
   const trace::Timeline& timeline = sources.timeline();
   const trace::Interval window = signal_window(sources);
   std::map<trace::HostWorkKind, NamedEvent> by_kind;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/units.h"
 #include "trace/run_series.h"
 
 namespace unstarve::diagnose {
@@ -54,7 +55,6 @@ std::vector<LibraryLooks> libraries_in(const trace::RunReader& run, const trace:
   const auto metrics = run.metrics();
   if (!metrics) return libraries;
   // They are counted once a second, those of a job's last second right behind it.
-  constexpr std::int64_t kSecondNs = 1'000'000'000;
   const trace::Interval counted = {when.start_ns, when.end_ns + kSecondNs};
   for (const trace::MetricRow& metric : *metrics) {
     if (metric.name != kMetric) continue;

@@ -8,10 +8,6 @@
 namespace unstarve::feed {
 namespace {
 
-std::span<const std::byte> bytes_of_text(std::string_view text) {
-  return std::as_bytes(std::span<const char>(text.data(), text.size()));
-}
-
 /// Extent of a record whose sizes are known not to overflow.
 RecordExtent extent_of(const RecordHeader& header) {
   RecordExtent extent;

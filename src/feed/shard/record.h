@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,6 +13,10 @@
 #include "feed/shard/shard_files.h"
 
 namespace unstarve::feed {
+
+inline std::span<const std::byte> bytes_of_text(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
 
 /// A sample on its way into a shard.
 struct ShardSample {

@@ -3,13 +3,10 @@
 #include <utility>
 
 #include "base/io/write.h"
+#include "feed/shard/record.h"
 
 namespace unstarve::feed {
 namespace {
-
-std::span<const std::byte> bytes_of_text(std::string_view text) {
-  return std::as_bytes(std::span<const char>(text.data(), text.size()));
-}
 
 /// One section of a table on its way to the file.
 class Section {

@@ -25,9 +25,6 @@ namespace {
 constexpr int kMaxDepth = 32;
 // On a network's file system each folder is a wait; on a local one the CPUs are the limit.
 constexpr int kThreads = 8;
-// The coarsest time stamps of a file system in use (FAT). A folder that changed so shortly before
-// it was listed may change again without a new time.
-constexpr std::int64_t kCoarsestStampNs = 2'000'000'000;
 
 constexpr std::array<std::string_view, 2> kJpegEndings = {".jpg", ".jpeg"};
 // The other endings that torchvision's ImageFolder takes for images.

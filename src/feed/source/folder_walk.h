@@ -17,6 +17,10 @@ struct FolderStamp {
   bool operator==(const FolderStamp&) const = default;
 };
 
+// The coarsest time stamps of a file system in use (FAT). A folder or file that changed so shortly
+// before it was looked at may change again without a new time.
+inline constexpr std::int64_t kCoarsestStampNs = 2'000'000'000;
+
 /// What one folder holds.
 struct ListedFolder {
   std::string path;  // below the root; empty: the root itself

@@ -7,11 +7,11 @@
 namespace unstarve::feed {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxAxes = 16;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
-tl::unexpected<Error> corrupt(const char* what) {
+tl::unexpected<Error> not_sound(const char* what) {
   return fail(ErrorCode::kCorruptData, "not a sound .npy: {}", what);
 }
 
@@ -31,7 +31,7 @@ Status take_type(std::string_view value, NpyHeader& header) {
   }
   value = value.substr(1, value.find('\'', 1) - 1);
   header.type = value;
-  if (value.size() < 3) return corrupt("its type");
+  if (value.size() < 3) return not_sound("its type");
   if (value[0] == '>') {
     return fail(ErrorCode::kNotSupported,
                 "big-endian values ({}): save it with .astype of the same type, '<'", value);
@@ -49,15 +49,15 @@ Status take_type(std::string_view value, NpyHeader& header) {
 Status take_shape(std::string_view value, NpyHeader& header) {
   const std::size_t close = value.find(')');
   if (value.empty() || value.front() != '(' || close == std::string_view::npos) {
-    return corrupt("its shape");
+    return not_sound("its shape");
   }
   value = value.substr(1, close - 1);
   std::uint64_t bytes = header.item_bytes;
   while (!value.empty()) {
     std::uint64_t length = 0;
     const auto [after, error] = std::from_chars(value.data(), value.data() + value.size(), length);
-    if (error != std::errc() || header.shape.size() == kMaxAxes) return corrupt("its shape");
-    if (length != 0 && bytes > kMaxBytes / length) return corrupt("its size");
+    if (error != std::errc() || header.shape.size() == kMaxAxes) return not_sound("its shape");
+    if (length != 0 && bytes > kMaxBytes / length) return not_sound("its size");
     bytes *= std::max<std::uint64_t>(length, 1);
     header.shape.push_back(length);
     value.remove_prefix(static_cast<std::size_t>(after - value.data()));
@@ -71,7 +71,8 @@ Status take_shape(std::string_view value, NpyHeader& header) {
 
 Result<NpyHeader> NpyHeader::parse(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.size() < 12 || text.substr(0, kMagic.size()) != kMagic) return corrupt("its start");
+  if (text.size() < 12 || text.substr(0, kNpyMagic.size()) != kNpyMagic)
+    return not_sound("its start");
   const int version = static_cast<unsigned char>(text[6]);
   if (version < 1 || version > 3) {
     return fail(ErrorCode::kNotSupported, "version {} of the .npy format", version);
@@ -82,14 +83,14 @@ Result<NpyHeader> NpyHeader::parse(std::span<const std::byte> bytes) {
   for (std::size_t i = 8; i < begin; ++i) {
     length |= std::to_integer<std::size_t>(bytes[i]) << (8 * (i - 8));
   }
-  if (length > text.size() - begin) return corrupt("its header's length");
+  if (length > text.size() - begin) return not_sound("its header's length");
   const std::string_view dictionary = text.substr(begin, length);
   const std::string_view order = value_of(dictionary, "fortran_order");
   if (order.substr(0, 4) == "True") {
     return fail(ErrorCode::kNotSupported,
                 "an array in Fortran order: save it with numpy.ascontiguousarray");
   }
-  if (order.substr(0, 5) != "False") return corrupt("its order");
+  if (order.substr(0, 5) != "False") return not_sound("its order");
   NpyHeader header;
   if (Status status = take_type(value_of(dictionary, "descr"), header); !status) {
     return forward_error(status);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRowBytes = std::uint64_t{1} << 30;
 
-tl::unexpected<Error> at(const std::string& path, Error error) {
+tl::unexpected<Error> at_file(const std::string& path, Error error) {
   error.message = fmt::format("{}: {}", path, error.message);
   return tl::unexpected<Error>(std::move(error));
 }
@@ -114,7 +114,7 @@ class NpyReader final : public SampleReader {
 Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
                                                    std::shared_ptr<io::Files> files) {
   Result<Opened> array = open_array(path, *files);
-  if (!array) return at(path, array.error());
+  if (!array) return at_file(path, array.error());
   std::shared_ptr<NpySource> source(new NpySource());
   source->path_ = path;
   source->files_ = std::move(files);
@@ -124,7 +124,8 @@ Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
   source->fingerprint_ = array->digest;
   const std::string beside = std::filesystem::path(path).replace_filename("labels.npy").string();
   if (beside != path) {
-    if (Status status = source->read_labels(beside); !status) return at(beside, status.error());
+    if (Status status = source->read_labels(beside); !status)
+      return at_file(beside, status.error());
   }
   return source;
 }
@@ -151,7 +152,7 @@ Status NpySource::read_labels(const std::string& path) {
 }
 
 std::string NpySource::locate(std::uint64_t index) const {
-  return fmt::format("{} at offset {}", path_, header_.data_offset + index * row_bytes_);
+  return fmt::format("{} at_file offset {}", path_, header_.data_offset + index * row_bytes_);
 }
 
 Result<std::unique_ptr<SampleReader>> NpySource::open_reader() {

@@ -58,8 +58,8 @@ class WindowReader {
 
 enum class Part { kNothing, kImage, kOtherImage, kLabel };
 
-constexpr std::array<std::string_view, 8> kOtherEndings = {"png", "ppm",  "bmp",  "pgm",
-                                                           "tif", "tiff", "webp", "gif"};
+constexpr std::array<std::string_view, 8> kOtherImages = {"png", "ppm",  "bmp",  "pgm",
+                                                          "tif", "tiff", "webp", "gif"};
 
 Part part_of(std::string_view ending) {
   std::string lower(ending);
@@ -67,7 +67,7 @@ Part part_of(std::string_view ending) {
   if (lower == "jpg" || lower == "jpeg") return Part::kImage;
   if (lower == "cls") return Part::kLabel;
   const bool other =
-      std::find(kOtherEndings.begin(), kOtherEndings.end(), lower) != kOtherEndings.end();
+      std::find(kOtherImages.begin(), kOtherImages.end(), lower) != kOtherImages.end();
   return other ? Part::kOtherImage : Part::kNothing;
 }
 
@@ -226,10 +226,10 @@ Result<TarIndex> TarIndex::scan(io::Files& files, int file, bool accept_cut) {
 namespace {
 
 // The last character is the version.
-constexpr std::array<char, 8> kMagic = {'u', 's', 't', 't', 'a', 'r', 'x', '1'};
+constexpr std::array<char, 8> kIndexMagic = {'u', 's', 't', 't', 'a', 'r', 'x', '1'};
 
 struct Packed {
-  std::array<char, 8> magic = kMagic;
+  std::array<char, 8> magic = kIndexMagic;
   std::uint64_t checksum = 0;  // XXH3-64 of all that follows
   TarStamp stamp;
   std::uint64_t other_count = 0;
@@ -262,7 +262,7 @@ Result<TarIndex> unpack_tar_index(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(head)) return fail(ErrorCode::kCorruptData, "too short for an index");
   std::memcpy(&head, bytes.data(), sizeof(head));
   const std::span<const std::byte> samples = bytes.subspan(sizeof(head));
-  if (head.magic != kMagic || samples.size() % sizeof(TarSample) != 0 ||
+  if (head.magic != kIndexMagic || samples.size() % sizeof(TarSample) != 0 ||
       samples.size() / sizeof(TarSample) != head.sample_count ||
       XXH3_64bits(bytes.data() + kUnsummed, bytes.size() - kUnsummed) != head.checksum) {
     return fail(ErrorCode::kCorruptData, "not a sound index of a tar");

@@ -23,14 +23,14 @@ struct Axis {
   int source_size = 0;
 };
 
-struct Support {
+struct CubicSupport {
   int first = 0;  // in source samples
   int count = 0;
 };
 
-Support support_of(const Axis& axis, int index) {
+CubicSupport support_of(const Axis& axis, int index) {
   const double center = (index + 0.5) * axis.scale;
-  Support support;
+  CubicSupport support;
   // NOLINTBEGIN(bugprone-incorrect-roundings): Pillow and torch round so.
   support.first = std::max(0, static_cast<int>(center - axis.radius + 0.5));
   const int end = std::min(axis.source_size, static_cast<int>(center + axis.radius + 0.5));
@@ -40,7 +40,7 @@ Support support_of(const Axis& axis, int index) {
 }
 
 /// The weights of output `index`, which sum to one.
-void weigh(const Axis& axis, int index, const Support& support, std::vector<double>& weights) {
+void weigh(const Axis& axis, int index, const CubicSupport& support, std::vector<double>& weights) {
   const double center = (index + 0.5) * axis.scale;
   const double per_unit = 2 / axis.radius;
   double sum = 0;
@@ -88,14 +88,14 @@ void plan_cubic(const AxisRequest& request, CubicAxis& plan) {
   plan.weights.assign(count * static_cast<std::size_t>(plan.stride), 0);
 
   const int last_index = request.window_first + request.window_count - 1;
-  const Support head = support_of(axis, request.window_first);
-  const Support tail = support_of(axis, last_index);
+  const CubicSupport head = support_of(axis, request.window_first);
+  const CubicSupport tail = support_of(axis, last_index);
   plan.source_first = head.first;
   plan.source_count = tail.first + tail.count - head.first;
   for (std::size_t output = 0; output < count; ++output) {
     const int offset = static_cast<int>(output);
     const int index = request.reversed ? last_index - offset : request.window_first + offset;
-    const Support support = support_of(axis, index);
+    const CubicSupport support = support_of(axis, index);
     weigh(axis, index, support, weights);
     plan.first[output] = support.first - plan.source_first;
     plan.taps[output] = support.count;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/units.h"
 #include "limits/collective/collective_roofs.h"
 #include "limits/collective/torch_collectives.h"
 #include "limits/interpreter/testing/fake_interpreter.h"
@@ -11,7 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kShortNs = 100'000'000;
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// A program in the interpreter's place: RANK is its number, the rest is `body`.
 std::string interpreter(const TestFolder& folder, const std::string& body) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
 #include "limits/collective/collective_script.h"
 #include "limits/interpreter/printing_process.h"
 
@@ -21,8 +22,7 @@ namespace unstarve::limits {
 
 namespace {
 
-constexpr int kPollMs = 100;
-constexpr double kNsPerS = 1e9;
+constexpr int kRanksPollMs = 100;
 constexpr std::size_t kMostLineBytes = 1U << 20;
 
 /// A folder for the file by which the ranks find each other; goes with the object.
@@ -87,7 +87,7 @@ class Listener {
   void hear() {
     std::vector<pollfd> waited;
     for (const Rank& rank : ranks_) waited.push_back({rank.process.output(), POLLIN, 0});
-    if (::poll(waited.data(), waited.size(), kPollMs) <= 0) return;
+    if (::poll(waited.data(), waited.size(), kRanksPollMs) <= 0) return;
     for (std::size_t i = 0; i < ranks_.size() && failure_.empty() && !done_; ++i) {
       if (waited[i].revents != 0) read_from(i);
     }

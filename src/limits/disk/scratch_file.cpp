@@ -17,12 +17,12 @@
 
 #include "base/io/files.h"
 #include "base/io/write.h"
+#include "base/units.h"
 
 namespace unstarve::limits {
 
 namespace {
 
-constexpr double kNsPerS = 1e9;
 constexpr std::uint64_t kFreeShare = 10;
 constexpr std::uint64_t kKeptShare = 20;
 constexpr std::uint64_t kKeptBytes = 1ULL << 30;

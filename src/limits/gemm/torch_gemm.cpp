@@ -9,14 +9,13 @@
 #include <span>
 #include <utility>
 
+#include "base/units.h"
 #include "limits/gemm/torch_script.h"
 #include "limits/interpreter/torch_lines.h"
 
 namespace unstarve::limits {
 
 namespace {
-
-constexpr double kNsPerS = 1e9;
 
 Result<TorchGemm> gemm_of(const nlohmann::json& said) {
   try {

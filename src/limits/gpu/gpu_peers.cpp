@@ -16,10 +16,10 @@ namespace unstarve::limits {
 
 namespace {
 
-constexpr const char* kGroup = "gpu.peers";
-constexpr std::array<std::pair<std::uint64_t, const char*>, 2> kSizes = {
+constexpr const char* kPeers = "gpu.peers";
+constexpr std::array<std::pair<std::uint64_t, const char*>, 2> kPeerSizes = {
     {{1ULL << 20, "1_mib"}, {256ULL << 20, "256_mib"}}};
-constexpr std::uint64_t kMemoryShare = 16;  // of a GPU, at most, in each of two buffers
+constexpr std::uint64_t kPartOfMemory = 16;  // of a GPU, at most, in each of two buffers
 
 /// One GPU, what it sends and where it receives.
 class Peer {
@@ -46,7 +46,7 @@ class Peer {
   std::uint64_t source() const { return source_->device(); }
   std::uint64_t target() const { return target_->device(); }
   std::uint64_t bytes() const {
-    return std::min(kSizes.back().first, gpu_->memory_bytes() / kMemoryShare);
+    return std::min(kPeerSizes.back().first, gpu_->memory_bytes() / kPartOfMemory);
   }
 
  private:
@@ -64,7 +64,7 @@ void measure_pair(const GpuTiming& timing, const Peer& from, const Peer& to,
     return timing.session.lacks(name, done.error().message);
   }
   conditions.emplace_back("peer_access", *reaches);
-  for (const auto& [bytes, label] : kSizes) {
+  for (const auto& [bytes, label] : kPeerSizes) {
     if (bytes > std::min(from.bytes(), to.bytes())) continue;
     const GpuWork work{fmt::format("{}.{}", name, label), "bytes/s", static_cast<double>(bytes),
                        [&, size = std::size_t{bytes}] {
@@ -83,17 +83,17 @@ void measure_peers(const CudaDriver& driver, const GpuGroupState& state, std::in
   std::vector<Peer> peers;
   for (int i = 0; i < driver.gpu_count(); ++i) {
     auto peer = Peer::open(driver, i);
-    if (!peer) return session.lacks(kGroup, peer.error().message);
+    if (!peer) return session.lacks(kPeers, peer.error().message);
     peers.push_back(std::move(*peer));
   }
-  const std::size_t roofs = peers.size() * (peers.size() - 1) * kSizes.size();
+  const std::size_t roofs = peers.size() * (peers.size() - 1) * kPeerSizes.size();
   const std::int64_t each_ns =
       duration_ns / static_cast<std::int64_t>(std::max<std::size_t>(roofs, 1));
   for (std::size_t from = 0; from < peers.size(); ++from) {
     for (std::size_t to = 0; to < peers.size() && !session.stopped(); ++to) {
       if (from == to) continue;
       measure_pair({peers[from].gpu(), each_ns, session}, peers[from], peers[to],
-                   fmt::format("{}.{}_to_{}", kGroup, from, to), state.link(from, to));
+                   fmt::format("{}.{}_to_{}", kPeers, from, to), state.link(from, to));
     }
   }
 }

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "limits/repeats.h"
 
 namespace unstarve::limits {
 
 namespace {
 
-constexpr double kNsPerS = 1e9;
 constexpr std::int64_t kRepeatNs = 4'000'000;  // waiting for the GPU is little of that
 constexpr int kMostStarts = 10'000;
-constexpr int kFewestRepeats = 3;
+constexpr int kFewestGpuRepeats = 3;
 constexpr int kMostRepeats = 100;
 constexpr std::array<std::pair<std::uint64_t, const char*>, 4> kSizes = {
     {{64ULL << 10, "64_kib"},
@@ -134,7 +134,7 @@ Result<std::vector<double>> time_gpu_work(const CudaGpu& gpu, const GpuWork& wor
   std::vector<double> rates;
   while (!session.stopped() && static_cast<int>(rates.size()) < kMostRepeats) {
     const bool time_left = session.clock().now_ns() < end_ns;
-    if (!time_left && static_cast<int>(rates.size()) >= kFewestRepeats) break;
+    if (!time_left && static_cast<int>(rates.size()) >= kFewestGpuRepeats) break;
     const auto taken_ns = time_starts(gpu, work, count, session);
     if (!taken_ns) return forward_error(taken_ns);
     rates.push_back(work.amount * count * kNsPerS / static_cast<double>(*taken_ns));

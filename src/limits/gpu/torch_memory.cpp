@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "limits/interpreter/torch_lines.h"
 #include "limits/repeats.h"
 
 namespace unstarve::limits {
 
 namespace {
-
-constexpr double kNsPerS = 1e9;
 
 /// What the interpreter runs behind kTorchPrelude: `python -c SCRIPT DEVICE SECONDS BYTES`. Prints
 /// {"bytes_per_s": [...], "torch"} or {"why_not"} for each, in the order of kWhat.

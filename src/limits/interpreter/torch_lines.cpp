@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
 #include "limits/interpreter/printing_process.h"
 
 namespace unstarve::limits {
@@ -19,7 +20,6 @@ namespace {
 constexpr int kPollMs = 100;
 // Importing torch from a slow disk, and three repeats more than the time has room for.
 constexpr std::int64_t kPatienceNs = 120'000'000'000;
-constexpr double kNsPerS = 1e9;
 constexpr std::size_t kMostOutputBytes = 1U << 20;
 
 /// All that it prints. Ends early where somebody asks to stop.

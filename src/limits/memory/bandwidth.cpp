@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "limits/memory/stream_kernels.h"
 #include "limits/rate.h"
 #include "limits/repeats.h"
@@ -27,7 +28,6 @@ constexpr std::uint64_t kSmallestArrayBytes = 64ULL << 20;
 constexpr std::uint64_t kArrays = 3;
 constexpr std::size_t kChunkElements = 512;  // of 8 bytes: a page
 constexpr int kFewestRepeats = 3;
-constexpr double kNsPerS = 1e9;
 constexpr std::array<Stores, 3> kAllStores = {Stores::kPlain, Stores::kPlainNarrow,
                                               Stores::kNonTemporal};
 

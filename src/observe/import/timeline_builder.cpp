@@ -26,7 +26,7 @@ std::int64_t identity_of(std::string_view text) {
 }
 
 /// The first number in "stream 7", "GPU 0" or 7.
-std::optional<std::int64_t> number_in(std::string_view text) {
+std::optional<std::int64_t> whole_number_in(std::string_view text) {
   const std::size_t first = text.find_first_of("0123456789");
   if (first == text.npos) return std::nullopt;
   std::int64_t value = 0;
@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 }
 
 std::int32_t small_number(std::optional<std::int64_t> first, std::string_view second) {
-  const std::int64_t value = first ? *first : number_in(second).value_or(0);
+  const std::int64_t value = first ? *first : whole_number_in(second).value_or(0);
   const bool fits = value >= std::numeric_limits<std::int32_t>::min() &&
                     value <= std::numeric_limits<std::int32_t>::max();
   return fits ? static_cast<std::int32_t>(value) : -1;
@@ -233,7 +233,7 @@ void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {
   step.process = identity_of(event.process);
   step.thread = identity_of(event.thread);
   step.index =
-      number_in(event.name).value_or(static_cast<std::int64_t>(timeline_.steps.size()) - 1);
+      whole_number_in(event.name).value_or(static_cast<std::int64_t>(timeline_.steps.size()) - 1);
 }
 
 // A trace names the kind of iterator and no loader, so that those with workers are told from those

@@ -18,16 +18,16 @@ constexpr MetricDescriptor kMemoryUsed{"cgroup.memory_used_bytes", "bytes",
 constexpr MetricDescriptor kMemoryLimit{"cgroup.memory_limit_bytes", "bytes",
                                         "memory.max or memory.limit_in_bytes, least up to the root",
                                         "memory that the group may use"};
-constexpr MetricDescriptor kPageCache{"cgroup.page_cache_bytes", "bytes",
-                                      "memory.stat file or total_cache",
-                                      "page cache charged to the group"};
+constexpr MetricDescriptor kGroupPageCache{"cgroup.page_cache_bytes", "bytes",
+                                           "memory.stat file or total_cache",
+                                           "page cache charged to the group"};
 constexpr MetricDescriptor kRead{"cgroup.storage_read_bytes_per_s", "bytes/s",
                                  "io.stat or blkio.throttle.io_service_bytes",
                                  "read from storage devices by the group"};
 constexpr MetricDescriptor kEffective{
     "job.effective_cores", "cores", "affinity, cpuset and quota",
     "CPUs that the job may really use; a quota may make it a fraction"};
-constexpr std::array<MetricDescriptor, 3> kPressures = {{
+constexpr std::array<MetricDescriptor, 3> kGroupPressures = {{
     {"cgroup.cpu_pressure_ratio", "ratio", "cpu.pressure some total",
      "time in which at least one task of the group was ready but had no CPU"},
     {"cgroup.io_pressure_ratio", "ratio", "io.pressure some total",
@@ -65,7 +65,7 @@ void CgroupSource::sample(const Tick& tick, SampleBook& book) {
   book.put(kQuota, "cgroup", now.quota_cores);
   book.put(kMemoryUsed, "cgroup", scaled(now.memory_used_bytes, 1.0));
   book.put(kMemoryLimit, "cgroup", scaled(now.memory_limit_bytes, 1.0));
-  book.put(kPageCache, "cgroup", scaled(now.memory_file_bytes, 1.0));
+  book.put(kGroupPageCache, "cgroup", scaled(now.memory_file_bytes, 1.0));
   const Reading<double> throttled =
       throttled_.per_second(scaled(now.throttled_ns, 1e-9), tick.now_ns);
   const Reading<double> read = read_.per_second(scaled(now.read_bytes, 1.0), tick.now_ns);
@@ -77,7 +77,7 @@ void CgroupSource::sample(const Tick& tick, SampleBook& book) {
   }
   for (std::size_t i = 0; i < pressures.size(); ++i) {
     const Reading<double> ratio = pressures_[i].per_second(pressures[i], tick.now_ns);
-    if (tick.number > 0) book.put(kPressures[i], "cgroup", ratio);
+    if (tick.number > 0) book.put(kGroupPressures[i], "cgroup", ratio);
   }
 }
 

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "base/testing/test_folder.h"
+#include "base/units.h"
 #include "observe/outside/process_tree.h"
 #include "observe/outside/sampler.h"
 
 namespace unstarve::observe {
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr pid_t kJob = 100;
 
 /// Fails the call of number `fail_at`, and those after it if `for_ever`.

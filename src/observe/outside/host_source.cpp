@@ -34,11 +34,6 @@ constexpr std::array<PressureMetric, 3> kPressures = {{
       "time in which at least one task waited for memory"}},
 }};
 
-WhyAbsent why(const Error& error) {
-  return error.code == ErrorCode::kNoPermission ? WhyAbsent::kNoPermission
-                                                : WhyAbsent::kNotSupported;
-}
-
 Reading<double> bytes(const Reading<std::int64_t>& count) {
   if (!count) return count.why_absent();
   return static_cast<double>(*count);
@@ -77,7 +72,7 @@ void HostSource::sample_memory(SampleBook& book) {
       text ? host::parse_memory_info(*text) : Result<host::MemoryInfo>(forward_error(text));
   if (!memory) {
     for (const MetricDescriptor& metric : {kMemoryTotal, kMemoryAvailable, kPageCache}) {
-      book.put(metric, "host", why(memory.error()));
+      book.put(metric, "host", why_absent(memory.error()));
     }
     return;
   }
@@ -93,7 +88,7 @@ void HostSource::sample_pressure(const Tick& tick, SampleBook& book) {
         text ? host::parse_pressure(*text) : Result<host::Pressure>(forward_error(text));
     const Reading<double> waited_s =
         pressure ? Reading<double>(static_cast<double>(pressure->some_us) * 1e-6)
-                 : Reading<double>(why(pressure.error()));
+                 : Reading<double>(why_absent(pressure.error()));
     const Reading<double> ratio = pressures_[i].per_second(waited_s, tick.now_ns);
     if (tick.number > 0) book.put(kPressures[i].metric, "host", ratio);
   }

@@ -8,8 +8,9 @@ namespace unstarve::observe {
 
 namespace {
 
-constexpr MetricDescriptor kCpu{"unstarve.cpu_cores", "cores", "CPU clock of the sampling thread",
-                                "CPU time per second that watching takes"};
+constexpr MetricDescriptor kOwnCpu{"unstarve.cpu_cores", "cores",
+                                   "CPU clock of the sampling thread",
+                                   "CPU time per second that watching takes"};
 constexpr MetricDescriptor kTickCpu{"unstarve.tick_cpu_ns", "ns",
                                     "CPU clock of the sampling thread",
                                     "CPU time of one tick, mean over a second"};
@@ -19,8 +20,8 @@ constexpr MetricDescriptor kRowsLost{"unstarve.rows_lost", "count", "our own cou
                                      "rows and events that could not be written, so far"};
 constexpr MetricDescriptor kRingLost{"unstarve.ring_records_lost", "count", "our own count",
                                      "records overwritten or damaged before we read them, so far"};
-constexpr MetricDescriptor kResident{"unstarve.resident_bytes", "bytes", "/proc/self/stat rss",
-                                     "memory of unstarve in RAM"};
+constexpr MetricDescriptor kOwnResident{"unstarve.resident_bytes", "bytes", "/proc/self/stat rss",
+                                        "memory of unstarve in RAM"};
 
 }  // namespace
 
@@ -38,7 +39,7 @@ void OwnSource::note_losses(std::uint64_t rows, std::uint64_t ring_records) {
 void OwnSource::sample(const Tick& tick, SampleBook& book) {
   if (!tick.full_second) return;
   if (ticks_ > 0 && tick.now_ns > since_ns_) {
-    book.put(kCpu, "unstarve",
+    book.put(kOwnCpu, "unstarve",
              static_cast<double>(cpu_ns_) / static_cast<double>(tick.now_ns - since_ns_));
     book.put(kTickCpu, "unstarve", static_cast<double>(cpu_ns_) / static_cast<double>(ticks_));
     book.put(kLate, "unstarve", static_cast<double>(late_ns_max_));
@@ -48,7 +49,7 @@ void OwnSource::sample(const Tick& tick, SampleBook& book) {
   const Result<std::string> text = files_.read("/proc/self/stat");
   const Result<host::ProcessStat> stat =
       text ? host::parse_process_stat(*text) : Result<host::ProcessStat>(forward_error(text));
-  book.put(kResident, "unstarve",
+  book.put(kOwnResident, "unstarve",
            stat ? Reading<double>(static_cast<double>(stat->resident_pages * host::page_bytes()))
                 : Reading<double>(WhyAbsent::kNotSupported));
   late_ns_max_ = 0;

@@ -18,11 +18,6 @@ Result<host::ProcessStat> read_stat(const HostFiles& files, std::int64_t pid) {
   return host::parse_process_stat(*text);
 }
 
-WhyAbsent why(const Error& error) {
-  return error.code == ErrorCode::kNoPermission ? WhyAbsent::kNoPermission
-                                                : WhyAbsent::kNotSupported;
-}
-
 Reading<std::int64_t>& at(TreeCounters& counters, TreeCounter counter) {
   return counters[static_cast<std::size_t>(counter)];
 }
@@ -34,7 +29,7 @@ void read_io(const HostFiles& files, std::int64_t pid, TreeCounters& out) {
   if (!io) {
     for (const TreeCounter counter :
          {TreeCounter::kReadChars, TreeCounter::kReadBytes, TreeCounter::kWriteBytes}) {
-      at(out, counter) = why(io.error());
+      at(out, counter) = why_absent(io.error());
     }
     return;
   }

@@ -7,10 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/reading.h"
 #include "trace/run_writer.h"
 
 namespace unstarve::observe {
+
+/// Why something that could not be read is absent.
+inline WhyAbsent why_absent(const Error& error) {
+  return error.code == ErrorCode::kNoPermission ? WhyAbsent::kNoPermission
+                                                : WhyAbsent::kNotSupported;
+}
 
 /// What a metric is, for the run's table `metric`; docs/metrics.md has them all.
 struct MetricDescriptor {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "observe/outside/cgroup_source.h"
 #include "observe/outside/gpu_source.h"
 #include "observe/outside/host_source.h"
@@ -10,8 +11,6 @@
 namespace unstarve::observe {
 
 namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 template <typename OneSource>
 OneSource& add_source(const host::HostFiles& files, std::vector<std::unique_ptr<Source>>& sources) {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/simulation.h"
+
 namespace unstarve::predict {
 
 namespace {
 
-constexpr std::size_t kWarmUpSteps = 16;
-// What the model leaves out, and what a machine differs by from one run to the next: what_if.cpp.
-constexpr Range kModelError = {0.94, 1.06};
-constexpr Range kTrialToTrial = {0.92, 1.08};
 // What cores beyond those of the run add: some are hyperthreads, all share memory.
 constexpr Range kMoreCores = {0.85, 1.0};
 constexpr double kMostCores = 4096;

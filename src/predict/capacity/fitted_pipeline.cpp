@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/simulation.h"
+
 namespace unstarve::predict {
 
 namespace {
 
 constexpr std::size_t kFewestSteps = 5;
-// A simulated run is long enough for its queues to settle.
-constexpr std::size_t kSimulatedSteps = 96;
-constexpr std::size_t kWarmUpSteps = 16;
 constexpr int kRounds = 6;
 // Fetches are fitted where they hold the run up; elsewhere they do not show in its step time.
 constexpr double kHeldUpRatio = 0.05;

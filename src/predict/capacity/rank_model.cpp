@@ -4,21 +4,18 @@
 #include <limits>
 
 #include "base/check.h"
+#include "predict/simulation.h"
 
 namespace unstarve::predict {
 
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kDone = 1e-12;  // work of fewer seconds is done: protects from rounding
-// The launch queue holds a thousand operations, a training step has hundreds.
-constexpr std::size_t kStepsAheadOfDevice = 4;
 // Ranks go through the same costs in different places: a large batch does not meet all at once.
 constexpr std::size_t kShiftOfRanks = 37;
 
 enum class Doing { kNothing, kComputing, kBlocked };
 
-struct Worker {
+struct RankWorker {
   Doing doing = Doing::kNothing;
   double cpu_left_s = 0;
   double blocked_left_s = 0;
@@ -43,12 +40,12 @@ struct Rank {
   std::size_t next_batch = 0;
   std::vector<bool> ready;
   std::vector<StepTimes> times;
-  std::vector<Worker> workers;
+  std::vector<RankWorker> workers;
 };
 
-class Simulation {
+class RankSimulation {
  public:
-  Simulation(const RankModel& model, const std::vector<StepCost>& steps, std::size_t warm_up)
+  RankSimulation(const RankModel& model, const std::vector<StepCost>& steps, std::size_t warm_up)
       : model_(model), steps_(steps), warm_up_(warm_up), device_end_s_(steps.size(), kNever) {
     ranks_.resize(static_cast<std::size_t>(std::max(model.ranks, 1)));
     for (Rank& rank : ranks_) {
@@ -168,7 +165,7 @@ class Simulation {
     Rank& rank = ranks_[index];
     const std::size_t taken = rank.step + (rank.phase == Phase::kAwaitsBatch ? 0 : 1);
     const auto ahead = static_cast<std::size_t>(std::max(model_.loader.batches_ahead, 1));
-    for (Worker& worker : rank.workers) {
+    for (RankWorker& worker : rank.workers) {
       const bool may = rank.next_batch < std::min(steps_.size(), taken + ahead);
       if (worker.doing != Doing::kNothing || !may) continue;
       const StepCost& batch = cost(index, rank.next_batch);
@@ -191,7 +188,7 @@ class Simulation {
     double threads = 0;
     for (const Rank& rank : ranks_) {
       threads += computes(rank) || spins(rank) ? 1 : 0;
-      for (const Worker& worker : rank.workers) threads += worker.doing == Doing::kComputing;
+      for (const RankWorker& worker : rank.workers) threads += worker.doing == Doing::kComputing;
     }
     return threads;
   }
@@ -206,7 +203,7 @@ class Simulation {
       if (computes(rank)) dt = std::min(dt, rank.cpu_left_s / rate);
       if (rank.phase == Phase::kReads) dt = std::min(dt, rank.blocked_left_s);
       if (rank.phase == Phase::kAwaitsDevice) dt = std::min(dt, awaited_s(i) - now_s_);
-      for (const Worker& worker : rank.workers) {
+      for (const RankWorker& worker : rank.workers) {
         if (worker.doing == Doing::kComputing) dt = std::min(dt, worker.cpu_left_s / rate);
         if (worker.doing == Doing::kBlocked) dt = std::min(dt, worker.blocked_left_s);
       }
@@ -228,7 +225,7 @@ class Simulation {
       }
       if (spins(rank) && counts()) spin_cpu_s_ += dt * rate;
       if (rank.phase == Phase::kReads) rank.blocked_left_s -= dt;
-      for (Worker& worker : rank.workers) progress(rank, worker, dt, rate);
+      for (RankWorker& worker : rank.workers) progress(rank, worker, dt, rate);
     }
   }
 
@@ -237,7 +234,7 @@ class Simulation {
     fetch_cpu_s_ += dt * rate;
   }
 
-  void progress(Rank& rank, Worker& worker, double dt, double rate) {
+  void progress(Rank& rank, RankWorker& worker, double dt, double rate) {
     if (worker.doing == Doing::kComputing) {
       count_fetching(dt, rate);
       worker.cpu_left_s -= dt * rate;
@@ -270,7 +267,7 @@ class Simulation {
 RankOutcome simulate_ranks(const RankModel& model, const std::vector<StepCost>& steps,
                            std::size_t warm_up_steps) {
   UNSTARVE_CHECK(steps.size() > warm_up_steps, "a simulation needs steps behind its warm-up");
-  return Simulation(model, steps, warm_up_steps).run();
+  return RankSimulation(model, steps, warm_up_steps).run();
 }
 
 }  // namespace unstarve::predict

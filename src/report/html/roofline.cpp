@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/units.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
 #include "report/roofs/position_words.h"
@@ -22,7 +23,6 @@ constexpr double kRight = 12;
 constexpr double kTop = 18;
 constexpr double kBottom = 44;
 constexpr std::size_t kMostRoofs = 5;
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 double plot_x(const RooflineAxes& axes, double flop_per_byte) {
   return kLeft + axes.x(flop_per_byte) * (kWidth - kLeft - kRight);

@@ -9,41 +9,41 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
+Json figure(double value) {
   return std::isfinite(value) ? Json(value) : Json{{"absent", "not_observed"}};
 }
 
-Json number(const Reading<double>& reading) {
-  return reading ? number(*reading)
+Json figure(const Reading<double>& reading) {
+  return reading ? figure(*reading)
                  : Json{{"absent", std::string(to_string(reading.why_absent()))}};
 }
 
 Json interval(const predict::Interval90& of) {
-  return Json{{"value", number(of.value)}, {"low", number(of.low)}, {"high", number(of.high)}};
+  return Json{{"value", figure(of.value)}, {"low", figure(of.low)}, {"high", figure(of.high)}};
 }
 
 Json run_json(const trial::RehearsedRunFacts& run) {
   return Json{{"folder", run.run_dir},
               {"steps", run.steps},
-              {"cores", number(run.cores)},
-              {"cores_of_others", number(run.cores_of_others)},
+              {"cores", figure(run.cores)},
+              {"cores_of_others", figure(run.cores_of_others)},
               {"workers", run.workers},
-              {"samples_per_step", number(run.samples)},
-              {"step_s", number(run.step_s)},
-              {"au", number(run.measured_au)},
-              {"fetch_cpu_s", number(run.fetch_cpu_s)},
-              {"host_cpu_s", number(run.host_cpu_s)},
-              {"read_bytes_per_sample", number(run.read_bytes_per_sample)},
-              {"gradient_bytes", number(run.gradient_bytes)},
-              {"misfit_ratio", number(run.misfit_ratio)}};
+              {"samples_per_step", figure(run.samples)},
+              {"step_s", figure(run.step_s)},
+              {"au", figure(run.measured_au)},
+              {"fetch_cpu_s", figure(run.fetch_cpu_s)},
+              {"host_cpu_s", figure(run.host_cpu_s)},
+              {"read_bytes_per_sample", figure(run.read_bytes_per_sample)},
+              {"gradient_bytes", figure(run.gradient_bytes)},
+              {"misfit_ratio", figure(run.misfit_ratio)}};
 }
 
 Json kind_json(const trial::RehearsedKind& kind) {
   return Json{{"name", kind.name},
               {"device_name", kind.device_name},
               {"durations_by", std::string(to_string(kind.by))},
-              {"device_s", number(kind.device_s)},
-              {"memory_needed_ratio", number(kind.memory_needed_ratio)}};
+              {"device_s", figure(kind.device_s)},
+              {"memory_needed_ratio", figure(kind.memory_needed_ratio)}};
 }
 
 Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
@@ -55,15 +55,15 @@ Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
                {"gpus", cell.gpus},
                {"au", interval(cell.forecast.au)},
                {"step_s", interval(cell.forecast.step_s)},
-               {"step_without_waiting_s", number(cell.forecast.step_without_waiting_s)}};
+               {"step_without_waiting_s", figure(cell.forecast.step_without_waiting_s)}};
   json["cores_needed"] =
       cell.cores_needed ? interval(*cell.cores_needed) : Json{{"absent", "not_supported"}};
   json["au_on_cores"] = Json::array();
   for (const trial::AuOnCores& point : cell.au_on_cores) {
-    json["au_on_cores"].push_back({{"cores", number(point.cores)}, {"au", number(point.au)}});
+    json["au_on_cores"].push_back({{"cores", figure(point.cores)}, {"au", figure(point.au)}});
   }
   json["workers_needed"] = cell.workers_needed;
-  json["storage_bytes_per_s_needed"] = number(cell.storage_bytes_per_s_needed);
+  json["storage_bytes_per_s_needed"] = figure(cell.storage_bytes_per_s_needed);
   json["remedies"] = remedies;
   return json;
 }
@@ -73,8 +73,8 @@ Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
 std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
   Json json = {{"schema", "unstarve.rehearsal/1"},
                {"emulated", true},
-               {"target_au", number(rehearsal.target_au)},
-               {"cores", number(rehearsal.cores)},
+               {"target_au", figure(rehearsal.target_au)},
+               {"cores", figure(rehearsal.cores)},
                {"run", run_json(rehearsal.run)},
                {"kinds", Json::array()},
                {"cells", Json::array()},

@@ -4,19 +4,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/units.h"
+
 namespace unstarve::report {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMicrosecondsPerSecond = 1e6;
-
 Json absent(const std::string& why) {
   return {{"absent", std::string(to_string(WhyAbsent::kNotObserved))}, {"reason", why}};
 }
 
-Json number(const Reading<double>& reading) {
+Json roof_number(const Reading<double>& reading) {
   if (reading && std::isfinite(*reading)) return *reading;
   return {{"absent", std::string(to_string(WhyAbsent::kNotObserved))}};
 }
@@ -48,8 +48,8 @@ Json flops_json(const position::Position& position) {
   return {{"by_dtype", flops.by_dtype},
           {"at_least", position.flops_at_least},
           {"step", flops.step},
-          {"samples", flops.samples ? Json(*flops.samples) : number(WhyAbsent::kNotObserved)},
-          {"operand_bytes", number(flops.operand_bytes)},
+          {"samples", flops.samples ? Json(*flops.samples) : roof_number(WhyAbsent::kNotObserved)},
+          {"operand_bytes", roof_number(flops.operand_bytes)},
           {"not_counted", flops.not_counted}};
 }
 
@@ -73,8 +73,8 @@ Json position_json(const position::Position& position) {
           {"bound", position.bound ? Json(position.terms[*position.bound].name) : absent(none)},
           {"terms", std::move(terms)},
           {"flops", flops_json(position)},
-          {"flop_per_s", number(position.flop_per_s)},
-          {"flop_per_byte", number(position.flop_per_byte)},
+          {"flop_per_s", roof_number(position.flop_per_s)},
+          {"flop_per_byte", roof_number(position.flop_per_byte)},
           {"mfu",
            {{"specification", utilization_json(position.of_specification)},
             {"measured", utilization_json(position.of_measured)}}},

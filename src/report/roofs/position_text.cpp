@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/units.h"
 #include "report/roofs/position_words.h"
 #include "report/words.h"
 
@@ -13,7 +14,6 @@ namespace {
 constexpr int kNameColumns = 14;
 constexpr int kTimeColumns = 10;
 constexpr int kShareColumns = 8;
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 std::string term_line(const position::Term& term, const TextOptions& options) {
   const std::string line =

@@ -6,13 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "base/units.h"
 #include "report/words.h"
 
 namespace unstarve::report {
 
 namespace {
-
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 /// "480 G", "38.5 M", "212 ": three digits and the scale's letter.
 std::string scaled(double value) {

@@ -31,12 +31,12 @@ struct CardLine {
   Tone tone = Tone::kPlain;
 };
 
-constexpr int kLabelWidth = 6;
+constexpr int kNarrowLabelWidth = 6;
 
 void add_card_line(const CardLine& line, const TextOptions& options, std::string& card) {
   const Frame& frame = options.unicode ? kBoxFrame : kAsciiFrame;
   const int inside = options.width - 4;
-  const int indent = line.label.empty() ? 0 : kLabelWidth;
+  const int indent = line.label.empty() ? 0 : kNarrowLabelWidth;
   const std::string side = paint(frame.vertical, Tone::kFaint, options);
   bool first = true;
   for (const std::string& part : wrap(printable(line.text, options), inside - indent)) {

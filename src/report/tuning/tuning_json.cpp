@@ -8,37 +8,40 @@ namespace unstarve::report {
 
 namespace {
 
-using Json = nlohmann::json;
+using UnsortedJson = nlohmann::json;
 
-Json absent(const char* why) { return {{"absent", why}}; }
+UnsortedJson absent(const char* why) { return {{"absent", why}}; }
 
-Json speed_json(const std::optional<predict::Speedup>& speed) {
+UnsortedJson speed_json(const std::optional<predict::Speedup>& speed) {
   if (!speed) return absent("not_observed");
   return {{"speedup", speed->speedup}, {"low", speed->low}, {"high", speed->high}};
 }
 
-Json bytes_json(std::int64_t bytes) { return bytes > 0 ? Json(bytes) : absent("not_observed"); }
-
-Json latency_json(const tune::Latency& latency) {
-  if (!latency.known()) return absent("not_observed");
-  return {{"calls", latency.calls},
-          {"median_us", 1e6 * latency.median_s},
-          {"p95_us", latency.p95_s > 0 ? Json(1e6 * latency.p95_s) : absent("not_observed")}};
+UnsortedJson bytes_json(std::int64_t bytes) {
+  return bytes > 0 ? UnsortedJson(bytes) : absent("not_observed");
 }
 
-Json shares_json(const tune::StepShares& shares) {
+UnsortedJson latency_json(const tune::Latency& latency) {
+  if (!latency.known()) return absent("not_observed");
+  return {
+      {"calls", latency.calls},
+      {"median_us", 1e6 * latency.median_s},
+      {"p95_us", latency.p95_s > 0 ? UnsortedJson(1e6 * latency.p95_s) : absent("not_observed")}};
+}
+
+UnsortedJson shares_json(const tune::StepShares& shares) {
   return shares.known() ? tune::to_json(shares) : absent("not_observed");
 }
 
 /// What was foretold, beside what was measured: whether the gain's lower end keeps below it.
-Json predicted_json(const tune::LeverResult& lever) {
+UnsortedJson predicted_json(const tune::LeverResult& lever) {
   if (!lever.at_most) return absent("not_observed");
   return {{"at_most", *lever.at_most},
-          {"held",
-           lever.speedup ? Json(lever.speedup->low <= *lever.at_most) : absent("not_observed")}};
+          {"held", lever.speedup ? UnsortedJson(lever.speedup->low <= *lever.at_most)
+                                 : absent("not_observed")}};
 }
 
-Json lever_json(const tune::LeverResult& lever) {
+UnsortedJson lever_json(const tune::LeverResult& lever) {
   return {{"id", lever.lever.id},
           {"what", lever.lever.what},
           {"tried", lever.tried},
@@ -51,52 +54,54 @@ Json lever_json(const tune::LeverResult& lever) {
           {"peak_memory_bytes", bytes_json(lever.peak_memory_bytes)},
           {"latency", latency_json(lever.latency)},
           {"pays_off_steps",
-           lever.pays_off_steps > 0 ? Json(lever.pays_off_steps) : absent("not_observed")},
-          {"cold_s", lever.tried && lever.cold_s > 0 ? Json(lever.cold_s) : absent("not_observed")},
+           lever.pays_off_steps > 0 ? UnsortedJson(lever.pays_off_steps) : absent("not_observed")},
+          {"cold_s",
+           lever.tried && lever.cold_s > 0 ? UnsortedJson(lever.cold_s) : absent("not_observed")},
           {"why", lever.why}};
 }
 
 }  // namespace
 
 std::string tuning_json(const tune::TuneResult& result) {
-  Json levers = Json::array();
-  Json changes = Json::array();
+  UnsortedJson levers = UnsortedJson::array();
+  UnsortedJson changes = UnsortedJson::array();
   for (const tune::LeverResult& lever : result.levers) {
     levers.push_back(lever_json(lever));
     if (lever.kept) changes.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
   }
-  Json proposals = Json::array();
+  UnsortedJson proposals = UnsortedJson::array();
   for (const tune::LeverResult& lever : result.levers) {
     if (lever.proposed) {
       proposals.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
     }
   }
   const tune::TrialResult& job = result.baseline;
-  Json runs = Json::array();
+  UnsortedJson runs = UnsortedJson::array();
   for (const double step_s : result.as_it_is_s) runs.push_back(step_s * 1e6);
-  const Json json = {{"schema", "unstarve.tune/1"},
-                     {"levers", levers},
-                     {"trials", result.trials},
-                     {"noise_ratio", result.noise_ratio},
-                     {"baseline",
-                      {{"step_us", tune::step_as_it_is_s(result) * 1e6},
-                       {"step_us_of_runs", runs},
-                       {"samples_per_step", job.samples_per_step > 0 ? Json(job.samples_per_step)
-                                                                     : absent("not_observed")},
-                       {"samples_are_rows", job.samples_are_rows},
-                       {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
-                       {"latency", latency_json(job.latency)},
-                       {"shares", shares_json(job.shares)},
-                       {"device", job.device}}},
-                     {"unfinished", result.unfinished},
-                     {"losses", result.losses_remark},
-                     {"when_fed", speed_json(result.when_fed)},
-                     {"proposed", proposals},
-                     {"settings", kept_settings(result)},
-                     {"patch", result.patch.diff},
-                     {"command", kept_command(result.command)},
-                     {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const UnsortedJson json = {
+      {"schema", "unstarve.tune/1"},
+      {"levers", levers},
+      {"trials", result.trials},
+      {"noise_ratio", result.noise_ratio},
+      {"baseline",
+       {{"step_us", tune::step_as_it_is_s(result) * 1e6},
+        {"step_us_of_runs", runs},
+        {"samples_per_step",
+         job.samples_per_step > 0 ? UnsortedJson(job.samples_per_step) : absent("not_observed")},
+        {"samples_are_rows", job.samples_are_rows},
+        {"peak_memory_bytes", bytes_json(job.peak_memory_bytes)},
+        {"latency", latency_json(job.latency)},
+        {"shares", shares_json(job.shares)},
+        {"device", job.device}}},
+      {"unfinished", result.unfinished},
+      {"losses", result.losses_remark},
+      {"when_fed", speed_json(result.when_fed)},
+      {"proposed", proposals},
+      {"settings", kept_settings(result)},
+      {"patch", result.patch.diff},
+      {"command", kept_command(result.command)},
+      {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
+  return json.dump(2, ' ', false, UnsortedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace unstarve::report

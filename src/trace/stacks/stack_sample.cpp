@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kMostCallers = 16;
 
-std::string text_or_empty(const nlohmann::json& object, const char* key) {
+std::string text_of(const nlohmann::json& object, const char* key) {
   const auto entry = object.find(key);
   return entry != object.end() && entry->is_string() ? entry->get<std::string>() : std::string();
 }
@@ -37,14 +37,14 @@ Stack parse_stack(std::string_view text) {
     if (mark == "sync") stack.in_sync = true;
     if (mark == "order") stack.in_order = true;
   }
-  stack.line = text_or_empty(object, "line");
-  stack.function = text_or_empty(object, "function");
-  stack.call = text_or_empty(object, "call");
-  stack.callee = text_or_empty(object, "callee");
-  stack.top = text_or_empty(object, "top");
+  stack.line = text_of(object, "line");
+  stack.function = text_of(object, "function");
+  stack.call = text_of(object, "call");
+  stack.callee = text_of(object, "callee");
+  stack.top = text_of(object, "top");
   stack.callers = texts(object, "callers");
-  stack.transform = text_or_empty(object, "transform");
-  stack.transform_place = text_or_empty(object, "transform_place");
+  stack.transform = text_of(object, "transform");
+  stack.transform_place = text_of(object, "transform_place");
   return stack;
 }
 

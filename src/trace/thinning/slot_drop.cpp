@@ -16,7 +16,7 @@ struct Table {
   const char* what;
 };
 
-constexpr std::array<Table, kRowKinds> kTables = {{
+constexpr std::array<Table, kRowKinds> kThinnedTables = {{
     {"step", "pid, tid, start_ns, end_ns, source, samples, 0", "step"},
     {"wait", "pid, tid, start_ns, end_ns, loader_id, samples, 0", "wait"},
     {"fetch", "pid, 0, start_ns, end_ns, loader_id, samples, 0", "fetch"},
@@ -39,7 +39,7 @@ struct Row {
   double value = 0;
 };
 
-struct Step {
+struct ThinningStep {
   Row row;
   std::int64_t wait_ns = 0;
   std::set<std::string> loaders = {};
@@ -75,7 +75,7 @@ class Dropping {
       if (const Status done = drop_others(kind); !done) return forward_error(done);
     }
     for (const auto& [process, steps] : steps_) {
-      for (const Step& step : steps) count(step);
+      for (const ThinningStep& step : steps) count(step);
     }
     const Status added = add_totals(database_, plan_.block_of(drop_.slot), totals_);
     if (!added) return forward_error(added);
@@ -96,17 +96,17 @@ class Dropping {
     return covers(cut->second.rows) && std::none_of(kept.begin(), kept.end(), covers);
   }
 
-  Step* step_of(const Row& row) {
-    std::vector<Step>& steps = steps_[row.process];
+  ThinningStep* step_of(const Row& row) {
+    std::vector<ThinningStep>& steps = steps_[row.process];
     const auto after = std::upper_bound(
         steps.begin(), steps.end(), row.when.start_ns,
-        [](std::int64_t t_ns, const Step& step) { return t_ns < step.row.when.start_ns; });
+        [](std::int64_t t_ns, const ThinningStep& step) { return t_ns < step.row.when.start_ns; });
     if (after == steps.begin()) return nullptr;
-    Step& step = *std::prev(after);
+    ThinningStep& step = *std::prev(after);
     return row.when.start_ns < step.row.when.end_ns ? &step : nullptr;
   }
 
-  void count(const Step& step) {
+  void count(const ThinningStep& step) {
     std::string loaders;
     for (const std::string& loader : step.loaders) {
       loaders += (loaders.empty() ? "" : ",") + loader;
@@ -125,7 +125,7 @@ class Dropping {
   const SlotPlan& plan_;
   SlotDrop drop_;
   Interval slot_;
-  std::map<std::int64_t, std::vector<Step>> steps_;  // that go, by process and start
+  std::map<std::int64_t, std::vector<ThinningStep>> steps_;  // that go, by process and start
   TotalsBy totals_;
   SlotDropped out_;
 };
@@ -135,7 +135,7 @@ Status Dropping::read(RowKind kind, Each each) {
   const auto index = static_cast<std::size_t>(kind);
   const RowRange& range = drop_.rows[index];
   if (range.empty()) return {};
-  const Table& table = kTables[index];
+  const Table& table = kThinnedTables[index];
   Result<Statement> query = database_.prepare(fmt::format(
       "SELECT rowid, {} FROM {} WHERE rowid BETWEEN ? AND ?", table.columns, table.name));
   if (!query) return forward_error(query);
@@ -181,7 +181,7 @@ Status Dropping::drop_steps() {
       return when.start_ns < row.when.end_ns && row.when.start_ns < when.end_ns;
     });
     if (!recorded) {
-      std::vector<Step>& steps = steps_[row.process];
+      std::vector<ThinningStep>& steps = steps_[row.process];
       steps.push_back({std::move(row)});
       return true;
     }
@@ -193,7 +193,7 @@ Status Dropping::drop_steps() {
   if (const Status read_all = read(RowKind::kStep, goes_as_step); !read_all) return read_all;
   for (const auto& [process, when] : staying) drop_.steps[process].kept.push_back(when);
   for (auto& [process, steps] : steps_) {
-    std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    std::sort(steps.begin(), steps.end(), [](const ThinningStep& a, const ThinningStep& b) {
       return a.row.when.start_ns < b.row.when.start_ns;
     });
   }
@@ -219,7 +219,7 @@ Status Dropping::drop_waits() {
     const std::int64_t from = std::max(until, wait.when.start_ns);
     until = std::max(until, wait.when.end_ns);
     const std::int64_t waited_ns = std::max<std::int64_t>(0, wait.when.end_ns - from);
-    Step* step = step_of(wait);
+    ThinningStep* step = step_of(wait);
     if (step == nullptr) {
       RowTotals between;
       between.wait_ns = waited_ns;
@@ -235,7 +235,7 @@ Status Dropping::drop_waits() {
 Status Dropping::drop_others(RowKind kind) {
   const bool of_steps = kind != RowKind::kSample && kind != RowKind::kStage;
   const bool of_workers = kind == RowKind::kFetch;
-  const char* what = kTables[static_cast<std::size_t>(kind)].what;
+  const char* what = kThinnedTables[static_cast<std::size_t>(kind)].what;
   return read(kind, [&](const Row& row, bool begins_here) {
     if (of_steps ? !goes(row) : !begins_here) return false;
     // Workers come and go with each pass over the data; what they did is their loader's.

@@ -5,14 +5,14 @@
 #include <array>
 
 #include "base/clock.h"
+#include "base/units.h"
 
 namespace unstarve::trial {
 
 namespace {
 
-constexpr std::int64_t kTickNs = 1'000'000'000;
+constexpr std::int64_t kLookNs = 1'000'000'000;
 constexpr double kPatienceS = 10;  // between one way to ask and the next, harder one
-constexpr double kNsPerS = 1e9;
 
 /// Asks a job to end, harder each time.
 class Limit {
@@ -23,9 +23,9 @@ class Limit {
 
   /// For the next look: when there is something to do, or a tick from now.
   std::int64_t wait_ns(double elapsed_s) const {
-    if (next_s_ <= 0 || asked_ == kSignals.size()) return kTickNs;
+    if (next_s_ <= 0 || asked_ == kSignals.size()) return kLookNs;
     const double left_ns = (next_s_ - elapsed_s) * kNsPerS;
-    if (left_ns >= static_cast<double>(kTickNs)) return kTickNs;
+    if (left_ns >= static_cast<double>(kLookNs)) return kLookNs;
     return left_ns > 0 ? static_cast<std::int64_t>(left_ns) : 0;
   }
 

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "base/units.h"
+
 namespace unstarve::trial {
 
 namespace {
@@ -49,7 +51,6 @@ diagnose::HostSignals signals_of(const LoggedGpu& gpu) {
 /// "GPU 0 (NVIDIA A100): 43 % used in the mean of 120 samples over 120 s, 210 of 400 W, ...".
 std::string sentence_on(const LoggedGpu& gpu) {
   constexpr double kPercent = 100;
-  constexpr double kSecondsPerNs = 1e-9;
   std::string text = fmt::format("GPU {}", gpu.index);
   if (!gpu.name.empty()) text += fmt::format(" ({})", gpu.name);
   const auto used = mean_of(gpu, &GpuLogSample::utilisation);

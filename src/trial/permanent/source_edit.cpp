@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kContext = 3;
 
-using Lines = std::vector<std::string_view>;  // with their ends
+using EndedLines = std::vector<std::string_view>;  // with their ends
 
-Lines lines_of(std::string_view text) {
-  Lines lines;
+EndedLines ended_lines_of(std::string_view text) {
+  EndedLines lines;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
     lines.push_back(text.substr(from, end - from));
@@ -65,7 +65,7 @@ bool is_lone_generator(std::string_view source, const PythonCall& call) {
   return text.find(" for ") != std::string_view::npos;
 }
 
-/// Lines of the source that change, counted from 0, without those at either end that stay.
+/// EndedLines of the source that change, counted from 0, without those at either end that stay.
 struct Change {
   std::size_t line = 0;
   std::vector<std::string> was;
@@ -78,8 +78,8 @@ std::vector<Change> changes_of(std::string_view source, const Replacements& repl
     const std::string_view ending = source.substr(hunk.end, 1);  // nothing at the source's end
     const std::string old(source.substr(hunk.begin, hunk.end + ending.size() - hunk.begin));
     const std::string fresh = hunk.fresh + std::string(ending);
-    const Lines was = lines_of(old);
-    const Lines is = lines_of(fresh);
+    const EndedLines was = ended_lines_of(old);
+    const EndedLines is = ended_lines_of(fresh);
     const auto differ = std::mismatch(was.begin(), was.end(), is.begin(), is.end());
     const auto same = std::mismatch(was.rbegin(), std::make_reverse_iterator(differ.first),
                                     is.rbegin(), std::make_reverse_iterator(differ.second));
@@ -174,7 +174,7 @@ std::string unified_diff(std::string_view source, const Replacements& replacemen
   const std::vector<Change> changes = changes_of(source, replacements);
   if (changes.empty()) return {};
   std::vector<std::string> lines;
-  for (const std::string_view line : lines_of(source)) lines.emplace_back(line);
+  for (const std::string_view line : ended_lines_of(source)) lines.emplace_back(line);
   const auto part = [&lines](std::size_t from, std::size_t to) {
     const auto at = [&lines](std::size_t i) {
       return lines.begin() + static_cast<std::ptrdiff_t>(std::min(i, lines.size()));

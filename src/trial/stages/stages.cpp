@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/units.h"
 #include "trace/run_reader.h"
 
 namespace unstarve::trial {
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_plain_name(const std::string& name) {
+bool is_stage_name(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   if (name.empty() || name.size() > kLongest || name[0] == '.') return false;
   return std::all_of(name.begin(), name.end(), [](char letter) {
@@ -23,7 +24,6 @@ bool is_plain_name(const std::string& name) {
 }
 
 Stage describe(const trace::RunReader& run, const fs::path& folder) {
-  constexpr double kSecondsPerNs = 1e-9;
   Stage stage;
   stage.name = folder.filename().string();
   stage.run_dir = folder.string();
@@ -48,7 +48,7 @@ Stage describe(const trace::RunReader& run, const fs::path& folder) {
 
 Result<std::string> stage_folder(const std::string& parent, const std::string& run_id,
                                  const std::string& stage) {
-  if (!is_plain_name(run_id)) {
+  if (!is_stage_name(run_id)) {
     return fail(ErrorCode::kInvalidArgument,
                 "--run-id {}: an id names a folder; letters, digits, '-', '_' and '.' make it",
                 run_id);

@@ -9,7 +9,7 @@ namespace unstarve::advise {
 
 namespace {
 
-constexpr std::int64_t kPrefetchFactor = 8;
+constexpr std::int64_t kLongerPrefetch = 8;
 constexpr double kMostWorkersPerCpu = 2;
 
 /// Batches lie ready at some of the waits and yet the training waits: the workers keep up, but some
@@ -20,9 +20,9 @@ std::optional<Remedy> offer_longer_queue(const Situation& situation, std::string
   const bool concerns = rule == "input_wait" || rule == "input_wait_from_host";
   if (!concerns || diagnose::is_native(signals)) return std::nullopt;
   if (signals.num_workers.value_or(0) < 1 || !signals.prefetch_factor) return std::nullopt;
-  if (*signals.prefetch_factor >= static_cast<double>(kPrefetchFactor)) return std::nullopt;
+  if (*signals.prefetch_factor >= static_cast<double>(kLongerPrefetch)) return std::nullopt;
   if (!signals.empty_queue_ratio || *signals.empty_queue_ratio > kMostEmpty) return std::nullopt;
-  const double batches = *signals.num_workers * static_cast<double>(kPrefetchFactor);
+  const double batches = *signals.num_workers * static_cast<double>(kLongerPrefetch);
   if (batches > batches_in_memory(signals)) return std::nullopt;
   // Of workers that are many since their storage answers late, each is ahead already.
   const double crowd = kMostWorkersPerCpu * signals.effective_cpus.value_or(*signals.num_workers);
@@ -31,14 +31,15 @@ std::optional<Remedy> offer_longer_queue(const Situation& situation, std::string
   remedy.how = fmt::format(
       "Make the DataLoader{} with prefetch_factor={} instead of {:.0f}: its workers keep up, but "
       "some batches take much longer than others.",
-      diagnose::at(situation.job.loader_place), kPrefetchFactor, *signals.prefetch_factor);
-  remedy.values = {{"prefetch_factor", kPrefetchFactor}};
+      diagnose::at(situation.job.loader_place), kLongerPrefetch, *signals.prefetch_factor);
+  remedy.values = {{"prefetch_factor", kLongerPrefetch}};
   remedy.edit =
-      fmt::format("- DataLoader(...)\n+ DataLoader(..., prefetch_factor={})", kPrefetchFactor);
+      fmt::format("- DataLoader(...)\n+ DataLoader(..., prefetch_factor={})", kLongerPrefetch);
   return remedy;
 }
 
-std::optional<predict::Remedy> model_longer_queue(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_longer_queue(const Remedy& remedy,
+                                                  const PredictionBasis& basis) {
   if (basis.pipeline.workers < 1 || !basis.pipeline.fetches_seen) return std::nullopt;
   const int prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
   return predict::longer_queue(basis.pipeline.workers, prefetch_factor);

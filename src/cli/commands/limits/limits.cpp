@@ -76,8 +76,8 @@ limits::Machine without_emulated(limits::Machine machine) {
   return machine;
 }
 
-void show(const LimitsOptions& options, const limits::LimitsStore& store, const limits::Machine& machine,
-          CommandContext& context) {
+void show(const LimitsOptions& options, const limits::LimitsStore& store,
+          const limits::Machine& machine, CommandContext& context) {
   const auto known = store.load(limits::machine_key(machine), has_emulated(machine));
   if (known) return print(options, *known);
   Error error = known.error();
@@ -138,8 +138,9 @@ class Keeper {
   bool failed_ = false;
 };
 
-void measure(const LimitsOptions& options, const limits::LimitsStore& store, const host::HostFiles& files,
-             const limits::Machine& machine, CommandContext& context) {
+void measure(const LimitsOptions& options, const limits::LimitsStore& store,
+             const host::HostFiles& files, const limits::Machine& machine,
+             CommandContext& context) {
   auto signals = StopSignals::open();
   if (!signals) return report_error(context, signals.error());
   SteadyClock clock;
@@ -193,7 +194,7 @@ void run_emulated(const LimitsOptions& options, CommandContext& context) {
   context.exit_code = done->exit.exit_code;
 }
 
-void run(LimitsOptions& options, CommandContext& context) {
+void run_limits(LimitsOptions& options, CommandContext& context) {
   if (const Status known = limits::check_parts(options.measure.only); !known) {
     return report_error(context, known.error());
   }
@@ -243,7 +244,7 @@ void add_limits_command(CommandLine& line, CommandContext& context) {
       .shows_default();
   command.flag("--show", options->show, "show what is kept of this machine, and measure nothing");
   command.flag("--json", options->json, "print one JSON object");
-  command.when_named([&context, options] { run(*options, context); });
+  command.when_named([&context, options] { run_limits(*options, context); });
 }
 
 }  // namespace unstarve::cli

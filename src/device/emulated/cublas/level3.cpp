@@ -39,7 +39,7 @@ Cost batched(Cost cost, int batch) {
 
 }  // namespace
 
-#define UNSTARVE_SYMMETRIC(letter, kind)                                                           \
+#define UNSTARVE_SYMMETRIC_PRODUCT(letter, kind)                                                   \
   Status cublas##letter##kind##mm_v2(Handle* handle, Side side, FillMode, int m, int n,            \
                                      const void*, const void*, int, const void*, int, const void*, \
                                      void*, int) {                                                 \
@@ -58,7 +58,7 @@ Cost batched(Cost cost, int batch) {
     return submit_cost(handle, "emulated cublas" #letter #kind "2k",                               \
                        rank_update(kTypeOf##letter, n, k, 2));                                     \
   }
-#define UNSTARVE_TRIANGULAR(letter)                                                               \
+#define UNSTARVE_TRIANGULAR_PRODUCT(letter)                                                       \
   Status cublas##letter##trmm_v2(Handle* handle, Side side, FillMode, Operation, Diagonal, int m, \
                                  int n, const void*, const void*, int, const void*, int, void*,   \
                                  int) {                                                           \
@@ -78,20 +78,20 @@ Cost batched(Cost cost, int batch) {
   }
 
 extern "C" {
-UNSTARVE_SYMMETRIC(S, sy)
-UNSTARVE_SYMMETRIC(D, sy)
-UNSTARVE_SYMMETRIC(C, sy)
-UNSTARVE_SYMMETRIC(Z, sy)
-UNSTARVE_SYMMETRIC(C, he)
-UNSTARVE_SYMMETRIC(Z, he)
+UNSTARVE_SYMMETRIC_PRODUCT(S, sy)
+UNSTARVE_SYMMETRIC_PRODUCT(D, sy)
+UNSTARVE_SYMMETRIC_PRODUCT(C, sy)
+UNSTARVE_SYMMETRIC_PRODUCT(Z, sy)
+UNSTARVE_SYMMETRIC_PRODUCT(C, he)
+UNSTARVE_SYMMETRIC_PRODUCT(Z, he)
 UNSTARVE_RANK_UPDATES(S, syr)
 UNSTARVE_RANK_UPDATES(D, syr)
 UNSTARVE_RANK_UPDATES(C, syr)
 UNSTARVE_RANK_UPDATES(Z, syr)
 UNSTARVE_RANK_UPDATES(C, her)
 UNSTARVE_RANK_UPDATES(Z, her)
-UNSTARVE_TRIANGULAR(S)
-UNSTARVE_TRIANGULAR(D)
-UNSTARVE_TRIANGULAR(C)
-UNSTARVE_TRIANGULAR(Z)
+UNSTARVE_TRIANGULAR_PRODUCT(S)
+UNSTARVE_TRIANGULAR_PRODUCT(D)
+UNSTARVE_TRIANGULAR_PRODUCT(C)
+UNSTARVE_TRIANGULAR_PRODUCT(Z)
 }  // extern "C"

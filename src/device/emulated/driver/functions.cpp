@@ -26,7 +26,7 @@ enum class FunctionAttribute : int {
 
 /// `act(kernel)` with the kernel that a program means.
 template <class Act>
-Outcome on_function(const void* handle, Act act) {
+Outcome on_kernel(const void* handle, Act act) {
   const Outcome why = usable();
   if (why != Outcome::kSuccess) return why;
   Kernel* const kernel = find_kernel(handle);
@@ -70,8 +70,7 @@ Outcome set_attribute(int attribute, int value, const Gpu& gpu, const Kernel* ke
 
 Outcome launch(const void* function, const LaunchShape& shape, void* stream) {
   return on_stream(stream, [&](Gpu&, Stream* found) {
-    return on_function(function,
-                       [&](Kernel* kernel) { return launch_kernel(found, kernel, shape); });
+    return on_kernel(function, [&](Kernel* kernel) { return launch_kernel(found, kernel, shape); });
   });
 }
 
@@ -111,12 +110,12 @@ UNSTARVE_CUDA cuLaunchKernelEx(const cuda::DriverLaunchConfig* config, void* fun
 }
 
 UNSTARVE_CUDA cuKernelGetFunction(void** function, void* kernel) {
-  return on_function(kernel,
-                     [&](Kernel* found) { return answer(function, static_cast<void*>(found)); });
+  return on_kernel(kernel,
+                   [&](Kernel* found) { return answer(function, static_cast<void*>(found)); });
 }
 
 UNSTARVE_CUDA cuFuncGetName(const char** name, void* function) {
-  return on_function(function, [&](Kernel* kernel) { return answer(name, name_of(kernel)); });
+  return on_kernel(function, [&](Kernel* kernel) { return answer(name, name_of(kernel)); });
 }
 
 UNSTARVE_CUDA cuKernelGetName(const char** name, void* kernel) {
@@ -124,7 +123,7 @@ UNSTARVE_CUDA cuKernelGetName(const char** name, void* kernel) {
 }
 
 UNSTARVE_CUDA cuFuncGetModule(void** module, void* function) {
-  return on_function(function, [&](Kernel* kernel) {
+  return on_kernel(function, [&](Kernel* kernel) {
     return answer(module, static_cast<void*>(module_of(kernel)));
   });
 }
@@ -134,51 +133,51 @@ UNSTARVE_CUDA cuKernelGetLibrary(void** library, void* kernel) {
 }
 
 UNSTARVE_CUDA cuFuncLoad(void* function) {
-  return on_function(function, [](Kernel*) { return Outcome::kSuccess; });
+  return on_kernel(function, [](Kernel*) { return Outcome::kSuccess; });
 }
 
 UNSTARVE_CUDA cuFuncIsLoaded(int* state, void* function) {
-  return on_function(function, [&](Kernel*) { return answer(state, 1); });
+  return on_kernel(function, [&](Kernel*) { return answer(state, 1); });
 }
 
 UNSTARVE_CUDA cuFuncGetAttribute(int* value, int attribute, void* function) {
   return on_context([&](Gpu& gpu) {
-    return on_function(
-        function, [&](Kernel* kernel) { return get_attribute(value, attribute, gpu, kernel); });
+    return on_kernel(function,
+                     [&](Kernel* kernel) { return get_attribute(value, attribute, gpu, kernel); });
   });
 }
 
 UNSTARVE_CUDA cuFuncSetAttribute(void* function, int attribute, int value) {
   return on_context([&](Gpu& gpu) {
-    return on_function(
-        function, [&](Kernel* kernel) { return set_attribute(attribute, value, gpu, kernel); });
+    return on_kernel(function,
+                     [&](Kernel* kernel) { return set_attribute(attribute, value, gpu, kernel); });
   });
 }
 
 UNSTARVE_CUDA cuKernelGetAttribute(int* value, int attribute, void* kernel, int device) {
   return on_device(device, [&](Gpu& gpu) {
-    return on_function(kernel,
-                       [&](Kernel* found) { return get_attribute(value, attribute, gpu, found); });
+    return on_kernel(kernel,
+                     [&](Kernel* found) { return get_attribute(value, attribute, gpu, found); });
   });
 }
 
 UNSTARVE_CUDA cuKernelSetAttribute(int attribute, int value, void* kernel, int device) {
   return on_device(device, [&](Gpu& gpu) {
-    return on_function(kernel,
-                       [&](Kernel* found) { return set_attribute(attribute, value, gpu, found); });
+    return on_kernel(kernel,
+                     [&](Kernel* found) { return set_attribute(attribute, value, gpu, found); });
   });
 }
 
 UNSTARVE_CUDA cuFuncSetCacheConfig(void* function, int) {
-  return on_function(function, [](Kernel*) { return Outcome::kSuccess; });
+  return on_kernel(function, [](Kernel*) { return Outcome::kSuccess; });
 }
 
 UNSTARVE_CUDA cuKernelSetCacheConfig(void* kernel, int, int) {
-  return on_function(kernel, [](Kernel*) { return Outcome::kSuccess; });
+  return on_kernel(kernel, [](Kernel*) { return Outcome::kSuccess; });
 }
 
 UNSTARVE_CUDA cuFuncSetSharedMemConfig(void* function, int) {
-  return on_function(function, [](Kernel*) { return Outcome::kSuccess; });
+  return on_kernel(function, [](Kernel*) { return Outcome::kSuccess; });
 }
 
 }  // namespace unstarve::emulated

@@ -4,7 +4,7 @@
 namespace unstarve::emulated {
 namespace {
 
-Outcome create(void** stream, unsigned flags, int priority) {
+Outcome create_stream(void** stream, unsigned flags, int priority) {
   if (stream == nullptr) return Outcome::kInvalidValue;
   return on_context([&](Gpu& gpu) { return create_stream(gpu, flags, priority, stream); });
 }
@@ -13,12 +13,12 @@ Outcome create(void** stream, unsigned flags, int priority) {
 
 UNSTARVE_CUDA cuStreamCreate(void** stream, unsigned flags) {
   const DriverCall call(Call::kStreamCreate);
-  return create(stream, flags, 0);
+  return create_stream(stream, flags, 0);
 }
 
 UNSTARVE_CUDA cuStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
   const DriverCall call(Call::kStreamCreate);
-  return create(stream, flags, priority);
+  return create_stream(stream, flags, priority);
 }
 
 UNSTARVE_CUDA cuStreamDestroy_v2(void* stream) {

@@ -14,7 +14,7 @@ constexpr double kCacheBytesPerClock = 24;
 constexpr double kMemoryLatencyNs = 600;
 constexpr double kBytesUnderWay = 64;
 // Of a working set that just fits the cache, so much is still there when the next kernel comes.
-constexpr double kCachedRatio = 0.8;
+constexpr double kCachedShare = 0.8;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ double DeviceRates::matmul_flops(NumberType type, bool tensor_cores) const {
 double DeviceRates::memory_ns(double bytes, double threads, double ratio) const {
   if (bytes <= 0) return 0;
   const double active = std::clamp(threads, 1.0, resident_threads_);
-  const double cached = kCachedRatio * std::max(0.0, 1 - bytes / l2_bytes_);
+  const double cached = kCachedShare * std::max(0.0, 1 - bytes / l2_bytes_);
   const double stream_ns =
       bytes * ((1 - cached) / (memory_bytes_per_ns_ * ratio) + cached / l2_bytes_per_ns_);
   const double rounds = std::ceil(bytes / (active * kBytesUnderWay));

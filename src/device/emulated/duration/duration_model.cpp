@@ -13,10 +13,6 @@ namespace {
 // What a duration may be at most: sizes come from a program, which may ask for anything.
 constexpr double kNsMax = 1e15;
 
-double volume(const std::array<std::uint32_t, 3>& sizes) {
-  return static_cast<double>(sizes[0]) * sizes[1] * sizes[2];
-}
-
 double attention_ns(const DeviceRates& rates, const KernelClass& kernel, const KernelWork& work) {
   const AttentionShape& shape = kernel.attention;
   const AttentionSize size = attention_size(kernel, work);

@@ -12,10 +12,6 @@ namespace {
 constexpr double kReducedPerThread = 4;
 constexpr double kItemsMax = 1e13;
 
-double volume(const std::array<std::uint32_t, 3>& sizes) {
-  return static_cast<double>(sizes[0]) * sizes[1] * sizes[2];
-}
-
 std::optional<double> integer_argument(const KernelWork& work, int index, int bytes) {
   if (work.arguments == nullptr || index < 0) return std::nullopt;
   const void* address = work.arguments[index];

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kNsMax = 1e15;
+constexpr double kRecordedNsMax = 1e15;
 constexpr double kSizeMax = 1e15;
 constexpr double kGridMax = 4294967295.0;
 
@@ -16,7 +16,7 @@ struct NamedType {
   const char* name;
   NumberType type;
 };
-constexpr NamedType kTypes[] = {
+constexpr NamedType kRecordedTypes[] = {
     {"f64", NumberType::kF64},   {"f32", NumberType::kF32}, {"f16", NumberType::kF16},
     {"bf16", NumberType::kBf16}, {"f8", NumberType::kF8},   {"i8", NumberType::kI8},
     {"i32", NumberType::kI32},   {"i64", NumberType::kI64}, {"c64", NumberType::kC64},
@@ -25,7 +25,7 @@ constexpr NamedType kTypes[] = {
 constexpr const char* kPasses[] = {"forward", "input_gradient", "weight_gradient"};
 
 const char* name_of(NumberType type) {
-  for (const NamedType& known : kTypes) {
+  for (const NamedType& known : kRecordedTypes) {
     if (known.type == type) return known.name;
   }
   return "f32";
@@ -61,7 +61,7 @@ class Row {
   }
   NumberType type(const char* key) {
     const Json& value = at(key);
-    for (const NamedType& known : kTypes) {
+    for (const NamedType& known : kRecordedTypes) {
       if (value.is_string() && value.get_ref<const std::string&>() == known.name) return known.type;
     }
     ok_ = false;
@@ -102,7 +102,7 @@ RecordedKernel read_kernel(Row& row) {
       read.grid[axis] = static_cast<std::uint32_t>(row.number(launch[axis], 1, kGridMax));
       read.block[axis] = static_cast<std::uint32_t>(row.number(launch[axis + 3], 1, kGridMax));
     }
-    read.ns = row.number(launch[6], 0, kNsMax);
+    read.ns = row.number(launch[6], 0, kRecordedNsMax);
     read.count = static_cast<std::int64_t>(row.number(launch[7], 1, kSizeMax));
     kernel.launches.push_back(read);
   }
@@ -117,7 +117,7 @@ RecordedMatmul read_matmul(Row& row) {
   matmul.work.batch = row.integer("batch");
   matmul.work.input = row.type("type");
   matmul.work.output = matmul.work.input;
-  matmul.ns = row.number("ns", 0, kNsMax);
+  matmul.ns = row.number("ns", 0, kRecordedNsMax);
   matmul.count = static_cast<std::int64_t>(row.number("count", 1, kSizeMax));
   return matmul;
 }
@@ -142,7 +142,7 @@ RecordedConvolution read_convolution(Row& row) {
   work.filter = row.sizes("filter");
   work.output = row.sizes("output");
   work.stride = row.sizes("stride");
-  convolution.ns = row.number("ns", 0, kNsMax);
+  convolution.ns = row.number("ns", 0, kRecordedNsMax);
   convolution.count = static_cast<std::int64_t>(row.number("count", 1, kSizeMax));
   return convolution;
 }

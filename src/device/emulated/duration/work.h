@@ -67,4 +67,9 @@ struct OtherWork {
   int kernels = 1;            // launched one after the other
 };
 
+/// How many there are of a grid's blocks, or a block's threads.
+inline double volume(const std::array<std::uint32_t, 3>& sizes) {
+  return static_cast<double>(sizes[0]) * sizes[1] * sizes[2];
+}
+
 }  // namespace unstarve::emulated

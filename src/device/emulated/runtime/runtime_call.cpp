@@ -5,20 +5,20 @@
 namespace unstarve::emulated {
 namespace {
 
-thread_local Outcome last = Outcome::kSuccess;
+thread_local Outcome last_failed = Outcome::kSuccess;
 
 }  // namespace
 
 Outcome remember(Outcome outcome) {
-  if (outcome != Outcome::kSuccess) last = outcome;
+  if (outcome != Outcome::kSuccess) last_failed = outcome;
   return outcome;
 }
 
-Outcome last_error() { return last; }
+Outcome last_error() { return last_failed; }
 
 Outcome take_last_error() {
-  const Outcome outcome = last;
-  last = Outcome::kSuccess;
+  const Outcome outcome = last_failed;
+  last_failed = Outcome::kSuccess;
   return outcome;
 }
 

@@ -9,11 +9,13 @@ namespace {
 // Second bytes of markers, T.81 table B.1.
 constexpr int kTem = 0x01;
 constexpr int kRst0 = 0xD0;
-constexpr int kSoi = 0xD8;
+constexpr int kStartOfImage = 0xD8;
 constexpr int kEoi = 0xD9;
 
 /// Markers without a length, and what stands for a byte 0xFF of entropy-coded data.
-bool stands_alone(int code) { return code == 0 || code == kTem || (code >= kRst0 && code <= kSoi); }
+bool stands_alone(int code) {
+  return code == 0 || code == kTem || (code >= kRst0 && code <= kStartOfImage);
+}
 
 /// Goes from marker to marker as libjpeg does: over segments by their lengths, so that a
 /// thumbnail's end is not taken for the image's, and over everything else byte by byte.
@@ -39,7 +41,7 @@ bool find_end_marker(const std::uint8_t* at, const std::uint8_t* end) {
 bool reaches_end_marker(std::span<const std::byte> bytes) {
   const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const std::uint8_t* end = begin + bytes.size();
-  if (bytes.size() < 4 || begin[0] != 0xFF || begin[1] != kSoi) return true;
+  if (bytes.size() < 4 || begin[0] != 0xFF || begin[1] != kStartOfImage) return true;
   // Within entropy-coded data these two are the end marker. Where they are the end of a segment, a
   // decoder misses the rest of the headers or of the scans.
   if (end[-2] == 0xFF && end[-1] == kEoi) return true;

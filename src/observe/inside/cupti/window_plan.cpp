@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
+
 namespace unstarve::recording {
 
 namespace {
@@ -66,7 +68,6 @@ WindowPlan read_window_plan(const char* variable) {
 std::string describe(const WindowPlan& plan) {
   if (plan.off) return "off";
   if (plan.always || plan.window_ns >= plan.period_ns) return "all the time";
-  constexpr double kNsPerS = 1e9;
   const double period_s = static_cast<double>(plan.period_ns) / kNsPerS;
   const double first_s = static_cast<double>(plan.first_ns) / kNsPerS;
   std::string text = fmt::format("the first {:g} s", first_s);

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace unstarve::observe {
 
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-
 // A fetch that takes more CPU time than so many samples is judged by its last ones.
-constexpr std::size_t kMostUndecided = 600;
+constexpr std::size_t kMostUndecidedLooks = 600;
 // A process with torch has some thousand lines of 100 bytes.
 constexpr std::size_t kMapsBytesMax = std::size_t{16} << 20;
 // Of all processes; whatever comes later counts as unknown.
 constexpr std::size_t kMostLibraries = 4000;
 constexpr const char* kUnknown = "unknown";
 
-constexpr MetricDescriptor kLooks{
+constexpr MetricDescriptor kLibraryLooks{
     "job.fetch_code_looks", "count", "perf_event_open",
     "samples of threads within a fetch that ran this file's code, outside of the kernel"};
 
@@ -75,7 +75,7 @@ void LibrarySource::sample(const Tick& tick, SampleBook& book) {
     for (const host::CodeSample& sample : drained_) {
       const Library library = library_at(process, key.first, sample.address, tick.now_ns);
       thread.undecided.push_back({sample.t_ns, library});
-      if (thread.undecided.size() > kMostUndecided) thread.undecided.pop_front();
+      if (thread.undecided.size() > kMostUndecidedLooks) thread.undecided.pop_front();
     }
   }
   if (!tick.full_second) return;
@@ -126,10 +126,10 @@ void LibrarySource::forget_what_ended() {
 }
 
 void LibrarySource::write(SampleBook& book) {
-  if (why_none_ != WhyAbsent::kNotObserved) book.put(kLooks, "job", why_none_);
+  if (why_none_ != WhyAbsent::kNotObserved) book.put(kLibraryLooks, "job", why_none_);
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] == 0) continue;
-    book.put(kLooks, names_[i], static_cast<double>(counts_[i]));
+    book.put(kLibraryLooks, names_[i], static_cast<double>(counts_[i]));
     counts_[i] = 0;
   }
 }

@@ -1,4 +1,5 @@
 #include "observe/outside/threads/training_source.h"
+#include "base/units.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +11,6 @@
 
 namespace unstarve::observe {
 namespace {
-
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// Threads of a recorded machine.
 class TrainingSourceTest : public testing::Test {

@@ -18,6 +18,10 @@ struct Allocation {
   bool registered = false;  // by cudaHostRegister: the program's own memory
 };
 
+inline bool on_device(const Allocation& allocation) {
+  return allocation.place == MemoryPlace::kDevice || allocation.place == MemoryPlace::kManaged;
+}
+
 struct Copy2d {
   void* target = nullptr;
   std::size_t target_pitch = 0;

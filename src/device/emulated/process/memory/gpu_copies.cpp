@@ -32,10 +32,6 @@ std::uint8_t cupti_memory(const Allocation& allocation) {
   return 0;
 }
 
-bool on_device(const Allocation& allocation) {
-  return allocation.place == MemoryPlace::kDevice || allocation.place == MemoryPlace::kManaged;
-}
-
 bool inside(const Allocation& allocation, const void* address, std::size_t pitch,
             const Copy2d& copy) {
   if (allocation.place == MemoryPlace::kUnregistered) return true;

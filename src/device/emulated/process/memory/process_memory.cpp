@@ -41,10 +41,6 @@ void* map_pinned(std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-bool on_device(const Allocation& allocation) {
-  return allocation.place == MemoryPlace::kDevice || allocation.place == MemoryPlace::kManaged;
-}
-
 /// Its bytes are real: the host may look at them.
 bool is_real(const Allocation& allocation) { return allocation.place != MemoryPlace::kDevice; }
 
