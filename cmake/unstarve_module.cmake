@@ -51,6 +51,7 @@ function(unstarve_module NAME)
     target_compile_definitions(${NAME}_test PRIVATE
         UNSTARVE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     unstarve_compile_test(${NAME}_test)
+    unstarve_compile_in_units(${NAME}_test ${tests})
     add_test(NAME ${NAME} COMMAND ${NAME}_test)
     set_tests_properties(${NAME} PROPERTIES TIMEOUT 300)
     foreach(test IN LISTS tests)

@@ -87,7 +87,7 @@ function(unstarve_stand_in_test NAME)
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   add_executable(${NAME}_test ${tests} ${ARG_SOURCES})
   target_link_libraries(${NAME}_test PRIVATE
-      unstarve_emulated_gpu unstarve_flags GTest::gmock GTest::gtest_main)
+      unstarve_emulated_gpu unstarve_flags fmt::fmt tl::expected GTest::gmock GTest::gtest_main)
   target_compile_definitions(${NAME}_test
       PRIVATE $<$<BOOL:${ARG_MAJOR}>:UNSTARVE_CUDA_MAJOR=${ARG_MAJOR}>)
   unstarve_compile_test(${NAME}_test)

@@ -14,7 +14,7 @@ namespace {
 using diagnose::Diagnosis;
 using diagnose::test::starving_run;
 
-bool contains(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -50,10 +50,10 @@ TEST(HostVerdict, GoodNewsIsAVerdict) {
 
 TEST(HostVerdict, OfAGpuThatIsNotSeenNothingIsClaimed) {
   const Advice fed = HostRun(2, "cuda").advise();
-  EXPECT_TRUE(contains(fed.verdict, "what the GPU does meanwhile was not observed"));
+  EXPECT_TRUE(says(fed.verdict, "what the GPU does meanwhile was not observed"));
   const Advice starved = HostRun(60, "cuda").advise();
-  EXPECT_TRUE(contains(starved.verdict, "Input-bound: 60 % of a step waits for the data loader"));
-  EXPECT_TRUE(contains(starved.verdict, "How much of that a GPU idles was not observed."));
+  EXPECT_TRUE(says(starved.verdict, "Input-bound: 60 % of a step waits for the data loader"));
+  EXPECT_TRUE(says(starved.verdict, "How much of that a GPU idles was not observed."));
   ASSERT_TRUE(starved.leading_remedy);
   EXPECT_EQ(starved.leading_remedy->id, "more_workers");
 }
@@ -61,9 +61,9 @@ TEST(HostVerdict, OfAGpuThatIsNotSeenNothingIsClaimed) {
 TEST(HostVerdict, SaysWhatIsMissing) {
   HostRun run(60, "cpu");
   run.timeline.loader_waits.clear();
-  EXPECT_TRUE(contains(run.advise().verdict, "In 29 steps no wait for a data loader of torch"));
+  EXPECT_TRUE(says(run.advise().verdict, "In 29 steps no wait for a data loader of torch"));
   run.timeline.steps.clear();
-  EXPECT_TRUE(contains(run.advise().verdict, "No training step was seen"));
+  EXPECT_TRUE(says(run.advise().verdict, "No training step was seen"));
 }
 
 TEST(HostVerdict, WithoutALoaderLooksSayWhereTheTimeGoes) {
@@ -81,11 +81,11 @@ TEST(HostVerdict, WithoutALoaderLooksSayWhereTheTimeGoes) {
             "Held up by code of its own: 62 % of the training thread's time goes to train.py:9 "
             "(`load(i)`), which is not the training itself. In 29 steps no wait for a data loader "
             "of torch was seen.");
-  EXPECT_TRUE(contains(verdict({load, train}, 10), "cannot be said")) << "too few looks";
-  EXPECT_TRUE(contains(verdict({train}, 100), "cannot be said")) << "where is the rest?";
+  EXPECT_TRUE(says(verdict({load, train}, 10), "cannot be said")) << "too few looks";
+  EXPECT_TRUE(says(verdict({train}, 100), "cannot be said")) << "where is the rest?";
   diagnose::CodeShare most = train;
   most.share = 0.9;
-  EXPECT_TRUE(contains(verdict({most}, 100), "Not held up by loading: 90 % of the training"));
+  EXPECT_TRUE(says(verdict({most}, 100), "Not held up by loading: 90 % of the training"));
 }
 
 TEST(HostVerdict, SaysForHowLongTheThreadWaitsForTheGpu) {
@@ -98,23 +98,23 @@ TEST(HostVerdict, SaysForHowLongTheThreadWaitsForTheGpu) {
     call.end_ns = step.when.end_ns;
     run.timeline.host_calls.push_back(call);
   }
-  EXPECT_TRUE(contains(run.advise().verdict, "for 71 % of it the training thread waits for the"));
+  EXPECT_TRUE(says(run.advise().verdict, "for 71 % of it the training thread waits for the"));
 }
 
 // Worker processes take the cores that the training computes on.
 TEST(HostVerdict, OnTheCpuOnlyASureGainIsPromised) {
   const HostRun run(60, "cpu");
   const std::string promise = "no gain is promised";
-  EXPECT_TRUE(contains(run.advise().verdict, promise));
+  EXPECT_TRUE(says(run.advise().verdict, promise));
   const Advice unsure = run.advise({{"more_workers", {1.2, 0.97, 1.4}}});
-  EXPECT_TRUE(contains(unsure.verdict, promise)) << unsure.verdict;
+  EXPECT_TRUE(says(unsure.verdict, promise)) << unsure.verdict;
   EXPECT_FALSE(unsure.leading_remedy);
   EXPECT_FALSE(unsure.next_remedy);
   const Advice sure = run.advise({{"more_workers", {1.2, 1.01, 1.4}}});
   ASSERT_TRUE(sure.leading_remedy);
   EXPECT_EQ(sure.leading_remedy->id, "more_workers");
-  EXPECT_FALSE(contains(sure.verdict, promise)) << sure.verdict;
-  EXPECT_TRUE(contains(sure.verdict, "predicted 1.20x faster, 1.01 to 1.40")) << sure.verdict;
+  EXPECT_FALSE(says(sure.verdict, promise)) << sure.verdict;
+  EXPECT_TRUE(says(sure.verdict, "predicted 1.20x faster, 1.01 to 1.40")) << sure.verdict;
 }
 
 /// What gains are predicted from: a job that loads for 50 of 100 ms, on `cpus` CPUs of which it
@@ -201,7 +201,7 @@ TEST(Gains, WhereAllCpusAreTakenAnotherRunDiffersMore) {
 
 bool says(const Predictions& predictions, const std::string& part) {
   return std::any_of(predictions.notes.begin(), predictions.notes.end(),
-                     [&part](const std::string& note) { return contains(note, part); });
+                     [&part](const std::string& note) { return says(note, part); });
 }
 
 TEST(Gains, OfFewStepsAreWiderAndSaySo) {
@@ -230,7 +230,7 @@ TEST(Gains, OfWorkersThatStartInEachPassAreLess) {
 }
 
 TEST(HostVerdict, PartlyIsBetweenTheTwo) {
-  EXPECT_TRUE(contains(HostRun(12, "cpu").advise().verdict, "Partly input-bound: 12 % of a step"));
+  EXPECT_TRUE(says(HostRun(12, "cpu").advise().verdict, "Partly input-bound: 12 % of a step"));
 }
 
 TEST(NotObserved, SaysWhyAndHow) {
@@ -239,7 +239,7 @@ TEST(NotObserved, SaysWhyAndHow) {
   EXPECT_EQ(why("cpu")[0].what, "GPU activity");
   EXPECT_EQ(why("cpu")[0].why, "this job trains on the CPU");
   EXPECT_EQ(why("cuda")[0].why, "the driver gave no records");
-  EXPECT_TRUE(contains(why("xla")[0].why, "PyTorch's \"xla\""));
+  EXPECT_TRUE(says(why("xla")[0].why, "PyTorch's \"xla\""));
   EXPECT_EQ(why("")[0].why, "no CUDA in this job");
 
   HostRun skipped(2, "cuda");
@@ -264,7 +264,7 @@ TEST(HostVerdict, AGpuThatIsLeftAloneIsNamed) {
   host.gpu_utilisation.assign(20, 0.0);
   const std::string verdict =
       advise::advise(diagnose::diagnose(run.timeline, host), run.facts, {}).verdict;
-  EXPECT_TRUE(contains(verdict, "on the CPU, although this machine has a GPU")) << verdict;
+  EXPECT_TRUE(says(verdict, "on the CPU, although this machine has a GPU")) << verdict;
 }
 
 }  // namespace

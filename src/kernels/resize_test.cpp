@@ -13,15 +13,15 @@
 namespace unstarve::kernels {
 namespace {
 
-struct Image {
+struct ResizedImage {
   int width = 0;
   int height = 0;
   std::ptrdiff_t stride = 0;
   std::vector<std::uint8_t> bytes;
 };
 
-Image random_image(int width, int height, unsigned seed) {
-  Image image{width, height, width * kChannels + kRowPadding, {}};
+ResizedImage random_resized_image(int width, int height, unsigned seed) {
+  ResizedImage image{width, height, width * kChannels + kRowPadding, {}};
   image.bytes.resize(static_cast<std::size_t>(image.stride * height));
   std::mt19937 random(seed);
   // Extremes are where rounding and saturation show.
@@ -34,8 +34,8 @@ Image random_image(int width, int height, unsigned seed) {
 
 /// Straight from the definition, in double precision, without any of the product's code: each pass
 /// rounds to 8 bits, horizontal first, as torchvision and Pillow do.
-std::vector<std::uint8_t> by_definition(const Image& image, const AxisRequest& x,
-                                        const AxisRequest& y) {
+std::vector<std::uint8_t> resized_by_definition(const ResizedImage& image, const AxisRequest& x,
+                                                const AxisRequest& y) {
   const auto sum_up = [](const AxisRequest& axis, int output, auto&& sample) {
     const double scale = double(axis.source_size) / axis.target_size;
     const double radius = std::max(1.0, scale);
@@ -74,8 +74,8 @@ std::vector<std::uint8_t> by_definition(const Image& image, const AxisRequest& x
   return out;
 }
 
-std::vector<std::uint8_t> by_resizer(const Image& image, const AxisRequest& x, const AxisRequest& y,
-                                     int rows_per_call) {
+std::vector<std::uint8_t> by_resizer(const ResizedImage& image, const AxisRequest& x,
+                                     const AxisRequest& y, int rows_per_call) {
   StripResizer resizer;
   resizer.begin(x, y);
   const std::size_t row_bytes = std::size_t(x.window_count) * kChannels;
@@ -110,28 +110,28 @@ Difference difference(const std::vector<std::uint8_t>& a, const std::vector<std:
   return result;
 }
 
-struct Shape {
+struct ResizeShape {
   int width, height, target_width, target_height;
 };
 
 // Enlarging, shrinking, both, single pixels, odd widths, strips that end early, more taps than
 // 16-bit weights allow.
-constexpr Shape kShapes[] = {{290, 285, 224, 224}, {500, 375, 224, 224}, {97, 60, 224, 224},
-                             {224, 224, 224, 224}, {1, 1, 224, 224},     {3, 200, 32, 17},
-                             {640, 33, 64, 64},    {65, 31, 7, 5},       {33, 700, 20, 300},
-                             {1500, 40, 20, 40},   {40, 1500, 40, 20},   {19, 23, 1, 1},
-                             {700, 30, 224, 20},   {760, 9, 224, 9},     {900, 9, 224, 9}};
+constexpr ResizeShape kResizeShapes[] = {
+    {290, 285, 224, 224}, {500, 375, 224, 224}, {97, 60, 224, 224}, {224, 224, 224, 224},
+    {1, 1, 224, 224},     {3, 200, 32, 17},     {640, 33, 64, 64},  {65, 31, 7, 5},
+    {33, 700, 20, 300},   {1500, 40, 20, 40},   {40, 1500, 40, 20}, {19, 23, 1, 1},
+    {700, 30, 224, 20},   {760, 9, 224, 9},     {900, 9, 224, 9}};
 
 using ResizeOn = test::EveryTarget;
 
 TEST_P(ResizeOn, IsWithinOneOfTheDefinition) {
   unsigned seed = 1;
-  for (const Shape& shape : kShapes) {
-    const Image image = random_image(shape.width, shape.height, seed++);
+  for (const ResizeShape& shape : kResizeShapes) {
+    const ResizedImage image = random_resized_image(shape.width, shape.height, seed++);
     const AxisRequest x{shape.width, shape.target_width, 0, shape.target_width, false};
     const AxisRequest y{shape.height, shape.target_height, 0, shape.target_height, false};
     const Difference apart =
-        difference(by_resizer(image, x, y, kStripRows), by_definition(image, x, y));
+        difference(by_resizer(image, x, y, kStripRows), resized_by_definition(image, x, y));
     SCOPED_TRACE(testing::Message() << shape.width << "x" << shape.height << " -> "
                                     << shape.target_width << "x" << shape.target_height);
     EXPECT_LE(apart.largest, 1);
@@ -140,14 +140,16 @@ TEST_P(ResizeOn, IsWithinOneOfTheDefinition) {
 }
 
 TEST_P(ResizeOn, FlipsAndCutsAWindow) {
-  const Image image = random_image(320, 240, 9);
+  const ResizedImage image = random_resized_image(320, 240, 9);
   const AxisRequest x{320, 256, 16, 224, true};
   const AxisRequest y{240, 192, 60, 100, false};
-  EXPECT_LE(difference(by_resizer(image, x, y, kStripRows), by_definition(image, x, y)).largest, 1);
+  EXPECT_LE(
+      difference(by_resizer(image, x, y, kStripRows), resized_by_definition(image, x, y)).largest,
+      1);
 }
 
 TEST_P(ResizeOn, DoesNotDependOnHowRowsArrive) {
-  const Image image = random_image(123, 211, 5);
+  const ResizedImage image = random_resized_image(123, 211, 5);
   const AxisRequest x{123, 64, 0, 64, false};
   const AxisRequest y{211, 64, 0, 64, false};
   const auto whole = by_resizer(image, x, y, 211);
@@ -158,7 +160,7 @@ TEST_P(ResizeOn, DoesNotDependOnHowRowsArrive) {
 
 TEST_P(ResizeOn, KeepsFlatColour) {
   for (const int value : {0, 1, 127, 254, 255}) {
-    Image image = random_image(301, 199, 2);
+    ResizedImage image = random_resized_image(301, 199, 2);
     std::fill(image.bytes.begin(), image.bytes.end(), static_cast<std::uint8_t>(value));
     const auto out = by_resizer(image, {301, 224, 0, 224, false}, {199, 224, 0, 224, false}, 32);
     EXPECT_THAT(out, testing::Each(value));

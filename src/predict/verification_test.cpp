@@ -5,21 +5,21 @@
 namespace unstarve::predict {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 trace::Timeline steps_of(std::int64_t step_ms, std::int64_t kernel_ms) {
   trace::Timeline timeline;
   timeline.input = trace::InputKind::kRun;
   timeline.file = "test";
   for (std::int64_t i = 0; i < 20; ++i) {
-    const std::int64_t t = i * step_ms * kMs;
+    const std::int64_t t = i * step_ms * kMillisecond;
     timeline.steps.push_back(
-        {.when = {t, t + step_ms * kMs}, .index = i, .process = 1, .samples = 10});
+        {.when = {t, t + step_ms * kMillisecond}, .index = i, .process = 1, .samples = 10});
     // Two overlapping kernels count once; the copy is not compute.
-    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMs});
-    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMs / 2});
-    timeline.device_ops.push_back({.start_ns = t + kernel_ms * kMs,
-                                   .end_ns = t + (kernel_ms + 1) * kMs,
+    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMillisecond});
+    timeline.device_ops.push_back({.start_ns = t, .end_ns = t + kernel_ms * kMillisecond / 2});
+    timeline.device_ops.push_back({.start_ns = t + kernel_ms * kMillisecond,
+                                   .end_ns = t + (kernel_ms + 1) * kMillisecond,
                                    .kind = trace::DeviceOpKind::kCopy});
   }
   return timeline;

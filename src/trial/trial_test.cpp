@@ -7,26 +7,26 @@
 namespace unstarve::trial {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 
 /// Seconds after the first step at which a trial ends that is looked at every 250 ms, if its steps
 /// take these times again and again.
 double ends_after_s(const TrialLength& length, const std::vector<std::int64_t>& steps_ms) {
-  ManualClock clock(1'000 * kMs);
+  ManualClock clock(1'000 * kMillisecond);
   StopWatch watch(clock, length);
   observe::LiveView now;
   EXPECT_TRUE(watch.go_on(now)) << "nothing stepped yet";
-  clock.advance_ns(700 * kMs);
+  clock.advance_ns(700 * kMillisecond);
   const std::int64_t began_ns = clock.now_ns();
   std::int64_t ended_ns = began_ns;
   now.steps = now.steps_of_one = 1;
   now.last_step_ended_ns = ended_ns;
-  while (watch.go_on(now) && clock.now_ns() - began_ns < 3'600'000 * kMs) {
-    clock.advance_ns(250 * kMs);
+  while (watch.go_on(now) && clock.now_ns() - began_ns < 3'600'000 * kMillisecond) {
+    clock.advance_ns(250 * kMillisecond);
     while (true) {
       const auto at = static_cast<std::size_t>(now.steps - 1) % steps_ms.size();
-      if (ended_ns + steps_ms[at] * kMs > clock.now_ns()) break;
-      ended_ns += steps_ms[at] * kMs;
+      if (ended_ns + steps_ms[at] * kMillisecond > clock.now_ns()) break;
+      ended_ns += steps_ms[at] * kMillisecond;
       now.steps = ++now.steps_of_one;
     }
     now.last_step_ended_ns = ended_ns;

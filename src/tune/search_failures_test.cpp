@@ -69,7 +69,7 @@ TEST(SearchFailures, WhatFailsWhenItIsConfirmedIsNotKept) {
 }
 
 /// A step takes 4 ms and a quarter of a millisecond a sample.
-PlantedJob job_with_batch() {
+PlantedJob failing_job_with_batch() {
   PlantedJob job;
   job.factor["bf16_autocast"] = 0.5;
   job.batch = [](std::int64_t size, TrialResult& result) {
@@ -81,14 +81,14 @@ PlantedJob job_with_batch() {
   return job;
 }
 
-const std::vector<Argument> kBatchOf16 = {{"batch", "--batch-size", 16}};
+const std::vector<Argument> kBatchArgument = {{"batch", "--batch-size", 16}};
 
 TEST(SearchFailures, WhatWasConfirmedStaysWhereTheTimeEndsInTheSearchForABatch) {
-  PlantedJob whole = job_with_batch();
+  PlantedJob whole = failing_job_with_batch();
   const std::optional<predict::Speedup> best = found(whole, {"bf16_autocast"}).best;
-  PlantedJob job = job_with_batch();
+  PlantedJob job = failing_job_with_batch();
   job.most_runs = static_cast<std::int64_t>(whole.made.size()) + 2;
-  const TuneResult result = found(job, {"bf16_autocast", "batch"}, kBatchOf16);
+  const TuneResult result = found(job, {"bf16_autocast", "batch"}, kBatchArgument);
   EXPECT_NE(result.unfinished, "");
   EXPECT_EQ(result.kept, std::vector<std::string>{"bf16_autocast"});
   ASSERT_TRUE(best && result.best);
@@ -96,12 +96,12 @@ TEST(SearchFailures, WhatWasConfirmedStaysWhereTheTimeEndsInTheSearchForABatch) 
 }
 
 TEST(SearchFailures, SizesBeforeTheEndOfTheDataAreProposed) {
-  PlantedJob job = job_with_batch();
+  PlantedJob job = failing_job_with_batch();
   job.batch = [batch = job.batch](std::int64_t size, TrialResult& result) {
     batch(size, result);
     if (size > 64) result.samples_per_step *= 0.9;  // every other step is an epoch's last
   };
-  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  const TuneResult result = found(job, {"batch"}, kBatchArgument);
   EXPECT_TRUE(of(result, "batch=64").proposed) << of(result, "batch=64").why;
   EXPECT_EQ(of(result, "batch=128").why,
             "a step holds 115.2 samples and not 128.0: the data end before");
@@ -128,7 +128,7 @@ TEST(SearchFailures, BesideOtherDrawsALeverIsHeldByItself) {
 
 TEST(SearchFailures, AnAskedNameThatNoLeverHasIsSaid) {
   PlantedJob job;
-  const TuneResult result = found(job, {"bf16", "batch"}, kBatchOf16);
+  const TuneResult result = found(job, {"bf16", "batch"}, kBatchArgument);
   EXPECT_EQ(of(result, "bf16").why, "no lever of this job has that name");
   EXPECT_EQ(std::count_if(result.levers.begin(), result.levers.end(),
                           [](const LeverResult& one) { return one.lever.id == "batch"; }),

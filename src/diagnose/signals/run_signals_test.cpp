@@ -8,7 +8,7 @@
 namespace unstarve::diagnose {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// A run in whose seconds the job read so many bytes from storage.
 HostSignals signals_of(const std::vector<double>& bytes_per_s, const trace::Interval& when) {
@@ -21,7 +21,8 @@ HostSignals signals_of(const std::vector<double>& bytes_per_s, const trace::Inte
   metric.subject = "job";
   const std::int64_t id = (*writer)->add_metric(metric);
   std::int64_t t_ns = 0;
-  for (const double rate : bytes_per_s) (*writer)->add(trace::SampleRow{t_ns += kSecond, id, rate});
+  for (const double rate : bytes_per_s)
+    (*writer)->add(trace::SampleRow{t_ns += kSecondNs, id, rate});
   EXPECT_TRUE((*writer)->finish(t_ns, 0));
   const auto run = trace::RunReader::open(dir);
   EXPECT_TRUE(run) << run.error().message;
@@ -31,10 +32,10 @@ HostSignals signals_of(const std::vector<double>& bytes_per_s, const trace::Inte
 // Imports and the first touch of a data set come from storage; what is judged comes later.
 TEST(RunSignals, WhatWasReadBeforeTheTimeThatIsJudgedDoesNotCount) {
   const std::vector<double> rates = {90e6, 90e6, 50e6, 2.0, 4.0};
-  const HostSignals behind = signals_of(rates, {5 * kSecond / 2, 5 * kSecond});
+  const HostSignals behind = signals_of(rates, {5 * kSecondNs / 2, 5 * kSecondNs});
   ASSERT_TRUE(behind.storage_bytes_per_s) << "a sample of the third second lies in both";
   EXPECT_DOUBLE_EQ(*behind.storage_bytes_per_s, 3.0);
-  EXPECT_FALSE(signals_of(rates, {9 * kSecond / 2, 5 * kSecond}).storage_bytes_per_s)
+  EXPECT_FALSE(signals_of(rates, {9 * kSecondNs / 2, 5 * kSecondNs}).storage_bytes_per_s)
       << "no whole second lies in it";
 }
 

@@ -13,7 +13,7 @@
 namespace unstarve::feed {
 namespace {
 
-constexpr std::uint64_t kSamples = 40;
+constexpr std::uint64_t kWrittenSamples = 40;
 
 /// A disk so slow that a copy takes a second, and that does not begin before it is told to.
 class SlowFiles final : public io::Files {
@@ -72,21 +72,21 @@ TEST(CacheWriter, ItsEndDoesNotWaitForASlowDisk) {
   ManualClock time(1);
   const auto storage = std::make_shared<SlowFiles>(time);
   const ClosingClock clock(time, *storage);
-  auto cache = CacheFolder::open(storage, folder.path(), {1, kSamples});
+  auto cache = CacheFolder::open(storage, folder.path(), {1, kWrittenSamples});
   ASSERT_TRUE(cache) << cache.error().message;
   {
     CacheWriter writer({**cache, std::uint64_t{1} << 40, [](std::uint64_t) { return "name"; },
                         [](std::uint64_t) { return 0; },
                         [](const std::function<void()>& body) { return std::jthread(body); },
                         clock});
-    for (std::uint64_t index = 0; index < kSamples; ++index) {
+    for (std::uint64_t index = 0; index < kWrittenSamples; ++index) {
       CacheItem item = item_of(index);
       writer.put(item);
     }
   }
   EXPECT_GE(storage->payloads, 1U);
   EXPECT_LE(time.now_ns(), 1 + CacheWriter::kCloseNs + 1'000'000'000) << "and one under way";
-  for (std::uint64_t index = 0; index < kSamples; ++index) {
+  for (std::uint64_t index = 0; index < kWrittenSamples; ++index) {
     EXPECT_EQ((*cache)->entry(index).has_value(), index < storage->payloads)
         << "what was written can be used, the rest is not there";
   }

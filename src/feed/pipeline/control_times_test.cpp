@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kNsPerS = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 TEST(ConsumerTimes, OneConsumerIsBusyFromABatchToTheNextQuestion) {
   ConsumerTimes times;
@@ -50,7 +50,7 @@ TEST(ConsumerTimes, SeveralAreBusyWhileNoneAsks) {
 }
 
 TEST(BatchWindow, TheWaitsOfSeveralConsumersAreCountedOnce) {
-  ManualClock clock(1'000 * kNsPerS);  // a machine that is up for long
+  ManualClock clock(1'000 * kSecondNs);  // a machine that is up for long
   const EpochPosition start;
   BatchWindow window({std::make_unique<SubmittedOrder>(8, start), start, 2, 2,
                       BatchPool::create({4, 8, 8}, 4, std::make_shared<PageableMemory>()), clock});
@@ -58,23 +58,23 @@ TEST(BatchWindow, TheWaitsOfSeveralConsumersAreCountedOnce) {
   for (int consumer = 1; consumer <= 2; ++consumer) {
     consumers.emplace_back([&window] { (void)window.next(60s); });
     while (window.waits().consumers < consumer) std::this_thread::yield();
-    clock.advance_ns(kNsPerS);
+    clock.advance_ns(kSecondNs);
   }
-  EXPECT_EQ(window.waits().next_blocked_ns, 2 * kNsPerS) << "of waits that still last";
+  EXPECT_EQ(window.waits().next_blocked_ns, 2 * kSecondNs) << "of waits that still last";
   ASSERT_TRUE(window.finish_submitting());
   consumers.clear();
-  EXPECT_EQ(window.waits().next_blocked_ns, 2 * kNsPerS);
+  EXPECT_EQ(window.waits().next_blocked_ns, 2 * kSecondNs);
   EXPECT_EQ(window.waits().consumers, 0);
 }
 
 /// A consumer that waits all the time, over one second.
 ControlTotals totals_after(std::int64_t seconds) {
   ControlTotals totals;
-  totals.consumer_wait_ns = seconds * kNsPerS;
-  totals.consumer_busy_ns = seconds * kNsPerS / 100;
+  totals.consumer_wait_ns = seconds * kSecondNs;
+  totals.consumer_busy_ns = seconds * kSecondNs / 100;
   totals.consumer_images = static_cast<std::uint64_t>(seconds) * 10;
   totals.loaded_images = totals.consumer_images;
-  totals.load_ns = seconds * kNsPerS;
+  totals.load_ns = seconds * kSecondNs;
   totals.load_cpu_ns = totals.load_ns;
   return totals;
 }
@@ -84,13 +84,13 @@ TEST(LiveControl, SumsThatComeLateAreNotNegative) {
   settings.first_threads = 2;
   LiveControl control(
       settings, [] { return 64; }, 0);
-  (void)control.step(totals_after(1), kNsPerS);
+  (void)control.step(totals_after(1), kSecondNs);
   // Taken before those above, told after them.
-  EXPECT_FALSE(control.step(totals_after(0), kNsPerS + 1));
+  EXPECT_FALSE(control.step(totals_after(0), kSecondNs + 1));
   ControlTotals mixed = totals_after(2);
   mixed.loaded_images = 3;  // one sum that was read too early
   mixed.consumer_images = 3;
-  const auto targets = control.step(mixed, 2 * kNsPerS);
+  const auto targets = control.step(mixed, 2 * kSecondNs);
   for (const ControlMove& move : control.moves()) {
     EXPECT_LE(move.to, 64) << move.reason;
     EXPECT_EQ(move.reason.find("18446744073"), std::string::npos) << move.reason;
@@ -158,7 +158,7 @@ TEST(LoaderConsumersStress, TheWaitOfSeveralIsNeverLongerThanTheClock) {
   options.prefetch_batches = 0;
   options.prefetch_next_epoch = true;
   LoaderParts parts = LoaderParts::real();
-  const auto clock = std::make_shared<ManualClock>(1'000 * kNsPerS);
+  const auto clock = std::make_shared<ManualClock>(1'000 * kSecondNs);
   parts.clock = clock;
   std::atomic<int> cpus{1};
   parts.cpus = [&cpus] { return 1 + cpus++ % 4; };
@@ -181,7 +181,7 @@ TEST(LoaderConsumersStress, TheWaitOfSeveralIsNeverLongerThanTheClock) {
       }
     }
     EXPECT_EQ(batches, 6);
-    EXPECT_LE(loader->stats().consumer_wait_ns, clock->now_ns() - 1'000 * kNsPerS);
+    EXPECT_LE(loader->stats().consumer_wait_ns, clock->now_ns() - 1'000 * kSecondNs);
     EXPECT_GE(loader->stats().consumer_wait_ns, 0);
   }
 }

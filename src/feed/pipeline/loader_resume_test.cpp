@@ -13,7 +13,7 @@ namespace unstarve::feed {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr int kImages = test::JpegFolder::kImages;
+constexpr int kResumedImages = test::JpegFolder::kImages;
 
 /// The hash of each image that comes out, in order.
 using Images = std::vector<std::uint64_t>;
@@ -137,7 +137,7 @@ LoaderState run_ranks(LoaderOptions options, const LoaderState& from, int batche
     const auto world = static_cast<std::uint64_t>(options.world_size);
     std::uint64_t position = from.position.consumed + static_cast<std::uint64_t>(options.rank);
     for (const std::uint64_t image : take(*loader, batches)) {
-      by_position[position % kImages] = image;
+      by_position[position % kResumedImages] = image;
       position += world;
     }
     state = loader->state();
@@ -295,7 +295,7 @@ TEST_F(LoaderResume, GeneratedOrdersTakeNoBatches) {
   EXPECT_FALSE(loader->submit_batch(batch)) << "no epoch has begun";
   ASSERT_TRUE(loader->begin_epoch(0));
   EXPECT_EQ(loader->submit_batch(batch).error().code, ErrorCode::kNotSupported);
-  EXPECT_EQ(take(*loader).size(), std::size_t{kImages});
+  EXPECT_EQ(take(*loader).size(), std::size_t{kResumedImages});
 }
 
 TEST_F(LoaderResume, RefusesTheStateOfAnotherDataSet) {

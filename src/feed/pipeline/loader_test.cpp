@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using test::EpochResult;
 using test::hash_of;
 using test::run_epoch;
-constexpr int kImages = test::JpegFolder::kImages;
+constexpr int kLoadedImages = test::JpegFolder::kImages;
 
 class LoaderTest : public testing::Test {
  protected:
@@ -65,13 +65,14 @@ TEST_F(LoaderTest, TheSeedChangesTheData) {
 TEST_F(LoaderTest, LabelsAreTheSortedSubFolders) {
   LoaderOptions settings = options();
   settings.shuffle = false;
-  settings.batch_size = kImages;
+  settings.batch_size = kLoadedImages;
   auto loader = *Loader::open(settings);
   EXPECT_THAT(loader->classes(), testing::ElementsAre("ants", "bees"));
   ASSERT_TRUE(loader->begin_epoch(0));
   const auto next = loader->next(60s);
   ASSERT_TRUE(next && next->batch);
-  for (int i = 0; i < kImages; ++i) EXPECT_EQ(next->batch->labels()[i], i < kImages / 2 ? 0 : 1);
+  for (int i = 0; i < kLoadedImages; ++i)
+    EXPECT_EQ(next->batch->labels()[i], i < kLoadedImages / 2 ? 0 : 1);
 }
 
 TEST_F(LoaderTest, DropLastLeavesOutThePartBatch) {
@@ -145,7 +146,7 @@ TEST_F(LoaderTest, ReplaceFillsTheirPlacesDeterministically) {
 }
 
 TEST_F(LoaderTest, ReplaceFindsTheOnlySoundSample) {
-  for (int i = 0; i < kImages; ++i) {
+  for (int i = 0; i < kLoadedImages; ++i) {
     if (i != 17) truncate(i);
   }
   LoaderOptions settings = options();
@@ -162,7 +163,7 @@ TEST_F(LoaderTest, ReplaceFindsTheOnlySoundSample) {
 }
 
 TEST_F(LoaderTest, ReplaceGivesUpWhenNothingIsSound) {
-  for (int i = 0; i < kImages; ++i) truncate(i);
+  for (int i = 0; i < kLoadedImages; ++i) truncate(i);
   LoaderOptions settings = options();
   settings.on_error = OnError::kReplace;
   const EpochResult result = run_epoch(**Loader::open(settings), 0);
@@ -213,7 +214,7 @@ TEST_F(LoaderTest, CountsWhatItDid) {
   auto loader = *Loader::open(options());
   run_epoch(*loader, 0);
   const LoaderStats stats = loader->stats();
-  EXPECT_EQ(stats.images, std::uint64_t(kImages));
+  EXPECT_EQ(stats.images, std::uint64_t(kLoadedImages));
   EXPECT_EQ(stats.batches, 6U);
   EXPECT_GT(stats.bytes_read, 0U);
   EXPECT_GT(stats.read_ns, 0);

@@ -18,12 +18,12 @@ using test::small_set;
 using test::write_set;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kSamples = 25;
+constexpr std::uint64_t kShardSamples = 25;
 
 class ShardSourceTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(write_set(io::plain_files(), small_set(folder_.path()), kSamples));
+    ASSERT_TRUE(write_set(io::plain_files(), small_set(folder_.path()), kShardSamples));
   }
   TestFolder folder_;
 };
@@ -45,17 +45,17 @@ void expect_sample(ShardSource& source, std::uint64_t at, const MadeSample& made
 TEST_F(ShardSourceTest, GivesBackWhatWasWritten) {
   auto source = ShardSource::open(folder_.path());
   ASSERT_TRUE(source) << source.error().message;
-  ASSERT_EQ((*source)->size(), kSamples);
+  ASSERT_EQ((*source)->size(), kShardSamples);
   EXPECT_GT((*source)->table().shards().size(), 3U);
   EXPECT_THAT((*source)->classes(), testing::ElementsAre("class0", "class1", "class2"));
-  for (std::uint64_t i = 0; i < kSamples; ++i) expect_sample(**source, i, MadeSample(i));
+  for (std::uint64_t i = 0; i < kShardSamples; ++i) expect_sample(**source, i, MadeSample(i));
   EXPECT_TRUE((*source)->table().verify());
 }
 
 TEST_F(ShardSourceTest, ReadsSamplesAsTheLoaderNeedsThem) {
   const auto source = ShardSource::open(folder_.path());
   const auto reader = (*source)->open_reader();
-  for (std::uint64_t i = 0; i < kSamples; ++i) {
+  for (std::uint64_t i = 0; i < kShardSamples; ++i) {
     const MadeSample made(i);
     const Result<EncodedSample> sample = (*reader)->read(i);
     ASSERT_TRUE(sample) << sample.error().message;
@@ -75,7 +75,7 @@ TEST_F(ShardSourceTest, ReadsSamplesAsTheLoaderNeedsThem) {
     EXPECT_EQ((*reader)->read_part(~std::uint64_t{0}, 2, buffer).error().code,
               ErrorCode::kCorruptData);
   }
-  EXPECT_EQ((*reader)->read(kSamples).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ((*reader)->read(kShardSamples).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(ShardSourceTest, OpensOneShardOfASet) {
@@ -117,7 +117,7 @@ TEST_F(ShardSourceTest, RefusesSoundPartsInTheWrongPlace) {
   const std::string index_path = folder_.path() + "/" + kIndexName;
   // Two entries of the same label and kind change places: each is sealed, and so is its record.
   std::fstream file(index_path, std::ios::in | std::ios::out | std::ios::binary);
-  std::vector<char> entries(kSamples * sizeof(TableEntry));
+  std::vector<char> entries(kShardSamples * sizeof(TableEntry));
   const auto size = static_cast<std::streamsize>(entries.size());
   file.seekg(sizeof(TableHeader)).read(entries.data(), size);
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {

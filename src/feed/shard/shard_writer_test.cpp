@@ -14,11 +14,11 @@ using test::small_set;
 using test::write_set;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kSamples = 14;
+constexpr std::uint64_t kPackedSamples = 14;
 
 std::string undisturbed() {
   const TestFolder folder;
-  EXPECT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kSamples));
+  EXPECT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kPackedSamples));
   return folder_bytes(folder.path());
 }
 
@@ -28,7 +28,7 @@ TEST(ShardSetWriter, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
     for (int nth = 1;; ++nth) {
       const TestFolder folder;
       const auto storage = std::make_shared<test::DyingFiles>(nth, kept_ratio);
-      const Status status = write_set(storage, small_set(folder.path()), kSamples);
+      const Status status = write_set(storage, small_set(folder.path()), kPackedSamples);
       if (!storage->died()) {
         EXPECT_TRUE(status);
         EXPECT_GT(nth, 30);
@@ -36,7 +36,8 @@ TEST(ShardSetWriter, GoesOnAfterEveryFailureAndEndsWithTheSameBytes) {
       }
       EXPECT_FALSE(status);
       EXPECT_FALSE(status.error().message.empty());
-      const Status second = write_set(test::quick_files(), small_set(folder.path()), kSamples);
+      const Status second =
+          write_set(test::quick_files(), small_set(folder.path()), kPackedSamples);
       ASSERT_TRUE(second) << second.error().message;
       ASSERT_EQ(folder_bytes(folder.path()), expected) << "call " << nth << ", " << kept_ratio;
     }
@@ -48,7 +49,7 @@ TEST(ShardSetWriter, GoesOnAfterSeveralKillsInARow) {
   int runs = 0;
   for (;; ++runs) {
     const auto storage = std::make_shared<test::DyingFiles>(6 + 2 * runs, 0.5);
-    if (write_set(storage, small_set(folder.path()), kSamples)) break;
+    if (write_set(storage, small_set(folder.path()), kPackedSamples)) break;
     ASSERT_LT(runs, 100);
   }
   EXPECT_GT(runs, 3);
@@ -57,11 +58,11 @@ TEST(ShardSetWriter, GoesOnAfterSeveralKillsInARow) {
 
 TEST(ShardSetWriter, LeavesAWholeSetAlone) {
   const TestFolder folder;
-  ASSERT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kSamples));
+  ASSERT_TRUE(write_set(test::quick_files(), small_set(folder.path()), kPackedSamples));
   const auto writer = ShardSetWriter::open(test::quick_files(), small_set(folder.path()));
   ASSERT_TRUE(writer);
   EXPECT_TRUE(writer->is_whole());
-  EXPECT_EQ(writer->samples(), kSamples);
+  EXPECT_EQ(writer->samples(), kPackedSamples);
   EXPECT_EQ(folder_bytes(folder.path()), undisturbed());
 }
 

@@ -13,12 +13,12 @@
 namespace unstarve::kernels {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using Pixels = std::vector<std::uint8_t>;
 
 /// Random pixels, with greys, extremes and flat runs among them.
-Bytes random_pixels(std::size_t count, unsigned seed) {
+Pixels random_pixels(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
-  Bytes bytes;
+  Pixels bytes;
   while (bytes.size() < 3 * count) {
     const auto draw = static_cast<unsigned>(random());
     const auto byte = [draw](int shift) { return static_cast<std::uint8_t>(draw >> shift); };
@@ -51,10 +51,10 @@ TEST_P(ColourKernels, AgreeWithThePlainOnes) {
   unsigned seed = 1;
   for (const Change& change : kChanges) {
     for (const std::size_t count : {1U, 2U, 15U, 16U, 17U, 63U, 1000U, 70000U}) {
-      const Bytes pixels = random_pixels(count, seed++);
-      Bytes expected = pixels;
+      const Pixels pixels = random_pixels(count, seed++);
+      Pixels expected = pixels;
       adjust_colour_plain(change.op, change.factor, expected.data(), count);
-      Bytes actual = pixels;
+      Pixels actual = pixels;
       actual.push_back(77);
       adjust_colour(change.op, change.factor, actual.data(), count);
       ASSERT_EQ(actual.back(), 77) << "wrote past the end";
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Simd, ColourKernels, testing::ValuesIn(test::every_targ
                          test::target_name);
 
 TEST(ColourAdjust, KnownValues) {
-  const auto changed = [](ColourOp op, double factor, Bytes pixel) {
+  const auto changed = [](ColourOp op, double factor, Pixels pixel) {
     adjust_colour(op, factor, pixel.data(), pixel.size() / 3);
     return pixel;
   };

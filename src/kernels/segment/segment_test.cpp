@@ -21,10 +21,10 @@ struct Component {
   std::ptrdiff_t stride() const { return std::ptrdiff_t{columns} * kBlockCoefficients + 16; }
 };
 
-using Image = std::vector<Component>;
+using Components = std::vector<Component>;
 
-Image blank(std::span<const std::pair<int, int>> shapes, std::int16_t value) {
-  Image image;
+Components blank(std::span<const std::pair<int, int>> shapes, std::int16_t value) {
+  Components image;
   for (const auto& [columns, rows] : shapes) {
     Component component{columns, rows, {}};
     component.coefficients.assign(std::size_t(component.stride() * rows), value);
@@ -33,7 +33,7 @@ Image blank(std::span<const std::pair<int, int>> shapes, std::int16_t value) {
   return image;
 }
 
-std::vector<SegmentPlane> planes_of(Image& image) {
+std::vector<SegmentPlane> planes_of(Components& image) {
   std::vector<SegmentPlane> planes;
   for (Component& component : image) {
     planes.push_back(
@@ -43,7 +43,7 @@ std::vector<SegmentPlane> planes_of(Image& image) {
 }
 
 /// Only the coefficients, without what lies between the rows.
-std::vector<std::int16_t> values_of(const Image& image) {
+std::vector<std::int16_t> values_of(const Components& image) {
   std::vector<std::int16_t> values;
   for (const Component& component : image) {
     for (int row = 0; row < component.rows; ++row) {
@@ -56,7 +56,7 @@ std::vector<std::int16_t> values_of(const Image& image) {
 
 /// Blocks as files have them, and some that no file has: how many coefficients are not zero, how
 /// large they are and where they end is drawn for each block.
-void fill(Image& image, unsigned seed) {
+void fill(Components& image, unsigned seed) {
   std::mt19937 random(seed);
   const auto below = [&](int end) { return static_cast<int>(random() % unsigned(end)); };
   constexpr int kLargest[] = {1, 2, 3, 10, 64, 65, 127, 128, 129, 500, segment::kMaxMagnitude};
@@ -85,7 +85,7 @@ void fill(Image& image, unsigned seed) {
 
 /// The packed bytes with readable bytes after them that must not matter.
 struct Packed {
-  explicit Packed(Image& image) {
+  explicit Packed(Components& image) {
     EXPECT_TRUE(pack_segment(planes_of(image), bytes));
     size = bytes.size();
     bytes.resize(size + kSegmentPadding, std::byte{0xA5});
@@ -96,12 +96,12 @@ struct Packed {
   std::size_t size = 0;
 };
 
-const std::vector<std::vector<std::pair<int, int>>> kShapes = {{{1, 1}},
-                                                               {{8, 1}},
-                                                               {{3, 1}, {3, 1}, {3, 1}},
-                                                               {{8, 2}, {4, 1}, {4, 1}},
-                                                               {{7, 1}, {4, 1}, {4, 1}},
-                                                               {{8, 4}, {8, 4}, {8, 4}}};
+const std::vector<std::vector<std::pair<int, int>>> kSegmentShapes = {{{1, 1}},
+                                                                      {{8, 1}},
+                                                                      {{3, 1}, {3, 1}, {3, 1}},
+                                                                      {{8, 2}, {4, 1}, {4, 1}},
+                                                                      {{7, 1}, {4, 1}, {4, 1}},
+                                                                      {{8, 4}, {8, 4}, {8, 4}}};
 
 void put_block(const std::int16_t* block, SparseBlocks& blocks, std::size_t place) {
   std::fill_n(blocks.values[place], kBlockCoefficients, std::int16_t{7777});  // what lay there
@@ -117,7 +117,7 @@ void put_block(const std::int16_t* block, SparseBlocks& blocks, std::size_t plac
 }
 
 /// Block by block as an entropy decoder meets them, with those that fill up the last MCUs.
-bool pack_sparse(Image& image, std::vector<std::byte>& out) {
+bool pack_sparse(Components& image, std::vector<std::byte>& out) {
   SegmentPacker packer;
   std::vector<SegmentPacker::Shape> shapes;
   for (const Component& component : image) shapes.push_back({component.columns, component.rows});
@@ -141,9 +141,9 @@ bool pack_sparse(Image& image, std::vector<std::byte>& out) {
 class Segment : public test::EveryTarget {};
 
 TEST_P(Segment, UnpacksWhatWasPacked) {
-  for (const auto& shapes : kShapes) {
+  for (const auto& shapes : kSegmentShapes) {
     for (unsigned seed = 0; seed < 200; ++seed) {
-      Image image = blank(shapes, 7);
+      Components image = blank(shapes, 7);
       fill(image, seed);
       const Packed packed(image);
       std::vector<std::byte> plainly;
@@ -154,10 +154,10 @@ TEST_P(Segment, UnpacksWhatWasPacked) {
       std::vector<std::byte> sparsely;
       ASSERT_TRUE(pack_sparse(image, sparsely));
       ASSERT_EQ(sparsely, plainly) << "seed " << seed;
-      Image unpacked = blank(shapes, 99);
+      Components unpacked = blank(shapes, 99);
       ASSERT_TRUE(unpack_segment(packed.span(), planes_of(unpacked)));
       ASSERT_EQ(values_of(unpacked), values_of(image)) << "seed " << seed;
-      Image plain = blank(shapes, 77);
+      Components plain = blank(shapes, 77);
       ASSERT_TRUE(unpack_segment_plain(packed.span(), planes_of(plain)));
       ASSERT_EQ(values_of(plain), values_of(image)) << "seed " << seed;
       // What lies between the rows stays as it was.
@@ -170,11 +170,11 @@ TEST_P(Segment, HoldsTheExtremes) {
   const std::vector<std::pair<int, int>> shapes = {{2, 1}};
   for (const int magnitude : {0, 1, 2, 127, 128, segment::kMaxMagnitude}) {
     for (const int sign : {-1, 1}) {
-      Image image = blank(shapes, static_cast<std::int16_t>(sign * magnitude));
+      Components image = blank(shapes, static_cast<std::int16_t>(sign * magnitude));
       image[0].coefficients[0] = segment::kMinDc;
       image[0].coefficients[kBlockCoefficients] = segment::kMaxDc;
       const Packed packed(image);
-      Image unpacked = blank(shapes, 99);
+      Components unpacked = blank(shapes, 99);
       ASSERT_TRUE(unpack_segment(packed.span(), planes_of(unpacked)));
       EXPECT_EQ(values_of(unpacked), values_of(image)) << sign * magnitude;
     }
@@ -187,7 +187,7 @@ TEST_P(Segment, SurvivesDamage) {
   const std::vector<std::pair<int, int>> shapes = {{4, 2}, {2, 1}, {2, 1}};
   std::mt19937 random(5);
   for (unsigned seed = 0; seed < 300; ++seed) {
-    Image image = blank(shapes, 0);
+    Components image = blank(shapes, 0);
     fill(image, seed);
     const Packed sound(image);
     for (int round = 0; round < 20; ++round) {
@@ -201,8 +201,8 @@ TEST_P(Segment, SurvivesDamage) {
       }
       bytes.resize(size + kSegmentPadding);
       bytes.shrink_to_fit();
-      Image one = blank(shapes, 99);
-      Image other = blank(shapes, 99);
+      Components one = blank(shapes, 99);
+      Components other = blank(shapes, 99);
       const bool unpacked = unpack_segment(std::span(bytes).first(size), planes_of(one));
       const bool plain = unpack_segment_plain(std::span(bytes).first(size), planes_of(other));
       ASSERT_EQ(unpacked, plain) << "seed " << seed << " round " << round;
@@ -213,7 +213,7 @@ TEST_P(Segment, SurvivesDamage) {
 TEST_P(Segment, RefusesWhatTheFormatCannotHold) {
   const std::vector<std::pair<int, int>> shapes = {{1, 1}};
   const auto packs = [&](int position, int value) {
-    Image image = blank(shapes, 0);
+    Components image = blank(shapes, 0);
     image[0].coefficients[std::size_t(position)] = static_cast<std::int16_t>(value);
     std::vector<std::byte> bytes;
     std::vector<std::byte> plainly;

@@ -51,14 +51,14 @@ TEST(StreamKernels, BytesAreCountedAsStreamDoes) {
 }
 
 TEST(StreamSize, IsFourTimesTheCachesIfMemoryAllows) {
-  constexpr std::uint64_t kMib = 1U << 20;
-  const StreamSize ample = stream_size(32 * kMib, 16'384 * kMib);
-  EXPECT_EQ(ample.array_bytes, 128 * kMib);
+  constexpr std::uint64_t kMebibyte = 1U << 20;
+  const StreamSize ample = stream_size(32 * kMebibyte, 16'384 * kMebibyte);
+  EXPECT_EQ(ample.array_bytes, 128 * kMebibyte);
   EXPECT_TRUE(ample.large_enough);
-  const StreamSize small_caches = stream_size(kMib, 16'384 * kMib);
-  EXPECT_EQ(small_caches.array_bytes, 64 * kMib);
-  const StreamSize short_of_memory = stream_size(512 * kMib, 1'200 * kMib);
-  EXPECT_EQ(short_of_memory.array_bytes, 200 * kMib);
+  const StreamSize small_caches = stream_size(kMebibyte, 16'384 * kMebibyte);
+  EXPECT_EQ(small_caches.array_bytes, 64 * kMebibyte);
+  const StreamSize short_of_memory = stream_size(512 * kMebibyte, 1'200 * kMebibyte);
+  EXPECT_EQ(short_of_memory.array_bytes, 200 * kMebibyte);
   EXPECT_FALSE(short_of_memory.large_enough);
 }
 

@@ -10,10 +10,12 @@ namespace {
 constexpr double kFetchS = 0.2;
 constexpr double kDeviceS = 0.1;
 
-std::vector<StepCost> same_steps(const StepCost& cost) { return std::vector<StepCost>(96, cost); }
+std::vector<StepCost> steps_of_one_cost(const StepCost& cost) {
+  return std::vector<StepCost>(96, cost);
+}
 
 double step_s(const RankModel& model, const StepCost& cost) {
-  return simulate_ranks(model, same_steps(cost), 16).step_s;
+  return simulate_ranks(model, steps_of_one_cost(cost), 16).step_s;
 }
 
 RankModel ranks(int ranks, int workers, double cores) {
@@ -27,7 +29,8 @@ RankModel ranks(int ranks, int workers, double cores) {
 TEST(RankModel, OneRankIsThePipelineModel) {
   const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};
   const PipelineModel one{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
-  EXPECT_NEAR(step_s(ranks(1, 2, 2), cost), simulate_mean_step_s(one, same_steps(cost), 16), 3e-3);
+  EXPECT_NEAR(step_s(ranks(1, 2, 2), cost), simulate_mean_step_s(one, steps_of_one_cost(cost), 16),
+              3e-3);
 }
 
 TEST(RankModel, RanksShareTheCores) {
@@ -54,7 +57,8 @@ TEST(RankModel, WithoutWorkersEachRankFetchesForItself) {
 }
 
 TEST(RankModel, TheSlowestRankHoldsAllUp) {
-  std::vector<StepCost> steps = same_steps({.fetch_cpu_s = 0, .device_s = 0.1, .syncs = true});
+  std::vector<StepCost> steps =
+      steps_of_one_cost({.fetch_cpu_s = 0, .device_s = 0.1, .syncs = true});
   // One step in ten is long, at another time in each rank.
   for (std::size_t i = 0; i < steps.size(); i += 10) steps[i].device_s = 0.5;
   const double alone_s = simulate_ranks(ranks(1, 1, 8), steps, 16).step_s;
@@ -141,7 +145,7 @@ TEST(FittedPipeline, TooFewStepsAreSaid) {
 
 FittedPipeline planted(int workers) {
   FittedPipeline fitted;
-  fitted.steps = same_steps({.fetch_cpu_s = kFetchS, .device_s = kDeviceS});
+  fitted.steps = steps_of_one_cost({.fetch_cpu_s = kFetchS, .device_s = kDeviceS});
   fitted.copies_s.assign(fitted.steps.size(), 0);
   fitted.model = ranks(1, workers, 2);
   fitted.model.spins = false;

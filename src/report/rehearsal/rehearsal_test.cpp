@@ -54,18 +54,18 @@ TEST(RehearsalText, SaysEachCellWithinTheWidth) {
 }
 
 TEST(RehearsalJson, HasTheKeysOfItsFormat) {
-  const auto json = nlohmann::json::parse(rehearsal_json(rehearsal()));
-  EXPECT_EQ(json["schema"], "unstarve.rehearsal/1");
-  EXPECT_EQ(json["kinds"][1]["durations_by"], "step time");
-  EXPECT_EQ(json["kinds"][0]["memory_needed_ratio"]["absent"], "not_observed");
-  const auto& starved = json["cells"][0];
+  const auto shown = nlohmann::json::parse(rehearsal_json(rehearsal()));
+  EXPECT_EQ(shown["schema"], "unstarve.rehearsal/1");
+  EXPECT_EQ(shown["kinds"][1]["durations_by"], "step time");
+  EXPECT_EQ(shown["kinds"][0]["memory_needed_ratio"]["absent"], "not_observed");
+  const auto& starved = shown["cells"][0];
   EXPECT_EQ(starved["kind"], "a100");
   EXPECT_EQ(starved["au"]["low"], 0.2);
   EXPECT_EQ(starved["cores_needed"]["value"], 7);
   EXPECT_EQ(starved["au_on_cores"][1]["cores"], 2);
   EXPECT_EQ(starved["remedies"][0]["id"], "more_workers");
-  EXPECT_EQ(json["cells"][1]["cores_needed"]["absent"], "not_supported");
-  EXPECT_EQ(json["cells"][1]["storage_bytes_per_s_needed"]["absent"], "not_observed");
+  EXPECT_EQ(shown["cells"][1]["cores_needed"]["absent"], "not_supported");
+  EXPECT_EQ(shown["cells"][1]["storage_bytes_per_s_needed"]["absent"], "not_observed");
 }
 
 }  // namespace

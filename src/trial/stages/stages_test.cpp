@@ -10,7 +10,7 @@
 namespace unstarve::trial {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kStageSecond = 1'000'000'000;
 
 class StagesTest : public testing::Test {
  protected:
@@ -21,8 +21,8 @@ class StagesTest : public testing::Test {
     const auto folder = stage_folder(parent_, "night", stage);
     ASSERT_TRUE(folder) << folder.error().message;
     trace::RunInfo info;
-    info.started_wall_ns = started_s * kSecond;
-    info.started_ns = kSecond;
+    info.started_wall_ns = started_s * kStageSecond;
+    info.started_ns = kStageSecond;
     auto run = trace::RunWriter::create(*folder, info, {});
     ASSERT_TRUE(run) << run.error().message;
     (*run)->put("stage", stage);
@@ -30,7 +30,7 @@ class StagesTest : public testing::Test {
     finding.cause = "input_wait";
     finding.share = 0.5;
     (*run)->add(finding);
-    ASSERT_TRUE((*run)->finish(kSecond + seconds * kSecond, stage == "infer" ? 3 : 0));
+    ASSERT_TRUE((*run)->finish(kStageSecond + seconds * kStageSecond, stage == "infer" ? 3 : 0));
   }
 
   std::string parent_;

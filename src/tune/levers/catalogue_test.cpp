@@ -7,14 +7,14 @@
 namespace unstarve::tune {
 namespace {
 
-using Words = std::vector<std::string>;
+using LeverWords = std::vector<std::string>;
 
 bool has(const std::vector<Lever>& levers, const std::string& id) {
   return std::any_of(levers.begin(), levers.end(), [&](const Lever& one) { return one.id == id; });
 }
 
 TEST(Catalogue, ArgumentsArePutIntoTheCommand) {
-  const Words command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
+  const LeverWords command = {"python", "train.py", "--workers", "2", "--batch-size=32"};
   const std::vector<Argument> arguments = {{"workers", "--workers", 2},
                                            {"width", "--batch-size", 32}};
   const std::vector<Lever> levers = levers_for({"cpu", 2, 2}, arguments);
@@ -23,7 +23,7 @@ TEST(Catalogue, ArgumentsArePutIntoTheCommand) {
     if (lever.id == "workers=4" || lever.id == "width=64") chosen.push_back(&lever);
   }
   EXPECT_EQ(with_arguments(command, chosen),
-            (Words{"python", "train.py", "--workers", "4", "--batch-size=64"}));
+            (LeverWords{"python", "train.py", "--workers", "4", "--batch-size=64"}));
   EXPECT_TRUE(has(levers, "width=16"));
   EXPECT_FALSE(has(levers, "width=32"));
   EXPECT_FALSE(has(levers, "workers=2"));
@@ -77,7 +77,7 @@ TEST(Catalogue, SizesOfTheBatchAreSearchedAndNotListed) {
 }
 
 TEST(Catalogue, BatchAndAccumulationChangeTogether) {
-  const Words command = {"python", "train.py", "--batch", "16", "--accumulate=4"};
+  const LeverWords command = {"python", "train.py", "--batch", "16", "--accumulate=4"};
   const std::vector<Argument> both = {{"batch", "--batch", 16},
                                       {"accumulation", "--accumulate", 4}};
   std::vector<std::string> ids;
@@ -87,11 +87,11 @@ TEST(Catalogue, BatchAndAccumulationChangeTogether) {
     EXPECT_EQ(lever.numerics, Numerics::kRegrouped);
     if (lever.id != "batch=64 accumulation=1") continue;
     EXPECT_EQ(with_arguments(command, {&lever}),
-              (Words{"python", "train.py", "--batch", "64", "--accumulate=1"}));
+              (LeverWords{"python", "train.py", "--batch", "64", "--accumulate=1"}));
     EXPECT_EQ(lever.passes_ratio, 0.25);
   }
-  EXPECT_EQ(
-      ids, (Words{"batch=32 accumulation=2", "batch=64 accumulation=1", "batch=8 accumulation=8"}));
+  EXPECT_EQ(ids, (LeverWords{"batch=32 accumulation=2", "batch=64 accumulation=1",
+                             "batch=8 accumulation=8"}));
   EXPECT_TRUE(has(levers_for({"cuda", 4, 4}, {both[1]}), "accumulation=8"))
       << "alone it changes the training, as any other argument";
 }

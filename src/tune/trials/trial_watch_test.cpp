@@ -9,7 +9,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr double kTrialSeconds = 8;
 
 /// A trial whose first step ends after a second, against a job with steps of 50 ms.
-class TrialWatchTest : public testing::Test {
+class TrialWatchTest : public ::testing::Test {
  protected:
   TrialWatchTest() { request_.baseline_step_s = 0.05; }
 

@@ -58,10 +58,10 @@ TEST(CollectiveTask, SourcesAreAsLargeAsNcclReadsThem) {
 }
 
 TEST(CollectiveTask, AGroupTakesItsStepsOnce) {
-  constexpr Link kLink{.bytes_per_s = 1e9, .latency_ns = 1'000};
+  constexpr Link kSlowLink{.bytes_per_s = 1e9, .latency_ns = 1'000};
   const CollectiveTask gather{.kind = Collective::kAllGather, .bytes = 300};
   // 2/3 of 3 * 600 bytes, two steps.
-  EXPECT_EQ(duration_ns({gather, gather}, kRanks, kLink), 1'200 + 2'000);
+  EXPECT_EQ(duration_ns({gather, gather}, kRanks, kSlowLink), 1'200 + 2'000);
 }
 
 TEST(CollectiveTask, RanksAgreeOnlyOnTheSame) {

@@ -8,7 +8,7 @@
 namespace unstarve::emulated {
 namespace {
 
-constexpr const char* kAdd =
+constexpr const char* kAddKernel =
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
 constexpr const char* kWhere =
@@ -23,7 +23,7 @@ double tflops(const MatmulWork& work, double ns) {
 }
 
 TEST(KernelName, IsTakenApart) {
-  const KernelName name(kAdd);
+  const KernelName name(kAddKernel);
   EXPECT_EQ(name.base(), "vectorized_elementwise_kernel");
   ASSERT_EQ(name.template_arguments().size(), 3U);
   EXPECT_EQ(name.template_arguments()[1], "at::native::CUDAFunctor_add<float>");
@@ -48,7 +48,7 @@ TEST(KernelName, TakesAnyText) {
 }
 
 TEST(KernelClass, CountsOperandsAndTypes) {
-  EXPECT_EQ(classify_kernel(kAdd).bytes_per_item, 12);
+  EXPECT_EQ(classify_kernel(kAddKernel).bytes_per_item, 12);
   EXPECT_EQ(classify_kernel(kWhere).bytes_per_item, 1 + 2 + 2 + 2);
   EXPECT_EQ(classify_kernel("void at::native::unrolled_elementwise_kernel<at::native::f(int)::"
                             "{lambda(float)#1}, std::array<char*, 2ul>, 4, X, Y, "
@@ -68,7 +68,7 @@ TEST(KernelClass, KnowsOurOwnConversion) {
 }
 
 TEST(KernelClass, ReadsTheCountFromTheArguments) {
-  const KernelClass kernel = classify_kernel(kAdd);
+  const KernelClass kernel = classify_kernel(kAddKernel);
   KernelWork work;
   work.grid = {1000, 1, 1};
   work.block = {128, 1, 1};
@@ -102,7 +102,7 @@ TEST(KernelClass, FindsAReductionsSizeInItsConfiguration) {
 TEST(DurationModel, MemoryBoundKernelsTakeTheirBytes) {
   const auto model = DurationModel::create(a100());
   KernelWork work;
-  work.name = kAdd;
+  work.name = kAddKernel;
   work.block = {128, 1, 1};
   work.grid = {1U << 20, 1, 1};
   const double bytes = 1048576.0 * 128 * 4 * 12;
@@ -199,7 +199,7 @@ TEST(DurationModel, AScaleMultipliesAll) {
 TEST(DurationModel, WhatWasRecordedComesFirst) {
   Recording recording;
   recording.source = "trace.json.gz";
-  recording.kernels.push_back({kAdd, {{{10, 1, 1}, {128, 1, 1}, 7000, 3}}});
+  recording.kernels.push_back({kAddKernel, {{{10, 1, 1}, {128, 1, 1}, 7000, 3}}});
   MatmulWork product{64, 32, 16};
   recording.matmuls.push_back({product, 9000, 2});
   ConvolutionWork convolution;
@@ -209,7 +209,7 @@ TEST(DurationModel, WhatWasRecordedComesFirst) {
   ASSERT_TRUE(read) << read.error().message;
   const auto model = DurationModel::create(a100(), DurationTable::create(*read));
   KernelWork work;
-  work.name = kAdd;
+  work.name = kAddKernel;
   work.grid = {10, 1, 1};
   work.block = {128, 1, 1};
   EXPECT_EQ(model->estimate(work).ns, 7000);

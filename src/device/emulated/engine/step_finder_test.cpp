@@ -9,7 +9,7 @@
 namespace unstarve::emulated {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 const char* const kNames[] = {"convolution", "norm", "relu", "product", "update", "other"};
 
 Operation kernel(int name, std::int64_t ns, std::int64_t gap_ns = 0) {
@@ -25,10 +25,10 @@ Operation kernel(int name, std::int64_t ns, std::int64_t gap_ns = 0) {
 std::vector<Operation> step_of_layers() {
   std::vector<Operation> step;
   for (int i = 0; i < 12; ++i) {
-    for (const int name : {0, 1}) step.push_back(kernel(name, kMs));
+    for (const int name : {0, 1}) step.push_back(kernel(name, kMillisecond));
   }
-  for (int i = 0; i < 12; ++i) step.push_back(kernel(2, 2 * kMs));
-  for (int i = 0; i < 10; ++i) step.push_back(kernel(4, kMs));
+  for (int i = 0; i < 12; ++i) step.push_back(kernel(2, 2 * kMillisecond));
+  for (int i = 0; i < 10; ++i) step.push_back(kernel(4, kMillisecond));
   return step;
 }
 
@@ -53,34 +53,36 @@ struct Search {
 
 TEST(StepFinderTest, FindsTheStepAndNotItsLayers) {
   for (const std::int64_t asked_ms : {30, 40, 58, 90, 115}) {
-    Search search(asked_ms * kMs);
-    search.give({kernel(5, 3 * kMs), kernel(5, 3 * kMs), kernel(5, 3 * kMs)});  // what comes first
+    Search search(asked_ms * kMillisecond);
+    search.give({kernel(5, 3 * kMillisecond), kernel(5, 3 * kMillisecond),
+                 kernel(5, 3 * kMillisecond)});  // what comes first
     search.give(step_of_layers(), 20);
     ASSERT_TRUE(search.found) << asked_ms;
     EXPECT_EQ(search.found->kernels, 46);
     EXPECT_GE(search.found->seen, 3);
-    EXPECT_EQ(search.found->modelled_ns, 58 * kMs);
+    EXPECT_EQ(search.found->modelled_ns, 58 * kMillisecond);
     EXPECT_NEAR(search.found->factor, static_cast<double>(asked_ms) / 58, 1e-9);
   }
 }
 
 TEST(StepFinderTest, HoldsBackWhileARepetitionMayBePartOfAStep) {
-  Search search(58 * kMs);
-  search.give({kernel(0, kMs), kernel(1, kMs)}, 110);  // 220 ms of layers: less than four steps
+  Search search(58 * kMillisecond);
+  search.give({kernel(0, kMillisecond), kernel(1, kMillisecond)},
+              110);  // 220 ms of layers: less than four steps
   EXPECT_FALSE(search.found);
 }
 
 TEST(StepFinderTest, TakesNothingThatAFactorOfTwoDoesNotBringToTheTime) {
   for (const std::int64_t asked_ms : {28, 117}) {
-    Search search(asked_ms * kMs);
+    Search search(asked_ms * kMillisecond);
     search.give(step_of_layers(), 40);
     EXPECT_FALSE(search.found) << asked_ms;
   }
 }
 
 TEST(StepFinderTest, FindsTrainingBehindAnEvaluationOfAnotherLength) {
-  Search search(58 * kMs);
-  search.give({kernel(0, 5 * kMs), kernel(3, 5 * kMs)}, 100);
+  Search search(58 * kMillisecond);
+  search.give({kernel(0, 5 * kMillisecond), kernel(3, 5 * kMillisecond)}, 100);
   EXPECT_FALSE(search.found);
   search.give(step_of_layers(), 12);
   ASSERT_TRUE(search.found);
@@ -88,28 +90,28 @@ TEST(StepFinderTest, FindsTrainingBehindAnEvaluationOfAnotherLength) {
 }
 
 TEST(StepFinderTest, NothingIsFoundWhereNothingRepeats) {
-  Search search(10 * kMs);
+  Search search(10 * kMillisecond);
   unsigned random = 1;
   for (int i = 0; i < 5000; ++i) {
     random = random * 1664525U + 1013904223U;
-    search.give({kernel(static_cast<int>(random >> 16U) % 6, kMs)});
+    search.give({kernel(static_cast<int>(random >> 16U) % 6, kMillisecond)});
   }
   EXPECT_FALSE(search.found);
 }
 
 TEST(StepFinderTest, PausesAndCopiesAreNotStretched) {
   std::vector<Operation> step;
-  for (int i = 0; i < 5; ++i) step.push_back(kernel(i, 8 * kMs, kMs));
+  for (int i = 0; i < 5; ++i) step.push_back(kernel(i, 8 * kMillisecond, kMillisecond));
   Operation copy;
   copy.engine = Engine::kCopyToDevice;
-  copy.duration_ns = 5 * kMs;
+  copy.duration_ns = 5 * kMillisecond;
   copy.activity.kind = Activity::Kind::kCopy;
   step.push_back(copy);
-  Search search(70 * kMs);
+  Search search(70 * kMillisecond);
   search.give(step, 12);
   ASSERT_TRUE(search.found);
   EXPECT_EQ(search.found->kernels, 5);
-  EXPECT_EQ(search.found->modelled_ns, 50 * kMs);
+  EXPECT_EQ(search.found->modelled_ns, 50 * kMillisecond);
   EXPECT_NEAR(search.found->factor, 60.0 / 40, 1e-9);  // 70 less 5 of pauses and 5 of the copy
 }
 
@@ -119,7 +121,7 @@ TEST(StepFinderTest, AStepMayBeOneGraph) {
   Operation launch;
   launch.engine = Engine::kGraph;
   launch.program = std::make_shared<const Program>(program);
-  Search search(87 * kMs);
+  Search search(87 * kMillisecond);
   search.give({launch}, 12);
   ASSERT_TRUE(search.found);
   EXPECT_EQ(search.found->kernels, 1);
@@ -127,9 +129,10 @@ TEST(StepFinderTest, AStepMayBeOneGraph) {
 }
 
 TEST(StepFinderTest, ShapesMayVaryFromStepToStep) {
-  Search search(20 * kMs);
+  Search search(20 * kMillisecond);
   for (int i = 0; i < 20; ++i) {
-    search.give({kernel(0, (8 + i % 5) * kMs), kernel(1, kMs), kernel(4, kMs)});
+    search.give(
+        {kernel(0, (8 + i % 5) * kMillisecond), kernel(1, kMillisecond), kernel(4, kMillisecond)});
   }
   ASSERT_TRUE(search.found);
   EXPECT_EQ(search.found->kernels, 3);

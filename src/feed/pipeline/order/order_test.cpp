@@ -267,20 +267,20 @@ TEST(SubmittedOrder, SaysWhatComesLater) {
 }
 
 TEST(SubmittedOrder, SkipsAnyNumberOfSamplesAtOnce) {
-  constexpr std::uint64_t kSamples = 1'200'000;
-  SubmittedOrder order(kSamples, {});
-  std::vector<std::uint64_t> behind(kSamples);
+  constexpr std::uint64_t kOrdered = 1'200'000;
+  SubmittedOrder order(kOrdered, {});
+  std::vector<std::uint64_t> behind(kOrdered);
   std::iota(behind.begin(), behind.end(), 0U);
   behind.back() = 7;
   ASSERT_TRUE(order.skip(behind));
   ASSERT_TRUE(order.skip({}));
-  ASSERT_TRUE(order.submit(std::vector<std::uint64_t>{kSamples - 1, kSamples - 2, 7}));
+  ASSERT_TRUE(order.submit(std::vector<std::uint64_t>{kOrdered - 1, kOrdered - 2, 7}));
   PlannedBatch batch;
   order.take(batch);
   EXPECT_EQ(batch.samples[0].repeat, 0U);
   EXPECT_EQ(batch.samples[1].repeat, 1U);
   EXPECT_EQ(batch.samples[2].repeat, 2U);
-  EXPECT_EQ(order.skip(std::vector<std::uint64_t>{kSamples}).error().code,
+  EXPECT_EQ(order.skip(std::vector<std::uint64_t>{kOrdered}).error().code,
             ErrorCode::kInvalidArgument);
 }
 

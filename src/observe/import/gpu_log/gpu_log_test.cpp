@@ -10,14 +10,14 @@
 namespace unstarve::observe {
 namespace {
 
-GpuLog read(const std::string& text) {
+GpuLog read_log(const std::string& text) {
   auto log = import_gpu_log_bytes(text, "gpu.csv");
   EXPECT_TRUE(log) << log.error().message;
   return log ? *std::move(log) : GpuLog();
 }
 
 TEST(GpuLog, AQueryWithUnits) {
-  const GpuLog log = read(
+  const GpuLog log = read_log(
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], "
       "power.draw [W], clocks.current.sm [MHz], clocks_throttle_reasons.active\r\n"
       "2024/02/29 23:59:59.500, 0, NVIDIA A100-SXM4-40GB, 45 %, 1024 MiB, 40960 MiB, 210.50 W, "
@@ -44,7 +44,7 @@ TEST(GpuLog, AQueryWithUnits) {
 }
 
 TEST(GpuLog, AQueryWithoutUnitsThatWasCutOff) {
-  const GpuLog log = read(
+  const GpuLog log = read_log(
       "utilization.gpu [%], clocks_event_reasons.sw_thermal_slowdown, "
       "clocks_event_reasons.hw_thermal_slowdown\n"
       "45, Not Active, Active\n7, Not Active, Not Active\n9, Not Ac");
@@ -60,12 +60,13 @@ TEST(GpuLog, DmonRepeatsItsNames) {
   const std::string names =
       "#Date       Time        gpu    pwr  gtemp  mtemp     sm    mem  pviol  tviol     fb\n"
       "#YYYYMMDD   HH:MM:SS    Idx      W      C      C      %      %      %   bool     MB\n";
-  const GpuLog log = read(names +
-                          " 20240301   12:00:00      0     59     35      -     10      0      0"
-                          "      0   1000\n" +
-                          names +
-                          " 20240301   12:00:01      0     61     35      -     90      0     20"
-                          "      0   1000\n");
+  const GpuLog log =
+      read_log(names +
+               " 20240301   12:00:00      0     59     35      -     10      0      0"
+               "      0   1000\n" +
+               names +
+               " 20240301   12:00:01      0     61     35      -     90      0     20"
+               "      0   1000\n");
   ASSERT_EQ(log.gpus.size(), 1U);
   ASSERT_EQ(log.gpus[0].samples.size(), 2U);
   const GpuLogSample& sample = log.gpus[0].samples[1];

@@ -12,7 +12,7 @@ namespace unstarve::observe {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kTickNs = 100 * kMs;
+constexpr std::int64_t kLookEveryNs = 100 * kMs;
 
 constexpr const char* kMaps =
     "00400000-00600000 r-xp 00000000 08:01 11                 /usr/bin/python3.11\n"
@@ -63,17 +63,17 @@ class LibrarySourceTest : public testing::Test {
   }
   /// A sample of the main thread of `pid`, in the middle of the tick that comes next.
   void run(std::int64_t pid, std::uint64_t address) {
-    told_[pid].samples.push_back({number_ * kTickNs - kTickNs / 2, address});
+    told_[pid].samples.push_back({number_ * kLookEveryNs - kLookEveryNs / 2, address});
   }
   void fetch(std::int64_t pid, std::int64_t first_tick, std::int64_t last_tick) {
     trace::FetchRow row;
     row.pid = pid;
     row.thread = pid;
-    row.when = {(first_tick - 1) * kTickNs, last_tick * kTickNs};
+    row.when = {(first_tick - 1) * kLookEveryNs, last_tick * kLookEveryNs};
     source_->note(row);
   }
   void tick(bool full_second = false) {
-    source_->sample({number_, number_ * kTickNs, full_second}, *book_);
+    source_->sample({number_, number_ * kLookEveryNs, full_second}, *book_);
     ++number_;
   }
   Reading<double> looks(std::string_view library) const {
@@ -156,7 +156,7 @@ TEST_F(LibrarySourceTest, SaysWhyThereAreNone) {
   EXPECT_TRUE(book_->latest().empty()) << "of another thread it may be possible";
   row.thread = 8;
   none.note(row);
-  none.sample({1, kTickNs, true}, *book_);
+  none.sample({1, kLookEveryNs, true}, *book_);
   EXPECT_EQ(looks("job").why_absent(), WhyAbsent::kNoPermission);
 }
 

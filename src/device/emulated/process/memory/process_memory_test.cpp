@@ -69,19 +69,19 @@ TEST_F(ProcessMemoryTest, SmallCopiesComeBackUntilAKernelRan) {
 }
 
 TEST_F(ProcessMemoryTest, LargeCopiesToTheHostAreZerosThatReallyArrive) {
-  constexpr std::size_t kBytes = 8 << 20;
-  void* memory = device(kBytes);
-  std::vector<char> pageable(kBytes, 'x');
-  EXPECT_EQ(copy(memory, pageable.data(), kBytes), Outcome::kSuccess);
-  EXPECT_EQ(copy(pageable.data(), memory, kBytes), Outcome::kSuccess);
-  EXPECT_EQ(std::count(pageable.begin(), pageable.end(), '\0'), kBytes);
+  constexpr std::size_t kAllocated = 8 << 20;
+  void* memory = device(kAllocated);
+  std::vector<char> pageable(kAllocated, 'x');
+  EXPECT_EQ(copy(memory, pageable.data(), kAllocated), Outcome::kSuccess);
+  EXPECT_EQ(copy(pageable.data(), memory, kAllocated), Outcome::kSuccess);
+  EXPECT_EQ(std::count(pageable.begin(), pageable.end(), '\0'), kAllocated);
   void* pinned = nullptr;
-  ASSERT_EQ(allocate_pinned(kBytes, &pinned), Outcome::kSuccess);
-  std::memset(pinned, 'x', kBytes);
-  EXPECT_EQ(copy(pinned, memory, kBytes, false), Outcome::kSuccess);
+  ASSERT_EQ(allocate_pinned(kAllocated, &pinned), Outcome::kSuccess);
+  std::memset(pinned, 'x', kAllocated);
+  EXPECT_EQ(copy(pinned, memory, kAllocated, false), Outcome::kSuccess);
   EXPECT_EQ(gpu_.synchronize(stream_), Outcome::kSuccess);
   const auto* bytes = static_cast<const char*>(pinned);
-  EXPECT_EQ(std::count(bytes, bytes + kBytes, '\0'), kBytes);
+  EXPECT_EQ(std::count(bytes, bytes + kAllocated, '\0'), kAllocated);
   EXPECT_EQ(free_pinned(pinned), Outcome::kSuccess);
   EXPECT_EQ(gpu_.free(memory), Outcome::kSuccess);
 }
