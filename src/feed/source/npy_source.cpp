@@ -10,16 +10,12 @@
 
 #include "base/io/read.h"
 #include "feed/data/read_hint.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 namespace {
 
 constexpr std::uint64_t kMaxRowBytes = std::uint64_t{1} << 30;
-
-tl::unexpected<Error> at_file(const std::string& path, Error error) {
-  error.message = fmt::format("{}: {}", path, error.message);
-  return tl::unexpected<Error>(std::move(error));
-}
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
@@ -114,7 +110,7 @@ class NpyReader final : public SampleReader {
 Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
                                                    std::shared_ptr<io::Files> files) {
   Result<Opened> array = open_array(path, *files);
-  if (!array) return at_file(path, array.error());
+  if (!array) return failed_at(path, array.error());
   std::shared_ptr<NpySource> source(new NpySource());
   source->path_ = path;
   source->files_ = std::move(files);
@@ -125,7 +121,7 @@ Result<std::shared_ptr<NpySource>> NpySource::open(const std::string& path,
   const std::string beside = std::filesystem::path(path).replace_filename("labels.npy").string();
   if (beside != path) {
     if (Status status = source->read_labels(beside); !status)
-      return at_file(beside, status.error());
+      return failed_at(beside, status.error());
   }
   return source;
 }
@@ -152,7 +148,7 @@ Status NpySource::read_labels(const std::string& path) {
 }
 
 std::string NpySource::locate(std::uint64_t index) const {
-  return fmt::format("{} at_file offset {}", path_, header_.data_offset + index * row_bytes_);
+  return fmt::format("{} at offset {}", path_, header_.data_offset + index * row_bytes_);
 }
 
 Result<std::unique_ptr<SampleReader>> NpySource::open_reader() {

@@ -1,6 +1,9 @@
 #include "feed/source/read_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+
+#include <utility>
 
 #include "base/io/read.h"
 #include "feed/data/read_hint.h"
@@ -14,6 +17,11 @@ Result<FileStamp> stamp_from(const Result<io::FileState>& state) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> failed_at(const std::string& path, Error error) {
+  error.message = fmt::format("{}: {}", path, error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
 
 Result<std::span<const std::byte>> read_file(io::Files& files, const std::string& path,
                                              std::int64_t max_bytes,

@@ -21,6 +21,9 @@ Result<std::span<const std::byte>> read_file(io::Files& files, const std::string
                                              std::int64_t max_bytes,
                                              std::vector<std::byte>& buffer);
 
+/// A failure to read, with the file that it concerns.
+tl::unexpected<Error> failed_at(const std::string& path, Error error);
+
 /// See SampleReader::hint().
 ReadHint hint_file(io::Files& files, const std::string& path);
 

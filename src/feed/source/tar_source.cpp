@@ -18,17 +18,13 @@
 #include "feed/data/read_hint.h"
 #include "feed/source/folder_walk.h"
 #include "feed/source/index_cache.h"
+#include "feed/source/read_file.h"
 
 namespace unstarve::feed {
 namespace {
 
 // Indexing waits for the storage, not for a CPU.
 constexpr int kIndexThreads = 8;
-
-tl::unexpected<Error> at_archive(const std::string& path, Error error) {
-  error.message = fmt::format("{}: {}", path, error.message);
-  return tl::unexpected<Error>(std::move(error));
-}
 
 std::int64_t now_ns() {
   timespec now = {};
@@ -79,7 +75,7 @@ void for_each_in_threads(std::size_t count, Body body) {
     const std::size_t wanted = std::min<std::size_t>(count, kIndexThreads);
     for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(run);
   } catch (const std::exception&) {
-    // Those that could be started do the work, this one at_archive least.
+    // Those that could be started do the work, this one at least.
   }
   run();
 }
@@ -92,11 +88,10 @@ class TarReader final : public SampleReader {
   Result<EncodedSample> read(std::uint64_t index) override {
     const TarSource::Place place = source_.place(index);
     if (place.index.is_cut(place.sample)) {
-      return fail(
-          ErrorCode::kCorruptData,
-          "the tar is cut off here, at_archive {} bytes: this sample and all that followed are not "
-          "in it",
-          place.index.stamp.size);
+      return fail(ErrorCode::kCorruptData,
+                  "the tar is cut off here, at {} bytes: this sample and all that followed are not "
+                  "in it",
+                  place.index.stamp.size);
     }
     if (place.sample.size > max_file_bytes_) {
       return fail(ErrorCode::kInvalidArgument, "the image has {} bytes, the limit is {}",
@@ -175,7 +170,7 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
   source->max_file_bytes_ = options.max_file_bytes;
   for (std::size_t i = 0; i < paths->size(); ++i) {
     Result<Indexed>& result = *indexed[i];
-    if (!result) return at_archive((*paths)[i], result.error());
+    if (!result) return failed_at((*paths)[i], result.error());
     if (result->scanned) ++source->scanned_;
     if (Status status = source->add(options, {(*paths)[i], std::move(result->index)}); !status) {
       return forward_error(status);
@@ -190,11 +185,10 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
 
 Status TarSource::add(const Options& options, Tar tar) {
   if (tar.index.other_count > 0 && !options.skip_other_formats) {
-    return fail(
-        ErrorCode::kNotSupported,
-        "{}: the image at_archive offset {} is not a JPEG: convert it, or leave such samples out "
-        "with skip_other_formats",
-        tar.path, tar.index.other_offset);
+    return fail(ErrorCode::kNotSupported,
+                "{}: the image at offset {} is not a JPEG: convert it, or leave such samples out "
+                "with skip_other_formats",
+                tar.path, tar.index.other_offset);
   }
   skipped_ += tar.index.other_count;
   fingerprint_ = XXH3_64bits_withSeed(tar.index.samples.data(),
@@ -238,7 +232,7 @@ std::int64_t TarSource::label(std::uint64_t index) const {
 
 std::string TarSource::locate(std::uint64_t index) const {
   const Place where = place(index);
-  return fmt::format("{} at_archive offset {}", where.path, where.sample.offset);
+  return fmt::format("{} at offset {}", where.path, where.sample.offset);
 }
 
 Result<std::unique_ptr<SampleReader>> TarSource::open_reader() {

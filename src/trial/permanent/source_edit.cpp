@@ -65,7 +65,7 @@ bool is_lone_generator(std::string_view source, const PythonCall& call) {
   return text.find(" for ") != std::string_view::npos;
 }
 
-/// EndedLines of the source that change, counted from 0, without those at either end that stay.
+/// Lines of the source that change, counted from 0, without those at either end that stay.
 struct Change {
   std::size_t line = 0;
   std::vector<std::string> was;
