@@ -1,6 +1,6 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check build gpu-test zoo bench conformance format clean fuzz \
+.PHONY: help demo test check nightly build gpu-test zoo bench conformance format clean fuzz \
 	packages test-packages check-packages python-build python-demo python-test release install \
 	wheel sdist fetch-demo compile-installed
 
@@ -8,6 +8,7 @@ VENV := .venv/bin
 UNSTARVE := build/release/src/cli/unstarve
 ARGS ?=
 ONLY ?=
+MINUTES ?=
 SECONDS_EACH ?= 60
 PREFIX ?= /usr/local
 # What people run, without tests and benchmarks.
@@ -31,11 +32,13 @@ compile-installed:
 test: test-packages python-test  ## every test (C++, Python, the pages in a browser)
 	@scripts/build.sh release
 	@scripts/link_build.sh
-	@ctest --preset release
-	@PATH="$(CURDIR)/build/release/src/cli:$$PATH" PYTHONPATH=build/release/python scripts/pytest.sh
+	@scripts/run_tests.sh
 
-check: packages check-packages python-test  ## sanitizers, both compilers, layers, lint [ONLY=a,b MINUTES=N]
+check: packages check-packages python-test  ## what a change must pass beside the tests [ONLY=a,b MINUTES=N]
 	@$(VENV)/python tools/run_checks.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES))
+
+nightly: test check-packages  ## what a release must pass: every test, every check
+	@$(VENV)/python tools/run_checks.py --nightly $(if $(ONLY),--only $(ONLY))
 
 build: release  ## the release build in build/release
 

@@ -30,7 +30,8 @@ foreach(set IN LISTS UNSTARVE_PRECOMPILED_SETS)
   if(UNSTARVE_PRECOMPILE)
     set(owner unstarve_precompiled_${set})
     set(source "${CMAKE_BINARY_DIR}/${owner}.cpp")
-    file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}  // The headers are what is compiled.\n")
+    # The headers are what is compiled.
+    file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}\n")
     if(set STREQUAL "tests")  # programs are compiled as such: -fPIE
       add_executable(${owner} EXCLUDE_FROM_ALL "${source}")
     else()

@@ -20,8 +20,31 @@ fi
 
 if [[ "${1:-}" == --configure-only ]]; then exit 0; fi
 
-# On a terminal ninja draws one line of progress; into a log only what went wrong is worth a line.
-quiet=()
-[[ -t 1 ]] || quiet=(-- --quiet)
+# Into a log goes how far it is, every 15 s at least, and what went wrong.
+show_progress() {
+  local line="" at="" shown=$SECONDS status
+  while true; do
+    status=0
+    IFS= read -r -t 5 line || status=$?
+    if ((status == 0)) && [[ "$line" =~ ^\[([0-9]+/[0-9]+)\]\  ]]; then
+      at="${BASH_REMATCH[1]}"
+    elif ((status == 0)) && [[ "$line" != "ninja: no work to do." ]]; then
+      printf '%s\n' "$line"
+    elif ((status > 0 && status <= 128)); then  # the end; more than 128: nothing for 5 s
+      return 0
+    fi
+    if ((SECONDS - shown >= 10)); then
+      printf 'build: %s: %s done after %d s\n' "$preset" "${at:-0}" "$SECONDS" >&2
+      shown=$SECONDS
+    fi
+  done
+}
+
 printf 'build: compiling %s\n' "$preset" >&2
-cmake --build --preset "$preset" ${1:+--target "$@"} "${quiet[@]}" </dev/null
+compile=(cmake --build --preset "$preset" ${1:+--target "$@"})
+# On a terminal ninja draws one line of progress.
+if [[ -t 1 ]]; then
+  "${compile[@]}" </dev/null
+else
+  "${compile[@]}" </dev/null 2>&1 | show_progress
+fi

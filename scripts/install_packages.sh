@@ -4,6 +4,8 @@
 # Touches no network, and needs no root, when nothing is missing.
 # UNSTARVE_SKIP_PACKAGES=1 skips it, for systems whose packages somebody else manages.
 set -euo pipefail
+# shellcheck source=scripts/patiently.sh
+source "$(dirname "$0")/patiently.sh"
 
 say() { printf 'packages: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -120,7 +122,8 @@ main() {
   as_root apt-get "${options[@]}" update </dev/null ||
     say "apt-get update failed; trying with the package lists at hand"
   collect "$@"  # the runtime's name can only be looked up now
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y \
+  patiently "packages: apt-get" \
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y \
     --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
     die "could not install ${missing[*]}: see apt-get's message above (is there a network?)"
 }

@@ -5,6 +5,8 @@
 # the active Python already has is used as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/patiently.sh
+source scripts/patiently.sh
 
 say() { printf 'python: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -53,7 +55,8 @@ make_venv() {
 }
 
 pip_install() {
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input "$@" </dev/null ||
+  patiently "python: pip" .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --no-input "$@" </dev/null ||
     die "pip could not install $*; is there a network?"
 }
 

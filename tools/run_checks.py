@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Runs every check that a change has to pass and says which failed.
+"""Runs the checks that a change has to pass and says which failed.
 
-All of them run even when one fails. What a check printed is in build/check/NAME.log. With --minutes
-a check that has not ended by then is stopped, and it and those behind it count as skipped.
+All of them run even when one fails. What a check printed is in build/check/NAME.log. A check runs
+where something that it looks at has changed since everything last passed (tools/affected.py); with
+--nightly everything runs, and when it has passed, .ci/passed names the commit. A check that had to
+run and did not, for want of time, is a failure.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from affected import PASSED, Change, git
 from source_files import project_files
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
+LOGS = ROOT / "build" / "check"
 TAIL_LINES = 60
 # What says where something failed: of gtest, of the sanitizers, of pytest and of the compilers. Of
 # a suite's log the tail alone holds the other tests' names.
@@ -32,14 +36,35 @@ FAILURE = re.compile(
     r"|^\S*(?:ERROR|WARNING|SUMMARY): \w+Sanitizer|^FAILED |\berror: "
 )
 LINES_AFTER_FAILURE = 8
+# Of each target, every night: long runs are `make fuzz`.
+FUZZ_SECONDS = "20"
 FAILURE_LINES = 80
+
+
+Commands = list[list[str]]
+
+
+def everywhere(change: Change) -> bool:
+    return True
+
+
+def nightly_alone(change: Change) -> bool:
+    return change.files is None
+
+
+def where(*patterns: str) -> Callable[[Change], bool]:
+    """Where a file of such a name has changed."""
+    return lambda change: change.touches(*patterns)
 
 
 @dataclass(frozen=True)
 class Check:
+    """`concerned`: whether a change may break it; `commands`: none where nothing is left to do."""
+
     name: str
     what: str
-    commands: Callable[[], list[list[str]]]
+    commands: Callable[[Change], Commands]
+    concerned: Callable[[Change], bool] = everywhere
 
 
 def files_with(*suffixes: str) -> list[str]:
@@ -47,15 +72,17 @@ def files_with(*suffixes: str) -> list[str]:
     return [p.relative_to(ROOT).as_posix() for p in paths if p.suffix in suffixes]
 
 
-def preset_commands(preset: str, *test_presets: str) -> list[list[str]]:
-    tests = [["ctest", "--preset", name] for name in test_presets]
-    return [["scripts/build.sh", preset], *tests]
+def room_commands(change: Change, preset: str, *test_presets: str) -> Commands:
+    """The tests of the rooms that the change concerns."""
+    rooms = sorted(change.rooms)
+    tests = ["--tests", *test_presets] if test_presets else []
+    return [[PYTHON, "tools/test_rooms.py", preset, *rooms, *tests]] if rooms else []
 
 
-def python_commands() -> list[list[str]]:
+def python_commands(change: Change) -> Commands:
     suites = ("python", "browser", "emulated", "installed", "starving")
     tests = [f"tests/{suite}" for suite in suites]
-    folders = ["python", "examples", "tools", *tests, "bench"]
+    folders = ["python", "examples", "tools", *tests, "tests/recordings", "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [
         [PYTHON, "-m", "ruff", "check", "."],
@@ -64,15 +91,15 @@ def python_commands() -> list[list[str]]:
     ]
 
 
-def format_commands() -> list[list[str]]:
+def format_commands(change: Change) -> Commands:
     return [["clang-format", "--dry-run", "-Werror", *files_with(".h", ".cpp")]]
 
 
-def shell_commands() -> list[list[str]]:
+def shell_commands(change: Change) -> Commands:
     return [["shellcheck", "-x", *files_with(".sh"), ".ci/run"]]
 
 
-def tidy_commands() -> list[list[str]]:
+def tidy_commands(change: Change) -> Commands:
     # clang-tidy reads this preset's commands and, since they say -Werror, fails on each warning of
     # clang too, its lock checker's among them; so the preset need not be compiled as well. Tests,
     # which clang-tidy leaves out, are compiled by clang with the same warnings for the sanitizers.
@@ -82,54 +109,101 @@ def tidy_commands() -> list[list[str]]:
     ]
 
 
-def layers_commands() -> list[list[str]]:
+def alone_commands(change: Change) -> Commands:
+    # A folder's sources are compiled as one unit elsewhere, where one may live on what another
+    # includes.
+    if not change.alone:
+        return []
+    return [
+        ["scripts/build.sh", "alone", "--configure-only"],
+        [PYTHON, "tools/compile_alone.py", *([] if change.files is None else change.alone)],
+    ]
+
+
+def layers_commands(change: Change) -> Commands:
     return [[PYTHON, "tools/check_layers.py"], [PYTHON, "tools/check_python_layers.py"]]
 
 
-def torch_commands() -> list[list[str]]:
+def torch_commands(change: Change) -> Commands:
     # The newest is what `make test` runs with.
     build = ["scripts/build.sh", "release"]
     test = "scripts/test_torch_version.sh"
     return [build, [test, "2.1"], [test, "2.5", "--emulated"], [test, "2.8"]]
 
 
-def wheel_commands() -> list[list[str]]:
-    tests = [PYTHON, "-m", "pytest", "-q", "tests/installed"]
+def installed_commands(change: Change) -> Commands:
+    tests = [PYTHON, "-m", "pytest", "-q", "tests/installed/test_installed.py"]
+    return [["scripts/build.sh", "release"], tests]
+
+
+def wheel_commands(change: Change) -> Commands:
+    tests = ["env", "UNSTARVE_INSTALLED=wheel", PYTHON, "-m", "pytest", "-q", "tests/installed"]
     return [["scripts/build_wheel.sh", PYTHON], tests]
+
+
+def fuzz_commands(change: Change) -> Commands:
+    return [["scripts/build.sh", "fuzz"], ["scripts/fuzz.sh", FUZZ_SECONDS]]
 
 
 # The quick ones first, so that a slip shows within seconds.
 CHECKS = (
     Check("layers", "no #include or import against the layers", layers_commands),
-    Check("tidy", "sizes, banners, left-over notes", lambda: [[PYTHON, "tools/check_tidy.py"]]),
+    Check("tidy", "sizes, banners, left-over notes", lambda _: [[PYTHON, "tools/check_tidy.py"]]),
     Check("format", "clang-format", format_commands),
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
     Check(
         "cuda-abi",
         "declarations of CUDA's interfaces against NVIDIA's headers",
-        lambda: [[PYTHON, "tools/check_cuda_abi.py"]],
+        lambda _: [[PYTHON, "tools/check_cuda_abi.py"]],
+        where("src/device/*", "src/base/cupti*", "tools/check_cuda_abi.py", "requirements/cuda*"),
     ),
-    Check("wheel", "what pip installs, away from the checkout", wheel_commands),
-    # These take the wheel that the check before has made.
-    Check("torch-versions", "hook, drop-in, emulated GPU on older PyTorch", torch_commands),
-    Check(
-        "gcc-debug",
-        "gcc with the standard library's assertions",
-        lambda: preset_commands("debug", "debug"),
-    ),
+    Check("installed", "what `cmake --install` puts somewhere works there", installed_commands),
+    Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
+    Check("alone", "each source includes what it uses", alone_commands),
     Check(
         "asan-ubsan",
         "tests and fuzz corpora under AddressSanitizer and UBSan",
-        lambda: preset_commands("asan-ubsan", "asan-ubsan"),
+        lambda change: room_commands(change, "asan-ubsan"),
     ),
     Check(
         "tsan",
         "tests under ThreadSanitizer, the stress tests 20 times",
-        lambda: preset_commands("tsan", "tsan", "tsan-stress"),
+        lambda change: room_commands(change, "tsan", "tsan", "tsan-stress"),
     ),
-    # Half an hour where nothing of it is remembered; what it saw before it was stopped is.
-    Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
+    Check(
+        "wheel",
+        "what pip installs, away from the checkout",
+        wheel_commands,
+        where(
+            *("pyproject.toml", "CMakeLists.txt", "src/*/CMakeLists.txt", "cmake/*"),
+            *("scripts/build_wheel.sh", "scripts/fetch_dependencies.sh", "tests/installed/*"),
+            *("requirements/wheel.txt", "requirements/bundled.txt", "requirements/build.txt"),
+        ),
+    ),
+    # These take the wheel that the check before has made.
+    Check(
+        "torch-versions",
+        "hook, drop-in, emulated GPU on older PyTorch",
+        torch_commands,
+        where(
+            *("python/*", "src/python/*", "src/device/emulated/*", "requirements/torch-*"),
+            *("scripts/test_torch_version.sh", "tools/cuda_stand_ins.py"),
+        ),
+    ),
+    Check(
+        "gcc-debug",
+        "gcc with the standard library's assertions",
+        lambda change: room_commands(change, "debug"),
+        nightly_alone,
+    ),
+    Check(
+        "conformance",
+        "PyTorch's own tests of DataLoader",
+        lambda _: [["scripts/conformance.sh"]],
+        nightly_alone,
+    ),
+    Check("fuzz", f"every fuzz target for {FUZZ_SECONDS} s", fuzz_commands, nightly_alone),
 )
 
 
@@ -137,21 +211,23 @@ class Outcome(Enum):
     PASSED = "ok"
     FAILED = "FAILED"
     OUT_OF_TIME = "no time"
+    UNCONCERNED = "as was"  # nothing that it looks at has changed since it last passed
 
 
-def run(check: Check, log_folder: Path, deadline: float) -> Outcome:
+def run(check: Check, change: Change, deadline: float) -> Outcome:
     """Runs one check and prints its line; what it printed goes into its log."""
-    log_path = log_folder / f"{check.name}.log"
+    log_path = LOGS / f"{check.name}.log"
     started = time.monotonic()
     log_path.unlink(missing_ok=True)
-    outcome = Outcome.PASSED
-    for command in check.commands():
+    commands = check.commands(change) if check.concerned(change) else []
+    outcome = Outcome.PASSED if commands else Outcome.UNCONCERNED
+    for command in commands:
         outcome = run_command(command, log_path, deadline)
         if outcome is not Outcome.PASSED:
             break
     seconds = time.monotonic() - started
     print(f"{outcome.value:<7} {check.name:<20} {seconds:6.1f} s  {check.what}")
-    if outcome is Outcome.FAILED:
+    if outcome in (Outcome.FAILED, Outcome.OUT_OF_TIME) and log_path.exists():
         lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(f"    {line}" for line in worth_reading(lines)))
         print(f"    (all of it: {log_path.relative_to(ROOT)})")
@@ -215,21 +291,53 @@ def chosen(names: str | None) -> list[Check]:
     return [known[name] for name in wanted]
 
 
+def remember(commit: str | None) -> None:
+    """Names the commit at which everything has passed."""
+    if commit is None:
+        print(f"{PASSED} stays: files differ from every commit")
+        return
+    (ROOT / PASSED).write_text(f"{commit}\n", encoding="utf-8")
+    print(f"{PASSED} names {commit[:12]} now: commit it")
+
+
+def clean_commit() -> str | None:
+    """The commit that the files are of, if they are of one."""
+    if git(ROOT, "status", "--porcelain") != "":
+        return None
+    return (git(ROOT, "rev-parse", "HEAD") or "").strip() or None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", help="names of checks, separated by commas")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="for all of them")
+    parser.add_argument(
+        "--only", help="names of checks, separated by commas; all that they look at"
+    )
+    parser.add_argument("--nightly", action="store_true", help="everything, whatever has changed")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="more is a failure")
     options = parser.parse_args()
     checks = chosen(options.only)
+    change = Change.of(ROOT, everything=options.nightly or bool(options.only))
+    commit = clean_commit()
     deadline = time.monotonic() + options.minutes * 60
     # Tools of the virtual environment (ruff, mypy) and of the system are found by name.
     os.environ["PATH"] = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
-    log_folder = ROOT / "build" / "check"
-    log_folder.mkdir(parents=True, exist_ok=True)
-    outcomes = [run(check, log_folder, deadline) for check in checks]
-    passed, failed, skipped = (outcomes.count(outcome) for outcome in Outcome)
-    print(f"{passed} passed, {failed} failed{f', {skipped} skipped' if skipped else ''}")
-    return 1 if failed else 0
+    LOGS.mkdir(parents=True, exist_ok=True)
+    print(f"changed since {(change.since or 'ever')[:12]}: {count_of(change)}", flush=True)
+    outcomes = [run(check, change, deadline) for check in checks]
+    passed, failed, late, unconcerned = (outcomes.count(outcome) for outcome in Outcome)
+    if unconcerned:
+        print(f"{unconcerned} look at nothing that has changed; `make nightly` runs them")
+    if options.nightly and not options.only and not failed and not late:
+        remember(commit if commit == clean_commit() else None)
+    print(f"{passed} passed, {failed + late} failed, 0 skipped")
+    return 1 if failed or late else 0
+
+
+def count_of(change: Change) -> str:
+    if change.files is None:
+        return "everything"
+    rooms = f"; concerned are {' '.join(sorted(change.rooms))}" if change.rooms else ""
+    return f"{len(change.files)} files{rooms}"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,24 @@
-"""A virtual environment with the wheel in it, and how to run something there."""
+"""A virtual environment with unstarve in it, and how to run something there.
+
+It comes from the release build, as `cmake --install` puts it there, or, where the environment says
+UNSTARVE_INSTALLED=wheel, from the wheel that scripts/build_wheel.sh made last.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment with the wheel, and an empty folder to work in."""
+    """A virtual environment with unstarve, and an empty folder to work in."""
 
     bin: Path
     folder: Path
@@ -43,12 +50,25 @@ def site_of(environment: Path) -> Path:
     return environment / "lib" / version / "site-packages"
 
 
-def install(wheel: Path, place: Path) -> Environment:
+def made_wheel() -> Path:
+    """What scripts/build_wheel.sh made last."""
+    made = list((ROOT / "build" / "wheel" / "dist").glob("*.whl"))
+    assert len(made) == 1, "run scripts/build_wheel.sh first"
+    return made[0]
+
+
+def install(place: Path) -> Environment:
     environment = place / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
-    options = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
-    subprocess.run([*pip, "install", *options, str(wheel)], check=True, cwd=place)
+    if os.environ.get("UNSTARVE_INSTALLED") == "wheel":
+        pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
+        options = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+        command = [*pip, "install", *options, str(made_wheel())]
+    else:
+        build = os.environ.get("UNSTARVE_BUILD", str(ROOT / "build" / "release"))
+        component = ["--component", "unstarve", "--strip"]
+        command = ["cmake", "--install", build, "--prefix", str(environment), *component]
+    subprocess.run(command, check=True, cwd=place, stdout=subprocess.DEVNULL)
     folder = place / "folder"
     folder.mkdir()
     return Environment(environment / "bin", folder)

@@ -28,7 +28,8 @@ std::optional<Remedy> offer_cheaper_transforms(const Situation& situation, std::
 }  // namespace
 
 CatalogueEntry cheaper_transforms_remedy() {
-  return {.id = "cheaper_transforms", .effort = Effort::kRewrite, .offer = offer_cheaper_transforms};
+  return {
+      .id = "cheaper_transforms", .effort = Effort::kRewrite, .offer = offer_cheaper_transforms};
 }
 
 }  // namespace unstarve::advise

@@ -37,7 +37,10 @@ std::optional<Application> apply_fewer_workers(const Remedy& remedy) {
 }  // namespace
 
 CatalogueEntry fewer_workers_remedy() {
-  return {.id = "fewer_workers", .effort = Effort::kArgument, .offer = offer_fewer_workers, .apply = apply_fewer_workers};
+  return {.id = "fewer_workers",
+          .effort = Effort::kArgument,
+          .offer = offer_fewer_workers,
+          .apply = apply_fewer_workers};
 }
 
 }  // namespace unstarve::advise

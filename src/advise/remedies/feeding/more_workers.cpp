@@ -79,7 +79,8 @@ std::optional<Remedy> offer_more_workers(const Situation& situation, std::string
   return remedy;
 }
 
-std::optional<predict::Remedy> model_more_workers(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_more_workers(const Remedy& remedy,
+                                                  const PredictionBasis& basis) {
   predict::WorkerPlacement placement;
   placement.workers = static_cast<int>(remedy.values.at("num_workers"));
   placement.prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));

@@ -49,7 +49,8 @@ std::optional<Remedy> offer_unstarve_loader(const Situation& situation, std::str
   return remedy;
 }
 
-std::optional<predict::Remedy> model_unstarve_loader(const Remedy& remedy, const PredictionBasis& basis) {
+std::optional<predict::Remedy> model_unstarve_loader(const Remedy& remedy,
+                                                     const PredictionBasis& basis) {
   auto edit = drop_in_model(basis.calibration.folder, basis);
   if (!edit || !basis.waits_for_storage) return edit;
   // Its threads wait for the same files. What was loaded to calibrate may have been read before.

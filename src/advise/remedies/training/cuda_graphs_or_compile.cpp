@@ -6,7 +6,8 @@ namespace unstarve::advise {
 
 namespace {
 
-std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation, std::string_view rule) {
+std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation,
+                                                   std::string_view rule) {
   Remedy remedy;
   if (rule == "kernel_wait") {
     remedy.how = "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs.";
@@ -22,7 +23,8 @@ std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation, s
 
 /// Half to all of the time between kernels goes, long gaps apart: those are the host's other work.
 /// At best the device computes all the time.
-Reading<predict::StepEdit> edit_cuda_graphs_or_compile(const Situation& situation, std::string_view rule) {
+Reading<predict::StepEdit> edit_cuda_graphs_or_compile(const Situation& situation,
+                                                       std::string_view rule) {
   constexpr double kLeastRemoved = 0.5;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double>& gaps =
@@ -38,7 +40,10 @@ Reading<predict::StepEdit> edit_cuda_graphs_or_compile(const Situation& situatio
 }  // namespace
 
 CatalogueEntry cuda_graphs_or_compile_remedy() {
-  return {.id = "cuda_graphs_or_compile", .effort = Effort::kRewrite, .offer = offer_cuda_graphs_or_compile, .edit = edit_cuda_graphs_or_compile};
+  return {.id = "cuda_graphs_or_compile",
+          .effort = Effort::kRewrite,
+          .offer = offer_cuda_graphs_or_compile,
+          .edit = edit_cuda_graphs_or_compile};
 }
 
 }  // namespace unstarve::advise

@@ -27,7 +27,8 @@ std::optional<Remedy> offer_expandable_segments(const Situation& situation, std:
 /// Where the memory suffices then, nobody asks for any after the first steps, and the host, which
 /// no longer waits for the GPU in each of these calls, may run ahead of it; where it does not,
 /// parts of it are still given back and asked for.
-Reading<predict::StepEdit> edit_expandable_segments(const Situation& situation, std::string_view /*rule*/) {
+Reading<predict::StepEdit> edit_expandable_segments(const Situation& situation,
+                                                    std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.4;
   const diagnose::Signals& signals = situation.signals;
   if (!signals.launch_ratio) return signals.launch_ratio.why_absent();
@@ -42,7 +43,10 @@ Reading<predict::StepEdit> edit_expandable_segments(const Situation& situation, 
 }  // namespace
 
 CatalogueEntry expandable_segments_remedy() {
-  return {.id = "expandable_segments", .effort = Effort::kArgument, .offer = offer_expandable_segments, .edit = edit_expandable_segments};
+  return {.id = "expandable_segments",
+          .effort = Effort::kArgument,
+          .offer = offer_expandable_segments,
+          .edit = edit_expandable_segments};
 }
 
 }  // namespace unstarve::advise

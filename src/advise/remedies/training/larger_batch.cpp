@@ -61,7 +61,10 @@ Reading<predict::StepEdit> edit_larger_batch(const Situation& situation, std::st
 }  // namespace
 
 CatalogueEntry larger_batch_remedy() {
-  return {.id = "larger_batch", .effort = Effort::kTrajectory, .offer = offer_larger_batch, .edit = edit_larger_batch};
+  return {.id = "larger_batch",
+          .effort = Effort::kTrajectory,
+          .offer = offer_larger_batch,
+          .edit = edit_larger_batch};
 }
 
 }  // namespace unstarve::advise

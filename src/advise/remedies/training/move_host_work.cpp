@@ -124,7 +124,10 @@ Reading<predict::StepEdit> edit_move_host_work(const Situation& situation, std::
 }  // namespace
 
 CatalogueEntry move_host_work_remedy() {
-  return {.id = "move_host_work", .effort = Effort::kSearch, .offer = offer_move_host_work, .edit = edit_move_host_work};
+  return {.id = "move_host_work",
+          .effort = Effort::kSearch,
+          .offer = offer_move_host_work,
+          .edit = edit_move_host_work};
 }
 
 }  // namespace unstarve::advise

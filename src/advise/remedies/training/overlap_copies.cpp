@@ -9,7 +9,8 @@ namespace {
 
 /// Half to all of the time in which nothing but copies runs goes beside the kernels, as far as
 /// these last: a step takes as long as its copies do.
-Reading<predict::StepEdit> edit_overlap_copies(const Situation& situation, std::string_view /*rule*/) {
+Reading<predict::StepEdit> edit_overlap_copies(const Situation& situation,
+                                               std::string_view /*rule*/) {
   constexpr double kLeastRemoved = 0.5;
   const Reading<double>& copies = situation.signals.exposed_copy_ratio;
   if (!copies) return copies.why_absent();

@@ -41,7 +41,7 @@ Reading<predict::StepEdit> edit_pin_memory(const Situation& situation, std::stri
     const double bytes =
         signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
     edit_pin_memory.added = {bytes / kPinnedBytesPerNs.high / *signals.step_ns_median,
-                  bytes / kPinnedBytesPerNs.low / *signals.step_ns_median};
+                             bytes / kPinnedBytesPerNs.low / *signals.step_ns_median};
   }
   return edit_pin_memory;
 }

@@ -17,7 +17,8 @@ std::optional<Remedy> offer_record_more_steps(const Situation& situation, std::s
 }  // namespace
 
 CatalogueEntry record_more_steps_remedy() {
-  return {.id = "record_more_steps", .effort = Effort::kRecordAgain, .offer = offer_record_more_steps};
+  return {
+      .id = "record_more_steps", .effort = Effort::kRecordAgain, .offer = offer_record_more_steps};
 }
 
 }  // namespace unstarve::advise

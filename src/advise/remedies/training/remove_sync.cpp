@@ -57,7 +57,10 @@ Reading<predict::StepEdit> edit_remove_sync(const Situation& situation, std::str
 }  // namespace
 
 CatalogueEntry remove_sync_remedy() {
-  return {.id = "remove_sync", .effort = Effort::kRewrite, .offer = offer_remove_sync, .edit = edit_remove_sync};
+  return {.id = "remove_sync",
+          .effort = Effort::kRewrite,
+          .offer = offer_remove_sync,
+          .edit = edit_remove_sync};
 }
 
 }  // namespace unstarve::advise

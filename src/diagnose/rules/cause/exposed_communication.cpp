@@ -25,12 +25,9 @@ std::optional<Claim> evaluate_exposed_communication(const Signals& signals) {
 }  // namespace
 
 Rule exposed_communication_rule() {
-  return {"exposed_communication",
-          RuleKind::kCause,
-          "exposed_communication",
-          {&Signals::exposed_communication_ratio},
-          evaluate_exposed_communication,
-          ""};
+  return {"exposed_communication",        RuleKind::kCause,
+          "exposed_communication",        {&Signals::exposed_communication_ratio},
+          evaluate_exposed_communication, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -23,9 +23,9 @@ std::optional<Claim> evaluate_exposed_copy(const Signals& signals) {
 }  // namespace
 
 Rule exposed_copy_rule() {
-  return {"exposed_copy", RuleKind::kCause,
-          "exposed_copy", {&Signals::exposed_copy_ratio},
-          evaluate_exposed_copy,       ""};
+  return {"exposed_copy",        RuleKind::kCause,
+          "exposed_copy",        {&Signals::exposed_copy_ratio},
+          evaluate_exposed_copy, ""};
 }
 
 }  // namespace unstarve::diagnose

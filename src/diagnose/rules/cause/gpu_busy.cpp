@@ -21,7 +21,9 @@ std::optional<Claim> evaluate_gpu_busy(const Signals& signals) {
 }  // namespace
 
 Rule gpu_busy_rule() {
-  return {"gpu_busy", RuleKind::kCause, "gpu_busy", {&Signals::gpu_compute_ratio}, evaluate_gpu_busy, ""};
+  return {"gpu_busy",        RuleKind::kCause,
+          "gpu_busy",        {&Signals::gpu_compute_ratio},
+          evaluate_gpu_busy, ""};
 }
 
 }  // namespace unstarve::diagnose

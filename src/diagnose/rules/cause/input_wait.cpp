@@ -38,9 +38,9 @@ std::optional<Claim> evaluate_input_wait(const Signals& signals) {
 }  // namespace
 
 Rule input_wait_rule() {
-  return {"input_wait", RuleKind::kCause,
-          "input_wait", {&Signals::input_wait_ratio, &Signals::wait_ratio},
-          evaluate_input_wait,     ""};
+  return {"input_wait",        RuleKind::kCause,
+          "input_wait",        {&Signals::input_wait_ratio, &Signals::wait_ratio},
+          evaluate_input_wait, ""};
 }
 
 }  // namespace unstarve::diagnose

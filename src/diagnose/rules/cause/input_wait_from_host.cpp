@@ -54,8 +54,12 @@ std::optional<Claim> evaluate_input_wait_from_host(const Signals& signals) {
 }  // namespace
 
 Rule input_wait_from_host_rule() {
-  return {"input_wait_from_host", RuleKind::kCause, "input_wait",
-          {&Signals::wait_ratio}, evaluate_input_wait_from_host,         ""};
+  return {"input_wait_from_host",
+          RuleKind::kCause,
+          "input_wait",
+          {&Signals::wait_ratio},
+          evaluate_input_wait_from_host,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

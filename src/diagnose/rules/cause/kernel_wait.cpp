@@ -19,8 +19,9 @@ std::optional<Claim> evaluate_kernel_wait(const Signals& signals) {
 }  // namespace
 
 Rule kernel_wait_rule() {
-  return {
-      "kernel_wait", RuleKind::kCause, "kernel_wait", {&Signals::kernel_wait_ratio}, evaluate_kernel_wait, ""};
+  return {"kernel_wait",        RuleKind::kCause,
+          "kernel_wait",        {&Signals::kernel_wait_ratio},
+          evaluate_kernel_wait, ""};
 }
 
 }  // namespace unstarve::diagnose

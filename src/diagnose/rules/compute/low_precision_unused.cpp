@@ -20,8 +20,12 @@ std::optional<Claim> evaluate_low_precision_unused(const Signals& signals) {
 }  // namespace
 
 Rule low_precision_unused_rule() {
-  return {"low_precision_unused",          RuleKind::kDetail, "gpu_busy",
-          {&Signals::float_product_ratio}, evaluate_low_precision_unused,          ""};
+  return {"low_precision_unused",
+          RuleKind::kDetail,
+          "gpu_busy",
+          {&Signals::float_product_ratio},
+          evaluate_low_precision_unused,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

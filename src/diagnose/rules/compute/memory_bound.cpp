@@ -20,8 +20,12 @@ std::optional<Claim> evaluate_memory_bound(const Signals& signals) {
 }  // namespace
 
 Rule memory_bound_rule() {
-  return {
-      "memory_bound", RuleKind::kDetail, "gpu_busy", {&Signals::memory_kernel_ratio}, evaluate_memory_bound, ""};
+  return {"memory_bound",
+          RuleKind::kDetail,
+          "gpu_busy",
+          {&Signals::memory_kernel_ratio},
+          evaluate_memory_bound,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -30,8 +30,12 @@ std::optional<Claim> evaluate_memory_pressure(const Signals& signals) {
 
 // What is given back to the driver waits for the GPU, and what is asked for again takes as long.
 Rule memory_pressure_rule() {
-  return {
-      "memory_pressure", RuleKind::kDetail, "launch", {&Signals::allocation_ratio}, evaluate_memory_pressure, ""};
+  return {"memory_pressure",
+          RuleKind::kDetail,
+          "launch",
+          {&Signals::allocation_ratio},
+          evaluate_memory_pressure,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -25,9 +25,9 @@ std::optional<Claim> evaluate_small_batch(const Signals& signals) {
 }  // namespace
 
 Rule small_batch_rule() {
-  return {"small_batch", RuleKind::kDetail,
-          "gpu_busy",    {&Signals::gpu_memory_used_ratio, &Signals::kernel_ns_median},
-          evaluate_small_batch,      ""};
+  return {"small_batch",        RuleKind::kDetail,
+          "gpu_busy",           {&Signals::gpu_memory_used_ratio, &Signals::kernel_ns_median},
+          evaluate_small_batch, ""};
 }
 
 }  // namespace unstarve::diagnose

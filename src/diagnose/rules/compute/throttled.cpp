@@ -22,9 +22,9 @@ std::optional<Claim> evaluate_throttled(const Signals& signals) {
 }  // namespace
 
 Rule throttled_rule() {
-  return {"throttled", RuleKind::kDetail,
-          "gpu_busy",  {&Signals::thermal_slowdown_ratio, &Signals::power_cap_ratio},
-          evaluate_throttled,    ""};
+  return {"throttled",        RuleKind::kDetail,
+          "gpu_busy",         {&Signals::thermal_slowdown_ratio, &Signals::power_cap_ratio},
+          evaluate_throttled, ""};
 }
 
 }  // namespace unstarve::diagnose

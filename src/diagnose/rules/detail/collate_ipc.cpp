@@ -31,7 +31,8 @@ std::optional<Claim> evaluate_collate_ipc(const Signals& signals) {
 }  // namespace
 
 Rule collate_ipc_rule() {
-  return {"collate_ipc", RuleKind::kDetail, "input_wait", {&Signals::num_workers}, evaluate_collate_ipc, ""};
+  return {"collate_ipc",           RuleKind::kDetail,    "input_wait",
+          {&Signals::num_workers}, evaluate_collate_ipc, ""};
 }
 
 }  // namespace unstarve::diagnose

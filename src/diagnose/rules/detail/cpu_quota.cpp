@@ -20,7 +20,9 @@ std::optional<Claim> evaluate_cpu_quota(const Signals& signals) {
 }  // namespace
 
 Rule cpu_quota_rule() {
-  return {"cpu_quota", RuleKind::kDetail, "input_wait", {&Signals::throttled_ratio}, evaluate_cpu_quota, ""};
+  return {"cpu_quota",        RuleKind::kDetail,
+          "input_wait",       {&Signals::throttled_ratio},
+          evaluate_cpu_quota, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -30,9 +30,9 @@ std::optional<Claim> evaluate_decode_cpu(const Signals& signals) {
 }  // namespace
 
 Rule decode_cpu_rule() {
-  return {"decode_cpu", RuleKind::kDetail,
-          "input_wait", {&Signals::decode_ratio, &Signals::collate_ratio},
-          evaluate_decode_cpu,     ""};
+  return {"decode_cpu",        RuleKind::kDetail,
+          "input_wait",        {&Signals::decode_ratio, &Signals::collate_ratio},
+          evaluate_decode_cpu, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -34,8 +34,9 @@ std::optional<Claim> evaluate_host_work(const Signals& signals) {
 }  // namespace
 
 Rule host_work_rule() {
-  return {"host_work", RuleKind::kDetail, "launch", {&Signals::long_launch_gap_ratio}, evaluate_host_work,
-          ""};
+  return {"host_work",        RuleKind::kDetail,
+          "launch",           {&Signals::long_launch_gap_ratio},
+          evaluate_host_work, ""};
 }
 
 }  // namespace unstarve::diagnose

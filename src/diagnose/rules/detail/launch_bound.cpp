@@ -21,9 +21,12 @@ std::optional<Claim> evaluate_launch_bound(const Signals& signals) {
 }  // namespace
 
 Rule launch_bound_rule() {
-  return {"launch_bound", RuleKind::kDetail,
-          "launch",       {&Signals::long_launch_gap_ratio, &Signals::kernel_ns_median},
-          evaluate_launch_bound,       ""};
+  return {"launch_bound",
+          RuleKind::kDetail,
+          "launch",
+          {&Signals::long_launch_gap_ratio, &Signals::kernel_ns_median},
+          evaluate_launch_bound,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -29,9 +29,12 @@ std::optional<Claim> evaluate_loader_startup(const Signals& signals) {
 }  // namespace
 
 Rule loader_startup_rule() {
-  return {"loader_startup", RuleKind::kDetail,
-          "input_wait",     {&Signals::loader_starts, &Signals::startup_wait_ratio},
-          evaluate_loader_startup,         ""};
+  return {"loader_startup",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::loader_starts, &Signals::startup_wait_ratio},
+          evaluate_loader_startup,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

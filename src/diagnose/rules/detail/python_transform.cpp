@@ -23,9 +23,12 @@ std::optional<Claim> evaluate_python_transform(const Signals& signals) {
 }  // namespace
 
 Rule python_transform_rule() {
-  return {"python_transform", RuleKind::kDetail,
-          "input_wait",       {&Signals::python_ratio, &Signals::decode_ratio},
-          evaluate_python_transform,           ""};
+  return {"python_transform",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::python_ratio, &Signals::decode_ratio},
+          evaluate_python_transform,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

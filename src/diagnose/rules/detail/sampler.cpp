@@ -21,7 +21,8 @@ std::optional<Claim> evaluate_sampler(const Signals& signals) {
 }  // namespace
 
 Rule sampler_rule() {
-  return {"sampler", RuleKind::kDetail, "input_wait", {&Signals::order_ratio}, evaluate_sampler, ""};
+  return {"sampler", RuleKind::kDetail, "input_wait", {&Signals::order_ratio}, evaluate_sampler,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

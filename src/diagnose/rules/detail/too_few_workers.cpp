@@ -35,8 +35,8 @@ std::optional<Claim> evaluate_too_few_workers(const Signals& signals) {
 }  // namespace
 
 Rule too_few_workers_rule() {
-  return {"too_few_workers",       RuleKind::kDetail, "input_wait",
-          {&Signals::num_workers}, evaluate_too_few_workers,          ""};
+  return {"too_few_workers",       RuleKind::kDetail,        "input_wait",
+          {&Signals::num_workers}, evaluate_too_few_workers, ""};
 }
 
 }  // namespace unstarve::diagnose

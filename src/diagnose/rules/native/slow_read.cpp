@@ -23,9 +23,10 @@ std::optional<Claim> evaluate_slow_read(const Signals& signals) {
 }  // namespace
 
 Rule slow_read_rule() {
-  return {"slow_read",  RuleKind::kDetail,
-          "input_wait", {&Signals::read_ratio, &Signals::decode_ratio, &Signals::transform_ratio},
-          evaluate_slow_read,     ""};
+  return {
+      "slow_read",        RuleKind::kDetail,
+      "input_wait",       {&Signals::read_ratio, &Signals::decode_ratio, &Signals::transform_ratio},
+      evaluate_slow_read, ""};
 }
 
 }  // namespace unstarve::diagnose

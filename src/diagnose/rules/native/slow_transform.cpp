@@ -23,10 +23,12 @@ std::optional<Claim> evaluate_slow_transform(const Signals& signals) {
 }  // namespace
 
 Rule slow_transform_rule() {
-  return {
-      "slow_transform", RuleKind::kDetail,
-      "input_wait",     {&Signals::transform_ratio, &Signals::decode_ratio, &Signals::read_ratio},
-      evaluate_slow_transform,         ""};
+  return {"slow_transform",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::transform_ratio, &Signals::decode_ratio, &Signals::read_ratio},
+          evaluate_slow_transform,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

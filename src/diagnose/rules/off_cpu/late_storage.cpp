@@ -73,9 +73,9 @@ std::optional<Claim> evaluate_late_storage(const Signals& signals) {
 }  // namespace
 
 Rule late_storage_rule() {
-  return {"late_storage", RuleKind::kDetail,
-          "input_wait",   {&Signals::fetch_cpu_ratio, &Signals::fetch_in_files_ratio},
-          evaluate_late_storage,       ""};
+  return {"late_storage",        RuleKind::kDetail,
+          "input_wait",          {&Signals::fetch_cpu_ratio, &Signals::fetch_in_files_ratio},
+          evaluate_late_storage, ""};
 }
 
 }  // namespace unstarve::diagnose

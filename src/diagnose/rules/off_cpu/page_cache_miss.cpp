@@ -25,9 +25,12 @@ std::optional<Claim> evaluate_page_cache_miss(const Signals& signals) {
 }  // namespace
 
 Rule page_cache_miss_rule() {
-  return {"page_cache_miss", RuleKind::kDetail,
-          "input_wait",      {&Signals::page_cache_miss_ratio, &Signals::fetch_cpu_ratio},
-          evaluate_page_cache_miss,          ""};
+  return {"page_cache_miss",
+          RuleKind::kDetail,
+          "input_wait",
+          {&Signals::page_cache_miss_ratio, &Signals::fetch_cpu_ratio},
+          evaluate_page_cache_miss,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

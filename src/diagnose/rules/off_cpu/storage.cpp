@@ -25,9 +25,9 @@ std::optional<Claim> evaluate_storage(const Signals& signals) {
 }  // namespace
 
 Rule storage_rule() {
-  return {"storage",    RuleKind::kDetail,
-          "input_wait", {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio},
-          evaluate_storage,     ""};
+  return {"storage",        RuleKind::kDetail,
+          "input_wait",     {&Signals::fetch_cpu_ratio, &Signals::io_pressure_ratio},
+          evaluate_storage, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -20,9 +20,12 @@ std::optional<Claim> evaluate_sawtooth(const Signals& signals) {
 }  // namespace
 
 Rule sawtooth_rule() {
-  return {"sawtooth", RuleKind::kHint,
-          "",         {&Signals::gpu_utilisation_swings_ratio},
-          evaluate_sawtooth,   "teeth shorter than the driver's averaging window (up to 1 s) do not show"};
+  return {"sawtooth",
+          RuleKind::kHint,
+          "",
+          {&Signals::gpu_utilisation_swings_ratio},
+          evaluate_sawtooth,
+          "teeth shorter than the driver's averaging window (up to 1 s) do not show"};
 }
 
 }  // namespace unstarve::diagnose

@@ -25,8 +25,12 @@ std::optional<Claim> evaluate_blocking_copies(const Signals& signals) {
 }  // namespace
 
 Rule blocking_copies_rule() {
-  return {
-      "blocking_copies", RuleKind::kDetail, "sync", {&Signals::upload_wait_ratio}, evaluate_blocking_copies, ""};
+  return {"blocking_copies",
+          RuleKind::kDetail,
+          "sync",
+          {&Signals::upload_wait_ratio},
+          evaluate_blocking_copies,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

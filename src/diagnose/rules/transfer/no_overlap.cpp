@@ -22,9 +22,9 @@ std::optional<Claim> evaluate_no_overlap(const Signals& signals) {
 }  // namespace
 
 Rule no_overlap_rule() {
-  return {"no_overlap",   RuleKind::kDetail,
-          "exposed_copy", {&Signals::copy_overlap_ratio},
-          evaluate_no_overlap,       ""};
+  return {"no_overlap",        RuleKind::kDetail,
+          "exposed_copy",      {&Signals::copy_overlap_ratio},
+          evaluate_no_overlap, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -20,7 +20,9 @@ std::optional<Claim> evaluate_pageable(const Signals& signals) {
 }  // namespace
 
 Rule pageable_rule() {
-  return {"pageable", RuleKind::kDetail, "exposed_copy", {&Signals::pageable_ratio}, evaluate_pageable, ""};
+  return {"pageable",        RuleKind::kDetail,
+          "exposed_copy",    {&Signals::pageable_ratio},
+          evaluate_pageable, ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -20,7 +20,8 @@ std::optional<Claim> evaluate_read_back(const Signals& signals) {
 }  // namespace
 
 Rule read_back_rule() {
-  return {"read_back", RuleKind::kDetail, "sync", {&Signals::read_back_ratio}, evaluate_read_back, ""};
+  return {"read_back", RuleKind::kDetail, "sync", {&Signals::read_back_ratio}, evaluate_read_back,
+          ""};
 }
 
 }  // namespace unstarve::diagnose

@@ -20,9 +20,9 @@ std::optional<Claim> evaluate_small_copies(const Signals& signals) {
 }  // namespace
 
 Rule small_copies_rule() {
-  return {"small_copies", RuleKind::kDetail,
-          "exposed_copy", {&Signals::h2d_copies_per_step, &Signals::h2d_bytes_median},
-          evaluate_small_copies,       ""};
+  return {"small_copies",        RuleKind::kDetail,
+          "exposed_copy",        {&Signals::h2d_copies_per_step, &Signals::h2d_bytes_median},
+          evaluate_small_copies, ""};
 }
 
 }  // namespace unstarve::diagnose
