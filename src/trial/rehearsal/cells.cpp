@@ -146,8 +146,8 @@ double mean_device_s(const predict::FittedPipeline& fitted) {
 }
 
 std::string plain_device_name(std::string name) {
-  constexpr std::string_view kPrefix = "Emulated ";
-  if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
+  constexpr std::string_view kEmulatedWord = "Emulated ";
+  if (name.starts_with(kEmulatedWord)) name.erase(0, kEmulatedWord.size());
   return name;
 }
 
