@@ -106,8 +106,9 @@ def run_python(
     """`python ARGUMENTS`: a fresh one only where it is asked for, or where that makes a difference;
     otherwise a child of a server that has imported torch."""
     words = [str(word) for word in arguments]
-    if not fresh and torch_jobs.can_run(words, env):
-        return torch_jobs.run(words, env)
+    done = None if fresh else torch_jobs.run(words, env)
+    if done is not None:
+        return done
     command = [sys.executable, *words]
     return subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=300, check=False

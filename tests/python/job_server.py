@@ -1,8 +1,9 @@
 """A Python that has imported torch and forks a child for each job that it is asked to run.
 
-Run as `python -c SOURCE DESCRIPTOR`, so that no frame of this file looks like one of a job's files.
-The child runs its script as a fresh Python would: with its environment, its arguments and its
-sitecustomize, which is where the hook starts, and to the end of the interpreter.
+Run as `python -c SOURCE SOCKET`, so that no frame of this file looks like one of a job's files. The
+child runs its script as a fresh Python would: with its environment, its arguments and its
+sitecustomize, which is where the hook starts, and to the end of the interpreter. The server ends
+with its standard input, a job with the connection of who asked for it.
 """
 
 import gc
@@ -10,6 +11,7 @@ import importlib
 import json
 import multiprocessing.process
 import os
+import select
 import signal
 import socket
 import sys
@@ -21,30 +23,66 @@ from typing import Any
 import torch._dynamo.convert_frame
 import torch.utils.data  # noqa: F401
 
+#: What Python, torch or a library of theirs reads when it is loaded: a job for which it is not as
+#: it was here needs a fresh Python.
+READ_AT_START = ("CUDA", "KINETO", "LD_", "MKL", "OMP", "OPENBLAS", "PYTHON", "PYTORCH", "TORCH")
 
-def serve(control: socket.socket) -> dict[str, Any]:
+
+def read_at_start(env: dict[str, str]) -> dict[str, str]:
+    read = {name: value for name, value in env.items() if name.startswith(READ_AT_START)}
+    read.pop("PYTHONPATH", None)
+    return read
+
+
+def own_start() -> dict[str, str]:
+    """As it was then: torch adds to it."""
+    words = Path("/proc/self/environ").read_bytes().rstrip(b"\0").split(b"\0")
+    pairs = (os.fsdecode(word).partition("=") for word in words)
+    return read_at_start({name: value for name, _, value in pairs})
+
+
+def serve(listener: socket.socket) -> dict[str, Any]:
     """Returns in a child, with the job that it is to run; the server itself never does."""
     # What is here already is never looked at again, so that it stays shared with the children.
     gc.collect()
     gc.freeze()
+    here = own_start()
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 1 << 20, 3)
-        if not message:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if listener not in ready:
             os._exit(0)
-        pid = os.fork()
-        if pid == 0:
-            for number, descriptor in enumerate(descriptors):
-                os.dup2(descriptor, number)
-                os.close(descriptor)
-            control.close()
+        connection, _ = listener.accept()
+        with connection:
+            message, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
             job: dict[str, Any] = json.loads(message)
-            return job
-        for descriptor in descriptors:
-            os.close(descriptor)
-        control.sendall(json.dumps({"pid": pid}).encode() + b"\n")
-        _, status = os.waitpid(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        control.sendall(json.dumps({"returncode": code}).encode() + b"\n")
+            pid = os.fork() if read_at_start(job["env"]) == here else -1
+            if pid == 0:
+                for number, descriptor in enumerate(descriptors):
+                    os.dup2(descriptor, number)
+                    os.close(descriptor)
+                listener.close()
+                return job
+            for descriptor in descriptors:
+                os.close(descriptor)
+            connection.sendall(f"{pid}\n".encode())
+            if pid > 0:
+                answer(connection, pid)
+
+
+def answer(connection: socket.socket, pid: int) -> None:
+    """Says how the job ended; ends it where nobody wants to know any more."""
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            break
+        if select.select([connection], [], [], 0.01)[0]:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return
+    try:
+        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    except OSError:
+        pass  # They are gone.
 
 
 def become(job: dict[str, Any]) -> types.ModuleType:
@@ -72,7 +110,7 @@ def become(job: dict[str, Any]) -> types.ModuleType:
     else:
         sys.argv[:] = job["arguments"]
         sys.path.insert(0, str(Path(script).resolve().parent))
-        main.__file__ = script
+        main.__file__ = str(Path(script).absolute())
     sys.modules["__main__"] = main
     return main
 
@@ -82,7 +120,7 @@ def run(job: dict[str, Any], main: types.ModuleType) -> None:
     if script == "-c":
         source, name = job["arguments"][1], "<string>"
     else:
-        source, name = Path(script).read_bytes(), script
+        source, name = Path(script).read_bytes(), str(Path(script).absolute())
     try:
         exec(compile(source, name, "exec", dont_inherit=True), main.__dict__)
     except SystemExit:
@@ -98,5 +136,8 @@ def run(job: dict[str, Any], main: types.ModuleType) -> None:
 
 
 if __name__ == "__main__":
-    job = serve(socket.socket(fileno=int(sys.argv[1])))
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(sys.argv[1])
+    door.listen()
+    job = serve(door)
     run(job, become(job))

@@ -2,104 +2,87 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_SERVER = Path(__file__).with_name("job_server.py")
+HERE = Path(__file__).resolve().parent
 _TIMEOUT_S = 300
 _IMPORTS_TORCH = re.compile(r"^ *(import|from) .*\btorch\b", re.MULTILINE)
-#: What Python, torch or a library of theirs reads when it is loaded.
-_READ_AT_START = ("CUDA", "KINETO", "LD_", "MKL", "OMP", "OPENBLAS", "PYTHON", "PYTORCH", "TORCH")
 
 
-def can_run(arguments: Sequence[str], env: Mapping[str, str]) -> bool:
-    """Whether a fresh Python would be in the same state when it has imported torch."""
+def _imports_torch(arguments: Sequence[str]) -> bool:
     if arguments[0] == "-c":
         text = arguments[1]
     elif arguments[0].startswith("-"):
         return False
     else:
         text = Path(arguments[0]).read_text(errors="replace")
-    if not _IMPORTS_TORCH.search(text):
-        return False
-    return _read_at_start(env) == _read_at_start(os.environ)
-
-
-def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in env.items()
-        if name.startswith(_READ_AT_START) and name != "PYTHONPATH"
-    }
+    return _IMPORTS_TORCH.search(text) is not None
 
 
 class Server:
     def __init__(self) -> None:
-        self._control, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-c", _SERVER.read_text(), str(theirs.fileno())]
-            env = {k: v for k, v in os.environ.items() if not k.startswith("UNSTARVE")}
-            env.pop("PYTHONPATH", None)
-            self._process = subprocess.Popen(
-                command,
-                env=env,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
-        self._answers = self._control.makefile("r")
+        self._folder = tempfile.TemporaryDirectory(prefix="jobs-")
+        self.path = f"{self._folder.name}/socket"
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("UNSTARVE", "PYTHONPATH"))}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", (HERE / "job_server.py").read_text(), self.path],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def wait(self) -> None:
+        """Until it has imported torch."""
+        end = time.monotonic() + _TIMEOUT_S
+        while not Path(self.path).exists():
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the server of jobs did not start: {self._process.poll()}")
+            time.sleep(0.01)
 
     def run(
         self, arguments: Sequence[str], env: Mapping[str, str]
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> subprocess.CompletedProcess[str] | None:
+        self.wait()
         job = {"arguments": list(arguments), "env": dict(env), "cwd": str(Path.cwd())}
-        self._control.settimeout(_TIMEOUT_S)
         with (
             tempfile.TemporaryFile("w+", errors="surrogateescape") as out,
             tempfile.TemporaryFile("w+", errors="surrogateescape") as err,
             Path(os.devnull).open() as nothing,
+            socket.socket(socket.AF_UNIX) as connection,
         ):
+            connection.settimeout(_TIMEOUT_S)
+            connection.connect(self.path)
             descriptors = [file.fileno() for file in (nothing, out, err)]
-            socket.send_fds(self._control, [json.dumps(job).encode()], descriptors)
-            pid = self._answer()["pid"]
-            try:
-                code = self._answer()["returncode"]
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                self.close()
-                raise
+            socket.send_fds(connection, [json.dumps(job).encode()], descriptors)
+            with connection.makefile("r") as answers:
+                if int(answers.readline()) < 0:
+                    return None
+                code = int(answers.readline())
             said = []
             for file in (out, err):
                 file.seek(0)
                 said.append(file.read())
         return subprocess.CompletedProcess([sys.executable, *arguments], code, *said)
 
-    def _answer(self) -> dict[str, int]:
-        line = self._answers.readline()
-        if not line:
-            raise RuntimeError(f"the server of jobs ended: {self._process.wait()}")
-        answer: dict[str, int] = json.loads(line)
-        return answer
-
     def close(self) -> None:
         """The server ends once there is nobody to ask it."""
-        self._answers.close()
-        self._control.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
             self._process.wait(timeout=10)
-        if self._process.poll() is None:
+        except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._folder.cleanup()
 
 
 _server: Server | None = None
@@ -110,7 +93,6 @@ def start() -> None:
     global _server
     if _server is None:
         _server = Server()
-        atexit.register(stop)
 
 
 def stop() -> None:
@@ -120,7 +102,19 @@ def stop() -> None:
         server.close()
 
 
-def run(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    start()
-    assert _server is not None
+def run(
+    arguments: Sequence[str], env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str] | None:
+    """None where only a fresh Python would be in the state that the job expects."""
+    if _server is None or not _imports_torch(arguments):
+        return None
     return _server.run(arguments, env)
+
+
+def handed_over(env: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which `python SCRIPT` hands the script over to the server, for programs
+    that start a job themselves."""
+    assert _server is not None
+    _server.wait()
+    path = f"{HERE / 'forked'}{os.pathsep}{env['PYTHONPATH']}"
+    return {**env, "PYTHONPATH": path, "JOB_SERVER": _server.path}
