@@ -25,7 +25,7 @@ import torch.utils.data  # noqa: F401
 
 #: What Python, torch or a library of theirs reads when it is loaded: a job for which it is not as
 #: it was here needs a fresh Python.
-READ_AT_START = ("CUDA", "KINETO", "LD_", "MKL", "OMP", "OPENBLAS", "PYTHON", "PYTORCH", "TORCH")
+READ_AT_START = ("KINETO", "LD_", "MKL", "OMP", "OPENBLAS", "PYTHON", "PYTORCH", "TORCH")
 
 
 def read_at_start(env: dict[str, str]) -> dict[str, str]:

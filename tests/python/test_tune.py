@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import UNSTARVE, environment, unstarve
+from command_line import UNSTARVE, unstarve, with_forked_jobs
 
 # Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
 JOB = """
@@ -68,11 +68,12 @@ def wait_for_lines(journal: Path, lines: int, process: "subprocess.Popen[bytes]"
 @pytest.mark.slow
 def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) -> None:
     words = command(tmp_path, "--only", "workers=4")
-    with subprocess.Popen([UNSTARVE, *words], cwd=tmp_path, env=environment()) as killed:
+    env = with_forked_jobs()
+    with subprocess.Popen([UNSTARVE, *words], cwd=tmp_path, env=env) as killed:
         wait_for_lines(tmp_path / "r/journal.jsonl", 3, killed)
         killed.send_signal(signal.SIGKILL)
     before = (tmp_path / "r/journal.jsonl").read_text()
-    done = unstarve("tune", "--resume", "r", "--json", "t.json", cwd=tmp_path)
+    done = unstarve("tune", "--resume", "r", "--json", "t.json", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     journal = (tmp_path / "r/journal.jsonl").read_text()
     assert journal.startswith(before), "what was measured is not measured again"
@@ -95,7 +96,9 @@ def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_what_goes_wrong_is_told_apart_and_never_kept(tmp_path: Path) -> None:
-    done = unstarve(*command(tmp_path, "--only", "workers"), "--traps", cwd=tmp_path)
+    done = unstarve(
+        *command(tmp_path, "--only", "workers"), "--traps", cwd=tmp_path, env=with_forked_jobs()
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     assert of(found, "workers=1")["why"].startswith("out_of_memory: builtins.MemoryError")
@@ -149,7 +152,7 @@ def test_passes_are_traded_for_a_larger_batch_only_where_results_stay(
     words += ["--arg", "batch=--batch", "--arg", "accumulation=--accumulate"]
     words += ["--only", "batch=16 accumulation=1", "--", sys.executable, "train.py"]
     words += ["--batch", "4", "--accumulate", "4", "--mean-of", mean_of]
-    done = unstarve(*words, cwd=tmp_path)
+    done = unstarve(*words, cwd=tmp_path, env=with_forked_jobs())
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     lever = of(found, "batch=16 accumulation=1")
@@ -204,7 +207,9 @@ with torch.inference_mode():
 def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) -> None:
     (tmp_path / "serve.py").write_text(INFERENCE)
     options = ["--trial-seconds", "1.5", "--only", "threads", "--out", "r", "--json", "t.json"]
-    done = unstarve("tune", *options, "--", sys.executable, "serve.py", cwd=tmp_path)
+    done = unstarve(
+        "tune", *options, "--", sys.executable, "serve.py", cwd=tmp_path, env=with_forked_jobs()
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     lever = of(found, "threads=2")
@@ -223,7 +228,7 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
 COMPILED = """
 import itertools, time, torch
 def late(graph, inputs):
-    time.sleep(4)
+    time.sleep(2)
     return graph.forward
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -239,8 +244,8 @@ for step in itertools.count():
 
 def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(COMPILED)
-    asked = ["tune", "--trial-seconds", "2", "--only", "threads", "--json", "t.json"]
-    done = unstarve(*asked, "--", sys.executable, "train.py", cwd=tmp_path)
+    asked = ["tune", "--trial-seconds", "1", "--only", "threads", "--json", "t.json"]
+    done = unstarve(*asked, "--", sys.executable, "train.py", cwd=tmp_path, env=with_forked_jobs())
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     for step_us in found["baseline"]["step_us_of_runs"]:
@@ -275,7 +280,9 @@ def test_ranks_are_tuned_together_and_the_first_one_s_results_compared(tmp_path:
     (tmp_path / "train.py").write_text(RANKS)
     options = ["--trial-seconds", "2", "--parity-steps", "20", "--only", "threads=2"]
     options += ["--json", "t.json"]
-    done = unstarve("tune", *options, "--", sys.executable, "train.py", cwd=tmp_path)
+    done = unstarve(
+        "tune", *options, "--", sys.executable, "train.py", cwd=tmp_path, env=with_forked_jobs()
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     lever = of(found, "threads=2")
