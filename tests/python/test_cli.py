@@ -308,7 +308,8 @@ def judge_demo(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     found = json.loads(made[1].stdout)
     remedies = [tried["remedy"] for tried in found["verification"]]
     assert remedies[-3:] == ["unstarve_loader", "unstarve_cache", "unstarve_shards"]
-    last = found["verification"][-1]
+    folder, last = found["verification"][-2:]
+    assert "low" in folder["predicted"] and "low" in last["predicted"]
     assert last["after"]["au"] > last["before"]["au"]
 
 
