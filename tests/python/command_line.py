@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch_jobs
+
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests/data/traces"
 PHOTOS = ROOT / "tests/data/photos"
@@ -61,6 +63,11 @@ def environment() -> dict[str, str]:
     return dict(
         os.environ, PYTHONPATH=str(BUILD / "python"), UNSTARVE_PYTHON=sys.executable, NO_COLOR="1"
     )
+
+
+def with_forked_jobs() -> dict[str, str]:
+    """The same for a command that starts many jobs, each of which would import torch anew."""
+    return torch_jobs.handed_over(environment())
 
 
 def unstarve(

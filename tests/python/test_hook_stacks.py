@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hook_jobs import LOOKS_LIBRARY, Job, run_job
-
-pytestmark = pytest.mark.real_time
+from measuring import measured
 
 JOB = """
 import os, queue, sys, threading, time
@@ -67,6 +67,7 @@ def line_of(words: str) -> str:
 def watched(folder: Path, workers: int, method: str = "fork", **env: str) -> Job:
     script = folder / "train.py"
     script.write_text(JOB)
+    shutil.rmtree(folder / "rings", ignore_errors=True)
     job = run_job(folder, [script, workers, method], (), **env)
     assert (job.process.returncode, job.process.stderr) == (0, "")
     assert job.process.stdout == "1 1\n"
@@ -83,36 +84,43 @@ def test_the_transform_of_a_sample_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, method: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    job = watched(tmp_path, workers, method)
-    rings = job.workers if workers else [job.main]
-    fetching = [s for ring in rings for s in ring.stacks if "fetch" in s.get("in", [])]
-    assert len(fetching) >= 10
-    transforms = count(fetching, "transform")
-    # 12 of 15 ms; half of that where others have the CPUs, for the thread that looks wakes up when
-    # there is one.
-    assert transforms["Slow"] > 0.3 * len(fetching), (transforms, len(fetching))
-    own = [s for s in fetching if "transform" not in s and "collate" not in s["in"]]
-    lines = count(own, "line")
-    assert lines.pop("", 0) <= 2  # between two samples, in the loader's own code
-    assert set(lines) <= {
-        line_of("        time.sleep(0.003)"),
-        line_of("        return self.transform(torch.zeros(3) + index)"),
-    }
-    if workers:
-        assert all("fetch" in s["in"] for ring in rings for s in ring.stacks)
+
+    def judge(job: Job) -> None:
+        rings = job.workers if workers else [job.main]
+        fetching = [s for ring in rings for s in ring.stacks if "fetch" in s.get("in", [])]
+        assert len(fetching) >= 10
+        transforms = count(fetching, "transform")
+        # 12 of 15 ms; half of that where others have the CPUs, for the thread that looks wakes up
+        # when there is one.
+        assert transforms["Slow"] > 0.3 * len(fetching), (transforms, len(fetching))
+        own = [s for s in fetching if "transform" not in s and "collate" not in s["in"]]
+        lines = count(own, "line")
+        assert lines.pop("", 0) <= 2  # between two samples, in the loader's own code
+        assert set(lines) <= {
+            line_of("        time.sleep(0.003)"),
+            line_of("        return self.transform(torch.zeros(3) + index)"),
+        }
+        if workers:
+            assert all("fetch" in s["in"] for ring in rings for s in ring.stacks)
+
+    measured(lambda: watched(tmp_path, workers, method), judge)
 
 
 def test_without_the_library_looks_come_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    job = watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY="/nowhere/libunstarve_looks.so")
-    fetching = [stack for stack in job.main.stacks if "fetch" in stack.get("in", [])]
-    # Looks in the last 5 of its 12 ms fall on what comes after (docs/hook.md). Of 25 looks 6 is as
-    # it may come.
-    assert count(fetching, "transform")["Slow"] > 0.1 * len(fetching)
-    late = [record["late_ns"] for record in job.main.of("stack")]
-    assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
+
+    def judge(job: Job) -> None:
+        fetching = [stack for stack in job.main.stacks if "fetch" in stack.get("in", [])]
+        # Looks in the last 5 of its 12 ms fall on what comes after (docs/hook.md). Of 25 looks 6 is
+        # as it may come.
+        assert count(fetching, "transform")["Slow"] > 0.1 * len(fetching)
+        late = [record["late_ns"] for record in job.main.of("stack")]
+        assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
+
+    library = "/nowhere/libunstarve_looks.so"
+    measured(lambda: watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY=library), judge)
 
 
 ORDERED = """
@@ -141,13 +149,21 @@ def test_the_job_s_own_sampler_is_told_from_what_it_waits_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(ORDERED)
-    job = run_job(tmp_path, [tmp_path / "train.py", workers], ())
-    assert job.process.returncode == 0, job.process.stderr
-    ordered = [s for s in job.main.stacks if "order" in s.get("in", [])]
-    assert len(ordered) >= 4
-    assert set(count(ordered, "function")) == {"__iter__"}
-    others = [s for s in job.main.stacks if "order" not in s.get("in", [])]
-    assert "__iter__" not in count(others, "function")
+
+    def measure() -> Job:
+        shutil.rmtree(tmp_path / "rings", ignore_errors=True)
+        job = run_job(tmp_path, [tmp_path / "train.py", workers], ())
+        assert job.process.returncode == 0, job.process.stderr
+        return job
+
+    def judge(job: Job) -> None:
+        ordered = [s for s in job.main.stacks if "order" in s.get("in", [])]
+        assert len(ordered) >= 4
+        assert set(count(ordered, "function")) == {"__iter__"}
+        others = [s for s in job.main.stacks if "order" not in s.get("in", [])]
+        assert "__iter__" not in count(others, "function")
+
+    measured(measure, judge)
 
 
 SHORT_PIECES = """
@@ -172,27 +188,43 @@ def test_short_pieces_of_pure_python_are_seen(tmp_path: Path) -> None:
     """Each gives Python's lock away after 2 ms by itself, long before anybody may take it."""
     script = tmp_path / "train.py"
     script.write_text(SHORT_PIECES)
-    shares: dict[str, float] = {}
-    for library in (str(LOOKS_LIBRARY), "/nowhere"):
-        folder = tmp_path / str(len(shares))
-        job = run_job(folder, [script], UNSTARVE_LOOKS_LIBRARY=library)
-        assert (job.process.returncode, job.errors) == (0, [])
-        assert job.process.stdout == "0.005\n"  # as the job had it
-        seen = count(job.main.stacks, "function")
-        shares[library] = seen["loop"] / seen.total()
-    assert shares[str(LOOKS_LIBRARY)] > 0.15, shares  # half, where nobody else has the CPUs
-    assert shares["/nowhere"] < 0.5 * shares[str(LOOKS_LIBRARY)], shares
+
+    def measure() -> dict[str, float]:
+        shares: dict[str, float] = {}
+        for library in (str(LOOKS_LIBRARY), "/nowhere"):
+            folder = tmp_path / str(len(shares))
+            shutil.rmtree(folder, ignore_errors=True)
+            job = run_job(folder, [script], UNSTARVE_LOOKS_LIBRARY=library)
+            assert (job.process.returncode, job.errors) == (0, [])
+            assert job.process.stdout == "0.005\n"  # as the job had it
+            seen = count(job.main.stacks, "function")
+            shares[library] = seen["loop"] / seen.total()
+        return shares
+
+    def judge(shares: dict[str, float]) -> None:
+        assert shares[str(LOOKS_LIBRARY)] > 0.15, shares  # half, where nobody else has the CPUs
+        assert shares["/nowhere"] < 0.5 * shares[str(LOOKS_LIBRARY)], shares
+
+    measured(measure, judge)
 
 
 def test_the_training_thread_is_named_by_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    job = watched(tmp_path, 2)
-    own = [s for s in job.main.stacks if "wait" not in s.get("in", [])]
-    (place, most) = count(own, "line").most_common(1)[0]
-    assert place == line_of("            own.get(timeout=0.05)  # the job's own wait")
-    assert most >= 10
+
+    def own_stacks(job: Job) -> list[dict[str, Any]]:
+        return [s for s in job.main.stacks if "wait" not in s.get("in", [])]
+
+    place = line_of("            own.get(timeout=0.05)  # the job's own wait")
+
+    def judge(job: Job) -> None:
+        (most_seen, most) = count(own_stacks(job), "line").most_common(1)[0]
+        assert most_seen == place
+        assert most >= 10
+
+    job = measured(lambda: watched(tmp_path, 2), judge)
+    own = own_stacks(job)
     stack = next(s for s in own if s["line"] == place)
     assert stack["callee"] == "queue.py get"
     assert (stack["function"], stack["callers"][0]) == ("train", "main")
@@ -204,15 +236,17 @@ def test_the_training_thread_is_named_by_its_line(
 
 
 def test_looks_cost_little(tmp_path: Path) -> None:
-    job = watched(tmp_path, 2)
-    times = [record["end_ns"] for record in job.main.records]
-    spent = job.main.text["stacks"]
-    looks = job.main.of("stack")
-    assert spent["looks"] >= len(looks) > 10
-    # 22 a second are aimed at, and 0.5 % of a core; here with the first look at every line.
-    assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
-    assert spent["cpu_ns"] / spent["looks"] < 1e6
-    assert all(record["period_ns"] == 45_000_000 for record in looks)
+    def judge(job: Job) -> None:
+        times = [record["end_ns"] for record in job.main.records]
+        spent = job.main.text["stacks"]
+        looks = job.main.of("stack")
+        assert spent["looks"] >= len(looks) > 10
+        # 22 a second are aimed at, and 0.5 % of a core; here with the first look at every line.
+        assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
+        assert spent["cpu_ns"] / spent["looks"] < 1e6
+        assert all(record["period_ns"] == 45_000_000 for record in looks)
+
+    measured(lambda: watched(tmp_path, 2), judge)
 
 
 def test_they_can_be_switched_off(tmp_path: Path) -> None:

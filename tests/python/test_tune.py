@@ -5,14 +5,15 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import UNSTARVE, environment, unstarve
-
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
+from command_line import UNSTARVE, unstarve, with_forked_jobs
+from measuring import measured
 
 # Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
 JOB = """
@@ -60,6 +61,21 @@ def of(found: dict[str, Any], lever: str) -> dict[str, Any]:
     return entry
 
 
+def tuned(
+    folder: Path, script: str, words: list[str], judge: Callable[[dict[str, Any]], None]
+) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+    """What a search finds and says of a script, in a folder of its own each time."""
+
+    def measure() -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
+        place = Path(tempfile.mkdtemp(dir=folder))
+        (place / "train.py").write_text(script)
+        done = unstarve(*words, cwd=place, env=with_forked_jobs())
+        assert done.returncode == 0, done.stderr
+        return json.loads((place / "t.json").read_text()), done
+
+    return measured(measure, lambda made: judge(made[0]))
+
+
 def wait_for_lines(journal: Path, lines: int, process: "subprocess.Popen[bytes]") -> None:
     end = time.monotonic() + 120
     while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
@@ -70,11 +86,12 @@ def wait_for_lines(journal: Path, lines: int, process: "subprocess.Popen[bytes]"
 @pytest.mark.slow
 def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) -> None:
     words = command(tmp_path, "--only", "workers=4")
-    with subprocess.Popen([UNSTARVE, *words], cwd=tmp_path, env=environment()) as killed:
+    env = with_forked_jobs()
+    with subprocess.Popen([UNSTARVE, *words], cwd=tmp_path, env=env) as killed:
         wait_for_lines(tmp_path / "r/journal.jsonl", 3, killed)
         killed.send_signal(signal.SIGKILL)
     before = (tmp_path / "r/journal.jsonl").read_text()
-    done = unstarve("tune", "--resume", "r", "--json", "t.json", cwd=tmp_path)
+    done = unstarve("tune", "--resume", "r", "--json", "t.json", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     journal = (tmp_path / "r/journal.jsonl").read_text()
     assert journal.startswith(before), "what was measured is not measured again"
@@ -97,7 +114,9 @@ def test_a_search_goes_on_after_a_kill_and_keeps_what_is_faster(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_what_goes_wrong_is_told_apart_and_never_kept(tmp_path: Path) -> None:
-    done = unstarve(*command(tmp_path, "--only", "workers"), "--traps", cwd=tmp_path)
+    done = unstarve(
+        *command(tmp_path, "--only", "workers"), "--traps", cwd=tmp_path, env=with_forked_jobs()
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
     assert of(found, "workers=1")["why"].startswith("out_of_memory: builtins.MemoryError")
@@ -146,22 +165,22 @@ for number, (inputs, labels) in enumerate(DataLoader(rows, options.batch, shuffl
 def test_passes_are_traded_for_a_larger_batch_only_where_results_stay(
     tmp_path: Path, mean_of: str
 ) -> None:
-    (tmp_path / "train.py").write_text(ACCUMULATION)
     words = ["tune", "--trial-seconds", "1", "--out", "r", "--json", "t.json"]
     words += ["--arg", "batch=--batch", "--arg", "accumulation=--accumulate"]
     words += ["--only", "batch=16 accumulation=1", "--", sys.executable, "train.py"]
     words += ["--batch", "4", "--accumulate", "4", "--mean-of", mean_of]
-    done = unstarve(*words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
-    lever = of(found, "batch=16 accumulation=1")
-    assert lever["speedup"]["low"] > 2, lever
+    expected = (True, "ok") if mean_of == "samples" else (False, "failed")
+
+    def judge(found: dict[str, Any]) -> None:
+        lever = of(found, "batch=16 accumulation=1")
+        assert lever["speedup"]["low"] > 2, lever
+        assert (lever["kept"], lever["parity"]) == expected, lever
+
+    found, done = tuned(tmp_path, ACCUMULATION, words, judge)
     if mean_of == "samples":
-        assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
         assert "--batch 16 on the command line; --accumulate 1 on the command line" in done.stdout
     else:
-        assert (lever["kept"], lever["parity"]) == (False, "failed"), lever
-        assert "the first losses differ by" in lever["why"]
+        assert "the first losses differ by" in of(found, "batch=16 accumulation=1")["why"]
 
 
 def test_wrong_usage_leaves_no_folder(tmp_path: Path) -> None:
@@ -204,14 +223,17 @@ with torch.inference_mode():
 
 @pytest.mark.slow
 def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) -> None:
-    (tmp_path / "serve.py").write_text(INFERENCE)
     options = ["--trial-seconds", "1.5", "--only", "threads", "--out", "r", "--json", "t.json"]
-    done = unstarve("tune", *options, "--", sys.executable, "serve.py", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
+    words = ["tune", *options, "--", sys.executable, "train.py"]
+
+    def judge(found: dict[str, Any]) -> None:
+        lever = of(found, "threads=2")
+        assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+        assert lever["speedup"]["low"] > 1.5
+        assert lever["latency"]["median_us"] < 20_000
+
+    found, done = tuned(tmp_path, INFERENCE, words, judge)
     lever = of(found, "threads=2")
-    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
-    assert lever["speedup"]["low"] > 1.5
     assert found["baseline"]["samples_per_step"] == pytest.approx(16)
     # Its calls sleep for 20 ms, or 10 with two threads.
     before, with_two = found["baseline"]["latency"], lever["latency"]
@@ -225,7 +247,7 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
 COMPILED = """
 import itertools, time, torch
 def late(graph, inputs):
-    time.sleep(4)
+    time.sleep(2)
     return graph.forward
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -240,13 +262,13 @@ for step in itertools.count():
 
 
 def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(COMPILED)
-    asked = ["tune", "--trial-seconds", "2", "--only", "threads", "--json", "t.json"]
-    done = unstarve(*asked, "--", sys.executable, "train.py", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
-    for step_us in found["baseline"]["step_us_of_runs"]:
-        assert 50_000 < step_us < 100_000
+    asked = ["tune", "--trial-seconds", "1", "--only", "threads", "--json", "t.json"]
+
+    def judge(found: dict[str, Any]) -> None:
+        for step_us in found["baseline"]["step_us_of_runs"]:
+            assert 50_000 < step_us < 100_000
+
+    tuned(tmp_path, COMPILED, [*asked, "--", sys.executable, "train.py"], judge)
 
 
 # Two ranks train it.
@@ -274,16 +296,16 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_ranks_are_tuned_together_and_the_first_one_s_results_compared(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(RANKS)
     options = ["--trial-seconds", "2", "--parity-steps", "20", "--only", "threads=2"]
-    options += ["--json", "t.json"]
-    done = unstarve("tune", *options, "--", sys.executable, "train.py", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
-    lever = of(found, "threads=2")
-    assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
-    assert lever["speedup"]["low"] > 1.3
+    words = ["tune", *options, "--json", "t.json", "--", sys.executable, "train.py"]
+
+    def judge(found: dict[str, Any]) -> None:
+        lever = of(found, "threads=2")
+        assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
+        assert lever["speedup"]["low"] > 1.3
+        assert 60_000 < found["baseline"]["step_us"] < 120_000
+
+    found, done = tuned(tmp_path, RANKS, words, judge)
     assert found["baseline"]["samples_per_step"] == pytest.approx(16)
-    assert 60_000 < found["baseline"]["step_us"] < 120_000
     assert found["losses"].startswith("two runs of one seed have the same losses")
     assert re.search(r"^  trial \d+ \(losses\): 20 losses and", done.stderr, re.MULTILINE)

@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import unstarve
-
-# The journal and the diff are looked at by hand; what is faster is so by its waiting.
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
+from command_line import unstarve, with_forked_jobs
 
 # Samples that come late, for the training alone.
 LATE = """
@@ -46,7 +43,7 @@ def tuned(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str
     (folder / "train.py").write_text(script)
     words = ["tune", "--trial-seconds", "1.5", "--parity-steps", "20", "--out", "r"]
     words += ["--json", "t.json", *options, "--", sys.executable, "train.py"]
-    done = unstarve(*words, cwd=folder)
+    done = unstarve(*words, cwd=folder, env=with_forked_jobs())
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads((folder / "t.json").read_text())
     return found, done.stdout

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import UNSTARVE, unstarve
-from hook_jobs import HOOK
-
-pytestmark = pytest.mark.real_time
+from hook_jobs import HOOK, run_python
 
 JOB = """
 import gc, os, sys, time
@@ -23,6 +21,7 @@ class Numbers(data.Dataset):
         time.sleep(0.001)
         return torch.zeros(8)
 
+torch.set_num_threads(1)
 model = torch.nn.Linear(8, 8)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
@@ -48,21 +47,17 @@ before = places()
 """
 
 
+@pytest.fixture(autouse=True)
+def in_the_job_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def run(tmp_path: Path, text: str, **more: str) -> subprocess.CompletedProcess[str]:
     script = tmp_path / "train.py"
     script.write_text(JOB + text)
     path = os.pathsep.join([*sys.path[1:]])
-    env = {**os.environ, "PYTHONPATH": path, "UNSTARVE_PROGRAM": str(UNSTARVE)}
-    env.update(OMP_NUM_THREADS="1", **more)
-    return subprocess.run(
-        [sys.executable, str(script)],
-        env=env,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    env = {**os.environ, "PYTHONPATH": path, "UNSTARVE_PROGRAM": str(UNSTARVE), **more}
+    return run_python([script], env)
 
 
 def test_a_block_is_watched_and_nothing_of_it_stays(tmp_path: Path) -> None:
