@@ -1,6 +1,8 @@
 """What all tests here rely on."""
 
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,14 @@ def folder(tmp_path: Path) -> Path:
         target.parent.mkdir(exist_ok=True)
         target.symlink_to(photo)
     return tmp_path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def jobs_with_torch() -> Iterator[None]:
+    """The server of `torch_jobs`, where a test that was collected may want it: no test's own."""
+    torch_jobs = sys.modules.get("torch_jobs")
+    if torch_jobs is not None:
+        torch_jobs.start()
+    yield
+    if torch_jobs is not None:
+        torch_jobs.stop()

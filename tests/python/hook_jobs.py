@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch_jobs
 from command_line import BUILD
 
 HOOK = Path(__file__).resolve().parents[2] / "python" / "unstarve" / "hook"
@@ -100,9 +101,14 @@ def environment(
 
 
 def run_python(
-    arguments: Sequence[object], env: dict[str, str]
+    arguments: Sequence[object], env: dict[str, str], fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *map(str, arguments)]
+    """`python ARGUMENTS`: a fresh one only where it is asked for, or where that makes a difference;
+    otherwise a child of a server that has imported torch."""
+    words = [str(word) for word in arguments]
+    if not fresh and torch_jobs.can_run(words, env):
+        return torch_jobs.run(words, env)
+    command = [sys.executable, *words]
     return subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=300, check=False
     )
@@ -125,6 +131,15 @@ def run_job(
     run_dir: Path, arguments: Sequence[object], path: Sequence[Path] = (), **env: str
 ) -> Job:
     """`python ARGUMENTS` under the hook, with the rings in run_dir."""
+    return _watched(run_dir, arguments, environment(run_dir, path, **env), fresh=False)
+
+
+def run_fresh_job(run_dir: Path, arguments: Sequence[object], **env: str) -> Job:
+    """The same for what is about the start of the hook: torch is imported by the job itself."""
+    return _watched(run_dir, arguments, environment(run_dir, (), **env), fresh=True)
+
+
+def _watched(run_dir: Path, arguments: Sequence[object], env: dict[str, str], fresh: bool) -> Job:
     (run_dir / "rings").mkdir(parents=True, exist_ok=True)
-    process = run_python(arguments, environment(run_dir, path, **env))
+    process = run_python(arguments, env, fresh)
     return Job(process, [read_ring(path) for path in sorted(run_dir.glob("rings/hook-*.ring"))])

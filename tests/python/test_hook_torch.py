@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hook_jobs import Job, Ring, environment, run_job, run_python
+from hook_jobs import Job, Ring, environment, run_fresh_job, run_job, run_python
 
 JOB = """
 import os, sys, torch
@@ -92,7 +92,7 @@ def check_fetches(rings: list[Ring]) -> None:
 
 
 def test_without_workers(script: Path, tmp_path: Path) -> None:
-    job = run_job(tmp_path, [script, 0, "fork"], RANK="1", WORLD_SIZE="4")
+    job = run_fresh_job(tmp_path, [script, 0, "fork"], RANK="1", WORLD_SIZE="4")
     assert (job.process.returncode, job.process.stdout) == (0, "done\n")
     check_epochs(job, 0)
     assert {r["ready"] for r in job.main.of("wait")} == {None}
