@@ -75,6 +75,7 @@ class Emulation:
 
     environment: dict[str, str]
     state: Path  # shared by its processes
+    said: str = ""  # by `unstarve emulate`, once it has ended
 
     def run(
         self,
@@ -115,6 +116,7 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
     )
     assert holder.stdin
     assert holder.stdout
+    emulation: Emulation | None = None
     try:
         shown = holder.stdout.readline()
         assert shown, holder.communicate(timeout=60)[1]
@@ -123,9 +125,12 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
         if run_dir:
             environment["UNSTARVE_RUN_DIR"] = str(run_dir)
         state = Path(environment["UNSTARVE_EMULATED_GPU"]).parent
-        yield Emulation(environment, state)
+        emulation = Emulation(environment, state)
+        yield emulation
     finally:
-        holder.communicate("\n", timeout=60)
+        said = holder.communicate("\n", timeout=60)[1]
+        if emulation:
+            emulation.said = said
 
 
 def unstarve(

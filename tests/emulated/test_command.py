@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, ROOT, UNSTARVE, unstarve
 
-pytestmark = pytest.mark.real_time
-
 ENVIRONMENT = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
 FIRST_LINE = "unstarve: emulating 1 x NVIDIA A100-SXM4-80GB: nothing is computed"
 

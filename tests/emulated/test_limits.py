@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from emulation import PYTHON, unstarve
 
-pytestmark = pytest.mark.real_time
-
 # Of the a100's profile: between two GPUs, each way; and its data sheet.
 LINK_BYTES_PER_S = 240e9
 FLOAT32_FLOPS = 19.5e12

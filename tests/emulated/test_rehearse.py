@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from emulation import PYTHON, unstarve
 
-pytestmark = pytest.mark.real_time
-
 # Making a batch takes 8 x COST_MS of CPU, whatever else the machine does.
 TRAIN = """
 import sys, time, torch

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -102,7 +103,8 @@ class Child:
 
     def kill(self) -> None:
         if self.returncode is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended, and nobody has asked yet
+                os.kill(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Ends it where it has not ended."""
