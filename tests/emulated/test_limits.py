@@ -21,8 +21,8 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What is measured of two GPUs."""
     cache = tmp_path_factory.mktemp("cache")
     done = unstarve(
-        *("limits", "--emulate", "a100", "--gpus", str(GPUS), "--seconds", "4", "--json"),
-        *("--python", PYTHON),
+        *("limits", "--emulate", "a100", "--gpus", str(GPUS), "--only", "gpu", "--json"),
+        *("--seconds", "2", "--python", PYTHON),
         env=dict(os.environ, XDG_CACHE_HOME=str(cache), TMPDIR=str(cache)),
     )
     assert done.returncode == 0, done.stderr
