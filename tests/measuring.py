@@ -80,7 +80,8 @@ def disturbance_between(before: Readings, after: Readings) -> str:
 
 
 def disturbance_of_run(run: Path) -> str:
-    """The same of a job that `unstarve run` watched, as the run's own samples say it."""
+    """The same of a job that `unstarve run` watched, as the run's own samples say it: that its
+    threads waited for a CPU, not only that somebody did."""
     with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as store:
         means = dict(
             store.execute(
@@ -95,7 +96,6 @@ def disturbance_of_run(run: Path) -> str:
     waits = {
         "job.training_cpu_wait_ratio": WAITED_RATIO,
         "job.cpu_waiting_threads": WAITED_RATIO,
-        "host.cpu_pressure_ratio": WAITED_RATIO,
         "job.involuntary_switches_per_s": SWITCHES_PER_S,
     }
     waited = [name for name, most in waits.items() if means.get(name, 0.0) > most]

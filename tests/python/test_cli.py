@@ -10,8 +10,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from command_line import (
     environment,
     unstarve,
 )
-from PIL import Image
+from measuring import measured
+from recorded import RUNS, report_of
 
 SHARES = {
     "gpu_compute",
@@ -166,67 +167,57 @@ def test_run_diagnoses_a_live_job(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["partition"] == found["partition"]
 
 
-@pytest.mark.alone
-@pytest.mark.real_time
-def test_the_slow_stage_of_our_own_loader_is_named(
-    tmp_path: Path, not_beside_neighbours: Callable[[bool], None]
-) -> None:
-    out = tmp_path / "r"
-    folder = tmp_path / "data" / "photo"
-    folder.mkdir(parents=True)
-    # So large that one thread cannot keep up, however fast the machine.
-    photo = Image.open(min(PHOTOS.glob("*.jpg"))).resize((1600, 1200))
-    photo.save(tmp_path / "large.jpg", quality=95)
-    for number in range(400):
-        (folder / f"{number}.jpg").symlink_to(tmp_path / "large.jpg")
-    train = [sys.executable, str(ROOT / "examples/train_image_loader.py"), str(folder.parent)]
-    train += ["--workers", "1", "--steps", "24", "--batch-size", "32"]
-    done = unstarve(
-        *["run", "--out", str(out), "--json", str(tmp_path / "d.json"), "--emulate", "h100"],
-        *["--", *train],
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "d.json").read_text())
-    finding = found["findings"][0]
-    not_beside_neighbours(finding["detail"] == "busy_neighbour")
+def test_the_slow_stage_of_our_own_loader_is_named() -> None:
+    finding = report_of("our_loader")["findings"][0]
     assert (finding["cause"], finding["detail"]) == ("input_wait", "decode_cpu")
     (shares,) = [line for line in finding["evidence"] if line.startswith("unstarve's loader")]
     assert "(1 thread): decode: " in shares
     remedies = [remedy["id"] for remedy in finding["remedies"]]
     assert "unstarve_shards" in remedies
     assert "unstarve_loader" not in remedies
-    run = sqlite3.connect(out / "run.sqlite")
-    (ready,) = run.execute("SELECT count(ready_batches) FROM wait").fetchone()
-    assert ready > 0
-    images = "SELECT sum(amount) FROM stage WHERE stage = 1"
-    assert 32 * 16 <= run.execute(images).fetchone()[0] <= 32 * 44
+    store = f"file:{RUNS / 'our_loader'}/run.sqlite?mode=ro"
+    with contextlib.closing(sqlite3.connect(store, uri=True)) as run:
+        (ready,) = run.execute("SELECT count(ready_batches) FROM wait").fetchone()
+        assert ready > 0
+        images = "SELECT sum(amount) FROM stage WHERE stage = 1"
+        assert 32 * 16 <= run.execute(images).fetchone()[0] <= 32 * 44
 
 
-@pytest.mark.alone
-@pytest.mark.real_time
-def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) -> None:
+def fix_of_images(folder: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """`run --fix` of the project's example, in a folder of its own each time."""
     photos = sorted(PHOTOS.glob("*.jpg"))
-    folder = tmp_path / "data" / "photo"
-    folder.mkdir(parents=True)
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    (folder / "data/photo").mkdir(parents=True)
     for number in range(1600):
-        (folder / f"{number:04d}.jpg").symlink_to(photos[number % len(photos)])
-    train = [sys.executable, str(ROOT / "examples/train.py"), str(folder.parent)]
+        (folder / f"data/photo/{number:04d}.jpg").symlink_to(photos[number % len(photos)])
+    train = [sys.executable, str(ROOT / "examples/train.py"), "data"]
     done = unstarve(
-        *["run", "--fix", "--trial-seconds", "0", "--out", str(tmp_path / "r"), *EMULATED],
-        *["--json", str(tmp_path / "d.json"), "--", *train, "--steps", "8"],
+        *["run", "--fix", "--trial-seconds", "0", "--out", "r", *EMULATED],
+        *["--json", "d.json", "--", *train, "--steps", "8"],
+        cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "d.json").read_text())
+    return folder, done
+
+
+def judge_gain(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    found = json.loads((made[0] / "d.json").read_text())
     tried = {entry["remedy"]: entry for entry in found["verification"]}
     assert set(tried) - {"more_workers"} == {"unstarve_loader"}
     ours = tried["unstarve_loader"]
     assert ours["after"]["au"] > ours["before"]["au"]
+
+
+def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) -> None:
+    folder, done = measured(lambda: fix_of_images(tmp_path), judge_gain)
+    found = json.loads((folder / "d.json").read_text())
+    tried = {entry["remedy"]: entry for entry in found["verification"]}
     cache = [r for f in found["findings"] for r in f["remedies"] if r["id"] == "unstarve_cache"]
     assert cache[0]["predicted"]["low"] <= cache[0]["predicted"]["high"]
     assert "unstarve_cache is not tried" in done.stderr
     assert "set UNSTARVE_CACHE_DIR=DIR" in done.stderr
     assert "in the first, which fills the cache, an image takes" in done.stderr
-    again = unstarve("report", str(tmp_path / "r"), "--json", "-")
+    again = unstarve("report", str(folder / "r"), "--json", "-")
     assert again.returncode == 0, again.stderr
     shown = json.loads(again.stdout)
     assert shown["partition"] == found["partition"]
@@ -236,8 +227,8 @@ def test_fix_tries_what_the_hook_can_do_and_says_how_to_cache(tmp_path: Path) ->
         assert entry["held"] == then["held"]
         for key in ("predicted", "measured"):
             assert entry[key] == pytest.approx(then[key])
-    assert "unstarve_loader" in unstarve("report", str(tmp_path / "r")).stdout
-    assert unstarve("diagnose", "--json", str(tmp_path / "r")).returncode == 0
+    assert "unstarve_loader" in unstarve("report", str(folder / "r")).stdout
+    assert unstarve("diagnose", "--json", str(folder / "r")).returncode == 0
 
 
 def test_ctrl_c_belongs_to_the_job(tmp_path: Path) -> None:
@@ -305,38 +296,43 @@ def test_doctor_answers_in_json() -> None:
     assert checks["CPUs"]["works"]
 
 
-@pytest.mark.alone
-@pytest.mark.real_time
-def test_demo_closes_the_loop(tmp_path: Path) -> None:
-    """The whole of it, shortened. How good the figures are is for bench/demo_reliability.py."""
-    done = unstarve(
-        *["demo", *EMULATED, "--steps", "12"],
-        *["--out", str(tmp_path / "d"), "--json"],
-    )
+def demo(folder: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The whole of it, shortened, in a folder of its own each time."""
+    out = Path(tempfile.mkdtemp(dir=folder)) / "d"
+    done = unstarve("demo", *EMULATED, "--steps", "12", "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
+    return out, done
+
+
+def judge_demo(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    found = json.loads(made[1].stdout)
+    remedies = [tried["remedy"] for tried in found["verification"]]
+    assert remedies[-3:] == ["unstarve_loader", "unstarve_cache", "unstarve_shards"]
+    last = found["verification"][-1]
+    assert last["after"]["au"] > last["before"]["au"]
+
+
+def test_demo_closes_the_loop(tmp_path: Path) -> None:
+    """How good the figures are is for bench/demo_reliability.py."""
+    out, done = measured(lambda: demo(tmp_path), judge_demo)
     found = json.loads(done.stdout)
     assert found["devices"][0]["emulated"]
     assert sum(found["partition"].values()) == pytest.approx(1, abs=1e-6)
-    remedies = [tried["remedy"] for tried in found["verification"]]
-    assert remedies[-3:] == ["unstarve_loader", "unstarve_cache", "unstarve_shards"]
     advice = {r["id"]: r["how"] for f in found["findings"] for r in f["remedies"]}
-    assert f"unstarve pack {tmp_path}/d/data " in advice["unstarve_shards"]
+    assert f"unstarve pack {out}/data " in advice["unstarve_shards"]
     assert "UNSTARVE_CACHE_DIR" in advice["unstarve_cache"]
     assert "kept 3072 of 3072 images" in done.stderr
     assert "ms of CPU per image" in done.stderr
     for large in ("shards", "cache"):
-        assert not (tmp_path / "d" / large).exists(), "what is large is taken away again"
+        assert not (out / large).exists(), "what is large is taken away again"
     folder, last = found["verification"][-2:]
     assert folder["predicted"]["low"] <= folder["predicted"]["speedup"]
     for side in ("before", "after"):
         assert set(last[side]) >= {"step_us", "au", "images_per_s", "cpu_cores"}
     assert last["predicted"]["low"] <= last["predicted"]["speedup"] <= last["predicted"]["high"]
-    assert last["after"]["au"] > last["before"]["au"]
-    assert (tmp_path / "d/report.html").exists()
+    assert (out / "report.html").exists()
 
 
-@pytest.mark.alone
-@pytest.mark.real_time
 def test_demo_goes_on_where_the_disk_takes_no_copies(tmp_path: Path) -> None:
     """A limit on the size of files stands for a full disk: the records of the runs are smaller."""
     out = tmp_path / "d"
@@ -364,8 +360,6 @@ def test_demo_goes_on_where_the_disk_takes_no_copies(tmp_path: Path) -> None:
     assert "The first one filled the" not in done.stdout
 
 
-@pytest.mark.alone
-@pytest.mark.real_time
 def test_demo_leaves_what_it_finds(tmp_path: Path) -> None:
     kept = tmp_path / "cache/kept"
     kept.parent.mkdir()
@@ -380,12 +374,12 @@ def test_predictions_that_were_tried_are_shown(tmp_path: Path) -> None:
     none = unstarve("report", "--predictions", str(tmp_path))
     assert none.returncode == 0
     assert "No prediction was tried" in none.stdout
-    for number, measured in enumerate((2.1, 3.0)):
+    for number, speedup in enumerate((2.1, 3.0)):
         out = tmp_path / f"run-{number}"
         assert unstarve("run", "--out", str(out), "--", "true").returncode == 0
         with contextlib.closing(sqlite3.connect(out / "run.sqlite")) as store, store:
-            held = int(measured < 2.2)
-            row = ("more_workers", 2.0, 1.8, 2.2, measured, measured, measured, held)
+            held = int(speedup < 2.2)
+            row = ("more_workers", 2.0, 1.8, 2.2, speedup, speedup, speedup, held)
             store.execute("INSERT INTO prediction VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
             store.execute("INSERT INTO prediction VALUES ('pin_memory', 2, 1, 3, 0, 0, 0, NULL)")
     (tmp_path / "no-run").mkdir()

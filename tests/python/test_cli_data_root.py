@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import EMULATED, MODEL, PHOTOS, environment, unstarve
 from hook_jobs import run_job
+from measuring import measured
+from recorded import remedies_of
 from unstarve import _native as native
-
-pytestmark = pytest.mark.real_time
 
 JOB = f"""
 import os, sys, time, torch
@@ -49,37 +50,44 @@ def make_images(folder: Path) -> Path:
     return folder
 
 
-def remedies_of(tmp_path: Path, folder: Path, data: str) -> dict[str, dict[str, Any]]:
-    """Those advised to a job that loads `data` from the working directory `folder`."""
+def advised_to(tmp_path: Path, folder: Path, data: str, *figures: str) -> dict[str, dict[str, Any]]:
+    """Remedies for a job that loads `data` from the working directory `folder`. Only what was read
+    from there has `figures`."""
     (tmp_path / "elsewhere").mkdir()
     script = tmp_path / "train.py"
     script.write_text(JOB)
-    done = unstarve(
-        *["run", "--out", str(tmp_path / "r"), "--json", str(tmp_path / "d.json"), *EMULATED],
-        *["--", sys.executable, str(script), str(folder), data],
-        cwd=tmp_path / "elsewhere",
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "d.json").read_text())
-    assert found["steps"]["count"] == 12
-    return {remedy["id"]: remedy for f in found["findings"] for remedy in f["remedies"]}
+
+    def measure() -> dict[str, dict[str, Any]]:
+        out = tempfile.mkdtemp(dir=tmp_path)
+        done = unstarve(
+            *["run", "--out", f"{out}/r", "--json", f"{out}/d.json", *EMULATED],
+            *["--", sys.executable, str(script), str(folder), data],
+            cwd=tmp_path / "elsewhere",
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(Path(out, "d.json").read_text())
+        assert found["steps"]["count"] == 12
+        return remedies_of(found)
+
+    def judge(advised: dict[str, dict[str, Any]]) -> None:
+        for remedy in figures:
+            assert advised[remedy]["predicted"]["speedup"] > 1, advised[remedy]
+
+    return measured(measure, judge)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_jobs_own_folder_is_measured(tmp_path: Path, name: str) -> None:
     root = make_images(tmp_path / NAMES[name])
-    advised = remedies_of(tmp_path, tmp_path, str(root))
-    # Only what was read from there has figures.
-    for remedy in ("unstarve_loader", "unstarve_cache", "unstarve_shards"):
-        assert advised[remedy]["predicted"]["speedup"] > 1, advised[remedy]
+    figures = ("unstarve_loader", "unstarve_cache", "unstarve_shards")
+    advised = advised_to(tmp_path, tmp_path, str(root), *figures)
     if name == "long":
         assert f"unstarve pack {root} " in advised["unstarve_shards"]["how"]
 
 
 def test_a_relative_folder_is_one_of_the_jobs_working_directory(tmp_path: Path) -> None:
     make_images(tmp_path / "job" / "data")
-    advised = remedies_of(tmp_path, tmp_path / "job", "data")
-    assert advised["unstarve_loader"]["predicted"]["speedup"] > 1
+    advised = advised_to(tmp_path, tmp_path / "job", "data", "unstarve_loader")
     assert f"unstarve pack {tmp_path}/job/data " in advised["unstarve_shards"]["how"]
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
-
 QUICK = ("--seconds", "0.5")
 
 

@@ -7,10 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from command_line import unstarve
-
-pytestmark = pytest.mark.real_time
 
 STEPS = 10
 MS = 1000  # microseconds

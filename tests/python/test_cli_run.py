@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from command_line import EMULATED, TRAINING_JOB, UNSTARVE, environment, unstarve
 
-pytestmark = pytest.mark.real_time
-
 SLEEPER = "import sys, time; print('ready', flush=True); time.sleep(600)"
 # A job that saves itself at its first signal and would be lost at a second.
 CATCHER = """

@@ -15,8 +15,6 @@ import torch
 from hook_jobs import HOOK, environment, run_job, run_python
 from torch.utils.data import DataLoader
 
-pytestmark = pytest.mark.real_time
-
 WANTED = json.dumps({"workers": 2, "seconds": 0.2})
 
 #: Prints whatever a calibration could disturb: batches, their order, and all random states.

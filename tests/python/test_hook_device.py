@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hook_jobs import HOOK, environment, run_job, run_python
 
-pytestmark = pytest.mark.real_time
-
 JOB = """
 import io, sys, torch, torchvision
 from PIL import Image

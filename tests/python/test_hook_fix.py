@@ -9,8 +9,6 @@ from hook_jobs import environment, run_job, run_python
 from PIL import Image
 from unstarve import _native as native
 
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
-
 two_cpus = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="workers are limited to the CPUs at hand"
 )

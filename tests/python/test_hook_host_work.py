@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
 from hook_jobs import run_job
-
-pytestmark = pytest.mark.real_time
 
 JOB = """
 import gc, inspect, sys, torch

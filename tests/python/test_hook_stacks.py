@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hook_jobs import LOOKS_LIBRARY, Job, run_job
 
-pytestmark = pytest.mark.real_time
-
 JOB = """
 import os, queue, sys, threading, time
 import torch

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
-
 # Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
 JOB = """
 import argparse, time, torch

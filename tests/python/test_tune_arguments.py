@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from command_line import unstarve
 
-# The journal and the diff are looked at by hand; what is faster is so by its waiting.
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
-
 # Samples that come late, for the training alone.
 LATE = """
 import time, torch

@@ -5,11 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from command_line import UNSTARVE, unstarve
 from hook_jobs import HOOK
-
-pytestmark = pytest.mark.real_time
 
 JOB = """
 import gc, os, sys, time
