@@ -133,9 +133,7 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
             emulation.said = said
 
 
-def unstarve(
-    *arguments: str, env: Mapping[str, str] | None = None, timeout: float = 300
-) -> Done:
+def unstarve(*arguments: str, env: Mapping[str, str] | None = None, timeout: float = 300) -> Done:
     """Runs the command as a user does."""
     return run_to_its_end(
         [str(UNSTARVE), *arguments], {**(env or os.environ), "NO_COLOR": "1"}, timeout

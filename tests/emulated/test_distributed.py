@@ -176,8 +176,6 @@ print("end")
     assert said.split("\n")[:2] == ["torch.Size([4, 8])", "end"]
 
 
-
-
 OBJECTS_FIRST = """
 import torch, torch.distributed as dist
 dist.init_process_group("nccl")
@@ -195,7 +193,9 @@ dist.destroy_process_group()
 
 def test_the_first_message_may_be_an_object(emulated: Emulated) -> None:
     said = outputs(emulated(gpus=2), OBJECTS_FIRST, CUDA_VISIBLE_DEVICES="RANK")
-    assert [out.strip() for out in said] == [f"[3, 103] [{{'a': 1}}, 'b', [1, 2, 3]] ['for {rank}']" for rank in range(2)]
+    assert [out.strip() for out in said] == [
+        f"[3, 103] [{{'a': 1}}, 'b', [1, 2, 3]] ['for {rank}']" for rank in range(2)
+    ]
 
 
 SUM_OF_RANKS = """

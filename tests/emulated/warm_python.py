@@ -145,7 +145,8 @@ class Pool:
 
     def start(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> Child:
         server = self.idle.pop() if self.idle else self._made(env)
-        files = tuple(tempfile.TemporaryFile("w+", errors="surrogateescape") for _ in range(2))
+        # The child's, which closes them.
+        files = [tempfile.TemporaryFile("w+", errors="surrogateescape") for _ in range(2)]  # noqa: SIM115
         job = {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}
         server.control.settimeout(120)
         with Path(os.devnull).open() as nothing:
