@@ -64,9 +64,7 @@ def run_fresh(words: list[str], env: Mapping[str, str], timeout: float, cwd: Pat
 
 def run_warm(words: list[str], env: Mapping[str, str], timeout: float, cwd: Path | None) -> Done:
     with closing(WARM.start(words[1:], env, cwd or Path.cwd())) as child:
-        out, err = child.communicate(timeout)
-        assert child.returncode is not None
-        return subprocess.CompletedProcess(words, child.returncode, out, err)
+        return child.completed(timeout)
 
 
 @dataclass

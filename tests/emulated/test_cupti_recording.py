@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -217,10 +216,9 @@ def late_steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Child
 
 def test_late_and_long_steps_are_recorded_whole(late_steps: tuple[Child, Path, Path]) -> None:
     job, run_dir, state = late_steps
-    out, err = job.communicate()
-    assert (job.returncode, err) == (0, "")
-    ends = [int(line) for line in out.split()]
-    process = subprocess.CompletedProcess("", job.returncode, out, err)
+    process = job.completed()
+    assert (process.returncode, process.stderr) == (0, "")
+    ends = [int(line) for line in process.stdout.split()]
     seen = Recorded(process, sorted((run_dir / "rings").glob("cupti-*.ring")))
     start_up, steps = seen.windows()
     assert start_up.end_ns < ends[0]

@@ -218,7 +218,8 @@ def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
 def test_memory_that_is_asked_for_in_each_step_is_found() -> None:
     finding = report_of("asks_for_memory")["findings"][0]
     assert (finding["cause"], finding["detail"]) == ("launch", "memory_pressure")
-    assert finding["remedies"][0]["id"] == "expandable_segments"
+    # Where others use the CPUs, the first is to free them.
+    assert "expandable_segments" in [remedy["id"] for remedy in finding["remedies"]]
 
 
 def test_a_job_that_runs_out_of_memory_is_told_so(tmp_path: Path) -> None:

@@ -101,6 +101,12 @@ class Child:
             said.append(file.read())
         return said[0], said[1]
 
+    def completed(self, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """Its end, as `subprocess.run` shows it."""
+        out, err = self.communicate(timeout)
+        assert self.returncode is not None
+        return subprocess.CompletedProcess(self.pool.python, self.returncode, out, err)
+
     def kill(self) -> None:
         if self.returncode is None:
             with suppress(ProcessLookupError):  # it ended, and nobody has asked yet
