@@ -275,7 +275,9 @@ def test_a_function_that_is_not_emulated_is_named() -> None:
 
 def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
     job = tmp_path / "train.py"
-    job.write_text(TRAINING.replace("step == 40", "step == 100"))
+    # So long that a wait for a CPU is little beside it.
+    slow = TRAINING.replace("time.sleep(0.004)", "time.sleep(0.03)")
+    job.write_text(slow.replace("step == 40", "step == 28"))
 
     def run_with_fixes() -> Path:
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
@@ -286,7 +288,7 @@ def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
             timeout=600,
         )
         assert done.returncode == 0, done.stderr
-        return tmp_path / "run"
+        return tmp_path / "run/before"
 
     def judge(_: Path) -> None:
         tried = json.loads((tmp_path / "run.json").read_text())["verification"]

@@ -211,6 +211,7 @@ def late_steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Child
     with machine("a100") as emulation:
         env = {**emulation.environment, **environment(run_dir, plan="")}
         with closing(WARM.start(["-c", LATE_STEPS], env, Path.cwd())) as job:
+            WARM.prepare(env, 2)
             yield job, run_dir, emulation.state
 
 

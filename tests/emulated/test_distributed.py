@@ -42,6 +42,13 @@ def left_files(gpus: Emulation) -> list[Path]:
     return list(gpus.state.glob("nccl-*"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def pythons_of_two_ranks() -> None:
+    """No test's own: they stay for the next."""
+    with machine("a100") as emulation:
+        WARM.prepare(emulation.environment, 2)
+
+
 @contextmanager
 def two_ranks(
     emulation: Emulation, script: str | Path, *arguments: str, **env: str

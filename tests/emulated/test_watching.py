@@ -19,7 +19,7 @@ gpu, slow_s = int(sys.argv[1]), float(sys.argv[2])
 torch.cuda.set_device(gpu)
 class Images(torch.utils.data.Dataset):
     def __len__(self):
-        return 320
+        return 240
     def __getitem__(self, index):
         time.sleep(slow_s)
         return torch.zeros(4096)
@@ -55,7 +55,7 @@ def trainings(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     (folder / "all.py").write_text(ALL)
     out, diagnosis = folder / "run", folder / "diagnosis.json"
     options = ["--emulate", "a100", "--gpus", "2", "--out", out, "--json", diagnosis]
-    job = [PYTHON, folder / "all.py", folder / "train.py", "0 0.0", "1 0.01", "1 0.01"]
+    job = [PYTHON, folder / "all.py", folder / "train.py", "0 0.0", "1 0.02", "1 0.02"]
     done = unstarve("run", *map(str, options), "--", *map(str, job))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     answers: dict[str, Any] = json.loads(diagnosis.read_text())
@@ -109,7 +109,7 @@ def test_two_processes_share_a_gpu(trainings: Trained) -> None:
     for device in diagnosis["devices"]:
         assert 0 < device["gpu_busy_ratio"] <= 1
     # One copy to the device for each batch of each, from page-locked memory.
-    assert diagnosis["copies"]["h2d_count"] >= 120
+    assert diagnosis["copies"]["h2d_count"] >= 90
     assert diagnosis["copies"]["pageable_ratio"] < 0.5
 
 

@@ -57,7 +57,7 @@ RUNS = {
     "multiplied_short": Recording("multiplies.py", ("4", "float32"), (*GPU, "--flops")),
     "first_script": of_zoo("first_script", 4),
     "deep_and_narrow": of_zoo("deep_and_narrow", 0.4),  # of some 20,000 launches a second
-    "on_the_gpu": of_zoo("on_the_gpu", 4),
+    "on_the_gpu": of_zoo("on_the_gpu", 2),
 }
 
 
