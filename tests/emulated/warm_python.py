@@ -1,5 +1,5 @@
 """Pythons that have imported torch on an emulated machine: each forks a child for each job
-(tests/python/job_server.py), which saves the job the seconds that the import takes.
+(forking_server.py), which saves the job the seconds that the import takes.
 
 Neither torch nor our libraries ask for a GPU before they are used, so that a child sees the machine
 that its own environment names.
@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-SERVER = Path(__file__).resolve().parents[1] / "python/job_server.py"
+SERVER = Path(__file__).with_name("forking_server.py")
+JOB_SERVER = Path(__file__).resolve().parents[1] / "python/job_server.py"
 #: What Python, torch or a library of theirs reads when it is loaded. NCCL's is not used then.
 READ_AT_START = ("KINETO", "LD_", "MKL", "OMP", "OPENBLAS", "PYTHON", "PYTORCH", "TORCH", "TRITON")
 NOT_READ_AT_START = ("PYTHONPATH", "TORCH_NCCL")
@@ -56,7 +57,7 @@ class Server:
         kept.pop("PYTHONPATH", None)
         with theirs:
             self.process = subprocess.Popen(
-                [python, "-c", SERVER.read_text(), str(theirs.fileno())],
+                [python, "-c", SERVER.read_text(), str(theirs.fileno()), str(JOB_SERVER)],
                 env=kept,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
