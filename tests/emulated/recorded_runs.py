@@ -37,13 +37,18 @@ def line_of(job: str, words: str) -> str:
 
 
 def watched(
-    folder: Path, job: str, *arguments: str, options: tuple[str, ...] = (), exit_code: int = 0
+    folder: Path,
+    job: str,
+    *arguments: str,
+    options: tuple[str, ...] = (),
+    launcher: tuple[str, ...] = (),
+    exit_code: int = 0,
 ) -> tuple[dict[str, Any], str]:
     """The diagnosis of a recorded job that runs now, and what is said; its run is `folder`/run."""
     shutil.rmtree(folder / "run", ignore_errors=True)
     words = ["--emulate", "a100", *options, "--out", str(folder / "run")]
-    words += ["--json", str(folder / "told.json"), "--", PYTHON, str(JOBS / job), *arguments]
-    done = unstarve("run", *words)
+    words += ["--json", str(folder / "told.json"), "--", PYTHON, *launcher]
+    done = unstarve("run", *words, str(JOBS / job), *arguments)
     assert done.returncode == exit_code, f"{done.stdout}\n{done.stderr}"
     told: dict[str, Any] = json.loads((folder / "told.json").read_text())
     return told, " ".join(done.stderr.split())

@@ -24,9 +24,13 @@ def judge(found: dict[str, Any], because: str, words: str) -> None:
 
 
 def test_a_rank_that_waits_for_its_loader_is_named_while_it_runs(tmp_path: Path) -> None:
-    options = ("--gpus", "2")
+    def run() -> dict[str, Any]:
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+        words = ("late_rank.py", "0.01", "data")
+        return watched(tmp_path, *words, options=("--gpus", "2"), launcher=launcher)[0]
+
     measured(
-        lambda: watched(tmp_path, "late_rank.py", "0.01", "data", options=options)[0],
+        run,
         lambda found: judge(found, "input_wait", "because it waits for its data loader at "),
         lambda _: disturbance_of_run(tmp_path / "run"),
     )

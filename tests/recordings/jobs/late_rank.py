@@ -1,6 +1,7 @@
 """Two ranks, of which the second is late: `late_rank.py SLOW_S data|host`."""
 
 import os
+import subprocess
 import sys
 import time
 
@@ -9,8 +10,13 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 if "RANK" not in os.environ:
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    os.execv(sys.executable, [sys.executable, *launcher, *sys.argv])
+    # As torchrun starts them, whose own path would be kept with the run.
+    where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533", "WORLD_SIZE": "2"}
+    ranks = [
+        subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, **where, "RANK": rank})
+        for rank in ("0", "1")
+    ]
+    sys.exit(max(rank.wait() for rank in ranks))
 slow, where = float(sys.argv[1]), sys.argv[2]
 dist.init_process_group("nccl")
 rank = dist.get_rank()
