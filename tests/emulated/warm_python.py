@@ -45,6 +45,11 @@ def uses_torch(arguments: Sequence[str]) -> bool:
     return "import torch" in text or "from torch" in text
 
 
+def output_file() -> IO[str]:
+    """What a child prints. The child closes it."""
+    return tempfile.TemporaryFile("w+", errors="surrogateescape")
+
+
 class Server:
     """One such Python. It runs one job at a time."""
 
@@ -152,8 +157,7 @@ class Pool:
 
     def start(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> Child:
         server = self.idle.pop() if self.idle else self._made(env)
-        # The child's, which closes them.
-        files = [tempfile.TemporaryFile("w+", errors="surrogateescape") for _ in range(2)]  # noqa: SIM115
+        files = [output_file(), output_file()]
         job = {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}
         server.control.settimeout(120)
         with Path(os.devnull).open() as nothing:
