@@ -7,7 +7,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from emulation import Emulation, machine
+from emulation import WARM, Emulation, machine
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pythons_with_torch() -> Iterator[None]:
+    """One is there before the first test, so that it is no test's own."""
+    with machine("a100") as emulation:
+        WARM.prepare(emulation.environment, 1)
+    yield
+    WARM.close()
 
 
 @pytest.fixture

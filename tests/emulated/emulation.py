@@ -8,9 +8,11 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from warm_python import Pool, uses_torch
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release"))
@@ -23,28 +25,46 @@ if not UNSTARVE.exists():
     raise FileNotFoundError(f"{UNSTARVE} is not built: run `make build`")
 
 
+Done = subprocess.CompletedProcess[str]
+#: Of this process; the session's fixture closes it (conftest.py).
+WARM = Pool(PYTHON)
+
+
 def run_to_its_end(
-    words: list[str], env: Mapping[str, str], timeout: float, cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
+    words: list[str],
+    env: Mapping[str, str],
+    timeout: float,
+    cwd: Path | None = None,
+    fresh: bool = True,
+) -> Done:
     """Runs it once; again, at most twice, where a thread of PyTorch's took Python's lock while
     Python ended. PyTorch 2.15 aborts then, with or without an emulated GPU (docs/known_gaps.md),
     which is rare: none of 85 jobs of two ranks that were run for it on two busy cores.
     """
     for attempt in range(3):
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            env=env,
-            cwd=cwd,
-            timeout=timeout,
-            check=False,
-        )
+        done = run_fresh(words, env, timeout, cwd) if fresh else run_warm(words, env, timeout, cwd)
         if done.returncode == 0 or "terminate called without an active exc" not in done.stderr:
             break
         warnings.warn(f"{words}: PyTorch aborted at its end, {attempt + 1} times", stacklevel=2)
     return done
+
+
+def run_fresh(words: list[str], env: Mapping[str, str], timeout: float, cwd: Path | None) -> Done:
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        env=env,
+        cwd=cwd,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def run_warm(words: list[str], env: Mapping[str, str], timeout: float, cwd: Path | None) -> Done:
+    with closing(WARM.start(words[1:], env, cwd or Path.cwd())) as child:
+        return child.completed(timeout)
 
 
 @dataclass
@@ -53,6 +73,7 @@ class Emulation:
 
     environment: dict[str, str]
     state: Path  # shared by its processes
+    said: str = ""  # by `unstarve emulate`, once it has ended
 
     def run(
         self,
@@ -60,9 +81,14 @@ class Emulation:
         timeout: float = 300,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-    ) -> subprocess.CompletedProcess[str]:
+        fresh: bool = False,
+    ) -> Done:
+        """Runs a command. A script that imports torch is run by a Python that has imported it
+        already, unless a `fresh` one is asked for or would be in another state."""
         words = [str(word) for word in command]
-        return run_to_its_end(words, {**self.environment, **(env or {})}, timeout, cwd)
+        all_of_it = {**self.environment, **(env or {})}
+        warm = words[0] == PYTHON and uses_torch(words[1:]) and WARM.fits(all_of_it)
+        return run_to_its_end(words, all_of_it, timeout, cwd, fresh or not warm)
 
     def python(self, script: str, *arguments: str, timeout: float = 300) -> str:
         """What a script prints; it must end well."""
@@ -88,6 +114,7 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
     )
     assert holder.stdin
     assert holder.stdout
+    emulation: Emulation | None = None
     try:
         shown = holder.stdout.readline()
         assert shown, holder.communicate(timeout=60)[1]
@@ -96,14 +123,15 @@ def machine(gpu: str, *options: str, run_dir: Path | None = None) -> Iterator[Em
         if run_dir:
             environment["UNSTARVE_RUN_DIR"] = str(run_dir)
         state = Path(environment["UNSTARVE_EMULATED_GPU"]).parent
-        yield Emulation(environment, state)
+        emulation = Emulation(environment, state)
+        yield emulation
     finally:
-        holder.communicate("\n", timeout=60)
+        said = holder.communicate("\n", timeout=60)[1]
+        if emulation:
+            emulation.said = said
 
 
-def unstarve(
-    *arguments: str, env: Mapping[str, str] | None = None, timeout: float = 300
-) -> subprocess.CompletedProcess[str]:
+def unstarve(*arguments: str, env: Mapping[str, str] | None = None, timeout: float = 300) -> Done:
     """Runs the command as a user does."""
     return run_to_its_end(
         [str(UNSTARVE), *arguments], {**(env or os.environ), "NO_COLOR": "1"}, timeout

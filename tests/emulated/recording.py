@@ -66,8 +66,14 @@ def environment(run_dir: Path, plan: str = "always") -> dict[str, str]:
 
 
 def record(
-    machine: Emulation, run_dir: Path, script: str, plan: str = "always", **more: str
+    machine: Emulation,
+    run_dir: Path,
+    script: str,
+    plan: str = "always",
+    fresh: bool = False,
+    **more: str,
 ) -> Recorded:
     """Runs a script under the library and the hook."""
-    process = machine.run(PYTHON, "-c", script, env={**environment(run_dir, plan), **more})
+    env = {**environment(run_dir, plan), **more}
+    process = machine.run(PYTHON, "-c", script, env=env, fresh=fresh)
     return Recorded(process, sorted((run_dir / "rings").glob("cupti-*.ring")))

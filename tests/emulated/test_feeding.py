@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from emulation import BUILD, PYTHON, ROOT, Emulation
 
-pytestmark = pytest.mark.real_time
-
 PHOTOS = ROOT / "tests/data/photos"
 
 PREPARED = """
-import sys, time
+import sys, time, warnings
+warnings.simplefilter("error")
 import torch, unstarve
 from torchvision import datasets, transforms
 from unstarve.device import cuda_lane
@@ -54,8 +53,6 @@ def run(emulated: Callable[..., Emulation], folder: Path) -> Callable[[str], str
     def on_a100(script: str) -> str:
         done: subprocess.CompletedProcess[str] = emulated("a100").run(
             PYTHON,
-            "-W",
-            "error",
             "-c",
             PREPARED + script,
             folder,

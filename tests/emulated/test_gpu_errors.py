@@ -11,25 +11,23 @@ from typing import Any
 import pytest
 from emulation import PYTHON, UNSTARVE, machine, unstarve
 
-pytestmark = pytest.mark.real_time
-
 # Trains some steps; then the GPU reports errors, and the job ends as it is told.
 TRAIN = """
 import os, sys, time, torch
 how, *errors = sys.argv[1:]
 model = torch.nn.Linear(64, 64).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-data = torch.utils.data.DataLoader(torch.zeros(640, 64), 8)
+data = torch.utils.data.DataLoader(torch.zeros(320, 64), 8)
 for step, batch in enumerate(data):
     model(batch.cuda()).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
-    time.sleep(0.02)
     if step == 29:
         with open(os.environ["UNSTARVE_EMULATED_ERRORS"], "a") as file:
             file.write("".join(f"0 {xid}\\n" for xid in errors))
         if how == "abort":
             os.abort()
+        time.sleep(1)  # whoever looks ten times a second has seen them before the next step
 torch.cuda.synchronize()
 """
 
@@ -84,7 +82,7 @@ def test_an_error_that_a_job_survives_is_said_with_its_step(
     (error,) = diagnosis_of(out)["gpu_errors"]
     assert error["xid"] == 94
     assert error["count"] == 1
-    assert 28 <= error["after_steps"] <= 40, "the sampler looks every 0.1 s"
+    assert error["after_steps"] == 30
     store = sqlite3.connect(out / "run.sqlite")
     assert store.execute("select idx, xid from gpu_error").fetchall() == [(0, 94)]
     counts = store.execute(
@@ -107,13 +105,6 @@ def test_an_error_that_ends_a_job_stands_in_the_first_line(
     assert [(each["xid"], each["count"]) for each in errors] == [(31, 2), (43, 1)]
     again = unstarve("report", str(out))
     assert "reported error XID 31" in " ".join(again.stdout.split())
-
-
-def test_without_errors_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, text, out = run(tmp_path, monkeypatch, "go on")
-    assert code == 0, text
-    assert "XID" not in text
-    assert "gpu_errors" not in diagnosis_of(out)
 
 
 def test_others_tools_hear_of_errors_too(tmp_path: Path) -> None:

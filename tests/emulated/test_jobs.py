@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, Emulation
 
-pytestmark = pytest.mark.real_time
-
 JOBS = Path(__file__).parent / "jobs"
 
 

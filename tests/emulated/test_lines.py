@@ -2,96 +2,69 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from emulation import PYTHON, unstarve
-
-pytestmark = pytest.mark.real_time
-
-SYNC = """
-import time, torch
-def log(loss):
-    return loss.item()
-model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(8)]).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-total = 0.0
-for step in range(120):
-    batch = torch.zeros(4096, 2048, device="cuda")
-    loss = model(batch).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    total += log(loss)
-    time.sleep(0.01)  # while the GPU has nothing to do
-"""
-
-STARVING = """
-import sys, torch
-from PIL import Image
-from torchvision import transforms
-from torch.utils.data import DataLoader, Dataset
-
-class Pictures(Dataset):
-    def __init__(self):
-        self.image = Image.new("RGB", (500, 400), (200, 100, 50))
-        self.transform = transforms.Compose([
-            transforms.GaussianBlur(15),
-            transforms.ToTensor(),
-        ])
-    def __len__(self):
-        return 320
-    def __getitem__(self, index):
-        return self.transform(self.image)
-
-model = torch.nn.Linear(400, 8).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for images in DataLoader(Pictures(), 8, num_workers=int(sys.argv[1])):
-    loss = model(images.cuda()[:, 0, :, 0]).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-"""
+from measuring import disturbance_of_run, measured
+from recorded_runs import line_of, report_of, watched
+from recording import Machine, record
 
 
-def diagnosed(folder: Path, source: str, *arguments: str) -> dict[str, Any]:
-    script, answer = folder / "train.py", folder / "diagnosis.json"
-    script.write_text(source)
-    options = ["--emulate", "a100", "--out", folder / "run", "--json", answer]
-    job = [PYTHON, script, *arguments]
-    done = unstarve("run", *map(str, options), "--", *map(str, job))
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    found: dict[str, Any] = json.loads(answer.read_text())
-    return found
+def code_of(diagnosis: dict[str, Any], cause: str) -> dict[str, Any]:
+    """The line that the only finding of a cause names first."""
+    (found,) = [finding for finding in diagnosis["findings"] if finding["cause"] == cause]
+    return dict(found["code"][0])
 
 
-def place(source: str, words: str) -> str:
-    return f"train.py:{source.splitlines().index(words) + 1}"
-
-
-def finding(diagnosis: dict[str, Any], cause: str) -> dict[str, Any]:
-    (found,) = [f for f in diagnosis["findings"] if f["cause"] == cause]
-    return dict(found)
-
-
-def test_the_line_that_waits_for_the_gpu_is_named(tmp_path: Path) -> None:
-    diagnosis = diagnosed(tmp_path, SYNC)
-    code = finding(diagnosis, "sync")["code"][0]
-    assert code["place"].endswith(place(SYNC, "    return loss.item()")), diagnosis
+def judge_the_wait(diagnosis: dict[str, Any]) -> None:
+    code = code_of(diagnosis, "sync")
+    assert code["place"].endswith(line_of("waits_for_gpu.py", "    return loss.item()")), diagnosis
     assert (code["call"], code["what"]) == ("loss.item()", "reading a result")
     assert code["share"] > 0.6
 
 
-def test_the_transform_that_starves_the_gpu_is_named(tmp_path: Path) -> None:
-    for workers in ("0", "1"):
-        folder = tmp_path / workers
-        folder.mkdir()
-        diagnosis = diagnosed(folder, STARVING, workers)
-        code = finding(diagnosis, "input_wait")["code"][0]
-        assert code["what"] == "GaussianBlur", diagnosis
-        where = place(STARVING, "            transforms.GaussianBlur(15),")
-        assert code["place"].endswith(where)
-        assert code["share"] > 0.5
-        assert "of a sample is GaussianBlur" in diagnosis["verdict"]
+def test_the_line_that_waits_for_the_gpu_is_named() -> None:
+    judge_the_wait(report_of("waits_for_gpu"))
+
+
+def test_the_line_of_a_job_that_runs_now_is_named(tmp_path: Path) -> None:
+    measured(
+        lambda: watched(tmp_path, "waits_for_gpu.py")[0],
+        judge_the_wait,
+        lambda _: disturbance_of_run(tmp_path / "run"),
+    )
+
+
+@pytest.mark.parametrize("run", ["blurs", "blurs_in_worker"])
+def test_the_transform_that_starves_the_gpu_is_named(run: str) -> None:
+    diagnosis = report_of(run)
+    code = code_of(diagnosis, "input_wait")
+    assert code["what"] == "GaussianBlur", diagnosis
+    words = "                transforms.GaussianBlur(15),"
+    assert code["place"].endswith(line_of("blurs.py", words))
+    assert code["share"] > 0.5
+    assert "of a sample is GaussianBlur" in diagnosis["verdict"]
+
+
+def test_a_loop_of_inference_is_told_its_line() -> None:
+    """It has neither a DataLoader nor an optimizer."""
+    told = report_of("serves")
+    assert told["findings"][0]["cause"] == "launch"
+    line = line_of("serves.py", "    while time.perf_counter() < until:")
+    assert line in told["verdict"], told["verdict"]
+
+
+CUDA_S_START = """
+import torch
+torch.cuda.init()
+original = torch.cuda._lazy_init
+assert original.__module__ == "torch.cuda" and original.__closure__ is None, "ours is still there"
+"""
+
+
+def test_torch_s_own_start_of_cuda_is_back_once_it_was_called(
+    emulated: Machine, tmp_path: Path
+) -> None:
+    seen = record(emulated(), tmp_path, CUDA_S_START, fresh=True)
+    assert seen.process.returncode == 0, seen.process.stderr

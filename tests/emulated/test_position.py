@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import sqlite3
 from contextlib import closing
 from itertools import pairwise
@@ -12,27 +13,13 @@ from typing import Any
 
 import pytest
 from emulation import PYTHON, unstarve
+from recorded_runs import recorded
 
 # Three linear layers: forward 2 x batch x in x out each, backward twice that, but for the gradient
 # of the first one's input, which nobody asks for. float32 on the ordinary units, bfloat16 by
-# autocast.
+# autocast (tests/recordings/jobs/multiplies.py).
 SIZES = (2048, 4096, 4096, 1024)
 BATCH = 256
-LINEAR = f"""
-import sys, torch
-from torch import nn
-sizes, batch = {SIZES}, {BATCH}
-model = nn.Sequential(*[nn.Linear(i, o) for i, o in zip(sizes, sizes[1:])]).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-inputs = torch.zeros(batch, sizes[0]).pin_memory()
-for step in range(int(sys.argv[1])):
-    optimizer.zero_grad()
-    with torch.autocast("cuda", torch.bfloat16, enabled=sys.argv[2] == "bfloat16"):
-        loss = model(inputs.cuda(non_blocking=True)).float().sum()
-    loss.backward()
-    optimizer.step()
-torch.cuda.synchronize()
-"""
 # Attention forward and backward (2 and 5 products of each pair of tokens, causal: half of them),
 # its projections, and a convolution in groups; an optimizer, which multiplies no matrices.
 WIDTH, TOKENS, SEQUENCES, CHANNELS = 256, 128, 4, 32
@@ -62,35 +49,35 @@ CONVOLVED = 2 * 2 * (8 * 2 * CHANNELS * 16 * 16) * (CHANNELS // 4 * 9)
 FLOPS = sum(6 * BATCH * i * o for i, o in pairwise(SIZES)) - 2 * BATCH * SIZES[0] * SIZES[1]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-def place(
-    folder: Path, cache: Path, *words: str, job: str = LINEAR, flops: bool = True
-) -> dict[str, Any]:
-    script = folder / "train.py"
-    script.write_text(job)
-    options = ["--emulate", "a100", "--no-live", "--out", str(folder / "run")]
-    options += ["--json", str(folder / "run.json")] + ["--flops"] * flops
-    env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    done = unstarve("run", *options, "--", PYTHON, str(script), *words, env=env)
-    assert done.returncode == 0, done.stderr
-    assert "Trace Observer" not in done.stderr, "torch's log is no part of the job's output"
-    position: dict[str, Any] = json.loads((folder / "run.json").read_text())["position"]
-    return position
-
-
 def terms(position: dict[str, Any]) -> dict[str, Any]:
     return {term["name"]: term for term in position["terms"]}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def placed(run: Path, cache: Path) -> dict[str, Any]:
+    """Where a run lies under the roofs that are kept in `cache`."""
+    answer = run.parent / "placed.json"
+    env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    done = unstarve("report", str(run), "--json", str(answer), env=env)
+    assert done.returncode == 0, done.stderr
+    position: dict[str, Any] = json.loads(answer.read_text())["position"]
+    return position
+
+
+def of_this_machine(run: Path, name: str = platform.node()) -> Path:
+    """What is measured of this machine says nothing of another's run."""
+    with closing(sqlite3.connect(run / "run.sqlite")) as store, store:
+        store.execute("update run set value = ? where key = 'host'", (name,))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "dtype"), [("multiplied", "float32"), ("multiplied_bf16", "bfloat16")]
+)
 def test_the_operations_of_a_step_are_those_of_its_layers(
-    dtype: str, tmp_path: Path, cache: Path
+    run: str, dtype: str, tmp_path: Path
 ) -> None:
-    position = place(tmp_path, cache, "20", dtype)
+    position = placed(of_this_machine(recorded(run, tmp_path)), tmp_path)
     assert position["flops"]["by_dtype"] == {dtype: pytest.approx(FLOPS, rel=0.01)}
     assert position["flops"]["step"] == 5
     assert position["flops"]["at_least"] is False
@@ -103,19 +90,27 @@ def test_the_operations_of_a_step_are_those_of_its_layers(
     assert terms(position)["launches"]["reason"].endswith("`unstarve limits` does that")
 
 
-def test_attention_and_convolutions_count_by_their_own_dtypes(tmp_path: Path, cache: Path) -> None:
-    position = place(tmp_path, cache, job=ATTENTION)
+def test_attention_and_convolutions_count_by_their_own_dtypes(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(ATTENTION)
+    options = ["--emulate", "a100", "--no-live", "--flops", "--out", str(tmp_path / "run")]
+    options += ["--json", str(tmp_path / "run.json")]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    done = unstarve("run", *options, "--", PYTHON, str(tmp_path / "train.py"), env=env)
+    assert done.returncode == 0, done.stderr
+    assert "Trace Observer" not in done.stderr, "torch's log is no part of the job's output"
+    position = json.loads((tmp_path / "run.json").read_text())["position"]
     # torch multiplies matrices of float32 without TF32 by default, and convolves with it.
     assert position["flops"]["by_dtype"] == {"float16": HALF, "tf32": CONVOLVED}
     assert position["flops"]["not_counted"] == []
 
 
-def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path, cache: Path) -> None:
-    env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path) -> None:
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     words = ["limits", "--emulate", "a100", "--only", "gpu", "--seconds", "2", "--python", PYTHON]
     done = unstarve(*words, env=env)
     assert done.returncode == 0, done.stderr
-    position = place(tmp_path, cache, "20", "float32")
+    run = of_this_machine(recorded("multiplied", tmp_path))
+    position = placed(run, tmp_path)
     assert position["modelled"] is True
     of_gpu = [terms(position)[name] for name in ("compute", "memory", "h2d", "launches")]
     assert {term["roof"]["source"] for term in of_gpu} == {"modelled"}
@@ -124,18 +119,13 @@ def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path, cache
     assert position["bound"] == "compute"
     copied = terms(position)["h2d"]["amount"]
     assert copied == pytest.approx(4 * BATCH * SIZES[0], rel=0.1)
-    shown = unstarve("report", str(tmp_path / "run"), "--limits", env=env)
+    shown = unstarve("report", str(run), "--limits", env=env)
     assert shown.returncode == 0, shown.stderr
     assert len(shown.stdout.splitlines()) <= 20
     assert "O the job: " in shown.stdout
     assert "(modelled)" in shown.stdout
 
-    # What is measured of this machine says nothing of another's run.
-    with closing(sqlite3.connect(tmp_path / "run/run.sqlite")) as store, store:
-        store.execute("update run set value = 'elsewhere' where key = 'host'")
-    again = unstarve("report", str(tmp_path / "run"), "--json", str(tmp_path / "b.json"), env=env)
-    assert again.returncode == 0, again.stderr
-    elsewhere = json.loads((tmp_path / "b.json").read_text())["position"]
+    elsewhere = placed(of_this_machine(run, "elsewhere"), tmp_path)
     assert "another machine's" in elsewhere["notes"][-1]
     assert terms(elsewhere)["compute"]["roof"]["source"] == "specification"
 
@@ -148,10 +138,13 @@ def test_a_trace_has_no_place_under_this_machines_roofs(tmp_path: Path) -> None:
     assert shown.stdout == ""
 
 
-def test_nothing_is_counted_unasked_or_of_a_short_job(tmp_path: Path, cache: Path) -> None:
-    unasked = place(tmp_path, cache, "20", "float32", flops=False)
-    assert "`unstarve run --flops`" in terms(unasked)["compute"]["reason"]
-    folder = tmp_path / "short"
-    folder.mkdir()
-    short = place(folder, cache, "4", "float32")
-    assert "fewer than 6 steps" in terms(short)["compute"]["reason"]
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        ("multiplied_uncounted", "`unstarve run --flops`"),
+        ("multiplied_short", "fewer than 6 steps"),
+    ],
+)
+def test_nothing_is_counted_unasked_or_of_a_short_job(run: str, words: str, tmp_path: Path) -> None:
+    position = placed(of_this_machine(recorded(run, tmp_path)), tmp_path)
+    assert words in terms(position)["compute"]["reason"]

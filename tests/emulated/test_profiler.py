@@ -12,8 +12,6 @@ import pytest
 from device_rings import read_kernels
 from emulation import PYTHON, Emulation, unstarve
 
-pytestmark = pytest.mark.real_time
-
 CLIENT = Path(__file__).parent / "cupti_client.py"
 
 PROFILE = """

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, Emulation
 
-pytestmark = pytest.mark.real_time
-
 SCRIPTS = Path(__file__).parent / "semantics"
 
 

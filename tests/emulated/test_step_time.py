@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from emulation import PYTHON, machine, unstarve
 
-pytestmark = pytest.mark.real_time
-
 # A small ResNet's training: equal blocks, an optimizer, batches from pinned memory. Prints what
 # each step took by CUDA's events.
 TRAIN = """
@@ -49,10 +47,12 @@ print(json.dumps([first.elapsed_time(then) / 1e3 for first, then in zip(marks, m
 
 
 def steps_of(job: Path, steps: int, *options: str) -> tuple[list[float], str]:
-    done = unstarve("emulate", "a100", *options, "--", PYTHON, str(job), str(steps))
-    assert done.returncode == 0, done.stderr
+    """What its steps took, and what `unstarve emulate` said at the end."""
+    with machine("a100", *options) as emulation:
+        done = emulation.run(PYTHON, job, str(steps))
+        assert done.returncode == 0, done.stderr
     seconds: list[float] = json.loads(done.stdout.splitlines()[-1])
-    return seconds, done.stderr
+    return seconds, emulation.said
 
 
 def median(values: list[float]) -> float:

@@ -7,14 +7,15 @@ import statistics
 import subprocess
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from device_rings import Kernel, busy_ratio, read_kernels
 from emulation import PYTHON, Emulation, machine
+from measuring import measured
 from wandb_file import system_metrics
-
-pytestmark = pytest.mark.real_time
 
 # Keeps one GPU busy for some half of the time; says so, and goes on until its input ends.
 HALF_BUSY = """
@@ -85,6 +86,12 @@ class BusyMachine:
     def ratio_since(self, begin_ns: int, end_ns: int) -> float:
         return busy_ratio(self.kernels(), begin_ns, end_ns)
 
+    def judge_utilization(self, seen: dict[str, Any]) -> None:
+        shown = statistics.mean(row[1]["gpu"] for row in seen["rows"]) / 100
+        held = self.ratio_since(seen["begin_ns"], seen["end_ns"])
+        assert 0.2 < held < 0.8
+        assert shown == pytest.approx(held, abs=0.1)
+
     def kernels(self) -> list[Kernel]:
         return read_kernels(self.emulation.state / "rings" / f"gpu-1-{self.job.pid}.ring")
 
@@ -108,17 +115,13 @@ def busy() -> Iterator[BusyMachine]:
 
 
 def test_nvidia_ml_py_shows_what_the_rings_hold(busy: BusyMachine) -> None:
-    seen = json.loads(busy.emulation.python(WATCH_NVML))
+    seen = measured(lambda: json.loads(busy.emulation.python(WATCH_NVML)), busy.judge_utilization)
     assert seen["names"] == ["Emulated NVIDIA A100-SXM4-80GB"] * 2
     assert seen["uuids"][1].endswith("00000001")
     assert [bus[-7:] for bus in seen["buses"]] == ["01:00.0", "02:00.0"]
     idle, working = ([row[i] for row in seen["rows"]] for i in (0, 1))
     assert {row["gpu"] for row in idle} == {0}
     assert {row["memory"] for row in idle} == {0}
-    shown = statistics.mean(row["gpu"] for row in working) / 100
-    held = busy.ratio_since(seen["begin_ns"], seen["end_ns"])
-    assert 0.2 < held < 0.8
-    assert shown == pytest.approx(held, abs=0.1)
     assert all(row["power_w"] > idle[0]["power_w"] + 50 for row in working)
     for row in working:
         assert row["processes"] == {str(busy.job.pid): row["memory"]}
@@ -139,20 +142,25 @@ def test_torch_shows_it(busy: BusyMachine) -> None:
 
 
 def test_nvitop_and_gpustat_show_it(busy: BusyMachine) -> None:
-    begin_ns = time.monotonic_ns() - 300_000_000
-    gpustat = busy.emulation.run(PYTHON, "-m", "gpustat", "--json")
-    assert gpustat.returncode == 0, gpustat.stderr
-    gpus = json.loads(gpustat.stdout)["gpus"]
+    def look() -> tuple[list[dict[str, Any]], float]:
+        """What gpustat shows, and how busy the GPU was."""
+        begin_ns = time.monotonic_ns() - 300_000_000
+        gpustat = busy.emulation.run(PYTHON, "-m", "gpustat", "--json")
+        assert gpustat.returncode == 0, gpustat.stderr
+        gpus: list[dict[str, Any]] = json.loads(gpustat.stdout)["gpus"]
+        return gpus, busy.ratio_since(begin_ns, time.monotonic_ns())
+
+    def judge(seen: tuple[list[dict[str, Any]], float]) -> None:
+        gpus, held = seen
+        assert gpus[1]["utilization.gpu"] / 100 == pytest.approx(held, abs=0.25)
+
+    (idle, working), _ = measured(look, judge)
     nvitop = busy.emulation.run(PYTHON, "-m", "nvitop", "--once")
     assert nvitop.returncode == 0, nvitop.stderr
     assert "FunctionNotFound" not in nvitop.stderr
-    held = busy.ratio_since(begin_ns, time.monotonic_ns())
-
-    idle, working = gpus
     assert idle["utilization.gpu"] == 0
     assert idle["processes"] == []
     assert working["name"] == "Emulated NVIDIA A100-SXM4-80GB"
-    assert working["utilization.gpu"] / 100 == pytest.approx(held, abs=0.25)
     assert [each["pid"] for each in working["processes"]] == [busy.job.pid]
     megabytes = working["memory.used"]
     assert megabytes > busy.reserved >> 20
@@ -180,21 +188,31 @@ print(os.getpid())
 
 
 def test_wandb_offline_keeps_it(tmp_path: Path) -> None:
-    with machine("h100") as emulation:
-        pid = emulation.python(WANDB, str(tmp_path)).split()[-1]
-        kernels = read_kernels(emulation.state / "rings" / f"gpu-0-{pid}.ring")
-    held = busy_ratio(kernels, kernels[0].start_ns, kernels[-1].end_ns)
-    metrics, gpu = system_metrics(tmp_path)
+    numbers = count()
+
+    def look() -> tuple[float, dict[str, list[float]], str]:
+        """How busy the GPU was; what wandb kept of it, and as which GPU."""
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        with machine("h100") as emulation:
+            pid = emulation.python(WANDB, str(folder)).split()[-1]
+            kernels = read_kernels(emulation.state / "rings" / f"gpu-0-{pid}.ring")
+        held = busy_ratio(kernels, kernels[0].start_ns, kernels[-1].end_ns)
+        return held, *system_metrics(folder)
+
+    def judge(seen: tuple[float, dict[str, list[float]], str]) -> None:
+        shown = [value for value in seen[1]["gpu.0.gpu"] if value > 0]
+        assert statistics.mean(shown) / 100 == pytest.approx(seen[0], abs=0.15)
+
+    _, metrics, gpu = measured(look, judge)
     assert gpu == "Emulated NVIDIA H100 80GB HBM3"
-    shown = [value for value in metrics["gpu.0.gpu"] if value > 0]
-    assert statistics.mean(shown) / 100 == pytest.approx(held, abs=0.15)
     assert max(metrics["gpu.0.powerWatts"]) > 100
     # The process's own: wandb follows the run's.
     assert max(metrics["gpu.process.0.memoryAllocatedBytes"]) > 4096 * 4096 * 4
 
 
 def test_a_killed_process_is_gone_for_nvml() -> None:
-    count = """
+    processes_and_memory = """
 import pynvml
 pynvml.nvmlInit()
 handle = pynvml.nvmlDeviceGetHandleByIndex(0)
@@ -202,7 +220,7 @@ print(len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
       pynvml.nvmlDeviceGetMemoryInfo(handle).used)
 """
     with machine("l4") as emulation:
-        assert emulation.python(count).split() == ["0", "0"]
+        assert emulation.python(processes_and_memory).split() == ["0", "0"]
         job = subprocess.Popen(
             [PYTHON, "-c", HALF_BUSY, "512"],
             env=emulation.environment,
@@ -212,11 +230,11 @@ print(len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
         )
         assert job.stdout
         job.stdout.readline()
-        processes, memory = map(int, emulation.python(count).split())
+        processes, memory = map(int, emulation.python(processes_and_memory).split())
         assert (processes, memory > 1 << 20) == (1, True)
         job.kill()
         job.communicate()
-        assert emulation.python(count).split() == ["0", "0"]
+        assert emulation.python(processes_and_memory).split() == ["0", "0"]
 
 
 NVML_ERRORS = """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from emulation import PYTHON, UNSTARVE, run_to_its_end
-
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
+from recorded_runs import JOBS, SEARCHES
 
 JOB = """
 import torch
@@ -27,8 +28,8 @@ for step in range(2000):
 @pytest.mark.slow
 def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(JOB)
-    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "2", "--out", "r"]
-    words += ["--only", "bf16_autocast,threads", "--json", "t.json", "--", PYTHON, "train.py"]
+    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
+    words += ["--only", "bf16_autocast", "--json", "t.json", "--", PYTHON, "train.py"]
     done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "t.json").read_text())
@@ -47,34 +48,21 @@ def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
     assert done.returncode != 0 and "goes on as it began" in done.stderr
 
 
-# Launches take all of its time, and a sample 200 MB of the GPU's 16 GB.
-BATCHES = """
-import argparse, torch
-parser = argparse.ArgumentParser()
-parser.add_argument("--batch-size", type=int)
-size = parser.parse_args().batch_size
-model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(30)]).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-rows = torch.utils.data.TensorDataset(torch.zeros(100_000, 64))
-for (batch,) in torch.utils.data.DataLoader(rows, size):
-    taken = None  # before the next is made
-    loss = model(batch.cuda()).square().mean()
-    taken = torch.empty(size * 50_000_000, device="cuda")
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-"""
-
-
-@pytest.mark.slow
-def test_the_largest_batch_that_fits_is_proposed_and_never_accepted(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(BATCHES)
-    words = [str(UNSTARVE), "tune", "--emulate", "t4", "--trial-seconds", "1", "--out", "r"]
-    words += ["--only", "batch", "--arg", "batch=--batch-size", "--json", "t.json", "--"]
-    words += [PYTHON, "train.py", "--batch-size", "8"]
-    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+def decided_again(name: str, folder: Path) -> dict[str, Any]:
+    """What comes of a search that was recorded: nothing of it is run again."""
+    (folder / "r").mkdir()
+    shutil.copy(SEARCHES / name / "journal.jsonl", folder / "r")
+    shutil.copy(JOBS / "fills_memory.py", folder)
+    words = [str(UNSTARVE), "tune", "--resume", "r", "--json", "t.json"]
+    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 60, cwd=folder)
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
+    assert not (folder / "r/trials").exists()
+    found: dict[str, Any] = json.loads((folder / "t.json").read_text())
+    return found
+
+
+def test_the_largest_batch_that_fits_is_proposed_and_never_accepted(tmp_path: Path) -> None:
+    found = decided_again("batches", tmp_path)
     tried = {lever["id"]: lever for lever in found["levers"]}
     # A step takes as long with twice as many samples, so that four times as many come next.
     assert list(tried) == ["batch=16", "batch=64", "batch=72"], "no run out of memory"
@@ -85,28 +73,8 @@ def test_the_largest_batch_that_fits_is_proposed_and_never_accepted(tmp_path: Pa
     assert found["best"]["changes"] == []
 
 
-# As BATCHES, of a model that can keep half of it and then takes a little longer.
-SAVING = BATCHES.replace(
-    "model = torch.nn.Sequential(",
-    """class Net(torch.nn.Sequential):
-    grad_checkpointing = False
-    def set_grad_checkpointing(self, enable=True):
-        self.grad_checkpointing = enable
-    def forward(self, rows):
-        return super().forward(self[0](rows) if self.grad_checkpointing else rows)
-model = Net(""",
-).replace("size * 50_000_000", "size * (25_000_000 if model.grad_checkpointing else 50_000_000)")
-
-
-@pytest.mark.slow
 def test_where_memory_ends_what_saves_it_is_tried_with_larger_batches(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(SAVING)
-    words = [str(UNSTARVE), "tune", "--emulate", "t4", "--trial-seconds", "1", "--out", "r"]
-    words += ["--only", "batch,gradient_checkpointing", "--arg", "batch=--batch-size"]
-    words += ["--json", "t.json", "--", PYTHON, "train.py", "--batch-size", "32"]
-    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
+    found = decided_again("saved_memory", tmp_path)
     tried = {lever["id"]: lever for lever in found["levers"]}
     alone = tried["gradient_checkpointing"]
     assert alone["why"].startswith("saves 2.9") and not alone["kept"], alone

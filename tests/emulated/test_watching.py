@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from emulation import PYTHON, unstarve
-
-pytestmark = pytest.mark.real_time
+from recorded_runs import line_of, report_of, watched
 
 TRAIN = """
 import sys, time, torch
@@ -18,7 +19,7 @@ gpu, slow_s = int(sys.argv[1]), float(sys.argv[2])
 torch.cuda.set_device(gpu)
 class Images(torch.utils.data.Dataset):
     def __len__(self):
-        return 320
+        return 240
     def __getitem__(self, index):
         time.sleep(slow_s)
         return torch.zeros(4096)
@@ -33,7 +34,7 @@ for batch in torch.utils.data.DataLoader(Images(), 8, pin_memory=True):
 torch.cuda.synchronize()
 """
 
-TWO = """
+ALL = """
 import subprocess, sys
 train = sys.argv[1]
 jobs = [subprocess.Popen([sys.executable, train, gpu, slow]) for gpu, slow in
@@ -42,19 +43,29 @@ sys.exit(max(job.wait() for job in jobs))
 """
 
 
-def watched(
-    tmp_path: Path, gpus: int, *jobs: str
-) -> tuple[dict[str, Any], sqlite3.Connection, Path]:
-    """Runs one training for each of `jobs` ("GPU SLOW_S") in one watched job."""
-    (tmp_path / "train.py").write_text(TRAIN)
-    (tmp_path / "two.py").write_text(TWO)
-    out, diagnosis = tmp_path / "run", tmp_path / "diagnosis.json"
-    options = ["--emulate", "a100", "--gpus", str(gpus), "--out", out, "--json", diagnosis]
-    job = [PYTHON, tmp_path / "two.py", tmp_path / "train.py", *jobs]
+Trained = tuple[dict[str, Any], Path]
+
+
+@pytest.fixture(scope="module")
+def trainings(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """One training on the first GPU, and two on the second, whose data comes late: the diagnosis
+    of them all, and their run."""
+    folder = tmp_path_factory.mktemp("trainings")
+    (folder / "train.py").write_text(TRAIN)
+    (folder / "all.py").write_text(ALL)
+    out, diagnosis = folder / "run", folder / "diagnosis.json"
+    options = ["--emulate", "a100", "--gpus", "2", "--out", out, "--json", diagnosis]
+    job = [PYTHON, folder / "all.py", folder / "train.py", "0 0.0", "1 0.02", "1 0.02"]
     done = unstarve("run", *map(str, options), "--", *map(str, job))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     answers: dict[str, Any] = json.loads(diagnosis.read_text())
-    return answers, sqlite3.connect(out / "run.sqlite"), out
+    return answers, out
+
+
+@contextmanager
+def store_of(out: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(out / "run.sqlite")) as store:
+        yield store
 
 
 def mean_of(run: sqlite3.Connection, subject: str, metric: str) -> float:
@@ -66,37 +77,39 @@ def mean_of(run: sqlite3.Connection, subject: str, metric: str) -> float:
     return float(next(rows)[0])
 
 
-def test_two_ranks_on_two_gpus_are_kept_apart(tmp_path: Path) -> None:
-    diagnosis, run, _ = watched(tmp_path, 2, "0 0.0", "1 0.01")
+def test_two_gpus_are_kept_apart(trainings: Trained) -> None:
+    diagnosis, out = trainings
     fast, slow = diagnosis["devices"]
     assert [fast["index"], slow["index"]] == [0, 1]
     assert fast["emulated"] is True
-    # Only the second rank waits for its data, and only its device idles for it.
+    # Only the second GPU idles for data.
     waits = [device["partition"]["input_wait"] for device in (fast, slow)]
     assert waits[1] > 0.5
     assert waits[0] < waits[1] - 0.2
     assert [device["partition"]["gpu_compute"] > 0 for device in (fast, slow)] == [True, True]
-    assert len(list(run.execute("select file from ring where file like 'cupti-%'"))) == 2
-    assert list(run.execute("select idx, emulated from device")) == [(0, 1), (1, 1)]
-    for subject in ("gpu0", "gpu1"):
-        assert mean_of(run, subject, "gpu.memory_used_bytes") > 1 << 20
-        assert mean_of(run, subject, "gpu.power_w") > 55
+    with store_of(out) as run:
+        assert list(run.execute("select idx, emulated from device")) == [(0, 1), (1, 1)]
+        for subject in ("gpu0", "gpu1"):
+            assert mean_of(run, subject, "gpu.memory_used_bytes") > 1 << 20
+            assert mean_of(run, subject, "gpu.power_w") > 55
 
 
-def test_two_processes_share_a_gpu(tmp_path: Path) -> None:
-    _, run, out = watched(tmp_path, 1, "0 0.002", "0 0.002")
-    rings = list(run.execute("select file, lost, damaged from ring where file like 'cupti-%'"))
-    assert len(rings) == 2
+def test_two_processes_share_a_gpu(trainings: Trained) -> None:
+    _, out = trainings
+    with store_of(out) as run:
+        select = "select file, lost, damaged from ring where file like 'cupti-%'"
+        rings = list(run.execute(select))
+    assert len(rings) == 3
     assert {row[1:] for row in rings} == {(0, 0)}
     # All was read: rings and the names beside them are gone.
     assert list((out / "rings").iterdir()) == []
     again = unstarve("diagnose", "--json", str(out))
     assert again.returncode == 0, again.stderr
     diagnosis = json.loads(again.stdout)
-    (device,) = diagnosis["devices"]
-    assert 0 < device["gpu_busy_ratio"] <= 1
-    # One copy to the device for each batch of both, from page-locked memory.
-    assert diagnosis["copies"]["h2d_count"] >= 80
+    for device in diagnosis["devices"]:
+        assert 0 < device["gpu_busy_ratio"] <= 1
+    # One copy to the device for each batch of each, from page-locked memory.
+    assert diagnosis["copies"]["h2d_count"] >= 90
     assert diagnosis["copies"]["pageable_ratio"] < 0.5
 
 
@@ -202,49 +215,19 @@ def test_a_job_without_pytorch_is_told_so(tmp_path: Path) -> None:
     assert "No PyTorch seen in this job, but JAX, whose" in said
 
 
-MEMORY = """
-import sys, time, torch
-from torch import nn
-if sys.argv[1] == "fill":
-    torch.cuda.set_per_process_memory_fraction(0.02)
-model = nn.Sequential(*[nn.Linear(256, 256) for _ in range(8)]).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-kept = []
-end = time.monotonic() + 4
-while time.monotonic() < end:
-    loss = model(torch.zeros(4096, 256, device="cuda")).sum()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    if sys.argv[1] == "fill":
-        kept.append(torch.zeros(64 << 20, device="cuda"))
-"""
-
-
-def told_of_memory(tmp_path: Path, what: str, code: int, *variables: str) -> tuple[Any, str]:
-    (tmp_path / "train.py").write_text(MEMORY)
-    told = tmp_path / "diagnosis.json"
-    options = ["--emulate", "a100", "--out", tmp_path / "run", "--json", told]
-    job = ["env", *variables, PYTHON, str(tmp_path / "train.py"), what]
-    done = unstarve("run", *map(str, options), "--", *job)
-    assert done.returncode == code, done.stderr
-    return json.loads(told.read_text()), " ".join(done.stderr.split())
-
-
-def test_memory_that_is_asked_for_in_each_step_is_found(tmp_path: Path) -> None:
-    told, _ = told_of_memory(tmp_path, "ask", 0, "PYTORCH_NO_CUDA_MEMORY_CACHING=1")
-    finding = told["findings"][0]
+def test_memory_that_is_asked_for_in_each_step_is_found() -> None:
+    finding = report_of("asks_for_memory")["findings"][0]
     assert (finding["cause"], finding["detail"]) == ("launch", "memory_pressure")
-    # Beside other tests the first may be to free the CPUs.
+    # Where others use the CPUs, the first is to free them.
     assert "expandable_segments" in [remedy["id"] for remedy in finding["remedies"]]
 
 
 def test_a_job_that_runs_out_of_memory_is_told_so(tmp_path: Path) -> None:
-    told, said = told_of_memory(tmp_path, "fill", 1)
+    told, said = watched(tmp_path, "allocates.py", "fill", exit_code=1)
     error = told["job"]["error"]
     assert error["kind"] == "torch.OutOfMemoryError"
-    line = 1 + MEMORY[: MEMORY.index("kept.append")].count("\n")
-    assert error["place"].endswith(f"train.py:{line}")
+    line = '        kept.append(torch.zeros(64 << 20, device="cuda"))'
+    assert error["place"].endswith(line_of("allocates.py", line))
     assert f"Error torch.OutOfMemoryError at {error['place']}" in said
     assert "Take smaller batches and add up the gradients of several" in said
     assert "larger_batch" not in json.dumps(told)

@@ -1,37 +1,14 @@
-"""The live verdict from a window of torch.profiler, where our library does not record the GPU."""
+"""The verdict from a window of torch.profiler, where our library does not record the GPU."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from emulation import PYTHON, unstarve
-
-pytestmark = pytest.mark.real_time
-
-TRAIN = """
-import sys, time, torch
-size, slow_s = int(sys.argv[1]), float(sys.argv[2])
-torch.set_num_threads(1)
-class Rows(torch.utils.data.Dataset):
-    def __len__(self):
-        return 30
-    def __getitem__(self, index):
-        time.sleep(slow_s)
-        return torch.zeros(16)
-first = torch.nn.Linear(16, size).cuda()
-model = torch.nn.Sequential(*(torch.nn.Linear(size, size) for _ in range(4))).cuda()
-optimizer = torch.optim.SGD([*first.parameters(), *model.parameters()], lr=0.1)
-for batch in torch.utils.data.DataLoader(Rows(), 1):
-    output = model(first(batch.cuda(non_blocking=True)).repeat(2048, 1))
-    optimizer.zero_grad()
-    output.sum().backward()
-    optimizer.step()
-torch.cuda.synchronize()
-"""
+from emulation import unstarve
+from recorded_runs import recorded
 
 
 def diagnose(path: Path) -> dict[str, Any]:
@@ -41,37 +18,26 @@ def diagnose(path: Path) -> dict[str, Any]:
     return answers
 
 
-def watched(tmp_path: Path, size: int, slow_s: float, plan: str = "off") -> Path:
-    (tmp_path / "train.py").write_text(TRAIN)
-    out = tmp_path / plan
-    job = [PYTHON, tmp_path / "train.py", size, slow_s]
-    environment = {**os.environ, "UNSTARVE_CUPTI": plan}
-    options = ["--emulate", "a100", "--out", str(out)]
-    done = unstarve("run", *options, "--", *map(str, job), env=environment)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return out
-
-
 @pytest.mark.parametrize(
-    ("size", "slow_s", "cause", "share"),
+    ("job", "cause", "share"),
     [
-        pytest.param(8192, 0.001, "gpu_busy", "gpu_compute", id="a queue longer than the window"),
-        pytest.param(2048, 0.06, "input_wait", "input_wait", id="starving"),
+        pytest.param("busy", "gpu_busy", "gpu_compute", id="a queue longer than the window"),
+        pytest.param("starved", "input_wait", "input_wait", id="starving"),
     ],
 )
-def test_the_live_verdict_is_that_of_the_window(
-    tmp_path: Path, size: int, slow_s: float, cause: str, share: str
+def test_the_verdict_is_that_of_the_window(
+    tmp_path: Path, job: str, cause: str, share: str
 ) -> None:
-    out = watched(tmp_path, size, slow_s)
-    all_recorded = diagnose(watched(tmp_path, size, slow_s, "always"))
+    out = recorded(f"window_{job}", tmp_path)
+    all_recorded = diagnose(recorded(f"all_{job}", tmp_path))
     live, window = diagnose(out), diagnose(out / "kineto-0.json.gz")
 
-    recorded = live["devices"][0]["recorded"]
+    of_window = live["devices"][0]["recorded"]
     for name, expected in window["partition"].items():
-        assert abs(recorded["partition"][name] - expected) < 0.02, name
-    assert recorded["windows"] == 1
-    assert abs(recorded["steps"] - 6) < 1, "its edges lie within a step each"
-    assert recorded["clock_error_us"] < 1000
+        assert abs(of_window["partition"][name] - expected) < 0.02, name
+    assert of_window["windows"] == 1
+    assert abs(of_window["steps"] - 6) < 1, "its edges lie within a step each"
+    assert of_window["clock_error_us"] < 1000
     assert live["steps"]["count"] == 29, "the whole run's, without the warm-up"
 
     assert live["findings"][0]["cause"] == window["findings"][0]["cause"] == cause
@@ -86,7 +52,7 @@ def test_the_live_verdict_is_that_of_the_window(
 
 
 def test_a_damaged_window_costs_the_window_alone(tmp_path: Path) -> None:
-    out = watched(tmp_path, 2048, 0.02)
+    out = recorded("window_starved", tmp_path)
     (out / "kineto-0.json.gz").write_bytes(b"\x1f\x8b no trace")
     live = diagnose(out)
     assert live["partition"] == {"absent": "not_observed"}

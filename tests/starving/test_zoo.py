@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from judging import confusion, judge, totals_of
 from planted import FOLDER, JOBS, Job, Plant, cured
 from predicted_gains import ROWS, at_twice_the_batch, edit_of
 from run_zoo import read_costs
-from running import step_s
+from running import ROOT, step_s
 from set_a import SET_A
 from set_b import SET_B
 from set_c import SET_C
@@ -24,8 +26,7 @@ from set_e import SET_E
 from set_f import SET_F
 from set_g import SET_G
 
-pytestmark = [pytest.mark.real_time, pytest.mark.alone]
-
+UNSTARVE = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release")) / "src/cli/unstarve"
 ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G)
 BY_NAME = {job.name: job for job in ALL}
 
@@ -188,14 +189,32 @@ def test_a_step_is_timed_behind_the_warm_up() -> None:
     assert abs(measured - 0.1) < 1e-6
 
 
-def test_a_few_jobs(tmp_path: Path, not_beside_neighbours: Callable[[bool], None]) -> None:
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [("first_script", "input_wait"), ("deep_and_narrow", "launch"), ("on_the_gpu", "")],
+)
+def test_jobs_that_were_recorded_are_judged(tmp_path: Path, name: str, cause: str) -> None:
     """A job that waits for data is told from one that launches too much and from a healthy one."""
-    names = ("first_script", "deep_and_narrow", "on_the_gpu")
-    command = [sys.executable, str(FOLDER / "run_zoo.py"), "--only", *names, "--seconds", "4"]
+    run = shutil.copytree(ROOT / "tests/data/runs" / name, tmp_path / name)
+    done = subprocess.run(
+        [UNSTARVE, "report", "--json", "-", run], capture_output=True, text=True, check=True
+    )
+    judged = judge(BY_NAME[name], json.loads(done.stdout), read_costs().get(name, []))
+    assert judged.cause_right, judged
+    if cause:
+        assert judged.said == cause
+
+
+def test_a_job_is_run_and_told(tmp_path: Path) -> None:
+    """What is said of it depends on who else uses the CPUs; that something is does not."""
+    command = [sys.executable, str(FOLDER / "run_zoo.py"), "--only", "on_the_gpu", "--seconds", "2"]
+    command += ["--unstarve", str(UNSTARVE)]
     done = subprocess.run([*command, "--keep", str(tmp_path)], capture_output=True, text=True)
-    printed = {line.split()[0]: line for line in done.stdout.splitlines() if line}
-    not_beside_neighbours("busy_neighbour" in done.stdout)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "said input_wait/" in printed["first_script"]
-    assert "said launch" in printed["deep_and_narrow"]
-    assert "cause right" in printed["on_the_gpu"]
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith("on_the_gpu"))
+    (totals,) = (line for line in done.stdout.splitlines() if line.startswith("  {"))
+    counted = json.loads(totals)
+    assert (counted["healthy"], counted["planted"]) == (1, 0)
+    assert ("cause right" in row) == (counted["accused"] == 0)
+    assert done.returncode == counted["accused"], done.stdout + done.stderr
+    told = json.loads((tmp_path / "on_the_gpu.json").read_text())
+    assert told["devices"][0]["emulated"] and told["steps"]["count"] > 5
