@@ -1,10 +1,11 @@
-"""Tests of what took how long run in real time, beside whatever else the machine does."""
+"""What all Python tests rely on, whichever suite they are of."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import leftovers
 import pytest
 
 # Processes of pytest-xdist have it; what the command prints would be as wide.
@@ -15,12 +16,10 @@ os.environ.pop("COLUMNS", None)
 RERUNS = 2
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.pluginmanager.hasplugin("rerunfailures"):
-        return
-    for item in items:
-        if item.get_closest_marker("real_time"):
-            item.add_marker(pytest.mark.flaky(reruns=RERUNS))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    plugins = item.config.pluginmanager
+    if plugins.hasplugin("rerunfailures") and item.get_closest_marker("real_time"):
+        item.add_marker(pytest.mark.flaky(reruns=RERUNS))
 
 
 @pytest.fixture
@@ -37,3 +36,30 @@ def not_beside_neighbours(request: pytest.FixtureRequest) -> Callable[[bool], No
         pytest.fail(why)
 
     return look
+
+
+def pytest_configure() -> None:
+    leftovers.adopt_orphans()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_outlives_the_run() -> Iterator[None]:
+    yield from leftovers.watched("session", "the run")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_outlives_its_file() -> Iterator[None]:
+    yield from leftovers.watched("module", "this file's tests")
+
+
+@pytest.fixture(autouse=True)
+def nothing_outlives_its_test(nothing_outlives_its_file: None) -> Iterator[None]:
+    yield from leftovers.watched("function", "this test")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with leftovers.made_for(fixturedef.scope):
+        return (yield)
