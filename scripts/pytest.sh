@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Runs the Python tests: two at a time, but those that judge how fast a job is, one by one. PATH has
-# the command, PYTHONPATH the package.
+# Runs the Python tests two files at a time, and those that drive a browser in a process of their
+# own, whose pipes no other test's workers inherit. PATH has the command, PYTHONPATH the package.
 #   usage: scripts/pytest.sh [PATH or option of pytest...]
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-everyday='not gpu and not other_torch'
 no_tests=5
 failed=0
 run() {
   local status=0
-  .venv/bin/python -m pytest -q "$@" || status=$?
+  .venv/bin/python -m pytest -q --durations=10 --durations-min=1 "$@" || status=$?
   if ((status != 0 && status != no_tests)); then failed=1; fi
 }
-run -n 2 --dist loadfile -m "$everyday and not alone" "$@"
-run -m "$everyday and alone" "$@"
+if (($#)); then
+  run -n 2 --dist loadfile "$@"
+else
+  run -n 2 --dist loadfile tests/python tests/emulated tests/starving
+  run tests/browser
+fi
 exit "$failed"
