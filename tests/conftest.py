@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import leftovers
 import pytest
+import time_limits
 
 # Processes of pytest-xdist have it; what the command prints would be as wide.
 os.environ.pop("COLUMNS", None)
@@ -40,6 +42,19 @@ def not_beside_neighbours(request: pytest.FixtureRequest) -> Callable[[bool], No
 
 def pytest_configure() -> None:
     leftovers.adopt_orphans()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What the limit of a test ended, a process of pytest-xdist, has left that test's to us."""
+    if session.config.pluginmanager.has_plugin("dsession"):
+        leftovers.end(list(leftovers.processes(os.getpid())))
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool:
+    time_limits.start(item, settings.timeout)
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)

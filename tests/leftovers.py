@@ -53,6 +53,9 @@ class Watch:
 #: Those that are under way, the widest first.
 _watches: list[Watch] = []
 
+#: Of the limit of the test that runs (tests/time_limits.py), which is one for its fixtures too.
+limit_threads: set[Thing] = set()
+
 
 def adopt_orphans() -> None:
     """What a child of ours started is ours once that child has ended, not the system's."""
@@ -197,7 +200,7 @@ def reap_orphans(before: frozenset[Thing]) -> None:
 
 
 def _new_since(before: frozenset[Thing]) -> list[Thing]:
-    new = list(things() - before)
+    new = list(things() - before - limit_threads)
     if not any(thing.kind == SHARED for thing in new):
         return new
     held = _held_by_others()
