@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,8 +41,39 @@ def not_beside_neighbours(request: pytest.FixtureRequest) -> Callable[[bool], No
     return look
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--file-seed", type=int, help="of the order of the files, as an earlier run said it"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
     leftovers.adopt_orphans()
+    # Processes of pytest-xdist have to collect in one order: what started them says the seed.
+    told = getattr(config, "workerinput", {})
+    if config.option.file_seed is None:
+        config.option.file_seed = told.get("file_seed", random.randrange(1000))
+    # Else pytest-xdist begins with the files that have the most tests.
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["file_seed"] = node.config.option.file_seed
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:  # a process of pytest-xdist has none
+        terminal.write_line(f"order of the files: --file-seed={session.config.option.file_seed}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files in an order of luck, each with its tests in its own: so none needs one before it."""
+    files = list(dict.fromkeys(item.path for item in items))
+    random.Random(config.option.file_seed).shuffle(files)
+    items.sort(key=lambda item: files.index(item.path))
 
 
 @pytest.hookimpl(trylast=True)
