@@ -18,8 +18,8 @@ def same(ours: Any, theirs: Any) -> bool:
     return all(torch.equal(a, b) and torch.equal(c, d) for (a, c), (b, d) in pairs)
 
 
-def raised_by_torch(loader: Any) -> type[BaseException]:
-    """The kind of what a pass of torch's loader raises.
+def raised_by_torch(loader: Any) -> tuple[type[BaseException], str]:
+    """What a pass of torch's loader raises: its kind and its text.
 
     torch leaves the exception in a cycle with its iterator, whose workers run on until Python
     collects it, and some seconds longer: so it is shut down here.
@@ -29,7 +29,7 @@ def raised_by_torch(loader: Any) -> type[BaseException]:
         for _ in batches:
             pass
     except Exception as error:
-        return type(error)
+        return type(error), str(error)
     finally:
         if loader.num_workers:
             batches._shutdown_workers()

@@ -81,9 +81,10 @@ def test_timeout_and_init_function() -> None:
         timeout=1,
         worker_init_fn=started.append,
     )
+    batches = iter(loader)  # whose end waits for the threads
     try:
         with pytest.raises(RuntimeError, match="timed out"):
-            list(loader)
+            next(batches)
     finally:
         release.set()
     assert sorted(started) == [0, 1]

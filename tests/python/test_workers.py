@@ -8,6 +8,7 @@ import itertools
 import random
 import statistics
 import warnings
+from multiprocessing import forkserver
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,11 @@ def test_iterable(workers: int, drop_last: bool, persistent: bool) -> None:
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_start_methods(method: str) -> None:
-    assert_as_torch(Mixed(), batch_size=5, num_workers=2, multiprocessing_context=method)
+    try:
+        assert_as_torch(Mixed(), batch_size=5, num_workers=2, multiprocessing_context=method)
+    finally:
+        if method == "forkserver":  # it would live as long as this process
+            forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 def test_without_workers_it_is_torch() -> None:
