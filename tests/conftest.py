@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import leftovers
@@ -13,33 +13,6 @@ import time_limits
 
 # Processes of pytest-xdist have it; what the command prints would be as wide.
 os.environ.pop("COLUMNS", None)
-
-# Another process that takes the CPU for some tenths of a second changes what such a test measures.
-# What fails three times is wrong; each time is listed in pytest's summary (RERUN).
-RERUNS = 2
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    plugins = item.config.pluginmanager
-    if plugins.hasplugin("rerunfailures") and item.get_closest_marker("real_time"):
-        item.add_marker(pytest.mark.flaky(reruns=RERUNS))
-
-
-@pytest.fixture
-def not_beside_neighbours(request: pytest.FixtureRequest) -> Callable[[bool], None]:
-    """Called with whether a verdict blames other processes for taking the CPUs, which then is the
-    right one and not what the test is about: it runs again, and is skipped the last time."""
-
-    def look(busy: bool) -> None:
-        if not busy:
-            return
-        why = "other processes use the CPUs"
-        if getattr(request.node, "execution_count", 1) > RERUNS:
-            pytest.skip(why)
-        pytest.fail(why)
-
-    return look
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

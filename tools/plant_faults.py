@@ -27,8 +27,8 @@ from run_checks import FAILURE
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "faults"
 TREE = FOLDER / "tree"
-#: What the Python tests start; scripts/build.sh takes names of targets.
-FOR_PYTHON = ("unstarve", "unstarve_python", "unstarve_stand_ins")
+#: Targets of what the Python tests start and load.
+FOR_PYTHON = ("unstarve", "unstarve_python", "unstarve_stand_ins", "unstarve_fake_cuda")
 PRESETS = {"ctest": "release", "asan-ubsan": "asan-ubsan", "tsan": "tsan"}
 #: A check that a fault keeps from ending has seen it.
 LONGEST_S = {"pytest": 900, "ctest": 900, "asan-ubsan": 1800, "tsan": 1800, "check": 3600}

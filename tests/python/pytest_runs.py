@@ -12,7 +12,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 def run_pytest(folder: Path, *options: str, **files: str) -> subprocess.CompletedProcess[str]:
     shutil.copy(TESTS / "conftest.py", folder)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    real_time:\n")
+    (folder / "pytest.ini").write_text("[pytest]\n")
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *options]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import random
 import threading
@@ -30,6 +31,7 @@ def test_ranges_are_what_lists_of_positions_are() -> None:
     for _ in range(2000):
         begins = [draw.randrange(20) for _ in range(draw.randrange(5))]
         done = merged((begin, begin + draw.randrange(5)) for begin in begins)
+        assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(done))
         behind = sorted({one for begin, end in done for one in range(begin, end)})
         rest = [one for one in range(60) if one not in behind]
         begin = draw.randrange(20)

@@ -9,29 +9,50 @@ import pytest
 from pytest_runs import run_pytest
 
 HANGING = """
-import subprocess, sys, time
+import pathlib, signal, subprocess, sys, threading, time
+import time_limits
 
-def test_that_hangs(tmp_path_factory):
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    print("pid", child.pid, flush=True)
-    while_it_hangs()
+time_limits.GRACE_S = 1.0
+CHILD = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 def while_it_hangs():
     time.sleep(600)
+
+def test_that_hangs():
+    child = subprocess.Popen(CHILD)
+    pathlib.Path("pid").write_text(str(child.pid))
+    while_it_hangs()
 
 def test_behind_it():
     pass
 """
 
+DEAF = HANGING.replace(
+    "    while_it_hangs()\n",
+    "    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n    while_it_hangs()\n",
+)
+LIMIT = ["--timeout", "2", "--timeout-method", "thread"]
+
+
+def is_gone(folder: Path) -> bool:
+    return not Path("/proc", (folder / "pid").read_text()).exists()
+
+
+def test_a_test_that_hangs_fails_and_the_next_one_runs(tmp_path: Path) -> None:
+    done = run_pytest(tmp_path, *LIMIT, test_hanging=HANGING)
+    assert done.returncode == 1
+    assert "Failed: it took longer than 2 s" in done.stdout
+    assert re.search(r'test_hanging.py", line \d+ in while_it_hangs', done.stdout)
+    assert "this test left behind:" in done.stdout and is_gone(tmp_path)
+    assert "1 failed, 1 passed, 1 error" in done.stdout
+
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_the_limit_ends_what_hangs_with_all_that_it_started(tmp_path: Path, alone: bool) -> None:
+def test_where_no_signal_comes_through_the_process_ends(tmp_path: Path, alone: bool) -> None:
     processes = [] if alone else ["-n", "1"]
-    limit = ["--timeout", "3", "--timeout-method", "thread"]
-    done = run_pytest(tmp_path, *processes, *limit, test_hanging=HANGING)
+    done = run_pytest(tmp_path, *processes, *LIMIT, test_hanging=DEAF)
     assert done.returncode == 1
-    assert "test_hanging.py::test_that_hangs took longer than 3 s" in done.stderr
+    assert "test_hanging.py::test_that_hangs took longer than 2 s" in done.stderr
     assert re.search(r'test_hanging.py", line \d+ in while_it_hangs', done.stderr)
-    pid = re.search(r"pid (\d+)", done.stderr)
-    assert pid is not None and not Path(f"/proc/{pid.group(1)}").exists()
+    assert is_gone(tmp_path)
     assert alone or "1 failed, 1 passed" in done.stdout  # in the process that follows

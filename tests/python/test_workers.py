@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import itertools
+import os
 import random
 import statistics
 import warnings
@@ -17,6 +18,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler
 from torchvision import tv_tensors
 from unstarve.workers import make_iterator
+from unstarve.workers.channel import TaskReader, TaskWriter, make_pipe
 from worker_data import (
     Faults,
     Mixed,
@@ -92,6 +94,19 @@ def test_start_methods(method: str) -> None:
     finally:
         if method == "forkserver":  # it would live as long as this process
             forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
+def test_a_task_that_no_pipe_holds_comes_whole() -> None:
+    reading, writing = make_pipe()
+    tasks, worker = TaskWriter(writing), TaskReader(reading, os.getpid())
+    indices = list(range(1_000_000))
+    tasks.put(indices)
+    tasks.put("the next one")
+    assert worker.get(timeout=60) == indices
+    assert worker.get(timeout=60) == "the next one"
+    tasks.close()
+    if worker._watch is not None and worker._watch.fd >= 0:
+        os.close(worker._watch.fd)  # a worker has it to its end
 
 
 def test_without_workers_it_is_torch() -> None:
