@@ -14,6 +14,7 @@ import time_limits
 # Processes of pytest-xdist have it; what the command prints would be as wide.
 os.environ.pop("COLUMNS", None)
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--file-seed", type=int, help="of the order of the files, as an earlier run said it"
