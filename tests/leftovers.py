@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import os
 import shutil
 import signal
@@ -23,6 +24,9 @@ import pytest
 
 #: For what is about to end: a worker that reads the end of its pipe, a thread that was told to.
 MOMENT_S = 2.0
+#: For an entry of /dev/shm that nobody uses, while tests run beside this one: theirs may be about
+#: killing its owner, and go on to whoever removes it.
+MOMENT_OF_OTHERS_S = 30.0
 LOOK_AGAIN_S = 0.01
 
 SHARED_MEMORY = "/dev/shm"
@@ -117,6 +121,8 @@ def watched(scope: str, who: str) -> Iterator[None]:
 def start_what_lasts() -> None:
     """What libraries start at their first use, wherever that is, and keep for good."""
     resource_tracker.ensure_running()
+    with suppress(ImportError):
+        importlib.import_module("numpy")
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.ones(1 << 20).sum()
@@ -142,10 +148,16 @@ def left_since(before: frozenset[Thing]) -> list[Thing]:
     # Whether objects in cycles have been collected by now is luck otherwise. A caught exception is
     # such a cycle: its traceback has the frame, and that the exception.
     gc.collect()
-    deadline = time.monotonic() + MOMENT_S
-    while (left := _new_since(before)) and time.monotonic() < deadline:
+    begun = time.monotonic()
+    while (left := _new_since(before)) and time.monotonic() < begun + _moment_for(left):
         time.sleep(LOOK_AGAIN_S)
     return sorted(left, key=lambda thing: (thing.kind, thing.number))
+
+
+def _moment_for(left: list[Thing]) -> float:
+    beside_others = "PYTEST_XDIST_WORKER" in os.environ
+    of_others = beside_others and all(thing.kind == SHARED for thing in left)
+    return MOMENT_OF_OTHERS_S if of_others else MOMENT_S
 
 
 def words(thing: Thing) -> str:
