@@ -5,11 +5,12 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
+readonly MOST_SECONDS=2400 # of a run whose end pytest itself cannot bring about
 no_tests=5
 failed=0
 run() {
   local status=0
-  .venv/bin/python -m pytest -q --durations=10 --durations-min=1 "$@" || status=$?
+  timeout --kill-after=30 "$MOST_SECONDS" .venv/bin/python -m pytest -q --durations=10 --durations-min=1 "$@" || status=$?
   if ((status != 0 && status != no_tests)); then failed=1; fi
 }
 if (($#)); then

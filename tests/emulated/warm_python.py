@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import leftovers
+
 SERVER = Path(__file__).with_name("forking_server.py")
 JOB_SERVER = Path(__file__).resolve().parents[1] / "python/job_server.py"
 #: What Python, torch or a library of theirs reads when it is loaded. NCCL's is not used then.
@@ -175,6 +177,8 @@ class Pool:
         self.idle.clear()
 
     def _made(self, env: Mapping[str, str]) -> Server:
-        server = Server(self.python, env)
+        # It serves every test that comes, whichever was the first to need it.
+        with leftovers.made_for("session"):
+            server = Server(self.python, env)
         self.all.append(server)
         return server
