@@ -1,0 +1,71 @@
+"""The gate is red where a check failed, and where one that had to run did not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import run_checks
+from affected import Change
+from run_checks import Check
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs go into the test's folder; files have changed since a commit."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.setattr(run_checks, "ROOT", tmp_path)
+    monkeypatch.setattr(run_checks, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(
+        Change, "of", lambda root, everything=False: Change(root, "0" * 40, frozenset({"a.py"}))
+    )
+
+
+def main_of(monkeypatch: pytest.MonkeyPatch, *checks: Check, options: tuple[str, ...] = ()) -> int:
+    monkeypatch.setattr(run_checks, "CHECKS", checks)
+    monkeypatch.setattr(sys, "argv", ["run_checks.py", *options])
+    return run_checks.main()
+
+
+PASSES = Check("passes", "nothing", lambda _: [["true"]])
+FAILS = Check("fails", "nothing", lambda _: [["sh", "-c", "echo why it failed; exit 3"], ["true"]])
+CANNOT = Check("cannot", "nothing", lambda _: [["./no-such-program"]])
+UNTOUCHED = Check("untouched", "other files", lambda _: [["false"]], run_checks.where("src/*"))
+NIGHTLY = Check("nightly", "everything", lambda _: [["false"]], run_checks.nightly_alone)
+CONCERNED = Check("concerned", "such files", lambda _: [["false"]], run_checks.where("*.py"))
+
+
+def test_what_passes_is_green(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main_of(monkeypatch, PASSES, UNTOUCHED, NIGHTLY) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+    assert "as was  untouched" in said and "as was  nightly" in said
+
+
+@pytest.mark.parametrize("check", [FAILS, CANNOT, CONCERNED], ids=lambda check: str(check.name))
+def test_what_fails_is_red_and_the_rest_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], check: Check
+) -> None:
+    assert main_of(monkeypatch, check, PASSES) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
+
+
+def test_what_had_no_time_is_red(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = Check("waits", "for ever", lambda _: [["sleep", "600"]])
+    assert main_of(monkeypatch, waits, PASSES, options=("--minutes", "0.002")) == 1
+    said = capsys.readouterr().out
+    assert "no time waits" in said and "no time passes" in said
+    assert said.splitlines()[-1] == "0 passed, 2 failed, 0 skipped"
+
+
+def test_why_it_failed_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main_of(monkeypatch, FAILS)
+    assert "why it failed" in capsys.readouterr().out
