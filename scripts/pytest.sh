@@ -10,7 +10,7 @@ no_tests=5
 failed=0
 run() {
   local status=0
-  timeout --kill-after=30 "$MOST_SECONDS" .venv/bin/python -m pytest -q --durations=10 --durations-min=1 "$@" || status=$?
+  timeout --kill-after=30 "$MOST_SECONDS" .venv/bin/python -m pytest -q "$@" || status=$?
   if ((status != 0 && status != no_tests)); then failed=1; fi
 }
 if (($#)); then
