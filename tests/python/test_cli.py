@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import leftovers
 import pytest
 from command_line import (
     EMULATED,
@@ -256,7 +257,10 @@ def test_ctrl_c_belongs_to_the_job(tmp_path: Path) -> None:
 
 def test_killed_watcher_leaves_job_and_run(tmp_path: Path) -> None:
     out, done_file = tmp_path / "r", tmp_path / "done"
-    script = TRAINING_JOB + f"\nimport pathlib; pathlib.Path({str(done_file)!r}).touch()\n"
+    script = TRAINING_JOB + (
+        "\nimport os, pathlib\n"
+        f"pathlib.Path({str(done_file)!r}).write_text(os.environ['UNSTARVE_EMULATED_GPU'])\n"
+    )
     watcher = subprocess.Popen(
         [
             *[str(UNSTARVE), "run", "--out", str(out), *EMULATED],
@@ -278,6 +282,12 @@ def test_killed_watcher_leaves_job_and_run(tmp_path: Path) -> None:
     report = unstarve("report", str(out), "--json", "-")
     assert report.returncode == 0, report.stderr
     assert json.loads(report.stdout)["steps"]["count"] == 12
+    # Its emulated machine stays until the next one is made.
+    machine = Path(done_file.read_text()).parent
+    while machine.exists() and time.monotonic() < deadline:
+        leftovers.reap_orphans(frozenset())  # as the system's first process does
+        unstarve("emulate", "--", "true")
+        time.sleep(0.1)
 
 
 def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ def running(tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         for pid in members(run.pid):
             os.kill(pid, signal.SIGKILL)
         run.wait(timeout=60)
+        if run.stdout is not None:
+            run.stdout.close()
 
 
 def members(session: int) -> list[int]:
