@@ -78,9 +78,23 @@ def size_of(source: Source, source_root: Path) -> int:
 
 
 def own_settings(path: Path, source_root: Path) -> list[Path]:
-    """What the folders on the way to a source set for themselves."""
+    """What the folders on the way to a source set for themselves, or to those of a unit."""
+    if source_root not in path.parents:
+        named = [one for one in own_headers(path, source_root) if one.suffix == ".cpp"]
+        return sorted({own for one in named for own in own_settings(one, source_root)})
     folders = [folder for folder in path.parents if source_root in (folder, *folder.parents)]
     return [folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").exists()]
+
+
+def options_of(source: Source, source_root: Path) -> list[str]:
+    """clang-tidy looks for settings on the way to the file that it is given. A unit's lies in the
+    build: what its sources' folder sets goes on top of what it finds there."""
+    if source_root in source.path.parents:
+        return []
+    own = own_settings(source.path, source_root)
+    if len(own) > 1:
+        raise ValueError(f"{source.path}: more than one of {own} applies; a unit has one")
+    return [f"--config={path.read_text(encoding='utf-8')}" for path in own]
 
 
 def key_of(source: Source, source_root: Path, common: bytes) -> str:
@@ -116,10 +130,13 @@ def open_memory() -> Path:
     return memory
 
 
-def run_one(source: Source, build: Path) -> str:
+def run_one(source: Source, build: Path, source_root: Path) -> str:
     """What clang-tidy has to say; empty when it is content."""
     done = subprocess.run(
-        ["clang-tidy", "--quiet", UNITS_INCLUDE, "-p", str(build), str(source.path)],
+        [
+            *["clang-tidy", "--quiet", UNITS_INCLUDE, *options_of(source, source_root)],
+            *["-p", str(build), str(source.path)],
+        ],
         capture_output=True,
         text=True,
     )
@@ -153,7 +170,7 @@ def main() -> int:
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
         for source, said in zip(
-            waiting, pool.map(lambda s: run_one(s, build), waiting), strict=True
+            waiting, pool.map(lambda s: run_one(s, build, source_root), waiting), strict=True
         ):
             if said:
                 failed += 1
