@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "observe/outside/sample_book.h"
+
 namespace unstarve::observe {
 
 namespace {
