@@ -1,6 +1,6 @@
 # Sources of one folder are compiled as one unit: reading the headers is most of what compiling a
 # short source takes. So names in the anonymous namespaces of a folder's sources differ. Where one
-# source at a time is compiled (UNSTARVE_UNITS=OFF, clang-tidy's preset) a missing #include shows.
+# source at a time is compiled (UNSTARVE_UNITS=OFF: the preset `alone`) a missing #include shows.
 option(UNSTARVE_UNITS "Compile the sources of a folder as one unit" ON)
 
 # unstarve_compile_in_units(TARGET SOURCE...)
