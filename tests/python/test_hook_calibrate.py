@@ -1,5 +1,6 @@
 """UNSTARVE_CALIBRATE: what batches cost in worker processes, measured without touching the job."""
 
+import ctypes
 import importlib
 import itertools
 import json
@@ -174,6 +175,33 @@ def test_it_gives_up_where_batches_take_too_long(calibrate: Any) -> None:
     with pytest.raises(calibrate.fix.RefusedError, match="longer than 8 s"):
         calibrate.measure(loader_of(Counted()), 1, 1.0, now=lambda: next(ticks) * 3.0)
     assert not torch.multiprocessing.active_children()
+
+
+class Shared:
+    """Its pickling is a call that holds the interpreter, as the one that makes shared memory is."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        held = "mktemp begun.XXXXXX; sleep 0.3; kill -0 $PPID && mktemp whole.XXXXXX"
+        ctypes.PyDLL(None).system(f"cd {self._folder}; ({held}) >/dev/null 2>&1".encode())
+        return str, ("batch",)
+
+
+def test_workers_end_between_two_calls(calibrate: Any, tmp_path: Path) -> None:
+    ticks = itertools.count()
+
+    def now() -> float:
+        time.sleep(0.1)  # The worker has begun with the next batch.
+        return next(ticks) * 3.0
+
+    loader = DataLoader(Counted(), 4, shuffle=True, collate_fn=lambda _: Shared(str(tmp_path)))
+    with pytest.raises(calibrate.fix.RefusedError, match="longer than 8 s"):
+        calibrate.measure(loader, 1, 1.0, now=now)
+    time.sleep(0.5)  # What a worker left amid a call goes on for as long.
+    begun, whole = (len(list(tmp_path.glob(f"{name}.*"))) for name in ("begun", "whole"))
+    assert begun == whole > 1
 
 
 class Stuck(Counted):

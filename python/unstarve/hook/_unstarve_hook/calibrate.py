@@ -14,6 +14,7 @@ import json
 import math
 import os
 import random
+import signal
 import sys
 import time
 import warnings
@@ -135,6 +136,20 @@ class _Timed:
         return batch, (os.getpid(), time.process_time_ns(), time.monotonic_ns())
 
 
+class _EndsWhole:
+    """Stands in a worker for the init function: what ends it lets its other threads finish their
+    calls that hold the interpreter. torch's own handler ends it at once; amid the call that makes
+    a tensor's shared memory that would leave a file in /dev/shm for ever."""
+
+    def __init__(self, init: Any) -> None:
+        self._init = init
+
+    def __call__(self, worker: int) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        if self._init is not None:
+            self._init(worker)
+
+
 class _Orders:
     """Batches of indices drawn from a part of the data set, until told to stop."""
 
@@ -172,7 +187,7 @@ class _Crew:
             num_workers=workers,
             prefetch_factor=_AHEAD,
             collate_fn=_Timed(loader.collate_fn),
-            worker_init_fn=loader.worker_init_fn,
+            worker_init_fn=_EndsWhole(loader.worker_init_fn),
             multiprocessing_context="fork",
             timeout=max(self._end - now(), 0.1),
             generator=sys.modules["torch"].Generator(),
