@@ -36,9 +36,9 @@ FAILURE = re.compile(
     r"|^\S*(?:ERROR|WARNING|SUMMARY): \w+Sanitizer|^FAILED |\berror: "
 )
 LINES_AFTER_FAILURE = 8
+FAILURE_LINES = 80
 # Of each target, every night: long runs are `make fuzz`.
 FUZZ_SECONDS = "20"
-FAILURE_LINES = 80
 
 
 Commands = list[list[str]]
