@@ -14,6 +14,9 @@
 #include <system_error>
 #include <utility>
 
+#include "host/host_files.h"
+#include "host/procfs.h"
+
 namespace unstarve::trial {
 
 namespace {
@@ -26,7 +29,12 @@ constexpr const char* kOwner = "owner";  // locked by us; holds the job's pid
 bool has_ended(const fs::path& owner_file) {
   pid_t job = 0;
   std::ifstream(owner_file) >> job;
-  return job <= 0 || (::kill(job, 0) != 0 && errno == ESRCH);
+  if (job <= 0 || (::kill(job, 0) != 0 && errno == ESRCH)) return true;
+  // One that nobody has waited for keeps its number, for as long as its parent likes.
+  const auto text = host::HostFiles().read(fmt::format("/proc/{}/stat", job));
+  if (!text) return false;
+  const auto stat = host::parse_process_stat(*text);
+  return stat && (stat->state == 'Z' || stat->state == 'X');
 }
 
 /// Whether nobody lives any more who uses the folder, as far as its owner wrote down.

@@ -34,6 +34,12 @@ class Sleeper {
   Sleeper& operator=(const Sleeper&) = delete;
   ~Sleeper() { end(); }
   pid_t pid() const { return pid_; }
+  /// It stays a zombie.
+  void end_unnoticed() const {
+    ::kill(pid_, SIGKILL);
+    siginfo_t ended{};
+    ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT);
+  }
   void end() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
@@ -91,6 +97,15 @@ TEST(StateFolder, TheNextOneTakesAwayWhatAKilledOneLeft) {
   { const auto next = StateFolder::create_in({place.path()}); }
   EXPECT_TRUE(fs::exists(left)) << "its job still runs";
   job.end();
+  { const auto next = StateFolder::create_in({place.path()}); }
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(StateFolder, AJobThatNobodyWaitedForHasEnded) {
+  const TestFolder place;
+  Sleeper job;
+  const std::string left = abandon_folder_of(job.pid(), place.path());
+  job.end_unnoticed();
   { const auto next = StateFolder::create_in({place.path()}); }
   EXPECT_FALSE(fs::exists(left));
 }
