@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "job/device_time.h"
 #include "job/recorded.h"
+#include "job/step_phase.h"
 
 namespace unstarve::job {
 namespace {
@@ -176,6 +178,18 @@ TEST(StepPhase, StepsWithAnEvaluationAreNoTraining) {
   EXPECT_EQ(rank.phases[4], StepPhase::kEvaluation);
   EXPECT_EQ(rank.training_steps().size(), 6U);
   EXPECT_EQ((*rank.span).start_ns, 100 * kMs);
+}
+
+TEST(StepPhase, AStepEndsBeforeItsEnd) {
+  std::vector<trace::Step> steps(2);
+  steps[0].when = {10, 20};
+  steps[1].when = {30, 40};
+  EXPECT_EQ(step_at(steps, 9), -1);
+  EXPECT_EQ(step_at(steps, 10), 0);
+  EXPECT_EQ(step_at(steps, 19), 0);
+  EXPECT_EQ(step_at(steps, 20), -1) << "it belongs to what comes after the step";
+  EXPECT_EQ(step_at(steps, 30), 1);
+  EXPECT_EQ(step_at(steps, 40), -1);
 }
 
 TEST(Rank, IsTheProcessThatLaunches) {

@@ -61,6 +61,14 @@ TEST(PipelineModel, LaunchBoundStepsStayLaunchBound) {
   EXPECT_NEAR(simulate_mean_step_s(model, same_steps(cost), 10), 0.2, 1e-6);
 }
 
+TEST(PipelineModel, TheHostRunsFourStepsAhead) {
+  // Batches of 0.1 s; each eighth step keeps the device busy for 0.8 s. While it does, the host
+  // makes four more batches, waits for its end, and then makes the other four.
+  std::vector<StepCost> steps = same_steps({.fetch_cpu_s = 0.1}, 808);
+  for (std::size_t i = 0; i < steps.size(); i += 8) steps[i].device_s = 0.8;
+  EXPECT_NEAR(simulate_mean_step_s(PipelineModel{}, steps, 8), (0.8 + 4 * 0.1) / 8, 1e-3);
+}
+
 TEST(PipelineModel, AWaitThatSpinsTakesItsShareOfTheCores) {
   PipelineModel model{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
   const StepCost cost{.fetch_cpu_s = 0.4, .host_s = 0.02, .device_s = 0.14, .syncs = true};

@@ -42,10 +42,12 @@ def check_looks(run: Path, where: str) -> None:
 def test_files_that_come_late_are_named_and_more_workers_than_cpus_advised(
     name: str, where: str, words: str
 ) -> None:
-    finding = report_of(name)["findings"][0]
+    found = report_of(name)
+    finding = found["findings"][0]
     assert finding["cause"] == "input_wait"
     if name == "late_files":
         assert finding["detail"] == "late_storage"
+        assert "because of files that come late" in found["verdict"]
     assert any(f"it waits {words}" in sentence for sentence in finding["evidence"])
     remedy = finding["remedies"][0]
     assert remedy["id"] == "more_workers"
