@@ -93,6 +93,16 @@ TEST(Position, WhatIsAboveItsRoofIsRefused) {
   EXPECT_EQ(position.terms[*position.bound].name, "h2d");
 }
 
+TEST(Position, OneRoofOfADataSheetMakesItTheSourceOfTheWhole) {
+  KnownRoofs mixed = roofs();
+  for (const char* of_data_sheet : {"bfloat16", "float32"}) {
+    mixed.products = roofs().products;
+    mixed.products.at(of_data_sheet).source = RoofSource::kSpecification;
+    EXPECT_EQ(term(placed(work(), mixed), "compute").roof.source, RoofSource::kSpecification)
+        << of_data_sheet;
+  }
+}
+
 TEST(Position, WithoutMeasuredRoofsTheDataSheetsStandIn) {
   KnownRoofs spec = roofs();
   spec.products.clear();

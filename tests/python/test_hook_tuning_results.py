@@ -1,14 +1,16 @@
 """What a run for parity records of the first gradient, and what a survey sees of a step's time."""
 
+import importlib
 import json
 import math
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from hook_jobs import run_job, run_tuned
+import torch
+from hook_jobs import HOOK, run_job, run_tuned
 
 JOB = """
 import sys, torch
@@ -57,6 +59,11 @@ def ran(folder: Path, asked: dict[str, Any], *words: str, **more: Any) -> dict[s
 
 def away(ours: list[float], theirs: list[float]) -> float:
     return math.dist(ours, theirs) / math.hypot(*theirs)
+
+
+class Named(NamedTuple):
+    loss: torch.Tensor
+    rows: list[torch.Tensor]
 
 
 PARITY = {"parity": {"steps": 5, "seed": 0}}
@@ -131,6 +138,22 @@ for _ in range(6):
         model(rows).square().mean().backward()
         optimizer.step()
 """
+
+
+def test_under_autocast_results_keep_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(HOOK))
+    autocast: Any = importlib.import_module("_unstarve_hook.tuning.levers.autocast")
+    half = torch.zeros(2, 2, dtype=torch.bfloat16)
+    named = autocast.in_float32(Named(half, [half]), torch.bfloat16)
+    assert type(named) is Named
+    assert (named.loss.dtype, named.rows[0].dtype) == (torch.float32, torch.float32)
+    greatest = autocast.in_float32(half.max(dim=1), torch.bfloat16)
+    assert type(greatest) is torch.return_types.max
+    assert greatest.values.dtype is torch.float32
+    plain = autocast.in_float32((half, 1), torch.bfloat16)
+    assert type(plain) is tuple and plain[0].dtype is torch.float32
+    for name in [name for name in sys.modules if name.startswith("_unstarve_hook")]:
+        del sys.modules[name]
 
 
 def test_of_two_optimizers_a_step_goes_from_one_to_the_same_again(tmp_path: Path) -> None:

@@ -98,6 +98,47 @@ print(second)
         assert "Watched 30 steps" in again.stdout
 
 
+def test_what_a_library_put_over_torchs_function_stays(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        """
+with unstarve.watch("run") as watched:
+    ours = torch.save
+    def theirs(*arguments, **named):
+        print("theirs")
+        return ours(*arguments, **named)
+    torch.save = theirs
+    train()
+print(torch.save is theirs, watched.diagnosis["steps"]["count"])
+torch.save({}, "weights")
+torch.save = before[4]
+assert places() == before, "something else stays"
+""",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["True 29", "theirs"]
+
+
+def test_ctrl_c_is_for_the_job(tmp_path: Path) -> None:
+    """A terminal sends it to all processes of the job's group."""
+    done = run(
+        tmp_path,
+        """
+import signal
+os.setpgrp()
+watched = unstarve.watch("run")
+try:
+    os.killpg(0, signal.SIGINT)
+    time.sleep(60)
+except KeyboardInterrupt:
+    train()
+print(watched.stop().diagnosis["steps"]["count"])
+""",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "29\n"
+
+
 def test_what_the_job_raises_passes_and_ends_the_watching(tmp_path: Path) -> None:
     done = run(
         tmp_path,
