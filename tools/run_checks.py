@@ -141,6 +141,11 @@ def wheel_commands(change: Change) -> Commands:
     return [["scripts/build_wheel.sh", PYTHON], tests]
 
 
+def stories_commands(change: Change) -> Commands:
+    tests = ["scripts/pytest.sh", "-m", "nightly", "tests/python", "tests/emulated"]
+    return [["scripts/build.sh", "release"], ["env", "PYTHONPATH=build/release/python", *tests]]
+
+
 def fuzz_commands(change: Change) -> Commands:
     return [["scripts/build.sh", "fuzz"], ["scripts/fuzz.sh", FUZZ_SECONDS]]
 
@@ -191,6 +196,7 @@ CHECKS = (
             *("scripts/test_torch_version.sh", "tools/cuda_stand_ins.py"),
         ),
     ),
+    Check("stories", "what takes a minute or more of a test", stories_commands, nightly_alone),
     Check(
         "gcc-debug",
         "gcc with the standard library's assertions",

@@ -29,6 +29,7 @@ for step in range(2000):
 def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(JOB)
     words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
+    words += ["--parity-steps", "5"]
     words += ["--only", "bf16_autocast", "--json", "t.json", "--", PYTHON, "train.py"]
     done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -98,7 +99,7 @@ with torch.inference_mode():
 @pytest.mark.slow
 def test_a_call_is_timed_from_an_idle_gpu_to_an_idle_gpu(tmp_path: Path) -> None:
     (tmp_path / "serve.py").write_text(INFERENCE)
-    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "3", "--out", "r"]
+    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
     words += ["--only", "threads", "--json", "t.json", "--", PYTHON, "serve.py"]
     done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

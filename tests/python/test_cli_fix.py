@@ -53,7 +53,7 @@ def fix(folder: Path, loader: str, judge: Callable[[dict[str, Any]], None]) -> F
     def measure() -> Fixed:
         place = Path(tempfile.mkdtemp(dir=folder))
         (place / "train.py").write_text(LATE.format(model=MODEL, loader=loader))
-        options = ["--trial-seconds", "3", "--no-live", "--out", "r", "--json", "d.json"]
+        options = ["--trial-seconds", "1.5", "--no-live", "--out", "r", "--json", "d.json"]
         command = ["run", "--fix", *options, *EMULATED, "--", sys.executable, "train.py"]
         done = unstarve(*command, cwd=place)
         assert done.returncode == 0, done.stderr

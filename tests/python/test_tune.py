@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import UNSTARVE, unstarve, with_forked_jobs
+from command_line import UNSTARVE, environment, unstarve, with_forked_jobs
 from measuring import measured
+
+# Jobs here wait for most of a step, so that short trials measure them well.
+QUICK = ("--trial-seconds", "1", "--parity-steps", "10")
 
 # Samples that come late: waiting takes no CPU, so that what else runs here hardly matters.
 JOB = """
@@ -50,7 +53,7 @@ for inputs, labels in DataLoader(Late(), batch, shuffle=True, num_workers=option
 
 def command(folder: Path, *options: str) -> list[str]:
     (folder / "train.py").write_text(JOB)
-    asked = ["tune", "--trial-seconds", "1.5", "--out", "r", "--json", "t.json"]
+    asked = ["tune", *QUICK, "--out", "r", "--json", "t.json"]
     job = [sys.executable, "train.py", "--workers", "0"]
     return [*asked, "--arg", "workers=--workers", *options, "--", *job]
 
@@ -62,14 +65,18 @@ def of(found: dict[str, Any], lever: str) -> dict[str, Any]:
 
 
 def tuned(
-    folder: Path, script: str, words: list[str], judge: Callable[[dict[str, Any]], None]
+    folder: Path,
+    script: str,
+    words: list[str],
+    judge: Callable[[dict[str, Any]], None],
+    environment: Callable[[], dict[str, str]] = with_forked_jobs,
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     """What a search finds and says of a script, in a folder of its own each time."""
 
     def measure() -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
         place = Path(tempfile.mkdtemp(dir=folder))
         (place / "train.py").write_text(script)
-        done = unstarve(*words, cwd=place, env=with_forked_jobs())
+        done = unstarve(*words, cwd=place, env=environment())
         assert done.returncode == 0, done.stderr
         return json.loads((place / "t.json").read_text()), done
 
@@ -165,7 +172,7 @@ for number, (inputs, labels) in enumerate(DataLoader(rows, options.batch, shuffl
 def test_passes_are_traded_for_a_larger_batch_only_where_results_stay(
     tmp_path: Path, mean_of: str
 ) -> None:
-    words = ["tune", "--trial-seconds", "1", "--out", "r", "--json", "t.json"]
+    words = ["tune", *QUICK, "--out", "r", "--json", "t.json"]
     words += ["--arg", "batch=--batch", "--arg", "accumulation=--accumulate"]
     words += ["--only", "batch=16 accumulation=1", "--", sys.executable, "train.py"]
     words += ["--batch", "4", "--accumulate", "4", "--mean-of", mean_of]
@@ -223,7 +230,7 @@ with torch.inference_mode():
 
 @pytest.mark.slow
 def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) -> None:
-    options = ["--trial-seconds", "1.5", "--only", "threads", "--out", "r", "--json", "t.json"]
+    options = [*QUICK, "--only", "threads", "--out", "r", "--json", "t.json"]
     words = ["tune", *options, "--", sys.executable, "train.py"]
 
     def judge(found: dict[str, Any]) -> None:
@@ -247,7 +254,7 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
 COMPILED = """
 import itertools, time, torch
 def late(graph, inputs):
-    time.sleep(2)
+    time.sleep(1)
     return graph.forward
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -262,7 +269,7 @@ for step in itertools.count():
 
 
 def test_compiling_in_the_second_step_counts_as_the_start(tmp_path: Path) -> None:
-    asked = ["tune", "--trial-seconds", "1", "--only", "threads", "--json", "t.json"]
+    asked = ["tune", *QUICK, "--only", "threads", "--json", "t.json"]
 
     def judge(found: dict[str, Any]) -> None:
         for step_us in found["baseline"]["step_us_of_runs"]:
@@ -294,9 +301,11 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+# Each of its 13 trials starts three Pythons. The rules for several ranks have tests of their own:
+# trial_watch_test.cpp, test_hook_tuning_loops.py.
+@pytest.mark.nightly
 def test_ranks_are_tuned_together_and_the_first_one_s_results_compared(tmp_path: Path) -> None:
-    options = ["--trial-seconds", "2", "--parity-steps", "20", "--only", "threads=2"]
+    options = [*QUICK, "--only", "threads=2"]
     words = ["tune", *options, "--json", "t.json", "--", sys.executable, "train.py"]
 
     def judge(found: dict[str, Any]) -> None:
@@ -305,7 +314,8 @@ def test_ranks_are_tuned_together_and_the_first_one_s_results_compared(tmp_path:
         assert lever["speedup"]["low"] > 1.3
         assert 60_000 < found["baseline"]["step_us"] < 120_000
 
-    found, done = tuned(tmp_path, RANKS, words, judge)
+    # What a trial leaves is ended with its process group, which a forked job is not in.
+    found, done = tuned(tmp_path, RANKS, words, judge, environment)
     assert found["baseline"]["samples_per_step"] == pytest.approx(16)
     assert found["losses"].startswith("two runs of one seed have the same losses")
-    assert re.search(r"^  trial \d+ \(losses\): 20 losses and", done.stderr, re.MULTILINE)
+    assert re.search(r"^  trial \d+ \(losses\): 10 losses and", done.stderr, re.MULTILINE)

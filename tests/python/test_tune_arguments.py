@@ -41,7 +41,7 @@ for inputs, labels in loader:
 
 def tuned(folder: Path, script: str, *options: str) -> tuple[dict[str, Any], str]:
     (folder / "train.py").write_text(script)
-    words = ["tune", "--trial-seconds", "1.5", "--parity-steps", "20", "--out", "r"]
+    words = ["tune", "--trial-seconds", "1", "--parity-steps", "10", "--out", "r"]
     words += ["--json", "t.json", *options, "--", sys.executable, "train.py"]
     done = unstarve(*words, cwd=folder, env=with_forked_jobs())
     assert done.returncode == 0, done.stderr
