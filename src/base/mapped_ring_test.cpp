@@ -63,6 +63,32 @@ TEST_F(MappedRing, OverwrittenRecordsAreCountedAsLost) {
   EXPECT_EQ(reader->lost(), 13U);
 }
 
+// A ring is read in pieces of 4096 records. While the first is handed out, the writer comes around
+// and goes on into the second.
+TEST_F(MappedRing, WhatTheWriterReachesDuringADrainIsLost) {
+  RingOptions options = options_;
+  options.capacity = 8192;
+  auto writer = RingWriter::create(path_, options);
+  ASSERT_TRUE(writer.has_value());
+  auto reader = RingReader::open(path_);
+  ASSERT_TRUE(reader.has_value());
+  for (std::uint64_t i = 0; i < 8192; ++i) append(*writer, i);
+  std::vector<std::uint64_t> values;
+  ASSERT_TRUE(reader->drain([&](std::span<const std::byte> record) {
+    if (values.empty()) {
+      for (std::uint64_t i = 8192; i < 8192 + 4100; ++i) append(*writer, i);
+    }
+    std::memcpy(&values.emplace_back(), record.data(), sizeof(std::uint64_t));
+  }));
+  // The slot of record 0 was the next to be written, now that of record 4100 is.
+  ASSERT_EQ(values.size(), 8192U - 5);
+  EXPECT_EQ(values[0], 1U);
+  EXPECT_EQ(values[4095], 4096U);
+  EXPECT_EQ(values[4096], 4101U);
+  EXPECT_EQ(values.back(), 8191U);
+  EXPECT_EQ(reader->lost(), 5U);
+}
+
 TEST_F(MappedRing, OutlivesItsWriterAndKeepsItsText) {
   {
     auto writer = RingWriter::create(path_, options_);
