@@ -159,6 +159,21 @@ TEST_F(ScheduleTest, WaitsForAMarkOfAnotherStreamEvenOfAnotherDevice) {
   EXPECT_THAT(ended(), ElementsAre("a 0-100", "b 100-110"));
 }
 
+TEST_F(ScheduleTest, AMarkIsNotReachedBeforeItsCallArrives) {
+  const LaneId first = stream();
+  const LaneId second = stream();
+  schedule_.enqueue(first, work(100, 1, "a"));
+  const auto mark = schedule_.mark(first, 150);
+  schedule_.wait(second, *mark);
+  schedule_.enqueue(second, work(10, 1, "b"));
+  turn_to(149);
+  EXPECT_FALSE(schedule_.done(mark->lane, mark->position));
+  turn_to(1000);
+  EXPECT_TRUE(schedule_.done(mark->lane, mark->position));
+  EXPECT_EQ(mark->done_ns, 150);
+  EXPECT_THAT(ended(), ElementsAre("a 0-100", "b 150-160"));
+}
+
 TEST_F(ScheduleTest, AWaitForWhatHasHappenedHoldsNothingUp) {
   const LaneId first = stream();
   const LaneId second = stream();
