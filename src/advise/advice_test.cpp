@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "advise/catalogue.h"
+#include "advise/verdict.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/rules/all_rules.h"
 #include "diagnose/testing/starving_run.h"
@@ -146,6 +149,16 @@ TEST(Verdict, HasWordsForEveryDetail) {
     diagnosis.findings = {finding_of(std::string(rule.cause), 0.5)};
     diagnosis.findings[0].detail = std::string(rule.name);
     EXPECT_TRUE(contains(advise_on(diagnosis).verdict, " because of ")) << rule.name;
+  }
+}
+
+TEST(Verdict, HasOtherWordsForEachDetail) {
+  std::map<std::string_view, std::string> details;
+  for (const diagnose::Rule& rule : diagnose::all_rules()) {
+    if (rule.kind != diagnose::RuleKind::kDetail) continue;
+    const std::string_view words = detail_words(rule.name);
+    const auto [other, added] = details.emplace(words, rule.name);
+    EXPECT_TRUE(added) << rule.name << " and " << other->second << ": " << words;
   }
 }
 
