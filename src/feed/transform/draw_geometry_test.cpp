@@ -30,5 +30,22 @@ TEST(DrawGeometry, RandomCropsReachEveryEdge) {
   EXPECT_EQ(*bottoms.rbegin(), image.height);
 }
 
+TEST(DrawGeometry, RandomWindowsReachEveryEdge) {
+  GeometryPlan plan;
+  plan.kind = GeometryPlan::Kind::kResizeRandomCrop;
+  plan.resize_to = {6, 5};
+  plan.size = {4, 4};
+  std::set<int> columns;
+  std::set<int> rows;
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    SampleRandom random(DrawKey{.seed = 7, .index = index});
+    const Box window = draw_geometry(plan, {100, 100}, random).window;
+    columns.insert(window.x);
+    rows.insert(window.y);
+  }
+  EXPECT_EQ(columns, (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(rows, (std::set<int>{0, 1}));
+}
+
 }  // namespace
 }  // namespace unstarve::feed
