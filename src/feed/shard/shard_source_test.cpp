@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "feed/shard/testing/shard_set.h"
@@ -138,6 +139,24 @@ TEST_F(ShardSourceTest, RefusesSoundPartsInTheWrongPlace) {
   }
   EXPECT_TRUE((*reader)->read(2));
   EXPECT_EQ((*set)->table().verify().error().code, ErrorCode::kCorruptData);
+}
+
+TEST_F(ShardSourceTest, RefusesASampleThatReachesBehindItsShardsRecords) {
+  const std::string index_path = folder_.path() + "/" + kIndexName;
+  std::string index = test::read_file(index_path);
+  const auto set = ShardSource::open(folder_.path());
+  ASSERT_TRUE(set) << set.error().message;
+  TableEntry entry = *(*set)->table().entry(0);
+  entry.size = (*set)->table().shards()[0].listing.records_end - entry.offset - entry.payload_start;
+  const auto with_entry = [&] {
+    seal(entry);
+    std::memcpy(index.data() + sizeof(TableHeader), &entry, sizeof(entry));
+    test::write_file(index_path, index);
+    return ShardSource::open(folder_.path()).value()->table().entry(0);
+  };
+  EXPECT_TRUE(with_entry()) << "up to their end";
+  ++entry.size;
+  EXPECT_EQ(with_entry().error().code, ErrorCode::kCorruptData);
 }
 
 TEST_F(ShardSourceTest, AShardIsNoIndex) {
