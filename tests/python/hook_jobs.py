@@ -1,15 +1,18 @@
 """Runs small jobs under the hook, and reads the rings that they leave (docs/formats/run.md)."""
 
+import importlib
 import json
 import os
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch_jobs
 from command_line import BUILD
 
@@ -32,6 +35,17 @@ _FIELDS = {
     "stage": ("loader", "stage", "spent_ns", "amount", "threads"),
     "stack": ("stack", "period_ns", "late_ns"),
 }
+
+
+@contextmanager
+def hook_module(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """One of the hook's modules, in this process."""
+    monkeypatch.syspath_prepend(str(HOOK))
+    try:
+        yield importlib.import_module(f"_unstarve_hook.{name}")
+    finally:
+        for loaded in [key for key in sys.modules if key.startswith("_unstarve_hook")]:
+            del sys.modules[loaded]
 
 
 @dataclass

@@ -1,11 +1,9 @@
 """UNSTARVE_CALIBRATE: what batches cost in worker processes, measured without touching the job."""
 
 import ctypes
-import importlib
 import itertools
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from hook_jobs import HOOK, environment, run_job, run_python
+from hook_jobs import environment, hook_module, run_job, run_python
 from torch.utils.data import DataLoader
 
 WANTED = json.dumps({"workers": 2, "seconds": 0.2})
@@ -132,10 +130,8 @@ def test_a_job_that_cannot_be_measured_goes_on_as_ever(
 @pytest.fixture
 def calibrate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The hook's module, in this process."""
-    monkeypatch.syspath_prepend(str(HOOK))
-    yield importlib.import_module("_unstarve_hook.calibrate")
-    for name in [name for name in sys.modules if name.startswith("_unstarve_hook")]:
-        del sys.modules[name]
+    with hook_module("calibrate", monkeypatch) as module:
+        yield module
 
 
 class Counted:

@@ -1,6 +1,5 @@
 """What a run for parity records of the first gradient, and what a survey sees of a step's time."""
 
-import importlib
 import json
 import math
 import subprocess
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from hook_jobs import HOOK, run_job, run_tuned
+from hook_jobs import hook_module, run_job, run_tuned
 
 JOB = """
 import sys, torch
@@ -141,19 +140,16 @@ for _ in range(6):
 
 
 def test_under_autocast_results_keep_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(HOOK))
-    autocast: Any = importlib.import_module("_unstarve_hook.tuning.levers.autocast")
     half = torch.zeros(2, 2, dtype=torch.bfloat16)
-    named = autocast.in_float32(Named(half, [half]), torch.bfloat16)
+    with hook_module("tuning.levers.autocast", monkeypatch) as autocast:
+        named = autocast.in_float32(Named(half, [half]), torch.bfloat16)
+        greatest = autocast.in_float32(half.max(dim=1), torch.bfloat16)
+        plain = autocast.in_float32((half, 1), torch.bfloat16)
     assert type(named) is Named
     assert (named.loss.dtype, named.rows[0].dtype) == (torch.float32, torch.float32)
-    greatest = autocast.in_float32(half.max(dim=1), torch.bfloat16)
     assert type(greatest) is torch.return_types.max
     assert greatest.values.dtype is torch.float32
-    plain = autocast.in_float32((half, 1), torch.bfloat16)
     assert type(plain) is tuple and plain[0].dtype is torch.float32
-    for name in [name for name in sys.modules if name.startswith("_unstarve_hook")]:
-        del sys.modules[name]
 
 
 def test_of_two_optimizers_a_step_goes_from_one_to_the_same_again(tmp_path: Path) -> None:
