@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from emulation import PYTHON, UNSTARVE, run_to_its_end
+from measuring import measured
 from recorded_runs import JOBS, SEARCHES
 
 JOB = """
@@ -25,27 +29,46 @@ for step in range(2000):
 """
 
 
+class Tuned(NamedTuple):
+    folder: Path
+    found: dict[str, Any]
+    done: subprocess.CompletedProcess[str]
+
+
+def tuned(
+    folder: Path, job: str, options: list[str], judge: Callable[[dict[str, Any]], None]
+) -> Tuned:
+    """What a search by short trials finds, in a folder of its own each time."""
+
+    def measure() -> Tuned:
+        place = Path(tempfile.mkdtemp(dir=folder))
+        (place / "job.py").write_text(job)
+        words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
+        words += [*options, "--json", "t.json", "--", PYTHON, "job.py"]
+        done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=place)
+        assert done.returncode == 0, done.stderr
+        return Tuned(place, json.loads((place / "t.json").read_text()), done)
+
+    return measured(measure, lambda made: judge(made.found))
+
+
 @pytest.mark.slow
 def test_nothing_that_changes_numbers_is_accepted(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(JOB)
-    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
-    words += ["--parity-steps", "5"]
-    words += ["--only", "bf16_autocast", "--json", "t.json", "--", PYTHON, "train.py"]
-    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "t.json").read_text())
-    (bf16,) = [lever for lever in found["levers"] if lever["id"] == "bf16_autocast"]
-    assert bf16["speedup"]["low"] > 1.2, bf16
-    assert (bf16["kept"], bf16["parity"]) == (False, "not_observed")
-    assert "all losses are zero" in bf16["why"]
-    assert found["baseline"]["device"] == "cuda" and found["best"]["changes"] == []
+    def judge(found: dict[str, Any]) -> None:
+        (bf16,) = [lever for lever in found["levers"] if lever["id"] == "bf16_autocast"]
+        assert bf16["speedup"]["low"] > 1.2, bf16
+        assert (bf16["kept"], bf16["parity"]) == (False, "not_observed")
+        assert "all losses are zero" in bf16["why"]
+        assert found["baseline"]["device"] == "cuda" and found["best"]["changes"] == []
 
+    options = ["--parity-steps", "5", "--only", "bf16_autocast"]
+    folder, found, _ = tuned(tmp_path, JOB, options, judge)
     resumed = [str(UNSTARVE), "tune", "--resume", "r", "--json", "again.json"]
-    done = run_to_its_end(resumed, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
+    done = run_to_its_end(resumed, dict(os.environ, NO_COLOR="1"), 600, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "emulating 1 x NVIDIA A100" in done.stderr, "the GPU that it began with"
-    assert json.loads((tmp_path / "again.json").read_text())["trials"] == found["trials"]
-    done = run_to_its_end([*resumed, "--emulate", "t4"], dict(os.environ), 600, cwd=tmp_path)
+    assert json.loads((folder / "again.json").read_text())["trials"] == found["trials"]
+    done = run_to_its_end([*resumed, "--emulate", "t4"], dict(os.environ), 600, cwd=folder)
     assert done.returncode != 0 and "goes on as it began" in done.stderr
 
 
@@ -98,13 +121,11 @@ with torch.inference_mode():
 
 @pytest.mark.slow
 def test_a_call_is_timed_from_an_idle_gpu_to_an_idle_gpu(tmp_path: Path) -> None:
-    (tmp_path / "serve.py").write_text(INFERENCE)
-    words = [str(UNSTARVE), "tune", "--emulate", "a100", "--trial-seconds", "1", "--out", "r"]
-    words += ["--only", "threads", "--json", "t.json", "--", PYTHON, "serve.py"]
-    done = run_to_its_end(words, dict(os.environ, NO_COLOR="1"), 600, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    job = json.loads((tmp_path / "t.json").read_text())["baseline"]
-    # A step is a call, all of which the GPU computes; launching one takes a hundredth of that.
-    assert job["latency"]["calls"] >= 5
-    assert 0.9 < job["latency"]["median_us"] / job["step_us"] < 1.5, job
+    def judge(found: dict[str, Any]) -> None:
+        # A step is a call, all of which the GPU computes; launching one takes a hundredth of that.
+        job = found["baseline"]
+        assert 0.9 < job["latency"]["median_us"] / job["step_us"] < 1.5, job
+
+    _, found, done = tuned(tmp_path, INFERENCE, ["--only", "threads"], judge)
+    assert found["baseline"]["latency"]["calls"] >= 1
     assert "; a call takes " in " ".join(done.stdout.split())
