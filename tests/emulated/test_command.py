@@ -6,7 +6,6 @@ import json
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from emulation import PYTHON, ROOT, UNSTARVE, unstarve
-from measuring import disturbance_of_run, measured
 
 ENVIRONMENT = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
 FIRST_LINE = "unstarve: emulating 1 x NVIDIA A100-SXM4-80GB: nothing is computed"
@@ -271,30 +269,6 @@ def test_a_function_that_is_not_emulated_is_named() -> None:
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) != 0
     assert "the job called cuFileRead (libcufile.so.0), which is not emulated" in done.stderr
-
-
-def test_fixes_are_tried_on_emulated_gpus(tmp_path: Path) -> None:
-    job = tmp_path / "train.py"
-    # So long that a wait for a CPU is little beside it.
-    slow = TRAINING.replace("time.sleep(0.004)", "time.sleep(0.03)")
-    job.write_text(slow.replace("step == 40", "step == 28"))
-
-    def run_with_fixes() -> Path:
-        shutil.rmtree(tmp_path / "run", ignore_errors=True)
-        done = unstarve(
-            *["run", "--emulate", "a100", "--fix", "--trial-seconds", "2"],
-            *["--out", str(tmp_path / "run"), "--json", str(tmp_path / "run.json")],
-            *["--", PYTHON, str(job)],
-            timeout=600,
-        )
-        assert done.returncode == 0, done.stderr
-        return tmp_path / "run/before"
-
-    def judge(_: Path) -> None:
-        tried = json.loads((tmp_path / "run.json").read_text())["verification"]
-        assert "more_workers" in [each["remedy"] for each in tried]
-
-    measured(run_with_fixes, judge, disturbance_of_run)
 
 
 def test_a_job_that_changes_its_folder_is_watched_and_so_is_one_within_an_emulation(

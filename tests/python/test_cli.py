@@ -194,7 +194,7 @@ def fix_of_images(folder: Path) -> tuple[Path, subprocess.CompletedProcess[str]]
     train = [sys.executable, str(ROOT / "examples/train.py"), "data"]
     done = unstarve(
         *["run", "--fix", "--trial-seconds", "0", "--out", "r", *EMULATED],
-        *["--json", "d.json", "--", *train, "--steps", "8"],
+        *["--json", "d.json", "--", *train, "--steps", "16", "--batch-size", "32"],
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr

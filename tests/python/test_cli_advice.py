@@ -6,34 +6,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import EMULATED, MODEL, PHOTOS, ROOT, environment, unstarve
-from measuring import measured
+from command_line import ROOT, environment, unstarve
 from recorded import line_of, recorded, remedies_of, report_of
-
-# Reads its images as ARGV says.
-JOB = f"""
-import sys, torch
-from torch.utils.data import DataLoader, Subset
-from torchvision import datasets, transforms
-from torchvision.datasets.folder import default_loader
-kind, root = sys.argv[1:]
-torch.set_num_threads(1)
-crop = transforms.Compose([transforms.RandomResizedCrop(224), transforms.ToTensor()])
-if kind == "DatasetFolder":
-    data = datasets.DatasetFolder(root, default_loader, (".jpg",), crop)
-elif kind == "Subset":
-    data = Subset(datasets.ImageFolder(root, crop), range(150))
-{MODEL}
-for step, (images, labels) in enumerate(DataLoader(data, batch_size=8)):
-    train(images, labels)
-    if step == 12:
-        break
-"""
 
 
 def test_a_report_says_what_the_run_said(tmp_path: Path) -> None:
@@ -68,37 +45,13 @@ def test_the_verdict_names_the_loader_that_trains() -> None:
     assert "unstarve pack /tmp/unstarve-recordings/images/images " in how
 
 
-def fix(folder: Path, kind: str) -> dict[str, Any]:
-    """What `run --fix` finds of the job, in a folder of its own each time."""
-    photos = sorted(PHOTOS.glob("*.jpg"))
-    folder = Path(tempfile.mkdtemp(dir=folder))
-    for number in range(160):
-        file = folder / "images" / "ab"[number % 2] / f"{number:03d}.jpg"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.symlink_to(photos[number % len(photos)])
-    (folder / "train.py").write_text(JOB)
-    done = unstarve(
-        *["run", "--fix", "--trial-seconds", "0", "--out", "r", "--json", "d.json", *EMULATED],
-        *["--", sys.executable, "train.py", kind, str(folder / "images")],
-        cwd=folder,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads((folder / "d.json").read_text())
-    return found
-
-
-@pytest.mark.parametrize("kind", ["DatasetFolder", "Subset"])
-def test_fix_tries_our_loader_on_all_that_it_can_read(tmp_path: Path, kind: str) -> None:
-    def judge(found: dict[str, Any]) -> None:
-        tried = {entry["remedy"] for entry in found["verification"]}
-        assert "unstarve_loader" in tried
-        advised = remedies_of(found)
-        speedup = advised["unstarve_loader"]["predicted"]["speedup"]
-        assert speedup > 1, "it was measured on the images"
-        # A packed folder would hold more than a subset of it.
-        assert ("unstarve_shards" in advised) == (kind != "Subset")
-
-    measured(lambda: fix(tmp_path, kind), judge)
+@pytest.mark.parametrize("run", ["dataset_folder", "subset"])
+def test_our_loader_is_advised_on_all_that_it_can_read(run: str) -> None:
+    advised = remedies_of(report_of(run))
+    speedup = advised["unstarve_loader"]["predicted"]["speedup"]
+    assert speedup > 1, "it was measured on the images"
+    # A packed folder would hold more than a subset of it.
+    assert ("unstarve_shards" in advised) == (run != "subset")
 
 
 def test_the_hook_names_the_data_set_inside_wrappers() -> None:

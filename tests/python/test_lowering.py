@@ -11,6 +11,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, Subset
 from torchvision import datasets
 from torchvision import transforms as v1
+from torchvision.datasets.folder import default_loader
 from torchvision.transforms import v2
 from unstarve.lowering.composition import read_transform
 from unstarve.lowering.decision import lower
@@ -228,6 +229,13 @@ def test_image_folder_its_list_and_its_subsets(folder: Path) -> None:
     inner = Subset(dataset, [5, 3, 1])
     work = lower(DataLoader(Subset(inner, torch.tensor([2, 0])))).work
     assert work is not None and work.native_indices([0, 1]) == [1, 5]
+
+
+def test_a_dataset_folder_that_reads_as_image_folder_does(folder: Path) -> None:
+    read = (default_loader, (".jpg",), TRANSFORM)
+    work = lower(DataLoader(datasets.DatasetFolder(str(folder), *read))).work
+    assert work is not None
+    assert work.samples == datasets.ImageFolder(str(folder), TRANSFORM).samples
 
 
 def test_a_changed_list_is_other_work(folder: Path) -> None:

@@ -100,6 +100,10 @@ RECORDINGS = {
     "living_on": Recording("convolves.py", ("living_on", "cpu")),
     "images": Recording("reads_images.py", ("images", "12"), GPU, prepare=make_images),
     "few_steps": Recording("reads_images.py", ("images", "3"), GPU, prepare=make_images),
+    "dataset_folder": Recording(
+        "reads_folders.py", ("DatasetFolder", "images"), GPU, prepare=make_images
+    ),
+    "subset": Recording("reads_folders.py", ("Subset", "images"), GPU, prepare=make_images),
     "late_files": late_files(0, "sleep", 20),
     "late_files_2": late_files(2, "sleep", 20),
     "late_network_2": late_files(2, "network", 20),
