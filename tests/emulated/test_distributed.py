@@ -271,7 +271,9 @@ def test_a_hanging_collective_can_be_aborted(emulated: Emulated) -> None:
 
 def test_the_watchdog_ends_a_rank_whose_partner_is_gone(emulated: Emulated) -> None:
     started = time.monotonic()
-    with two_ranks(emulated(gpus=2), HANGS + WAITS, "4", "0") as ranks:
+    # Before it aborts it waits for a dump, 15 s unless told otherwise.
+    dump = {"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC": "1000"}
+    with two_ranks(emulated(gpus=2), HANGS + WAITS, "4", "0", **dump) as ranks:
         out, err = ranks[0].communicate(timeout=100)
         assert "rank0 talked" in out, out + err
         assert ranks[0].returncode != 0

@@ -22,7 +22,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     cache = tmp_path_factory.mktemp("cache")
     done = unstarve(
         *("limits", "--emulate", "a100", "--gpus", str(GPUS), "--only", "gpu", "--json"),
-        *("--seconds", "2", "--python", PYTHON),
+        *("--seconds", "1", "--python", PYTHON),
         env=dict(os.environ, XDG_CACHE_HOME=str(cache), TMPDIR=str(cache)),
     )
     assert done.returncode == 0, done.stderr
