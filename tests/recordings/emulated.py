@@ -77,6 +77,7 @@ SEARCHES = {
         ("--batch-size", "32"),
         ("--only", "batch,gradient_checkpointing", "--arg", "batch=--batch-size"),
     ),
+    "bf16": Search("trains_large_layers.py", (), ("--only", "bf16_autocast")),
 }
 
 
