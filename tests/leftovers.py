@@ -149,9 +149,15 @@ def left_since(before: frozenset[Thing]) -> list[Thing]:
     # such a cycle: its traceback has the frame, and that the exception.
     gc.collect()
     begun = time.monotonic()
-    while (left := _new_since(before)) and time.monotonic() < begun + _moment_for(left):
+    # Another process makes entries of shared memory all the time, each for a moment.
+    while (left := _still_there(left, before)) and time.monotonic() < begun + _moment_for(left):
         time.sleep(LOOK_AGAIN_S)
     return sorted(left, key=lambda thing: (thing.kind, thing.number))
+
+
+def _still_there(left: list[Thing], before: frozenset[Thing]) -> list[Thing]:
+    now = set(_new_since(before))
+    return [thing for thing in left if thing in now]
 
 
 def _moment_for(left: list[Thing]) -> float:

@@ -6,10 +6,12 @@ import multiprocessing
 import re
 import shutil
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import leftovers
 import pytest
 from pytest_runs import run_pytest
 
@@ -213,6 +215,32 @@ def test_what_others_use_is_left_alone(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     name = semaphore._semlock.name.removeprefix("/")  # type: ignore[attr-defined]
     assert Path(f"/dev/shm/sem.{name}").exists()
+
+
+def test_what_others_make_for_a_moment_is_not_taken_for_one_thing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There is always one of their entries, and never the same."""
+    monkeypatch.setattr(leftovers, "MOMENT_OF_OTHERS_S", 0.3)
+    monkeypatch.setattr(leftovers, "MOMENT_S", 0.3)
+    over = threading.Event()
+
+    def make_entries() -> None:
+        entry = tempfile.TemporaryDirectory(prefix="of-another-", dir="/dev/shm")
+        while not over.is_set():
+            following = tempfile.TemporaryDirectory(prefix="of-another-", dir="/dev/shm")
+            entry.cleanup()
+            entry = following
+            time.sleep(0.02)
+        entry.cleanup()
+
+    thread = threading.Thread(target=make_entries)
+    thread.start()
+    before = frozenset(thing for thing in leftovers.things() if thing.kind != leftovers.SHARED)
+    left = [thing for thing in leftovers.left_since(before) if "of-another-" in thing.name]
+    over.set()
+    thread.join()
+    assert not left
 
 
 def test_a_files_own_fixtures_are_judged_at_its_end(tmp_path: Path) -> None:
