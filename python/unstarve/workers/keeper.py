@@ -27,17 +27,6 @@ class Keeper:
         self._at_rest: dict[str, Any] = {}
         self._is_reading = False  # else there was an error before the first sample
 
-    def watch(self) -> None:
-        """From now on in this process, whatever torch's worker loop makes a fetcher of."""
-        from torch.utils.data import _DatasetKind
-
-        make = _DatasetKind.create_fetcher
-
-        def create_fetcher(kind: Any, dataset: Any, *rest: Any) -> Any:
-            return self.make_fetcher(make, kind, dataset, *rest)
-
-        _DatasetKind.create_fetcher = staticmethod(create_fetcher)
-
     def make_fetcher(self, make: Callable[..., Any], kind: Any, dataset: Any, *rest: Any) -> Any:
         """A fetcher that goes on where the worker was."""
         self.before(dataset)

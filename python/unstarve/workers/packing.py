@@ -50,6 +50,15 @@ class BatchMemory:
         self._writer = writer
         self._segments: list[_Segment] = []
         self._expected = 0  # bytes of the batch before: most are alike
+        self._sent_bytes = 0
+        #: Bytes of the batch before that its tensors and arrays took.
+        self.sent_bytes = 0
+
+    @property
+    def allocations(self) -> int:
+        """Slots that were laid out since the start."""
+        count: int = self._writer.allocations
+        return count
 
     def allocate(self, count: int) -> Place:
         segment = self._segments[-1] if self._segments else None
@@ -74,16 +83,22 @@ class BatchMemory:
                 return Place(number, address - segment.address, count)
         return None
 
+    def send(self, place: Place) -> None:
+        """What lies there is part of the batch."""
+        self._sent_bytes += place.length
+
     def take(self) -> list[int]:
         """The indices of the batch's slots, which are the main process's from now on."""
         indices = [segment.index for segment in self._segments]
         self._expected = sum(segment.used for segment in self._segments)
+        self.sent_bytes, self._sent_bytes = self._sent_bytes, 0
         self._segments.clear()
         return indices
 
     def abandon(self) -> None:
         """Forgets the batch."""
         segments, self._segments = self._segments, []
+        self._sent_bytes = 0
         for segment in segments:
             self._writer.abandon(segment.index)
 
@@ -159,6 +174,7 @@ class _BatchPickler(pickle.Pickler):
         if plain.is_contiguous():
             place = self._memory.place_of(plain.data_ptr(), count)
             if place is not None:
+                self._memory.send(place)
                 return place, plain.dtype, shape, None, requires_grad
         else:
             steps = zip(shape, plain.stride(), strict=True)
@@ -169,6 +185,7 @@ class _BatchPickler(pickle.Pickler):
                 plain = plain.as_strided((span,), (1,))
                 count = span * plain.element_size()
         place = self._memory.allocate(count)
+        self._memory.send(place)
         target = torch.frombuffer(self._memory.view(place), dtype=torch.uint8).view(plain.dtype)
         target = target.view(plain.shape)
         target.copy_(plain)
@@ -205,6 +222,7 @@ class _BatchPickler(pickle.Pickler):
             place = self._memory.allocate(array.nbytes)
             flat = numpy.frombuffer(self._memory.view(place), dtype=array.dtype)
             numpy.copyto(flat.reshape(array.shape, order=order), array)
+        self._memory.send(place)
         return _make_array, (place, dtype, array.shape, order)
 
 

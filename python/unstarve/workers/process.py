@@ -6,12 +6,13 @@ import contextlib
 import os
 import select
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from unstarve import _native
 from unstarve.workers.channel import Descriptor, MessageWriter
-from unstarve.workers.collate import make_batches_in
+from unstarve.workers.collate import SlotCollation
 from unstarve.workers.keeper import Keeper
 from unstarve.workers.packing import BatchMemory, Place, pack
 
@@ -123,8 +124,27 @@ def run_worker(
         _native.keep_freed_memory()
     for argument in args:
         if isinstance(argument, ResultSender):
-            make_batches_in(argument.open())
+            collation = SlotCollation(argument.open())
+            collation.begin()
+            _watch_fetcher(collation, keeper)
             if keeper is not None:
-                keeper.watch()
                 argument.note_with(keeper)
     loop(*args)
+
+
+def _watch_fetcher(collation: SlotCollation, keeper: Keeper | None) -> None:
+    """From now on in this process, of what torch's worker loop makes to fetch its batches. A data
+    set that reads through a DataLoader of its own makes such things as well."""
+    from torch.utils.data import _DatasetKind
+    from torch.utils.data._utils import worker
+
+    make = _DatasetKind.create_fetcher
+
+    def create_fetcher(*args: Any) -> Any:
+        if sys._getframe(1).f_code.co_filename != worker.__file__:
+            return make(*args)
+        fetcher = make(*args) if keeper is None else keeper.make_fetcher(make, *args)
+        fetcher.collate_fn = collation.within(fetcher.collate_fn)
+        return fetcher
+
+    _DatasetKind.create_fetcher = staticmethod(create_fetcher)
