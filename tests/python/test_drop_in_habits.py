@@ -14,6 +14,7 @@ import torch
 from PIL import Image
 from torch.utils import data
 from torchvision import datasets, transforms
+from torchvision.transforms import v2
 from unstarve import DataLoader
 from unstarve.errors import InvalidArgumentError
 
@@ -323,6 +324,50 @@ def test_what_a_script_exchanges_is_what_runs(
         assert not next(iter(loader))[0].any()
         assert "exchanged" in loader.explain().reason
     assert next(iter(loader))[0].any() and loader.explain().engine == "native"
+
+
+def corner(*_: Any) -> tuple[int, int, int, int]:
+    return 0, 0, 16, 16
+
+
+def corner_by_name(_: Any) -> dict[str, int]:
+    return {"top": 0, "left": 0, "height": 16, "width": 16}
+
+
+def in_reverse(dataset: Any) -> Any:
+    return lambda indices: [dataset[index] for index in reversed(indices)]
+
+
+@pytest.mark.parametrize("engine", ["torchvision", "torchvision.v2"])
+def test_what_a_script_exchanges_on_an_object_is_what_runs(folder: Path, engine: str) -> None:
+    if engine == "torchvision":
+        crop: Any = transforms.RandomResizedCrop(16)
+        crop.get_params = corner
+    else:
+        crop = v2.RandomResizedCrop(16)
+        crop.make_params = crop._get_params = corner_by_name
+    whole = transforms.Compose([crop, transforms.PILToTensor()])
+    loader = DataLoader(datasets.ImageFolder(folder, whole), batch_size=12)
+    first, again = (next(iter(loader))[0] for _ in range(2))
+    assert torch.equal(first, again), "always the same corner"
+
+
+@pytest.mark.parametrize("of", ["folder", "subset", "Subset"])
+def test_how_a_script_fetches_a_batch_is_how_it_comes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, of: str
+) -> None:
+    dataset: Any = datasets.ImageFolder(folder, CENTRE)
+    if of != "folder":
+        dataset = data.Subset(dataset, range(len(dataset)))
+    right = torch.stack([dataset[index][0] for index in reversed(range(4))])
+    if of == "Subset":
+        reverse = lambda self, indices: [self[index] for index in reversed(indices)]  # noqa: E731
+        monkeypatch.setattr(data.Subset, "__getitems__", reverse)
+    else:
+        dataset.__getitems__ = in_reverse(dataset)
+    loader = DataLoader(dataset, batch_size=4)
+    assert torch.equal(next(iter(loader))[0], right)
+    assert "exchanged" in loader.explain().reason
 
 
 @pytest.mark.parametrize("transform", [CENTRE, PARTLY], ids=["native", "partly"])

@@ -11,10 +11,11 @@ print(loader.explain())                     # what runs natively, what stays Pyt
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
-from typing_extensions import TypeVar  # torch needs it as well
+from typing_extensions import Protocol, TypeVar  # torch needs it as well
 
 from unstarve.dataloader import accelerate_support
 from unstarve.dataloader.epoch_iterators import (
@@ -39,7 +40,7 @@ _T_co = TypeVar("_T_co", covariant=True, default=Any)
 
 # Kept out of pickles and copies: they belong to one object in one process.
 _OWN = (
-    "_unstarve_stream",
+    "_unstarve_kept_order",
     "_unstarve_engine",
     "_unstarve_explanation",
     "_unstarve_lowering",
@@ -48,18 +49,28 @@ _OWN = (
 )
 
 
-class _LoaderKind(type):
+class _LoaderKind(type(Protocol)):  # type: ignore[misc]
     """Where a script's `from torch.utils.data import DataLoader` was exchanged, its
     `isinstance(x, DataLoader)` is still true of the loaders that others made with torch's class.
-    Of subclasses it means what it always means."""
+    Of subclasses it means what it always means.
+
+    A class may have one metaclass only, and torch's loader has none: so that scripts can derive
+    from it together with `abc.ABC` or a protocol, this one is theirs as well.
+    """
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: Any, **options: Any) -> Any:
+        # Not the protocols' own, which lets them derive from protocols alone.
+        return ABCMeta.__new__(cls, name, bases, namespace, **options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        kind = torch_loader.DataLoader if cls is DataLoader else cls
-        return type.__instancecheck__(kind, instance)
+        if cls is DataLoader:
+            return type.__instancecheck__(torch_loader.DataLoader, instance)
+        return ABCMeta.__instancecheck__(cls, instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        kind = torch_loader.DataLoader if cls is DataLoader else cls
-        return type.__subclasscheck__(kind, subclass)
+        if cls is DataLoader:
+            return type.__subclasscheck__(torch_loader.DataLoader, subclass)
+        return ABCMeta.__subclasscheck__(cls, subclass)
 
 
 class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type: ignore[misc]
@@ -105,7 +116,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         """
         attributes = vars(self)
         if attributes.get("_unstarve_explanation") is None:
-            self._choose()
+            self._unstarve_choose()
         explanation: Explanation = attributes["_unstarve_explanation"]
         engine: NativeEngine | None = attributes.get("_unstarve_engine")
         if explanation.engine != "native" or engine is None:
@@ -128,8 +139,8 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
     def set_epoch(self, epoch: int) -> None:
         """Numbers the epoch that the next `iter()` begins, and tells the samplers that ask for it
         (DistributedSampler). Not needed for a RandomSampler."""
-        if self._is_map_style:
-            self._stream.set_epoch(epoch)
+        if self._unstarve_is_map_style:
+            self._unstarve_order.set_epoch(epoch)
         elif hasattr(self.dataset, "set_epoch"):
             self.dataset.set_epoch(epoch)
 
@@ -143,11 +154,11 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         Of worker processes it holds what their data sets answer to `state_dict()`, and, where the
         data set has drawn from them, the global random generators: some kilobytes each.
         """
-        stream = self._stream
+        stream = self._unstarve_order
         state = stream.state_dict(lives_on=self.persistent_workers)
         if stream.resumed is not None:
             return state
-        if not self._is_map_style:
+        if not self._unstarve_is_map_style:
             state["iterable"] = True
         progress: Progress | None = vars(self).get("_unstarve_progress")
         if progress is None and self.num_workers == 0:
@@ -173,17 +184,17 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             InvalidArgumentError (a ValueError): not such a state, or one that this loader's
                 samplers cannot continue.
         """
-        stream = self._stream
+        stream = self._unstarve_order
         stream.load_state_dict(state_dict)
         is_iterable = bool(state_dict.get("iterable", False))
-        if is_iterable == self._is_map_style:
+        if is_iterable == self._unstarve_is_map_style:
             stream.resumed = None
             raise InvalidArgumentError(
                 "the state is of an IterableDataset, this loader's data set is none"
                 if is_iterable
                 else "the state is not of an IterableDataset, this loader's data set is one"
             )
-        self._workers_resumed()  # raises
+        self._unstarve_workers_resumed()  # raises
         if is_iterable and state_dict["batches"] and "workers" not in state_dict:
             warnings.warn(
                 "the place in this IterableDataset was not known to its loader: it begins anew",
@@ -192,33 +203,35 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         self._iterator = None  # workers that live on are where they are
 
     @property
-    def _is_map_style(self) -> bool:
+    def _unstarve_is_map_style(self) -> bool:
         return bool(self._dataset_kind == torch_loader._DatasetKind.Map)
 
     @property
-    def _stream(self) -> IndexStream:
+    def _unstarve_order(self) -> IndexStream:
         """Follows the samplers that somebody put in place of the first ones, which torch refuses
         to do by assignment; like torch's, an iterator with persistent workers keeps its own."""
-        stream: IndexStream | None = vars(self).get("_unstarve_stream")
+        stream: IndexStream | None = vars(self).get("_unstarve_kept_order")
         sampler = super()._index_sampler
         if stream is None:
-            stream = self._unstarve_stream = IndexStream(sampler, self.generator)
+            stream = self._unstarve_kept_order = IndexStream(sampler, self.generator)
         elif stream.sampler is not sampler and vars(self).get("_iterator") is None:
-            stream = self._unstarve_stream = stream.with_sampler(sampler)
+            stream = self._unstarve_kept_order = stream.with_sampler(sampler)
         stream.generator = self.generator
         return stream
 
     @property
     def _index_sampler(self) -> Any:
         """Where torch's iterators take the indices from."""
-        return self._stream
+        return self._unstarve_order
 
     def __len__(self) -> int:
         """Batches per epoch, of the sampler that the loader has now."""
-        return len(super()._index_sampler) if self._is_map_style else int(super().__len__())
+        return (
+            len(super()._index_sampler) if self._unstarve_is_map_style else int(super().__len__())
+        )
 
     def _get_iterator(self) -> Any:
-        lowering = self._choose()
+        lowering = self._unstarve_choose()
         if self.num_workers == 0 and self.timeout != 0:
             return torch_loader._SingleProcessDataLoaderIter(self)  # which refuses the timeout
         if self._unstarve_explanation.engine == "native":
@@ -234,12 +247,12 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         tasks = None
         if self._unstarve_explanation.engine == "partly":
             assert lowering.partly is not None
-            view = LoaderView(self, lowering.dataset, self._files_of(lowering.partly))
+            view = LoaderView(self, lowering.dataset, self._unstarve_files_of(lowering.partly))
             tasks = TaskMaker(lowering.partly, self._auto_collation)
-        resumed = self._stream.resumed
+        resumed = self._unstarve_order.resumed
         self._unstarve_progress = progress = Progress(
             self.num_workers,
-            self._workers_resumed(),
+            self._unstarve_workers_resumed(),
             is_within_epoch=resumed is not None and resumed["draw_seed"] is not None,
         )
         if self.num_workers == 0:
@@ -247,14 +260,14 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         self.check_worker_number_rationality()
         return (InThreads if uses_threads(self) else InProcesses)(view, tasks, progress)
 
-    def _workers_resumed(self) -> Any:
+    def _unstarve_workers_resumed(self) -> Any:
         """What the state that was loaded, if one was, says of each worker."""
-        resumed = self._stream.resumed or {}
+        resumed = self._unstarve_order.resumed or {}
         return places_to_resume(
-            resumed.get("workers"), self.num_workers, iterable=not self._is_map_style
+            resumed.get("workers"), self.num_workers, iterable=not self._unstarve_is_map_style
         )
 
-    def _files_of(self, work: Work) -> Any:
+    def _unstarve_files_of(self, work: Work) -> Any:
         """Kept from epoch to epoch: it takes a second for a million files."""
         samples, files = vars(self).get("_unstarve_files", (None, None))
         if samples is not work.samples:
@@ -262,9 +275,9 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             self._unstarve_files = (work.samples, files)
         return files
 
-    def _choose(self) -> Lowering:
+    def _unstarve_choose(self) -> Lowering:
         """Decides anew, since the data set's transform may have been exchanged between epochs."""
-        if self._is_map_style:
+        if self._unstarve_is_map_style:
             last: Lowering | None = vars(self).get("_unstarve_lowering")
             lowering = lower(self, None if last is None else last.work or last.partly)
         else:

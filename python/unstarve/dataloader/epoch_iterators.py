@@ -115,7 +115,7 @@ class _Epochs:
         base: Any = super()
         if first_iter:
             # torch's first `_reset()` makes the sampler's iterator a second time.
-            self._index_sampler.begin_once(self._sampler_iter)
+            self._index_sampler.begin_again(self._sampler_iter)
         base._reset(loader, first_iter)
 
 

@@ -27,6 +27,7 @@ from unstarve.engine.sample_worker import NoAnswerError, SampleTask
 from unstarve.lowering.work import Work
 from unstarve.order.epoch import Epoch
 from unstarve.order.passes import flattened
+from unstarve.order.stream import IndexStream
 
 
 class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
@@ -37,9 +38,15 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
     each gets another.
     """
 
+    _index_sampler: IndexStream
+    _sampler_iter: Epoch
+
     def __init__(self, loader: Any, engine: NativeEngine, work: Work) -> None:
         super().__init__(loader)
         self._sampler_iter.seed_was_drawn()
+        if self._num_workers > 0:  # as torch's iterator with workers does
+            self._index_sampler.begin_again(self._sampler_iter)
+            self._sampler_iter = iter(self._index_sampler)
         self._engine = engine
         self._work = work
         self._loader = settings_of(loader)
@@ -98,7 +105,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
 
     def _go_on_behind(self, batch: Batch) -> None:
         """The consumer has the batch, or has been told why not."""
-        epoch: Epoch = self._sampler_iter
+        epoch = self._sampler_iter
         self._under_way.popleft()
         self._forget(batch)
         if batch.is_drawn:

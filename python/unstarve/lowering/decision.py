@@ -14,7 +14,7 @@ from typing import Any
 
 from unstarve.lowering.composition import Prefix, read_prefix, read_transform
 from unstarve.lowering.files import Files, look_at_files, obstacle_to_reading
-from unstarve.lowering.originals import as_defined, is_own
+from unstarve.lowering.originals import is_own, is_plain
 from unstarve.lowering.work import Work
 
 
@@ -144,7 +144,7 @@ def _known_collate_types() -> set[Any]:
 def _inside_subsets(dataset: Any) -> tuple[Any, tuple[Sequence[int], ...]]:
     subset_class = sys.modules["torch.utils.data"].Subset
     subsets = []
-    while type(dataset) is subset_class:
+    while type(dataset) is subset_class and is_plain(dataset):
         subsets.append(dataset.indices)
         dataset = dataset.dataset
     return dataset, tuple(subsets)
@@ -155,7 +155,9 @@ def _obstacle_to_dataset(dataset: Any) -> str | None:
     known = () if datasets is None else ("ImageFolder", "DatasetFolder", "ImageNet")
     classes = [getattr(datasets, name) for name in known if hasattr(datasets, name)]
     if type(dataset) in classes:
-        return None if as_defined(type(dataset)) else "its class's methods have been exchanged"
+        return None if is_plain(dataset) else "methods of it, or of its class, have been exchanged"
+    if type(dataset) is sys.modules["torch.utils.data"].Subset:
+        return "methods of a Subset, or of its class, have been exchanged"
     for base in type(dataset).__mro__[1:]:
         if base in classes:
             return f"a subclass of {base.__name__}, which may do something else"

@@ -14,6 +14,8 @@ from typing import Any
 # Exchanged, they change nothing about a sample.
 _HARMLESS = frozenset({"__init__", "__new__", "__repr__", "__len__", "extra_repr"})
 
+_LIBRARIES = ("torchvision.", "torch.utils.data.")
+
 
 def is_own(function: Any, module: Any, *names: str) -> bool:
     """Whether `function` was written in `module` under one of `names`."""
@@ -24,24 +26,21 @@ def is_own(function: Any, module: Any, *names: str) -> bool:
     )
 
 
-def as_defined(kind: type) -> bool:
-    """Whether no method of `kind`, a class of torchvision, has been exchanged, in it or in those of
-    torchvision that it inherits from."""
-    return all(_has_own_methods(base) for base in kind.__mro__)
-
-
 def is_plain(part: Any) -> bool:
-    """No method of the object itself, no module hook and no exchanged method of the class changes
-    what the class does."""
+    """No method of the object itself, no module hook and no exchanged method of the class, or of
+    those of torchvision and of torch's data sets that it inherits from, changes what it does."""
     own = vars(part) if hasattr(part, "__dict__") else {}
-    if "forward" in own or "transform" in own or "__call__" in own:
+    # torch asks data sets whether they have the former.
+    if any(name == "__getitems__" or callable(getattr(type(part), name, None)) for name in own):
         return False
-    hooks = ("_forward_hooks", "_forward_pre_hooks")
-    return not any(own.get(name) for name in hooks) and as_defined(type(part))
+    if any(own.get(name) for name in ("_forward_hooks", "_forward_pre_hooks")):
+        return False
+    return all(_has_own_methods(base) for base in type(part).__mro__)
 
 
 def _has_own_methods(kind: type) -> bool:
-    if not kind.__module__.startswith("torchvision."):
+    library = next((name for name in _LIBRARIES if kind.__module__.startswith(name)), None)
+    if library is None:
         return True
     for name, value in vars(kind).items():
         method = getattr(value, "__func__", value)  # of a staticmethod or classmethod
@@ -49,9 +48,9 @@ def _has_own_methods(kind: type) -> bool:
             continue
         if not isinstance(method, FunctionType):
             return False
-        if not str(method.__globals__.get("__name__")).startswith("torchvision."):
+        if not str(method.__globals__.get("__name__")).startswith(library):
             return False
     return True
 
 
-__all__ = ["as_defined", "is_own", "is_plain"]
+__all__ = ["is_own", "is_plain"]

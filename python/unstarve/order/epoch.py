@@ -11,7 +11,13 @@ from torch.utils.data.distributed import DistributedSampler
 
 from unstarve.errors import InvalidArgumentError
 from unstarve.order import sampler_state
-from unstarve.order.passes import Lazy, length_of, noting_default_generator, seeded_pass
+from unstarve.order.passes import (
+    Lazy,
+    drawn_again,
+    length_of,
+    noting_default_generator,
+    seeded_pass,
+)
 from unstarve.order.ranges import Range, left_out, merged, rest_to_whole
 
 if TYPE_CHECKING:
@@ -31,6 +37,7 @@ class Epoch:
         self._stream = stream
         self._sampler = stream.sampler
         self.number = number
+        self._resumed = resumed
         self._finished = False
         self._exhausted = False
         self._ahead: deque[Any] = deque()  # drawn only to see whether there is more
@@ -88,6 +95,16 @@ class Epoch:
             except StopIteration:
                 pass
         return self._exhausted
+
+    def begun_again(self) -> Epoch:
+        """The sampler's answer to being asked once more, before the first batch. Where one goes on
+        that was restored, the first answer is the one that was left off."""
+        was_restored = self._stateful is not None or sampler_state.generators(self._sampler, None)
+        if self._resumed is not None and was_restored:
+            return self
+        again = Epoch(self._stream, self.number, self._resumed)
+        again._draw_seed = self._draw_seed
+        return again
 
     def belongs_to(self, stream: IndexStream) -> None:
         """Another sampler gives the order of the epochs behind."""
@@ -171,9 +188,9 @@ class Epoch:
         return self._done_of_share(state, done)
 
     def _draw(self, sampler: Any, start: dict[str, Any]) -> Iterator[Any]:
-        """One pass over a sampler. The first draw happens with the first `next()`, as in torch."""
+        """One pass over a sampler, which draws when it would as torch's."""
         if type(sampler) is BatchSampler:
-            samples = Lazy(self._draw(sampler.sampler, start))
+            samples = Lazy(lambda: self._draw(sampler.sampler, start))
             return iter(BatchSampler(samples, sampler.batch_size, sampler.drop_last))
         if sampler_state.seeds_itself(sampler):
             return seeded_pass(sampler, start, self._start)
@@ -182,14 +199,12 @@ class Epoch:
         if self._stateful is not None:
             return iter(sampler)
         if "torch" in start:
-            self._start["torch"] = start["torch"]
-            state = sampler_state.unpack(start["torch"])
-            return sampler_state.drawing_from(state, iter(sampler))
+            return drawn_again(sampler, start, self._start)
         return noting_default_generator(sampler, self._start)
 
     def _rest(self, state: dict[str, Any]) -> Iterator[Any]:
         """What is left of the epoch that `state` was saved in."""
-        for key in ("seed", "torch"):
+        for key in ("seed", "torch_at_iter", "torch"):
             if key in state["start"]:
                 self._start[key] = state["start"][key]
         if self._stateful is not None:
@@ -198,8 +213,10 @@ class Epoch:
             beyond = [(begin - first, end - first) for begin, end in self._done if begin >= first]
             return left_out(iter(self._sampler), beyond, self.skipped)
         if type(self._sampler) is BatchSampler:
-            samples = self._draw(self._sampler.sampler, state["start"])
-            rest = Lazy(left_out(samples, self._done, self.skipped))
+            start = state["start"]
+            rest = Lazy(
+                lambda: left_out(self._draw(self._sampler.sampler, start), self._done, self.skipped)
+            )
             return iter(BatchSampler(rest, self._sampler.batch_size, self._sampler.drop_last))
         return left_out(self._draw(self._sampler, state["start"]), self._done, self.skipped)
 

@@ -7,7 +7,7 @@ its iterator, without waiting for the garbage collector.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -24,8 +24,25 @@ def seeded_pass(sampler: Any, start: dict[str, Any], note: dict[str, Any]) -> It
 
 
 def noting_default_generator(sampler: Any, note: dict[str, Any]) -> Iterator[Any]:
+    """A sampler may draw in `iter()` or with the first item: both states are noted."""
+    note["torch_at_iter"] = sampler_state.pack(torch.get_rng_state())
+    return _noting_at_first_item(iter(sampler), note)
+
+
+def _noting_at_first_item(items: Iterator[Any], note: dict[str, Any]) -> Iterator[Any]:
     note["torch"] = sampler_state.pack(torch.get_rng_state())
-    yield from sampler
+    if note["torch_at_iter"] == note["torch"]:
+        del note["torch_at_iter"]
+    yield from items
+
+
+def drawn_again(sampler: Any, start: dict[str, Any], note: dict[str, Any]) -> Iterator[Any]:
+    """The pass of which `start` was noted; torch's default generator stays as it is."""
+    note.update((key, start[key]) for key in ("torch_at_iter", "torch") if key in start)
+    at_iter = sampler_state.unpack(start.get("torch_at_iter", start["torch"]))
+    with sampler_state.default_generator_at(at_iter):
+        items = iter(sampler)
+    return sampler_state.drawing_from(sampler_state.unpack(start["torch"]), items)
 
 
 def flattened(skipped: list[Any]) -> list[Any]:
@@ -38,17 +55,18 @@ def flattened(skipped: list[Any]) -> list[Any]:
 
 
 def length_of(sampler: Any) -> float:
+    """Infinite where it has none, or none that Python could say."""
     try:
         return len(sampler)
-    except TypeError:
+    except Exception:
         return float("inf")
 
 
 class Lazy:
-    """An iterator in the place of a sampler."""
+    """In the place of a sampler: its pass is made when it is asked for, as torch's would be."""
 
-    def __init__(self, items: Iterator[Any]) -> None:
-        self._items = items
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self._make = make
 
     def __iter__(self) -> Iterator[Any]:
-        return self._items
+        return self._make()

@@ -8,6 +8,7 @@ write it down and to get the same order again.
 from __future__ import annotations
 
 import base64
+import contextlib
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +30,9 @@ def chain(sampler: Any) -> Iterator[Any]:
         if sampler is None:
             return
         yield sampler
-        sampler = getattr(sampler, "sampler", None) or getattr(sampler, "batch_sampler", None)
+        # Not by their truth: an empty sampler is one, and an array of indices has none.
+        inner = getattr(sampler, "sampler", None)
+        sampler = getattr(sampler, "batch_sampler", None) if inner is None else inner
 
 
 def stateful(sampler: Any) -> Any:
@@ -114,6 +117,17 @@ def set_generators(found: list[Any], saved: list[str]) -> None:
         )
     for one, state in zip(found, saved, strict=True):
         one.set_state(unpack(state))
+
+
+@contextlib.contextmanager
+def default_generator_at(state: Any) -> Iterator[None]:
+    """torch's default generator is in `state` within; nobody else notices."""
+    outside = torch.get_rng_state()
+    torch.set_rng_state(state)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(outside)
 
 
 def drawing_from(state: Any, items: Iterator[Any]) -> Iterator[Any]:

@@ -34,8 +34,8 @@ class IndexStream:
 
     def __iter__(self) -> Epoch:
         if self._again is not None:
-            epoch, self._again = self._again, None
-            return epoch
+            self._epoch, self._again = self._again.begun_again(), None
+            return self._epoch
         if self._resume is not None:
             # It counts until a batch is taken: some trainers call iter() twice.
             sampler_state.restore(self._resume["start"], self.sampler, self.generator)
@@ -71,9 +71,9 @@ class IndexStream:
         if epoch is self._epoch:
             self._resume = None
 
-    def begin_once(self, epoch: Epoch) -> None:
+    def begin_again(self, epoch: Epoch) -> None:
         """The next `iter()` means this epoch, which it has begun already: torch's iterator with
-        workers asks twice."""
+        workers asks its sampler twice, and goes by the second answer."""
         self._again = epoch
 
     def set_epoch(self, epoch: int) -> None:
