@@ -376,12 +376,3 @@ def test_the_number_of_workers_of_a_stream_is_checked() -> None:
     fewer = DataLoader(Drawing(), num_workers=1)
     fewer.load_state_dict(drawing.state_dict())
     assert [int(batch[0]) for batch in fewer] == list(range(1, COUNT))
-
-
-def test_an_exception_in_state_dict_is_the_batch_s() -> None:
-    class Bad(OwnDraws):
-        def state_dict(self) -> dict[str, Any]:
-            raise ZeroDivisionError("no state")
-
-    with pytest.raises(ZeroDivisionError, match="no state"):
-        next(iter(DataLoader(Bad(), num_workers=1)))

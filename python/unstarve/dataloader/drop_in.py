@@ -46,6 +46,7 @@ _OWN = (
     "_unstarve_lowering",
     "_unstarve_files",
     "_unstarve_progress",
+    "_unstarve_state_is_wanted",
 )
 
 
@@ -154,6 +155,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         Of worker processes it holds what their data sets answer to `state_dict()`, and, where the
         data set has drawn from them, the global random generators: some kilobytes each.
         """
+        self._unstarve_state_is_wanted = True
         stream = self._unstarve_order
         state = stream.state_dict(lives_on=self.persistent_workers)
         if stream.resumed is not None:
@@ -184,6 +186,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             InvalidArgumentError (a ValueError): not such a state, or one that this loader's
                 samplers cannot continue.
         """
+        self._unstarve_state_is_wanted = True
         stream = self._unstarve_order
         stream.load_state_dict(state_dict)
         is_iterable = bool(state_dict.get("iterable", False))
@@ -254,6 +257,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             self.num_workers,
             self._unstarve_workers_resumed(),
             is_within_epoch=resumed is not None and resumed["draw_seed"] is not None,
+            always="_unstarve_state_is_wanted" in vars(self),
         )
         if self.num_workers == 0:
             return InThisProcess(view, tasks, progress)

@@ -15,6 +15,7 @@ from torch.utils.data import dataloader as torch_loader
 from unstarve.engine.partly_native import TaskMaker
 from unstarve.order.epoch import Epoch
 from unstarve.order.stream import IndexStream
+from unstarve.own_state import warn_without
 from unstarve.workers import prefers_threads
 from unstarve.workers.carried import Carried
 from unstarve.workers.keeper import Keeper
@@ -42,11 +43,16 @@ class Progress:
     its data set."""
 
     def __init__(
-        self, workers: int, resumed: dict[str, Any] | None, *, is_within_epoch: bool = False
+        self,
+        workers: int,
+        resumed: dict[str, Any] | None,
+        *,
+        is_within_epoch: bool = False,
+        always: bool = False,
     ) -> None:
         #: Whether `resumed` was taken there, and not before an epoch.
         self.is_within_epoch = is_within_epoch
-        self.places = Places(workers, resumed)
+        self.places = Places(workers, resumed, always=always)
         restored = None if resumed is None or workers > 0 else resumed["states"][0]
         self.keeper = Keeper(restored, with_generators=False)
         self._workers = workers
@@ -59,6 +65,9 @@ class Progress:
             return self.places.state(is_over=is_over)
         keeper = self.keeper
         found = keeper.state_between_epochs(dataset) if is_over else keeper.state(dataset)
+        without = found.pop("without", None)
+        if without is not None:
+            warn_without("the data set", without)
         return {"count": 0, "next": 0, "states": [found]} if found else None
 
 

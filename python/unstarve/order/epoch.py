@@ -13,12 +13,14 @@ from unstarve.errors import InvalidArgumentError
 from unstarve.order import sampler_state
 from unstarve.order.passes import (
     Lazy,
+    behind,
     drawn_again,
     length_of,
     noting_default_generator,
     seeded_pass,
 )
 from unstarve.order.ranges import Range, left_out, merged, rest_to_whole
+from unstarve.own_state import warn_without
 
 if TYPE_CHECKING:
     from unstarve.order.stream import IndexStream
@@ -41,9 +43,14 @@ class Epoch:
         self._finished = False
         self._exhausted = False
         self._ahead: deque[Any] = deque()  # drawn only to see whether there is more
-        self._start = sampler_state.capture(stream.sampler, stream.generator, within_epoch=True)
-        self._stateful = sampler_state.stateful(stream.sampler)
-        self._states: deque[Any] = deque()  # a stateful sampler's, per batch under way
+        self._questions = stream.questions()
+        self._start = sampler_state.capture(
+            stream.sampler, stream.generator, self._questions, within_epoch=True
+        )
+        self._stateful = self._stateful_sampler()
+        self._states: deque[Any] = deque()  # a stateful sampler's, per batch under way, or None
+        # Batches since the sampler said what is in `_start`.
+        self._since = 0 if resumed is None else int(resumed.get("since", 0))
         #: What the stream was wound past, known once the first batch has been drawn: indices where
         #: torch forms the batches, else what the sampler gave.
         self.skipped: list[Any] = []
@@ -75,8 +82,15 @@ class Epoch:
             self._exhausted = True
             raise
         if self._stateful is not None:
-            self._states.append(self._stateful.state_dict())
+            self._states.append(self._questions.ask(self._stateful.state_dict))
         return batch
+
+    def _stateful_sampler(self) -> Any:
+        """None where the pass that goes on was none of such a sampler."""
+        starts = [self._start] if self._resumed is None else [self._start, self._resumed["start"]]
+        if not all("sampler" in start for start in starts):
+            return None
+        return sampler_state.stateful(self._sampler)
 
     @property
     def is_finished(self) -> bool:
@@ -135,8 +149,10 @@ class Epoch:
         while self._complete in self._beyond:
             self._beyond.remove(self._complete)
             self._complete += 1
-            if self._states:
-                self._start["sampler"] = self._states.popleft()
+            self._since += 1
+            said = self._states.popleft() if self._states else None
+            if said is not None:
+                self._start["sampler"], self._since = said, 0
 
     def finish(self) -> None:
         """The consumer has been told that the epoch is over."""
@@ -144,6 +160,8 @@ class Epoch:
         self._finished = True
 
     def state_dict(self) -> dict[str, Any]:
+        if self._questions.why_not:
+            warn_without("the sampler", self._questions.why_not)
         done = self._all_done()
         whole = done[0][1] if done and done[0][0] == 0 else 0
         state = {
@@ -155,6 +173,8 @@ class Epoch:
             "behind_seed": True,
             "start": dict(self._start),
         }
+        if self._stateful is not None and self._since > 0:
+            state["since"] = self._since
         if done and done != [(0, whole)]:
             state["done"] = [list(part) for part in done]
         inner = getattr(self._sampler, "sampler", None)
@@ -208,10 +228,11 @@ class Epoch:
             if key in state["start"]:
                 self._start[key] = state["start"][key]
         if self._stateful is not None:
-            # It was restored to where the consumer had all before.
+            # It was restored to where the consumer had all before, or so many batches earlier.
             first = self._done[0][1] if self._done and self._done[0][0] == 0 else 0
             beyond = [(begin - first, end - first) for begin, end in self._done if begin >= first]
-            return left_out(iter(self._sampler), beyond, self.skipped)
+            items = behind(iter(self._sampler), int(state.get("since", 0)))
+            return left_out(items, beyond, self.skipped)
         if type(self._sampler) is BatchSampler:
             start = state["start"]
             rest = Lazy(

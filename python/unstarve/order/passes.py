@@ -54,6 +54,13 @@ def flattened(skipped: list[Any]) -> list[Any]:
     return list(itertools.chain.from_iterable(skipped))
 
 
+def behind(items: Iterator[Any], count: int) -> Iterator[Any]:
+    """What comes behind the first `count`, which are asked for with the first of it."""
+    for _ in itertools.islice(items, count):
+        pass
+    yield from items
+
+
 def length_of(sampler: Any) -> float:
     """Infinite where it has none, or none that Python could say."""
     try:

@@ -19,6 +19,7 @@ from torch.utils.data.dataloader import _InfiniteConstantSampler
 from torch.utils.data.distributed import DistributedSampler
 
 from unstarve.errors import InvalidArgumentError
+from unstarve.own_state import Questions, can_say
 
 # Samplers wrap samplers; one that wraps itself must not hang us.
 _DEEPEST = 8
@@ -37,10 +38,7 @@ def chain(sampler: Any) -> Iterator[Any]:
 
 def stateful(sampler: Any) -> Any:
     """The outermost sampler that can save and restore itself, or None."""
-    for one in chain(sampler):
-        if hasattr(one, "state_dict") and hasattr(one, "load_state_dict"):
-            return one
-    return None
+    return next((one for one in chain(sampler) if can_say(one)), None)
 
 
 def generators(sampler: Any, generator: Any) -> list[Any]:
@@ -81,12 +79,16 @@ def seeded(sampler: RandomSampler, seed: int) -> RandomSampler:
     )
 
 
-def capture(sampler: Any, generator: Any, *, within_epoch: bool) -> dict[str, Any]:
-    """What is known of an order before its first draw."""
+def capture(
+    sampler: Any, generator: Any, questions: Questions, *, within_epoch: bool
+) -> dict[str, Any]:
+    """What is known of an order before its first draw; `questions` are for the sampler's own."""
     start: dict[str, Any] = {}
     own = stateful(sampler)
     if own is not None:
-        start["sampler"] = own.state_dict()
+        said = questions.ask(own.state_dict, at_any_cost=True)
+        if not questions.why_not:
+            start["sampler"] = said
     for one in chain(sampler):
         # Between epochs the script calls set_epoch itself.
         if within_epoch and isinstance(one, DistributedSampler):

@@ -12,6 +12,7 @@ from typing import Any
 from unstarve.errors import InvalidArgumentError
 from unstarve.order import sampler_state
 from unstarve.order.epoch import FORMAT, Epoch
+from unstarve.own_state import Questions, warn_without
 
 
 class IndexStream:
@@ -27,6 +28,7 @@ class IndexStream:
         self._next_epoch = 0
         self._epoch: Epoch | None = None  # the latest
         self._resume: dict[str, Any] | None = None
+        self._is_asked_for = False
         self._again: Epoch | None = None
 
     def __len__(self) -> int:
@@ -43,6 +45,10 @@ class IndexStream:
         self._epoch = Epoch(self, self._next_epoch, self._resume)
         self._next_epoch += 1
         return self._epoch
+
+    def questions(self) -> Questions:
+        """For an epoch's sampler: each answer counts once somebody has asked for the state."""
+        return Questions(always=self._is_asked_for)
 
     @property
     def resumed(self) -> dict[str, Any] | None:
@@ -61,6 +67,7 @@ class IndexStream:
         """The same place in the sequence of epochs, with the order of another sampler."""
         other = IndexStream(sampler, self.generator)
         other._next_epoch, other._resume = self._next_epoch, self._resume
+        other._is_asked_for = self._is_asked_for
         other._epoch = self._epoch  # until it is over, a state is of this one
         if other._epoch is not None:
             other._epoch.belongs_to(other)
@@ -88,10 +95,15 @@ class IndexStream:
 
         With workers that live on, torch draws no seed for the next epoch.
         """
+        self._is_asked_for = True
         if self._resume is not None:
             return dict(self._resume)
         if self._epoch is not None and not self._epoch.is_over():
             return self._epoch.state_dict()
+        questions = Questions()
+        start = sampler_state.capture(self.sampler, self.generator, questions, within_epoch=False)
+        if questions.why_not:
+            warn_without("the sampler", questions.why_not)
         return {
             "format": FORMAT,
             "epoch": self._next_epoch,
@@ -99,7 +111,7 @@ class IndexStream:
             "samples": 0,
             "draw_seed": None,
             "behind_seed": lives_on and self._epoch is not None,
-            "start": sampler_state.capture(self.sampler, self.generator, within_epoch=False),
+            "start": start,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -109,5 +121,6 @@ class IndexStream:
             raise InvalidArgumentError(
                 f"not a state of unstarve.DataLoader: its format is {found!r}, not {FORMAT!r}"
             )
+        self._is_asked_for = True
         self._resume = dict(state)
         self._next_epoch = state["epoch"]

@@ -6,13 +6,15 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from unstarve.workers.keeper import Sent
+
 
 class Carried:
     """A batch on its way from a worker, with what it needs to be counted when it is delivered."""
 
     __slots__ = ("data", "note", "number", "worker")
 
-    def __init__(self, number: int, worker: int, data: Any, note: bytes | None = None) -> None:
+    def __init__(self, number: int, worker: int, data: Any, note: Sent | None = None) -> None:
         self.number = number  # as the main process counts the epoch's tasks
         self.worker = worker
         self.data = data

@@ -28,7 +28,7 @@ from unstarve.workers.channel import (
     TaskWriter,
     make_pipe,
 )
-from unstarve.workers.keeper import Keeper
+from unstarve.workers.keeper import Keeper, Sent
 from unstarve.workers.packing import unpack
 from unstarve.workers.places import Places
 from unstarve.workers.process import FRAME, HEADER, SLOT, Origin, ResultSender, message, run_worker
@@ -107,7 +107,9 @@ class SlotContext:
         origin = Origin(parent_pid, threading.current_thread() is threading.main_thread())
         keeper = None
         if self._places is not None:
-            keeper = Keeper(self._places.restored(worker), with_generators=True)
+            keeper = Keeper(
+                self._places.restored(worker), with_generators=True, always=self._places.always
+            )
         arguments = (target, tuple(own), origin, keeper)
         process = self._context.Process(target=run_worker, args=arguments)
         self._results.watch(process)
@@ -198,7 +200,7 @@ class ResultReceiver:
             skeleton = memoryview(slots[where[0]].bytes(where[1], where[2]))
         return self._noted(worker, *unpack(skeleton, slots, self._must_copy()))
 
-    def _noted(self, worker: int, task: Any, data: Any, note: bytes | None) -> Any:
+    def _noted(self, worker: int, task: Any, data: Any, note: Sent | None) -> Any:
         if isinstance(task, int) and not isinstance(data, _IterableDatasetStopIteration):
             return task, Carried(task, worker, data, note)
         if self._places is not None:

@@ -1,8 +1,8 @@
 """A worker's own side of resuming: it restores its data set, and notes how far it is.
 
 With each batch a worker notes the state of its data set, or of the iterator of an IterableDataset,
-where these have `state_dict()`; how many samples came of an IterableDataset that has none; and
-Python's, NumPy's and torch's global generators, once something has drawn from them.
+where these have one; how many samples have come of an IterableDataset since then; and Python's,
+NumPy's and torch's global generators, once something has drawn from them.
 """
 
 from __future__ import annotations
@@ -10,20 +10,44 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
+from unstarve.own_state import Questions, can_say
 from unstarve.workers.generators import Note, generators, numpy_state, set_generators
+
+# Nobody has asked for the loader's state yet: larger ones would grow the job's memory for nothing.
+_BYTES_MAX = 1 << 20
+
+
+class Sent(NamedTuple):
+    """A note on its way to the main process, as bytes until somebody asks for it."""
+
+    own: bytes | None  # what a data set says of itself; None: as it said last
+    rest: bytes | None
 
 
 class Keeper:
-    """One worker's side: restores a data set, and notes how far it is."""
+    """One worker's side: restores a data set, and notes how far it is.
 
-    def __init__(self, restored: Note | None, *, with_generators: bool) -> None:
+    `always`: the data set is asked for its state with each batch, at any cost. Otherwise one that
+    takes its time is asked now and then, and what was read since is read again by who goes on.
+    """
+
+    def __init__(
+        self, restored: Note | None, *, with_generators: bool, always: bool = False
+    ) -> None:
         self._restored = restored
         self._with_generators = with_generators
+        self._always = always
+        self._questions = Questions(always=always)
         self._dataset: Any = None
         self._samples: _Counted | None = None
         self._iterator: Any = None
+        self._asked: dict[str, Any] = {}  # who can say where they are
+        self._is_asked_first = True  # in this epoch
+        self._own: Note = {}  # what was said last, after `_own_at` samples
+        self._own_at = 0
+        self._batches_since = 0
         self._at_rest: dict[str, Any] = {}
         self._is_reading = False  # else there was an error before the first sample
 
@@ -37,20 +61,21 @@ class Keeper:
     def before(self, dataset: Any) -> None:
         """The data set is about to be read, or its iterator to be made."""
         self._dataset = getattr(dataset, "outermost", dataset)  # of one that is partly native
-        if self._restored is not None and "dataset" in self._restored and _saves(self._dataset):
+        if self._restored is not None and "dataset" in self._restored and can_say(self._dataset):
             self._dataset.load_state_dict(self._restored["dataset"])
 
     def behind(self, fetcher: Any) -> None:
         """The iterator of an IterableDataset is there."""
         restored, self._restored = self._restored or {}, None
         self._samples, self._iterator = None, getattr(fetcher, "dataset_iter", None)
+        self._own = {name: restored[name] for name in ("dataset", "iterator") if name in restored}
+        self._own_at = self._batches_since = 0
+        self._asked, self._is_asked_first = self._who_can_say(self._dataset), True
         if self._iterator is not None:
-            if _saves(self._iterator):
-                if "iterator" in restored:
-                    self._iterator.load_state_dict(restored["iterator"])
-            elif not _saves(self._dataset):
-                self._samples = fetcher.dataset_iter = _Counted(self._iterator)
-                self._samples.skip(restored.get("samples", 0))
+            if "iterator" in restored and "iterator" in self._asked:
+                self._iterator.load_state_dict(restored["iterator"])
+            self._samples = fetcher.dataset_iter = _Counted(self._iterator)
+            self._samples.skip(restored.get("samples", 0))
         if self._with_generators:
             set_generators(restored.get("generators", {}))
             self._at_rest = {} if "generators" in restored else generators()
@@ -58,40 +83,82 @@ class Keeper:
 
     def state(self, dataset: Any = None) -> Note:
         """As it is now; of `dataset` where nothing has been read yet."""
-        note: Note = {}
+        questions = Questions(always=True)
+        asked = self._who_can_say(dataset) if self._dataset is None else self._asked
+        own = questions.ask(lambda: {name: one.state_dict() for name, one in asked.items()})
+        if own is not None:
+            self._said(own)
+        return {**self._own, **self._rest(questions.why_not)}
+
+    def state_between_epochs(self, dataset: Any) -> Note:
+        """What the next epoch begins with."""
         dataset = dataset if self._dataset is None else self._dataset
+        if not can_say(dataset):
+            return {}
+        questions = Questions(always=True)
+        said = questions.ask(dataset.state_dict)
+        return {"without": questions.why_not} if questions.why_not else {"dataset": said}
+
+    def note(self, *, is_end: bool = False) -> Sent | None:
+        """For the batch that has just been made, or the end of an IterableDataset."""
+        if is_end:
+            return self._note_of_end()
+        self._batches_since += 1
+        first, self._is_asked_first = self._is_asked_first, False
+        said = self._questions.ask(self._say, at_any_cost=first) if self._asked else None
+        if said is not None:
+            self._said(said[0])
+        rest = self._rest(self._questions.why_not)
+        if said is None and not rest:
+            return None
+        return Sent(None if said is None else said[1], pickle.dumps(rest, protocol=5))
+
+    def _note_of_end(self) -> Sent:
+        own = self.state_between_epochs(self._dataset)
+        rest = {name: value for name, value in self._rest("").items() if name == "generators"}
+        if "without" in own:
+            rest["without"] = own.pop("without")
+        return Sent(pickle.dumps(own, protocol=5), pickle.dumps(rest, protocol=5))
+
+    def _who_can_say(self, dataset: Any) -> dict[str, Any]:
         # One that is its own iterator is restored behind `iter()`, which may begin it anew.
-        if _saves(dataset) and self._iterator is not dataset:
-            note["dataset"] = dataset.state_dict()
-        if _saves(self._iterator):
-            note["iterator"] = self._iterator.state_dict()
-        elif self._samples is not None:
-            note["samples"] = self._samples.count
+        asked = {} if self._iterator is dataset else {"dataset": dataset}
+        asked["iterator"] = self._iterator
+        return {name: one for name, one in asked.items() if can_say(one)}
+
+    def _say(self) -> tuple[Note, bytes]:
+        own = {name: one.state_dict() for name, one in self._asked.items()}
+        said = pickle.dumps(own, protocol=5)
+        if len(said) > _BYTES_MAX and not self._always:
+            raise OverflowError(
+                f"{len(said)} bytes are kept only where the loader's state was asked for, or "
+                "loaded, before the epoch began"
+            )
+        return own, said
+
+    def _said(self, own: Note) -> None:
+        if own:
+            self._own = own
+            self._own_at = 0 if self._samples is None else self._samples.count
+            self._batches_since = 0
+
+    def _rest(self, why_not: str) -> Note:
+        """What there is to say beside the data set's own state."""
+        rest: Note = {}
+        if self._samples is not None and self._samples.count > self._own_at:
+            rest["samples"] = self._samples.count - self._own_at
+        elif self._samples is None and self._own and self._batches_since > 0:
+            why_not = why_not or f"it is {self._batches_since} batches old"
+        if why_not and self._samples is None:
+            rest["without"] = why_not
         if self._with_generators and self._is_reading:
             now = generators()
             moved = {name: state for name, state in now.items() if state != self._at_rest.get(name)}
             if "numpy" in moved:
                 moved["numpy"] = numpy_state()
             if moved:
-                note["generators"] = moved
-        return note
-
-    def state_between_epochs(self, dataset: Any) -> Note:
-        """What the next epoch begins with."""
-        dataset = dataset if self._dataset is None else self._dataset
-        return {"dataset": dataset.state_dict()} if _saves(dataset) else {}
-
-    def note(self, *, is_end: bool = False) -> bytes | None:
-        """For the batch that has just been made, or the end of an IterableDataset."""
-        state = self.state()
-        if is_end:
-            state = {"generators": state["generators"]} if "generators" in state else {}
-            state |= self.state_between_epochs(self._dataset)
-        return pickle.dumps(state, protocol=5) if state else None
-
-
-def _saves(item: Any) -> bool:
-    return hasattr(item, "state_dict") and hasattr(item, "load_state_dict")
+                rest["generators"] = moved
+        return rest
 
 
 class _Counted:

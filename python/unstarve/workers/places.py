@@ -1,7 +1,8 @@
 """How far each worker is: what it takes to go on behind the last batch that the consumer got.
 
 Each worker sends a note with its batch (see `keeper`). The main process keeps the note of each
-worker's last batch that was delivered, as bytes, until somebody asks for the loader's state.
+worker's last batch that was delivered, as bytes, until somebody asks for the loader's state; of
+what its data set said of itself, the last that came.
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ import pickle
 from typing import Any
 
 from unstarve.errors import InvalidArgumentError
+from unstarve.own_state import warn_without
 from unstarve.workers.generators import Note, from_plain, to_plain
+from unstarve.workers.keeper import Sent
 
 
 class Places:
     """The main process's side, for the workers of one iterator."""
 
-    def __init__(self, workers: int, resumed: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, workers: int, resumed: dict[str, Any] | None = None, *, always: bool = False
+    ) -> None:
+        #: Whether data sets are asked for their states with each batch, at any cost.
+        self.always = always
         self._workers = workers
         self._resumed: list[Note | None] = [None] * workers
         #: The worker that is given the first batch.
         self.first = 0
         self._last: int | None = None
-        self._notes: dict[int, bytes | None] = {}
-        self._ends: dict[int, bytes | None] = {}
+        self._notes: dict[int, Sent] = {}
+        self._ends: dict[int, Sent] = {}
         if resumed is not None:
             self._resumed = [from_plain(note) for note in resumed["states"]]
             self.first = int(resumed["next"])
@@ -38,18 +45,21 @@ class Places:
         self._last = first - 1 if first > 0 else None
         return first
 
-    def delivered(self, worker: int, note: bytes | None) -> None:
+    def delivered(self, worker: int, note: Sent | None) -> None:
         self._last = worker
-        self._notes[worker] = note
+        before = self._notes.get(worker)
+        if note is None:
+            note = Sent(None, None)
+        self._notes[worker] = note._replace(own=before.own) if before and not note.own else note
 
-    def begins_again(self, worker: int, note: bytes | None) -> None:
+    def begins_again(self, worker: int, note: Sent | None) -> None:
         """A worker that lives on has been told of a further epoch."""
-        self._notes[worker] = note
+        self._notes[worker] = note or Sent(None, None)
         self._ends.pop(worker, None)
 
-    def ended(self, worker: int, note: bytes | None) -> None:
+    def ended(self, worker: int, note: Sent | None) -> None:
         """Its IterableDataset is at its end; batches of it may still be on their way."""
-        self._ends[worker] = note
+        self._ends[worker] = note or Sent(None, None)
 
     def state(self, *, is_over: bool) -> dict[str, Any] | None:
         """Plain values, but for what data sets put in; None: there is nothing to say."""
@@ -64,8 +74,14 @@ class Places:
         return {"count": self._workers, "next": following, "states": states}
 
     @staticmethod
-    def _plain(note: bytes | None) -> Note | None:
-        return to_plain(None if note is None else pickle.loads(note))
+    def _plain(note: Sent) -> Note | None:
+        whole: Note = {}
+        for part in note:
+            whole |= {} if part is None else pickle.loads(part)
+        without = whole.pop("without", None)
+        if without is not None:
+            warn_without("the data set", without)
+        return to_plain(whole) if whole else None
 
 
 def places_to_resume(state: dict[str, Any] | None, workers: int, *, iterable: bool) -> Any:
