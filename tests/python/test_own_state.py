@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import time
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import torch
 from torch.utils.data import Dataset, IterableDataset, Sampler
 from unstarve import DataLoader
 from unstarve.own_state import Questions, can_say
+from unstarve.workers import generators, places
 
 COUNT = 40
 
@@ -125,8 +127,8 @@ def test_who_wants_it_is_told_what_it_is_without(kind: Any, why: str, workers: i
     loader = DataLoader(kind(), batch_size=10, num_workers=workers)
     batches = iter(loader)
     next(batches)
-    if workers == 0 and kind is not Raising:
-        assert loader.state_dict()["workers"], "as it is, for the script to keep or not"
+    if workers == 0 and kind is Large:  # it is asked when it is wanted
+        assert len(loader.state_dict()["workers"]["states"][0]["dataset"]["data"]) == 2 << 20
         return
     with pytest.warns(UserWarning, match=f"without that of the data set: .*({why})") as said:
         state = loader.state_dict()
@@ -247,3 +249,40 @@ def test_samplers_that_cannot_say_give_their_order_all_the_same() -> None:
     again = DataLoader(Numbers(), 4, sampler=Order("broken"))
     again.load_state_dict(state)
     assert torch.cat(list(again)).tolist() == list(range(4, COUNT))
+
+
+class Drawn(Numbers):
+    def __getitem__(self, index: int) -> Any:
+        return index, random.random()
+
+
+def as_plain(batches: Any) -> list[Any]:
+    return [[part.tolist() for part in batch] for batch in batches]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_noted_state_is_made_when_it_is_wanted(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches that go to a device ahead of the loop have one noted each."""
+    loader = DataLoader(Drawn(), 4, shuffle=True, num_workers=workers)
+    batches = iter(loader)
+    made: list[Any] = []
+
+    def to_plain(note: Any) -> Any:
+        made.append(note)
+        return generators.to_plain(note)
+
+    monkeypatch.setattr(places, "to_plain", to_plain)
+    had, noted = [], []
+    for batch in batches:
+        had.append(batch)
+        noted.append(loader._unstarve_noted_state())
+    assert not made, "the generators of workers are kilobytes that nobody has asked for"
+    state = noted[2]()
+    again = DataLoader(Drawn(), 4, shuffle=True, num_workers=workers)
+    again.load_state_dict(json.loads(json.dumps(state)))
+    found, right = as_plain(again), as_plain(had[3:])
+    if workers == 0:  # the generators are the script's own to keep
+        found, right = [numbers for numbers, _ in found], [numbers for numbers, _ in right]
+    assert found == right

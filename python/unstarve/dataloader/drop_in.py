@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta
+from collections.abc import Callable
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
@@ -156,24 +157,38 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         data set has drawn from them, the global random generators: some kilobytes each.
         """
         self._unstarve_state_is_wanted = True
-        stream = self._unstarve_order
-        state = stream.state_dict(lives_on=self.persistent_workers)
-        if stream.resumed is not None:
-            return state
-        if not self._unstarve_is_map_style:
-            state["iterable"] = True
+        return self._unstarve_noted_state()()
+
+    def _unstarve_noted_state(self) -> Callable[[], dict[str, Any]]:
+        """Notes what the state is now, which costs little, and makes it when it is wanted."""
+        order = self._unstarve_order
+        order.is_wanted = "_unstarve_state_is_wanted" in vars(self)
+        make_order = order.noted_state(lives_on=self.persistent_workers)
+        if order.resumed is not None:
+            return make_order
         progress: Progress | None = vars(self).get("_unstarve_progress")
         if progress is None and self.num_workers == 0:
             progress = Progress(0, None)
+        make_workers: Callable[[], Any] = lambda: None  # noqa: E731
         if progress is not None:
-            workers = progress.state(
+            make_workers = progress.noted(
                 self.dataset,
-                is_over=stream.is_over(),
+                is_over=order.is_over(),
                 lives_on=self.num_workers == 0 or self.persistent_workers,
+                is_wanted=order.is_wanted,
             )
+
+        def make() -> dict[str, Any]:
+            self._unstarve_state_is_wanted = True
+            state = make_order()
+            if not self._unstarve_is_map_style:
+                state["iterable"] = True
+            workers = make_workers()
             if workers is not None:
                 state["workers"] = workers
-        return state
+            return state
+
+        return make
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """The next `iter()` goes on where `state_dict` was taken. `num_workers` may differ; with

@@ -7,7 +7,7 @@ follows how far the workers are, so that the loader's state is that of its consu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch.utils.data import dataloader as torch_loader
@@ -15,7 +15,6 @@ from torch.utils.data import dataloader as torch_loader
 from unstarve.engine.partly_native import TaskMaker
 from unstarve.order.epoch import Epoch
 from unstarve.order.stream import IndexStream
-from unstarve.own_state import warn_without
 from unstarve.workers import prefers_threads
 from unstarve.workers.carried import Carried
 from unstarve.workers.keeper import Keeper
@@ -52,23 +51,31 @@ class Progress:
     ) -> None:
         #: Whether `resumed` was taken there, and not before an epoch.
         self.is_within_epoch = is_within_epoch
-        self.places = Places(workers, resumed, always=always)
-        restored = None if resumed is None or workers > 0 else resumed["states"][0]
+        here = workers == 0
+        self.places = Places(max(workers, 1), None if here else resumed, always=always)
+        restored = resumed["states"][0] if here and resumed is not None else None
         self.keeper = Keeper(restored, with_generators=False)
         self._workers = workers
 
-    def state(self, dataset: Any, *, is_over: bool, lives_on: bool) -> dict[str, Any] | None:
-        """Between epochs there is one only of what `lives_on`: workers, or the process itself."""
+    def noted(
+        self, dataset: Any, *, is_over: bool, lives_on: bool, is_wanted: bool
+    ) -> Callable[[], dict[str, Any] | None]:
+        """Makes the state as it is now. Between epochs there is one only of what `lives_on`:
+        workers, or the process itself. If it `is_wanted`, the data set is asked at any cost."""
         if is_over and not lives_on:
-            return None
-        if self._workers > 0:
-            return self.places.state(is_over=is_over)
-        keeper = self.keeper
-        found = keeper.state_between_epochs(dataset) if is_over else keeper.state(dataset)
-        without = found.pop("without", None)
-        if without is not None:
-            warn_without("the data set", without)
-        return {"count": 0, "next": 0, "states": [found]} if found else None
+            return lambda: None
+        if self._workers == 0:
+            note = self.keeper.note_of(dataset, is_over=is_over, at_any_cost=is_wanted)
+            self.places.delivered(0, note)
+        places = self.places.as_now()
+
+        def make() -> dict[str, Any] | None:
+            state = places.state(is_over=is_over)
+            if state is not None and self._workers == 0:
+                state |= {"count": 0, "next": 0}
+            return state
+
+        return make
 
 
 class _Epochs:

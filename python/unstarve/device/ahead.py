@@ -14,12 +14,15 @@ from typing import Any
 from unstarve.device.lane import Copy, Lane
 from unstarve.device.pinning import warn_pageable
 
+#: Makes the state of a loader as it was when it was noted, which costs little.
+Noted = Callable[[], dict[str, Any]]
+
 
 class Progress:
     """Where the consumer is, though the copies are ahead of it."""
 
     def __init__(self) -> None:
-        self.state: dict[str, Any] | None = None  # None: as the loader says
+        self.noted: Noted | None = None  # None: as the loader says
 
 
 class DeviceIterator:
@@ -36,20 +39,20 @@ class DeviceIterator:
         lane: Lane,
         *,
         memory: Any = None,
-        take_state: Callable[[], dict[str, Any]] | None = None,
+        note_state: Callable[[], Noted] | None = None,
     ) -> None:
         self.progress = Progress()
         self._host = host
         self._lane = lane
         self._memory = memory
-        self._take_state = take_state
+        self._note_state = note_state
         self._next_if_ready = getattr(host, "next_if_ready", host.__next__)
-        self._ahead: deque[tuple[Copy, dict[str, Any] | None]] = deque()
+        self._ahead: deque[tuple[Copy, Noted | None]] = deque()
         self._read: deque[tuple[Copy, Any]] = deque()  # host batches that copies may still read
         self._over = False
         self._error: Exception | None = None
-        if take_state is not None:
-            self.progress.state = take_state()
+        if note_state is not None:
+            self.progress.noted = note_state()
 
     def __iter__(self) -> DeviceIterator:
         return self
@@ -62,11 +65,11 @@ class DeviceIterator:
             error, self._error = self._error, None  # its traceback holds this iterator
             if error is not None:
                 raise error
-            self.progress.state = None
+            self.progress.noted = None
             raise StopIteration
         if len(self._ahead) == 1:  # two, where Ctrl-C came after the last fetch
             self._fetch(self._next_if_ready)
-        copy, self.progress.state = self._ahead.popleft()
+        copy, self.progress.noted = self._ahead.popleft()
         return copy.hand_over()
 
     def _fetch(self, next_batch: Callable[[], Any]) -> None:
@@ -83,10 +86,10 @@ class DeviceIterator:
             return
         if batch is False:
             return
-        state = None if self._take_state is None else self._take_state()
+        noted = None if self._note_state is None else self._note_state()
         copy = self._lane.start(batch)
         self._read.append((copy, batch))
-        self._ahead.append((copy, state))
+        self._ahead.append((copy, noted))
         reason = "" if self._memory is None else self._memory.why_pageable
         if reason:
             warn_pageable(reason)

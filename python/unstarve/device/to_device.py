@@ -13,9 +13,10 @@ and become normalised floats on the device.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from unstarve.device.ahead import DeviceIterator, Progress
+from unstarve.device.ahead import DeviceIterator, Noted, Progress
 from unstarve.device.lane import Lane, Normalize
 from unstarve.device.open_lane import open_lane
 from unstarve.device.slot_memory import lend_memory, takes_memory
@@ -47,7 +48,7 @@ class DeviceLoader:
             host,
             self._lane,
             memory=self._memory,
-            take_state=getattr(loader, "state_dict", None),
+            note_state=_how_to_note(loader),
         )
         self._progress = iterator.progress
         return iterator
@@ -55,8 +56,8 @@ class DeviceLoader:
     def state_dict(self) -> dict[str, Any]:
         """The loader's, where the consumer of the device's batches is."""
         progress = self._progress
-        if progress is not None and progress.state is not None:
-            return progress.state
+        if progress is not None and progress.noted is not None:
+            return progress.noted()
         state: dict[str, Any] = self._loader.state_dict()
         return state
 
@@ -68,6 +69,19 @@ class DeviceLoader:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._loader, name)
+
+
+def _how_to_note(loader: Any) -> Callable[[], Noted] | None:
+    """Of loaders that can only say their state, it is taken with each batch."""
+    own: Callable[[], Noted] | None = getattr(loader, "_unstarve_noted_state", None)
+    if own is not None or not hasattr(loader, "state_dict"):
+        return own
+
+    def note() -> Noted:
+        state = loader.state_dict()
+        return lambda: state
+
+    return note
 
 
 def to_device(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unstarve.device.ahead import DeviceIterator, Progress
+from unstarve.device.ahead import DeviceIterator, Noted, Progress
 from unstarve.device.lane import Normalize
 from unstarve.device.open_lane import open_lane
 from unstarve.errors import CancelledError, UnstarveError
@@ -216,9 +216,7 @@ class ImageLoader:
         epoch = _EpochIterator(self, self._iterations)
         if self._lane is None:
             return epoch
-        ahead = DeviceIterator(
-            epoch, self._lane, memory=self._memory, take_state=self._loaded_state
-        )
+        ahead = DeviceIterator(epoch, self._lane, memory=self._memory, note_state=self._noted_state)
         self._progress = ahead.progress
         return ahead
 
@@ -229,9 +227,13 @@ class ImageLoader:
         epoch it is the begin of the next. It is the same on all ranks that have taken as many
         batches.
         """
-        if self._progress is not None and self._progress.state is not None:
-            return self._progress.state
+        if self._progress is not None and self._progress.noted is not None:
+            return self._progress.noted()
         return self._loaded_state()
+
+    def _noted_state(self) -> Noted:
+        state = self._loaded_state()
+        return lambda: state
 
     def _loaded_state(self) -> dict[str, Any]:
         """Behind the last batch that left the native loader."""

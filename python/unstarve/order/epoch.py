@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,12 @@ class Epoch:
         """The consumer has been told that the epoch is over."""
         self._stream.taken_from(self)
         self._finished = True
+
+    def as_now(self) -> Epoch:
+        """For `state_dict()`, whatever is delivered from now on."""
+        now = copy.copy(self)
+        now._start, now._beyond = dict(self._start), set(self._beyond)
+        return now
 
     def state_dict(self) -> dict[str, Any]:
         if self._questions.why_not:

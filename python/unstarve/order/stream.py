@@ -7,6 +7,7 @@ consumer has been given. To resume, the stream of indices is wound forward; no s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from unstarve.errors import InvalidArgumentError
@@ -28,7 +29,9 @@ class IndexStream:
         self._next_epoch = 0
         self._epoch: Epoch | None = None  # the latest
         self._resume: dict[str, Any] | None = None
-        self._is_asked_for = False
+        #: Whether somebody asks for states: a sampler's own is then asked for with each batch, at
+        #: any cost, from the next epoch on.
+        self.is_wanted = False
         self._again: Epoch | None = None
 
     def __len__(self) -> int:
@@ -48,7 +51,7 @@ class IndexStream:
 
     def questions(self) -> Questions:
         """For an epoch's sampler: each answer counts once somebody has asked for the state."""
-        return Questions(always=self._is_asked_for)
+        return Questions(always=self.is_wanted)
 
     @property
     def resumed(self) -> dict[str, Any] | None:
@@ -67,7 +70,7 @@ class IndexStream:
         """The same place in the sequence of epochs, with the order of another sampler."""
         other = IndexStream(sampler, self.generator)
         other._next_epoch, other._resume = self._next_epoch, self._resume
-        other._is_asked_for = self._is_asked_for
+        other.is_wanted = self.is_wanted
         other._epoch = self._epoch  # until it is over, a state is of this one
         if other._epoch is not None:
             other._epoch.belongs_to(other)
@@ -90,21 +93,19 @@ class IndexStream:
             if hasattr(sampler, "set_epoch"):
                 sampler.set_epoch(epoch)
 
-    def state_dict(self, *, lives_on: bool = False) -> dict[str, Any]:
-        """Where the consumer is (not how far loading has got ahead of it), in plain values.
+    def noted_state(self, *, lives_on: bool = False) -> Callable[[], dict[str, Any]]:
+        """Where the consumer is (not how far loading has got ahead of it), in plain values, which
+        are made when they are wanted.
 
         With workers that live on, torch draws no seed for the next epoch.
         """
-        self._is_asked_for = True
         if self._resume is not None:
-            return dict(self._resume)
+            return dict(self._resume).copy
         if self._epoch is not None and not self._epoch.is_over():
-            return self._epoch.state_dict()
+            return self._epoch.as_now().state_dict
         questions = Questions()
         start = sampler_state.capture(self.sampler, self.generator, questions, within_epoch=False)
-        if questions.why_not:
-            warn_without("the sampler", questions.why_not)
-        return {
+        state = {
             "format": FORMAT,
             "epoch": self._next_epoch,
             "batches": 0,
@@ -114,6 +115,13 @@ class IndexStream:
             "start": start,
         }
 
+        def make() -> dict[str, Any]:
+            if questions.why_not:
+                warn_without("the sampler", questions.why_not)
+            return state
+
+        return make
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next `iter()` goes on from there."""
         found = state.get("format") if isinstance(state, dict) else type(state).__name__
@@ -121,6 +129,6 @@ class IndexStream:
             raise InvalidArgumentError(
                 f"not a state of unstarve.DataLoader: its format is {found!r}, not {FORMAT!r}"
             )
-        self._is_asked_for = True
+        self.is_wanted = True
         self._resume = dict(state)
         self._next_epoch = state["epoch"]

@@ -39,7 +39,7 @@ class Keeper:
         self._restored = restored
         self._with_generators = with_generators
         self._always = always
-        self._questions = Questions(always=always)
+        self._questions = Questions()
         self._dataset: Any = None
         self._samples: _Counted | None = None
         self._iterator: Any = None
@@ -70,7 +70,7 @@ class Keeper:
         self._samples, self._iterator = None, getattr(fetcher, "dataset_iter", None)
         self._own = {name: restored[name] for name in ("dataset", "iterator") if name in restored}
         self._own_at = self._batches_since = 0
-        self._asked, self._is_asked_first = self._who_can_say(self._dataset), True
+        self._asked, self._is_asked_first = self._who_can_say(), True
         if self._iterator is not None:
             if "iterator" in restored and "iterator" in self._asked:
                 self._iterator.load_state_dict(restored["iterator"])
@@ -81,31 +81,26 @@ class Keeper:
             self._at_rest = {} if "generators" in restored else generators()
         self._is_reading = True
 
-    def state(self, dataset: Any = None) -> Note:
-        """As it is now; of `dataset` where nothing has been read yet."""
-        questions = Questions(always=True)
-        asked = self._who_can_say(dataset) if self._dataset is None else self._asked
-        own = questions.ask(lambda: {name: one.state_dict() for name, one in asked.items()})
-        if own is not None:
-            self._said(own)
-        return {**self._own, **self._rest(questions.why_not)}
+    def note_of(self, dataset: Any, *, is_over: bool, at_any_cost: bool) -> Sent | None:
+        """Of the process itself, whose loader has this data set."""
+        if self._dataset is None:
+            self._dataset = dataset
+            self._asked = self._who_can_say()
+        if is_over:
+            return self._note_of_end()
+        return self.note(at_any_cost=at_any_cost)
 
-    def state_between_epochs(self, dataset: Any) -> Note:
-        """What the next epoch begins with."""
-        dataset = dataset if self._dataset is None else self._dataset
-        if not can_say(dataset):
-            return {}
-        questions = Questions(always=True)
-        said = questions.ask(dataset.state_dict)
-        return {"without": questions.why_not} if questions.why_not else {"dataset": said}
-
-    def note(self, *, is_end: bool = False) -> Sent | None:
+    def note(self, *, is_end: bool = False, at_any_cost: bool = False) -> Sent | None:
         """For the batch that has just been made, or the end of an IterableDataset."""
         if is_end:
             return self._note_of_end()
         self._batches_since += 1
-        first, self._is_asked_first = self._is_asked_first, False
-        said = self._questions.ask(self._say, at_any_cost=first) if self._asked else None
+        at_any_cost = at_any_cost or self._always
+        is_asked = at_any_cost or self._is_asked_first
+        self._is_asked_first = False
+        said = None
+        if self._asked:
+            said = self._questions.ask(lambda: self._say(at_any_cost), at_any_cost=is_asked)
         if said is not None:
             self._said(said[0])
         rest = self._rest(self._questions.why_not)
@@ -114,22 +109,26 @@ class Keeper:
         return Sent(None if said is None else said[1], pickle.dumps(rest, protocol=5))
 
     def _note_of_end(self) -> Sent:
-        own = self.state_between_epochs(self._dataset)
+        """What the next epoch begins with."""
         rest = {name: value for name, value in self._rest("").items() if name == "generators"}
-        if "without" in own:
-            rest["without"] = own.pop("without")
-        return Sent(pickle.dumps(own, protocol=5), pickle.dumps(rest, protocol=5))
+        questions, own = Questions(), None
+        if can_say(self._dataset):
+            say = self._dataset.state_dict
+            own = questions.ask(lambda: pickle.dumps({"dataset": say()}, protocol=5))
+        if questions.why_not:
+            rest["without"] = questions.why_not
+        return Sent(own or pickle.dumps({}), pickle.dumps(rest, protocol=5))
 
-    def _who_can_say(self, dataset: Any) -> dict[str, Any]:
+    def _who_can_say(self) -> dict[str, Any]:
         # One that is its own iterator is restored behind `iter()`, which may begin it anew.
-        asked = {} if self._iterator is dataset else {"dataset": dataset}
+        asked = {} if self._iterator is self._dataset else {"dataset": self._dataset}
         asked["iterator"] = self._iterator
         return {name: one for name, one in asked.items() if can_say(one)}
 
-    def _say(self) -> tuple[Note, bytes]:
+    def _say(self, at_any_cost: bool) -> tuple[Note, bytes]:
         own = {name: one.state_dict() for name, one in self._asked.items()}
         said = pickle.dumps(own, protocol=5)
-        if len(said) > _BYTES_MAX and not self._always:
+        if len(said) > _BYTES_MAX and not at_any_cost:
             raise OverflowError(
                 f"{len(said)} bytes are kept only where the loader's state was asked for, or "
                 "loaded, before the epoch began"

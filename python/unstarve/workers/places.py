@@ -7,6 +7,7 @@ what its data set said of itself, the last that came.
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -60,6 +61,12 @@ class Places:
     def ended(self, worker: int, note: Sent | None) -> None:
         """Its IterableDataset is at its end; batches of it may still be on their way."""
         self._ends[worker] = note or Sent(None, None)
+
+    def as_now(self) -> Places:
+        """For `state()`, whatever is delivered from now on."""
+        now = copy.copy(self)
+        now._notes, now._ends = dict(self._notes), dict(self._ends)
+        return now
 
     def state(self, *, is_over: bool) -> dict[str, Any] | None:
         """Plain values, but for what data sets put in; None: there is nothing to say."""
