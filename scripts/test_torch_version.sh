@@ -21,7 +21,8 @@ readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec request
 readonly TESTS=(
   tests/python/test_hook_{start,torch,device,fix,calibrate,workers,tuning_habits}.py
   tests/python/test_dataloader{,_native,_state}.py
-  tests/python/test_{drop_in_habits,lowering,partly_native,workers}.py
+  tests/python/test_drop_in_{classes,habits,samplers}.py
+  tests/python/test_{lowering,own_state,partly_native,slot_collation,workers}.py
 )
 # These run in .venv and start the other PyTorch, on an emulated GPU.
 readonly EMULATED=(
