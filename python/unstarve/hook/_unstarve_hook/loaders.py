@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import weakref
@@ -57,7 +58,9 @@ _here = _Here()
 def watch_dataloader(module: ModuleType) -> None:
     """torch.utils.data.dataloader."""
     loader = module.DataLoader
-    put(loader, "__init__", _watched_init(loader.__init__))
+    check = getattr(loader, "check_worker_number_rationality", None)
+    if check is not None:
+        put(loader, "check_worker_number_rationality", _watched_check(check))
     watched = _watched_iter(loader.__iter__, _torch_settings, _native_of_torch_loader)
     put(loader, "__iter__", watched)
     when_taken_back(_give_back_collate)
@@ -130,23 +133,23 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else ABSENT
 
 
-def _watched_init(original: Any) -> Any:
-    """Notes where the job makes a loader: that is where its arguments are changed."""
+def _watched_check(original: Any) -> Any:
+    """Notes where the job makes a loader, whose `__init__` ends with this: that is where its
+    arguments are changed. Trainers read the signature and the code of `__init__` itself."""
 
-    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+    def check_worker_number_rationality(self: Any) -> None:
         try:
-            self.__dict__[_MADE_AT] = describe.place_of_user_code(sys._getframe(1))
+            if _MADE_AT not in self.__dict__:
+                self.__dict__[_MADE_AT] = describe.place_of_user_code(sys._getframe(1))
         except Exception as error:
             RECORDER.note_error(error)
         try:
-            original(self, *arguments, **named)
+            original(self)
         except BaseException as error:
             hide_our_frame(error)
             raise
 
-    # Trainers make loaders anew, with the arguments that this signature names.
-    __init__.__wrapped__ = original  # type: ignore[attr-defined]
-    return in_the_place_of(original, __init__)
+    return in_the_place_of(original, check_worker_number_rationality)
 
 
 def _watched_iter(
@@ -209,16 +212,32 @@ def _begin(loader: Any) -> int:
         return ABSENT
 
 
-_described: set[int] = set()
+#: Of the ring's text, what the words about loaders may take. A job may make one for each episode.
+_WORDS_BYTES = 2000
+
+
+class _Words:
+    """Of this process, about its loaders."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.described: set[int] = set()
+        self.bytes_left = _WORDS_BYTES
+
+
+_words = _Words()
 
 
 def _describe_loader(
     loader_id: int, settings: Settings, made_at: str | None, frame: FrameType
 ) -> None:
-    """Once per loader; the first one, usually the training set's, also at the top level."""
-    if loader_id in _described:
+    """Once per loader, as long as there is room; the first one, usually the training set's, also at
+    the top level."""
+    if loader_id in _words.described or _words.bytes_left <= 0:
         return
-    _described.add(loader_id)
+    _words.described.add(loader_id)
     facts: dict[str, Any] = {
         "dataset": settings.dataset,
         "transforms": settings.transforms,
@@ -228,11 +247,14 @@ def _describe_loader(
     if made_at:
         facts["iterated_at"] = iterated_at
     known = RECORDER.facts("loaders") or {}
+    _words.bytes_left -= len(json.dumps(facts))
+    if known and _words.bytes_left < 0:
+        return
     loaders = dict(known, **{str(loader_id): facts})
     RECORDER.describe(loaders=loaders, **({} if known else facts))
 
 
-RECORDER.after_fork.append(_described.clear)
+RECORDER.after_fork.append(_words.clear)
 
 
 def _watched_next(
@@ -284,16 +306,20 @@ def _watched_shutdown(original: Any) -> Any:
     """Trainers that count batches never ask for one too many: their workers end with the iterator,
     which waits for them in its `__del__`."""
 
+    # At the interpreter's end this module's names may be gone before the last iterator is.
+    here, now, record = _here, now_ns, RECORDER.record
+    wait, absent = WAIT, ABSENT
+
     def _shutdown_workers(self: Any) -> None:
         watched = getattr(self, "_unstarve_watched", None)
-        if watched is None or _here.within_next or getattr(self, "_shutdown", True):
+        if watched is None or here.within_next or getattr(self, "_shutdown", True):
             original(self)
             return
-        start = now_ns()
+        start = now()
         try:
             original(self)
         finally:
-            RECORDER.record(WAIT, start, now_ns(), watched.loader_id, watched.batch, ABSENT, 0, 1)
+            record(wait, start, now(), watched.loader_id, watched.batch, absent, 0, 1)
 
     return in_the_place_of(original, _shutdown_workers)
 
@@ -333,21 +359,40 @@ def _ready_batches(iterator: Any) -> int:
         return ABSENT
 
 
+# A batch has fewer parts; a longer list is one of samples.
+_MOST_PARTS = 8
+
+
 def _samples_in(data: Any, batch_size: int) -> int:
-    """The first dimension of the first tensor in the batch, as far as it can be told."""
+    """The first dimension of the first tensor in the batch, or how many samples a list has, as far
+    as it can be told."""
     try:
-        first = data
-        if isinstance(data, (list, tuple)):
-            first = data[0]
-        elif hasattr(data, "values"):
-            first = next(iter(data.values()))
-        samples = first.shape[0]
+        found = _counts_in(data)
     except Exception:
         return batch_size
-    # An un-collated batch is a list of samples, whose first tensor is one sample's.
-    if batch_size != ABSENT and (samples > batch_size or (first is not data and len(data) > 8)):
+    if batch_size == ABSENT:
+        return found[0]
+    if batch_size in found:
         return batch_size
-    return int(samples)
+    # The last batch of an epoch may be shorter.
+    return max((count for count in found if count <= batch_size), default=batch_size)
+
+
+def _counts_in(data: Any) -> list[int]:
+    """How many samples there may be, the likeliest first."""
+    kind = type(data)
+    # Of a table `values` is a property, which copies.
+    if hasattr(kind, "keys") and callable(getattr(kind, "values", None)):
+        return _counts_in(next(iter(data.values())))
+    if not isinstance(data, (list, tuple)):
+        return [int(data.shape[0])]
+    if getattr(data[0], "shape", None):
+        return [len(data)] if len(data) > _MOST_PARTS else [int(data[0].shape[0])]
+    if isinstance(data[0], dict):
+        return [len(data), *_counts_in(data[0])]
+    if isinstance(data[0], (list, tuple)):  # samples, or the parts of all of them
+        return [len(data), len(data[0])]
+    return [len(data)]  # numbers, texts
 
 
 def _samples_of_item(data: Any) -> int:
