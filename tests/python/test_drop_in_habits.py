@@ -81,6 +81,20 @@ def test_the_size_of_the_cache_has_units(
 
 
 @pytest.mark.parametrize("transform", [CENTRE, PARTLY], ids=["native", "partly"])
+@pytest.mark.parametrize("place", ["/proc/cache", "file/cache", "file"])
+def test_a_cache_that_cannot_be_made_is_done_without(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, transform: Any
+) -> None:
+    monkeypatch.setattr("unstarve.engine.environment._told", set())
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("UNSTARVE_CACHE_DIR", str(tmp_path / place))
+    loader = DataLoader(datasets.ImageFolder(folder, transform), batch_size=12, num_workers=1)
+    with pytest.warns(UserWarning, match=f"no copies are kept: UNSTARVE_CACHE_DIR=.*{place}"):
+        assert len(next(iter(loader))[1]) == 12
+    assert (tmp_path / "file").stat().st_size == 0
+
+
+@pytest.mark.parametrize("transform", [CENTRE, PARTLY], ids=["native", "partly"])
 @pytest.mark.parametrize("size", ["", "much", "-1", "64X", "1e9", "99999999T", "0x10"])
 def test_what_is_no_size_is_named(
     folder: Path, tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch, size: str, transform: Any

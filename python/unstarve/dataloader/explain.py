@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from unstarve.dataloader.epoch_iterators import HAS_OWN_WORKERS, uses_threads
+from unstarve.engine.environment import cache_folder
 from unstarve.engine.native_plan import plan_obstacle
 from unstarve.lowering.decision import Lowering
 from unstarve.lowering.explanation import Explanation
@@ -19,7 +20,7 @@ def explanation_of(loader: Any, lowering: Lowering) -> Explanation:
         return Explanation("native", why, lowering.parts, [*_notes(loader), *lowering.notes])
     notes = [*_notes_in_python(loader), *lowering.notes]
     if lowering.partly is not None and obstacle is None:
-        if "UNSTARVE_CACHE_DIR" in os.environ:
+        if cache_folder():
             notes.append(f"copies are kept below {os.environ['UNSTARVE_CACHE_DIR']}")
         return Explanation("partly", lowering.obstacle, lowering.parts, notes)
     reason = obstacle or lowering.obstacle

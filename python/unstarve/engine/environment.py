@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
+import warnings
+from pathlib import Path
 
 from unstarve.errors import InvalidArgumentError
 
 _UNITS = "KMGT"
 _SIZE = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*(?:([{_UNITS}])I?)?B?\s*", re.IGNORECASE | re.ASCII)
 _MOST_BYTES = (1 << 63) - 1
+
+_told: set[str] = set()
 
 
 def size_of(name: str) -> int | None:
@@ -36,4 +41,26 @@ def size_of(name: str) -> int | None:
     )
 
 
-__all__ = ["size_of"]
+def cache_folder() -> str:
+    """The folder that UNSTARVE_CACHE_DIR names, made where it was not there; "" where there is
+    none. One in which nothing can be kept is warned of, and the job goes on without copies."""
+    folder = os.environ.get("UNSTARVE_CACHE_DIR", "")
+    if not folder:
+        return ""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        if folder not in _told:  # once, and not again by each worker process
+            _told.add(folder)
+            why = error.strerror or error
+            warnings.warn(
+                f"no copies are kept: UNSTARVE_CACHE_DIR={folder} cannot be written ({why})",
+                stacklevel=2,
+            )
+        return ""
+    return folder
+
+
+__all__ = ["cache_folder", "size_of"]

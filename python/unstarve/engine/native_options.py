@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from unstarve.engine.environment import size_of
+from unstarve.engine.environment import cache_folder, size_of
 
 EPOCHS = 1 << 32  # what the engine numbers them with
 SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow are far apart
@@ -18,7 +18,7 @@ _JPEG_PIXELS_MAX = 65_535 * 65_535
 
 def ask_for_cache(options: Any) -> None:
     """What the environment says: the way in for a script of which only the import was changed."""
-    options.cache_dir = os.environ.get("UNSTARVE_CACHE_DIR", "")
+    options.cache_dir = cache_folder()
     cache_bytes = size_of("UNSTARVE_CACHE_BYTES") if options.cache_dir else None
     if cache_bytes is not None:
         options.cache_bytes = cache_bytes

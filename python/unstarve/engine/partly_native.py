@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from unstarve import errors
-from unstarve.engine.environment import size_of
+from unstarve.engine.environment import cache_folder, size_of
 from unstarve.engine.native_options import EPOCHS, SEED_STEP, ask_for_cache, listed, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.sample_worker import WorkerStart
@@ -202,7 +202,7 @@ class _Images:
 
 def file_list(samples: Iterable[tuple[Any, Any]]) -> Any:
     """A FileList where the environment asks for a cache, else None."""
-    if not os.environ.get("UNSTARVE_CACHE_DIR"):
+    if not cache_folder():
         return None
     size_of("UNSTARVE_CACHE_BYTES")  # rather refused here than in a worker process
     from unstarve import _native
