@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import Dataset, IterableDataset, Sampler
+from torch.utils.data import Dataset, IterableDataset, Sampler, get_worker_info
 from unstarve import DataLoader
 from unstarve.own_state import Questions, can_say
 from unstarve.workers import generators, places
@@ -181,6 +181,41 @@ def test_a_slow_one_is_asked_seldom_and_resumed_exactly(taken: int) -> None:
     found = list(again)
     assert [b[0].tolist() for b in found] == [b[0].tolist() for b in rest]
     assert int(found[-1][1][-1]) >= len(found) - 1, "each state counts where one was wanted"
+
+
+class Uneven(IterableDataset):  # type: ignore[misc]
+    """The first worker has one sample, every other 6; at its end it is at its next epoch's begin."""
+
+    def __init__(self) -> None:
+        self.count, self.at = 6, 0
+
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        if info is not None and info.id == 0:
+            self.count = 1
+        while self.at < self.count:
+            self.at += 1
+            yield self.at - 1
+        self.at = 0
+
+    def state_dict(self) -> dict[str, int]:
+        return {"at": self.at}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        self.at = state["at"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "size", "taken"), [(0, 4, 1), (0, 4, 2), (2, 2, 1), (2, 2, 2), (2, 2, 3), (2, 2, 4)]
+)
+def test_what_ended_within_a_batch_is_not_read_again(workers: int, size: int, taken: int) -> None:
+    whole, first, again = (DataLoader(Uneven(), size, num_workers=workers) for _ in range(3))
+    batches = iter(first)
+    for _ in range(taken):
+        next(batches)
+    again.load_state_dict(json.loads(json.dumps(first.state_dict())))
+    rest = [batch.tolist() for batch in whole][taken:]
+    assert [batch.tolist() for batch in again] == rest
 
 
 class Order(Sampler[int]):  # type: ignore[misc]

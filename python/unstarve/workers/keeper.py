@@ -41,6 +41,7 @@ class Keeper:
         self._always = always
         self._questions = Questions()
         self._dataset: Any = None
+        self._fetcher: Any = None
         self._samples: _Counted | None = None
         self._iterator: Any = None
         self._asked: dict[str, Any] = {}  # who can say where they are
@@ -67,6 +68,7 @@ class Keeper:
     def behind(self, fetcher: Any) -> None:
         """The iterator of an IterableDataset is there."""
         restored, self._restored = self._restored or {}, None
+        self._fetcher = fetcher
         self._samples, self._iterator = None, getattr(fetcher, "dataset_iter", None)
         self._own = {name: restored[name] for name in ("dataset", "iterator") if name in restored}
         self._own_at = self._batches_since = 0
@@ -76,6 +78,8 @@ class Keeper:
                 self._iterator.load_state_dict(restored["iterator"])
             self._samples = fetcher.dataset_iter = _Counted(self._iterator)
             self._samples.skip(restored.get("samples", 0))
+            if restored.get("ended"):
+                fetcher.ended = True
         if self._with_generators:
             set_generators(restored.get("generators", {}))
             self._at_rest = {} if "generators" in restored else generators()
@@ -144,6 +148,9 @@ class Keeper:
     def _rest(self, why_not: str) -> Note:
         """What there is to say beside the data set's own state."""
         rest: Note = {}
+        if getattr(self._fetcher, "ended", False):
+            # Within the batch: the data set may say already where its next epoch begins.
+            rest["ended"] = True
         if self._samples is not None and self._samples.count > self._own_at:
             rest["samples"] = self._samples.count - self._own_at
         elif self._samples is None and self._own and self._batches_since > 0:
