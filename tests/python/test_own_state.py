@@ -184,7 +184,7 @@ def test_a_slow_one_is_asked_seldom_and_resumed_exactly(taken: int) -> None:
 
 
 class Uneven(IterableDataset):  # type: ignore[misc]
-    """The first worker has one sample, every other 6; at its end it is at its next epoch's begin."""
+    """The first worker has 1 sample, every other 6; at its end it is where it began."""
 
     def __init__(self) -> None:
         self.count, self.at = 6, 0

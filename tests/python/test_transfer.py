@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections import UserDict, UserList
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 import unstarve
@@ -192,11 +195,94 @@ def test_a_batch_that_is_not_ready_is_not_waited_for() -> None:
     assert list(batches) == [2, 3]
 
 
+class Two(NamedTuple):
+    first: Any
+    second: Any
+
+
+class Numbers(UserDict[str, Any]):
+    """Has more than its items."""
+
+    source = "here"
+
+
+@dataclass(frozen=True)
+class Sample:
+    image: Any
+    name: str
+
+
+class Pinned:
+    """torch pins it by its own method."""
+
+    def __init__(self, image: Any) -> None:
+        self.parts = [image]
+
+    def pin_memory(self) -> Pinned:
+        return self
+
+
+class Graphs:
+    """Goes to a device by methods of its own."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def to(self, device: Any, non_blocking: bool = False) -> Graphs:
+        return Graphs(device)
+
+    def record_stream(self, stream: Any) -> None:
+        """So that its memory is not used again too early."""
+
+
+class Listed(tuple):  # type: ignore[type-arg]
+    """Made of its parts one by one."""
+
+    def __new__(cls, *parts: Any) -> Listed:
+        return super().__new__(cls, parts)
+
+
+def add_one(batch: Any) -> Any:
+    return map_tensors(batch, lambda tensor: tensor + 1, lambda graphs: graphs.to("there"))
+
+
 def test_nested_batches_keep_their_form() -> None:
-    one = torch.ones(2)
-    moved = map_tensors({"a": [one, "text"], "b": (one, 3)}, lambda tensor: tensor + 1)
-    assert moved["a"][0].tolist() == [2, 2] and moved["a"][1] == "text"
+    one, two = torch.ones(2), [2, 2]
+    moved = add_one({"a": [one, "text"], "b": (one, 3), "c": Two(one, None)})
+    assert moved["a"][0].tolist() == two and moved["a"][1] == "text"
     assert isinstance(moved["b"], tuple) and moved["b"][1] == 3
+    assert isinstance(moved["c"], Two) and moved["c"].first.tolist() == two
+    numbers = Numbers(image=one)
+    numbers.source = "there"
+    moved = add_one(numbers)
+    assert type(moved) is Numbers and moved.source == "there"
+    assert moved["image"].tolist() == two and numbers["image"].tolist() == [1, 1]
+    assert add_one(Sample(one, "a")).image.tolist() == two
+    assert add_one(Pinned(one)).parts[0].tolist() == two
+    assert add_one([Graphs("here")])[0].where == "there"
+    assert [part.tolist() for part in add_one(Listed(one, one))] == [two, two]
+    assert add_one(UserList([one]))[0].tolist() == two
+    assert add_one(np.ones(2)).tolist() == two
+
+
+def test_what_is_no_number_stays_where_it_is() -> None:
+    for batch in (np.array(["a", "b"]), np.array([{}, None]), "text", b"bytes", None, 3, range(3)):
+        assert add_one([batch])[0] is batch
+
+
+def test_a_packed_sequence_keeps_its_sizes() -> None:
+    packed = torch.nn.utils.rnn.pack_sequence([torch.ones(3), torch.ones(2)])
+    moved = add_one(packed)
+    assert type(moved) is type(packed)
+    assert moved.batch_sizes.tolist() == packed.batch_sizes.tolist() == [2, 2, 1]
+    assert moved.data.tolist() == [2] * 5
+
+
+def test_a_tokenizer_s_batch_stays_one() -> None:
+    BatchEncoding = pytest.importorskip("transformers").BatchEncoding  # noqa: N806
+    moved = add_one(BatchEncoding({"input_ids": torch.ones(1, 2)}, n_sequences=1))
+    assert type(moved) is BatchEncoding and moved.n_sequences == 1
+    assert moved.input_ids.tolist() == [[2, 2]]
 
 
 def image_folder_loader(folder: Path, device: Any) -> Any:

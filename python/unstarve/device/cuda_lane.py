@@ -25,13 +25,18 @@ class _CudaCopy:
     def hand_over(self) -> Any:
         stream = self._lane.cuda.current_stream(self._lane.device)
         stream.wait_event(self._ready)
-        map_tensors(self._data, lambda tensor: _used_by(tensor, stream))
+
+        def used(part: Any) -> Any:
+            return _used_by(part, stream)
+
+        map_tensors(self._data, used, used)
         return self._data
 
 
-def _used_by(tensor: Any, stream: Any) -> None:
+def _used_by(tensor: Any, stream: Any) -> Any:
     """Tells PyTorch's allocator, which knows only the stream that the tensor was made on."""
     tensor.record_stream(stream)
+    return tensor
 
 
 class CudaLane:
@@ -47,7 +52,7 @@ class CudaLane:
 
     def start(self, batch: Any) -> _CudaCopy:
         with self.cuda.stream(self._stream):
-            data = map_tensors(batch, self._to_device)
+            data = map_tensors(batch, self._to_device, self._whole_to_device)
             copied = self.cuda.Event(blocking=True)
             copied.record(self._stream)
             data = map_tensors(data, self._to_floats)
@@ -68,6 +73,9 @@ class CudaLane:
         import torch
 
         return torch.as_tensor(tensor).to(self.device, non_blocking=True)
+
+    def _whole_to_device(self, batch: Any) -> Any:
+        return batch.to(self.device, non_blocking=True)
 
     def _to_floats(self, tensor: Any) -> Any:
         import torch

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Protocol
 
 #: Mean and standard deviation of the three channels, in 0..1.
@@ -32,14 +33,70 @@ class Lane(Protocol):
         """A `_native.HostMemory` for batches that this lane will copy, or None (with a warning)."""
 
 
-def map_tensors(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """`batch` with every tensor or array in its tuples, lists and dicts changed."""
-    if hasattr(batch, "dtype") and hasattr(batch, "nbytes"):
-        return change(batch)
-    if isinstance(batch, Mapping):
-        return {key: map_tensors(value, change) for key, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(map_tensors(value, change) for value in batch))
-    if isinstance(batch, (tuple, list)):
-        return type(batch)([map_tensors(value, change) for value in batch])
+def _as_it_is(batch: Any) -> Any:
     return batch
+
+
+def map_tensors(
+    batch: Any, change: Callable[[Any], Any], whole: Callable[[Any], Any] = _as_it_is
+) -> Any:
+    """`batch` with every tensor and every array of numbers in it changed.
+
+    Containers stay of their class: mappings, sequences, named tuples, data classes, and objects
+    that torch pins by their `pin_memory()` or that have a `to()`. What has `to()` and
+    `record_stream()`, such as a batch of graphs, is changed by `whole`. Texts, and what else is
+    none of these, stay as they are.
+    """
+
+    def changed(part: Any) -> Any:
+        return map_tensors(part, change, whole)
+
+    if hasattr(batch, "dtype") and hasattr(batch, "nbytes"):
+        return batch if getattr(batch.dtype, "kind", "f") in _NO_NUMBERS else change(batch)
+    if isinstance(batch, (str, bytes, bytearray, memoryview)) or batch is None:
+        return batch
+    if callable(getattr(batch, "to", None)) and callable(getattr(batch, "record_stream", None)):
+        return whole(batch)
+    if isinstance(batch, Mapping):
+        return _like(batch, {key: changed(value) for key, value in batch.items()})
+    if isinstance(batch, tuple) and hasattr(batch, "batch_sizes"):
+        # torch's PackedSequence: its sizes are for the host.
+        return _like(batch, [changed(batch[0]), batch[1], *map(changed, batch[2:])])
+    if isinstance(batch, Sequence):
+        return _like(batch, [changed(value) for value in batch])
+    if any(hasattr(batch, name) for name in ("pin_memory", "to", "__dataclass_fields__")):
+        return _with_attributes(batch, changed)
+    return batch
+
+
+# Of NumPy: objects, bytes, texts, dates, records.
+_NO_NUMBERS = "OSUMmV"
+
+
+def _like(batch: Any, parts: Any) -> Any:
+    """A container of the class of `batch` with these parts; a plain one where that cannot be."""
+    items = parts.items() if isinstance(parts, dict) else list(enumerate(parts))
+    if all(value is batch[key] for key, value in items):
+        return batch
+    if type(batch) in (dict, list, tuple):
+        return type(batch)(parts)
+    try:
+        if isinstance(batch, tuple):  # named or not, whatever its own arguments are
+            made: Any = tuple.__new__(type(batch), parts)
+            getattr(made, "__dict__", {}).update(getattr(batch, "__dict__", {}))
+            return made
+        if isinstance(batch, (MutableMapping, MutableSequence)):
+            made = copy.copy(batch)
+            for key, value in items:
+                made[key] = value
+            return made
+        return type(batch)(parts)
+    except Exception:
+        return parts
+
+
+def _with_attributes(batch: Any, changed: Callable[[Any], Any]) -> Any:
+    made = copy.copy(batch)
+    for name, value in getattr(batch, "__dict__", {}).items():
+        object.__setattr__(made, name, changed(value))
+    return made
