@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 import multiprocessing
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -302,6 +305,54 @@ def test_nested_loops_and_abandoned_iterators(folder: Path) -> None:
 
 def _labels_in_child(loader: Any, answers: Any) -> None:
     answers.put(labels_of(loader))
+
+
+def in_child(work: Any) -> bytes:
+    """What a forked child answers."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        signal.alarm(30)
+        try:
+            answer = repr(work())
+        except BaseException as error:
+            answer = repr(error)
+        os.write(writer, answer.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answers:
+        said = answers.read()
+    assert os.waitpid(child, 0)[1] == 0, "it hangs"
+    return said
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_epoch_goes_on_in_a_forked_child(folder: Path, tmp_path: Path, workers: int) -> None:
+    """As torch's does without workers: by Python, since threads do not come along."""
+    dataset = folder_of(shutil.copytree(folder, tmp_path / "images"), CENTRE)
+    Path(dataset.samples[-3][0]).write_bytes(b"no image")
+    loader = native(dataset, batch_size=2, num_workers=workers)
+    batches = iter(loader)
+    next(batches)
+
+    def rest() -> list[Any]:
+        found: list[Any] = []
+        while True:
+            try:
+                images, labels = next(batches)
+                found.append((labels.tolist(), float(images.double().mean())))
+            except StopIteration:
+                return found
+            except OSError as error:
+                found.append(type(error).__name__)
+
+    there, here = ast.literal_eval(in_child(rest).decode()), rest()
+    assert [one[0] for one in there] == [one[0] for one in here]
+    assert "UnidentifiedImageError" in here and len(here) == len(loader) - 1
+    means = [[one[1] for one in found if isinstance(one, tuple)] for found in (there, here)]
+    assert means[0] == pytest.approx(means[1], abs=1)
+    assert in_child(lambda: (loader.stats(), loader.state_dict()["batches"])).startswith(b"({")
 
 
 def test_a_forked_child_opens_its_own_engine(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unstarve.device.slot_memory import lent_memory
 from unstarve.engine.native_options import EPOCHS, ask_for_cache, listed, most_pixels
 from unstarve.engine.native_plan import native_plan
+from unstarve.errors import UnstarveError
 from unstarve.lowering.work import Work
 
 if TYPE_CHECKING:
@@ -66,19 +67,50 @@ class NativeEngine:
 
     @property
     def native(self) -> Any:
-        """The compiled loader."""
-        return self._native
+        """The compiled loader; in a forked child, what answers for it there."""
+        return self._native if self._process == os.getpid() else _Elsewhere()
 
     def moves(self) -> list[str]:
         """What the engine's controller did, and why."""
-        moves = list(self._native.explain())
+        moves = list(self.native.explain())
         if self.samples_by_python:
             moves.append(f"{self.samples_by_python} samples were such as only Python can load")
         return moves
 
     def stats(self) -> dict[str, Any]:
         """The engine's counters."""
-        return {**self._native.stats(), "samples_by_python": self.samples_by_python}
+        return {**self.native.stats(), "samples_by_python": self.samples_by_python}
+
+
+class _Elsewhere:
+    """The engine in a forked child, which has none of its threads, and whose locks may be held for
+    ever: all that is left is Python's to load."""
+
+    thread_count = 0
+
+    def explain(self) -> list[str]:
+        return []
+
+    def stats(self) -> dict[str, Any]:
+        return {}
+
+    def wanted_batches(self) -> int:
+        return 0
+
+    def take_failed(self) -> tuple[Any, ...]:
+        return ()
+
+    def skip_batch(self, files: Any) -> None:
+        """Nobody counts."""
+
+    def finish_submitting(self) -> None:
+        """Nobody waits."""
+
+    def submit_batch(self, files: Any) -> None:
+        raise UnstarveError("the engine's threads live in the process that forked")
+
+    def next(self, timeout: float) -> Any:
+        raise UnstarveError("the engine's threads live in the process that forked")
 
 
 def _settings(loader: Any) -> tuple[int, int]:

@@ -7,6 +7,7 @@ that lie in the engine's slots.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from array import array
@@ -51,6 +52,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         self._work = work
         self._loader = settings_of(loader)
         self._python: Samples | None = None
+        self._process = os.getpid()
         # A signal handler that asks for a batch while one is waited for must not hang.
         self._lock = threading.RLock()
         self._begin()
@@ -78,8 +80,20 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             self._begin()
 
     def _next_data(self) -> Any:
+        if self._process != os.getpid():
+            self._go_on_in_child()
         with self._lock:
             return self._next_in_turn()
+
+    def _go_on_in_child(self) -> None:
+        """A forked child has a copy of the epoch, and neither threads nor processes for it."""
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._python = None
+        for batch in self._under_way:
+            waiting = batch.rows - batch.samples.keys()
+            batch.rows -= waiting
+            self._ask_python(batch, sorted(waiting))
 
     def _next_in_turn(self) -> Any:
         self._submit()
