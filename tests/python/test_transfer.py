@@ -279,7 +279,8 @@ def test_a_packed_sequence_keeps_its_sizes() -> None:
 
 
 def test_a_tokenizer_s_batch_stays_one() -> None:
-    BatchEncoding = pytest.importorskip("transformers").BatchEncoding  # noqa: N806
+    from transformers import BatchEncoding
+
     moved = add_one(BatchEncoding({"input_ids": torch.ones(1, 2)}, n_sequences=1))
     assert type(moved) is BatchEncoding and moved.n_sequences == 1
     assert moved.input_ids.tolist() == [[2, 2]]
