@@ -103,9 +103,15 @@ def tidy_commands(change: Change) -> Commands:
     # clang-tidy reads this preset's commands and, since they say -Werror, fails on each warning of
     # clang too, its lock checker's among them; so the preset need not be compiled as well. Tests,
     # which clang-tidy leaves out, are compiled by clang with the same warnings for the sanitizers.
+    if change.files is None or change.touches("*.clang-tidy", "tools/run_clang_tidy.py"):
+        sources = []
+    elif change.alone:
+        sources = ["--of", *change.alone]
+    else:
+        return []
     return [
         ["scripts/build.sh", "clang-thread-safety", "--configure-only"],
-        [PYTHON, "tools/run_clang_tidy.py"],
+        [PYTHON, "tools/run_clang_tidy.py", *sources],
     ]
 
 

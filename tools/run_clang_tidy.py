@@ -77,6 +77,11 @@ def size_of(source: Source, source_root: Path) -> int:
     return sum(path.stat().st_size for path in named | {source.path})
 
 
+def made_of(wanted: set[Path], sources: list[Source], source_root: Path) -> list[Source]:
+    """Those of the sources, or the units of them."""
+    return [s for s in sources if wanted & {s.path, *own_headers(s.path, source_root)}]
+
+
 def own_settings(path: Path, source_root: Path) -> list[Path]:
     """What the folders on the way to a source set for themselves, or to those of a unit."""
     if source_root not in path.parents:
@@ -150,6 +155,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--build", type=Path, default=Path("build/clang-thread-safety"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--of", nargs="+", type=Path, metavar="SOURCE", help="only what is made of one of these"
+    )
     options = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
     build = (root / options.build).resolve()
@@ -160,7 +168,10 @@ def main() -> int:
     # nanobind's headers come with the pinned package.
     settings = [root / ".clang-tidy", root / "requirements" / "build.txt"]
     common = version + b"".join(path.read_bytes() for path in settings) + installed_libraries()
-    keys = {s: key_of(s, source_root, common) for s in sources_of(build, source_root)}
+    sources = sources_of(build, source_root)
+    if options.of is not None:
+        sources = made_of({root / path for path in options.of}, sources, source_root)
+    keys = {s: key_of(s, source_root, common) for s in sources}
     waiting = [source for source, key in keys.items() if not (memory / key).exists()]
     for source in keys.keys() - set(waiting):
         (memory / keys[source]).touch()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import run_checks
+import run_clang_tidy
 from affected import Change
 from run_checks import Check
 
@@ -69,3 +70,30 @@ def test_why_it_failed_is_shown(
 ) -> None:
     main_of(monkeypatch, FAILS)
     assert "why it failed" in capsys.readouterr().out
+
+
+def test_clang_tidy_looks_at_what_has_changed(tmp_path: Path) -> None:
+    (tmp_path / "src/base").mkdir(parents=True)
+    (tmp_path / "src/base/one.h").write_text("int one();\n")
+    (tmp_path / "src/base/one.cpp").write_text('#include "base/one.h"\nint one() { return 1; }\n')
+    (tmp_path / "src/base/two.cpp").write_text("int two() { return 2; }\n")
+
+    def told(*changed: str) -> list[str]:
+        commands = run_checks.tidy_commands(Change(tmp_path, "0" * 40, frozenset(changed)))
+        return commands[-1][2:] if commands else ["nothing"]
+
+    assert told("python/a.py") == ["nothing"]
+    assert told("src/base/one.h") == ["--of", "src/base/one.cpp"]
+    assert told("src/base/two.cpp", "python/a.py") == ["--of", "src/base/two.cpp"]
+    assert told(".clang-tidy") == told("src/cli/.clang-tidy") == [], "all"
+
+
+def test_clang_tidy_finds_the_unit_of_a_source(tmp_path: Path) -> None:
+    source, other, unit = (tmp_path / name for name in ("src/a.cpp", "src/b.cpp", "unit.cxx"))
+    source.parent.mkdir()
+    for file in (source, other):
+        file.touch()
+    unit.write_text(f'#include "{source}"\n')
+    every = [run_clang_tidy.Source(path, "") for path in (unit, other)]
+    assert run_clang_tidy.made_of({source}, every, tmp_path / "src") == every[:1]
+    assert run_clang_tidy.made_of({other}, every, tmp_path / "src") == every[1:]
