@@ -8,8 +8,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "feed/transform/draw_geometry.h"
 #include "feed/transform/sample_transform.h"
@@ -58,17 +60,28 @@ ImageArray images_of(const HostBatch& batch, nb::handle owner) {
   return ImageArray(batch.image(0), {count, height, width, 3}, owner, {}, dtype);
 }
 
-/// The batch's images and labels as arrays on the slot's own memory. The slot goes back to the
-/// loader when the last array on it is gone.
+/// Copies: whoever keeps the labels of every batch, as metrics do, must not keep every batch's
+/// images with them.
+LabelArray labels_of(const HostBatch& batch) {
+  using Labels = std::vector<std::int64_t>;
+  const std::int64_t* first = batch.labels();
+  auto owned = std::make_unique<Labels>(first, first + batch.count);
+  Labels* labels = owned.get();
+  const nb::capsule owner(owned.release(), [](void* pointer) noexcept {
+    const std::unique_ptr<Labels> last(static_cast<Labels*>(pointer));
+  });
+  return LabelArray(labels->data(), {labels->size()}, owner);
+}
+
+/// The batch's images as an array on the slot's own memory, and its labels. The slot goes back to
+/// the loader when the last array on it is gone.
 nb::object share(HostBatch&& batch) {
   auto owned = std::make_unique<HostBatch>(std::move(batch));
   HostBatch* slot = owned.get();
   const nb::capsule owner(owned.release(), [](void* pointer) noexcept {
     const std::unique_ptr<HostBatch> last(static_cast<HostBatch*>(pointer));
   });
-  const auto count = static_cast<std::size_t>(slot->count);
-  const LabelArray labels(slot->labels(), {count}, owner);
-  return nb::make_tuple(images_of(*slot, owner), labels);
+  return nb::make_tuple(images_of(*slot, owner), labels_of(*slot));
 }
 
 /// A loader that ends without the GIL: its threads finish the samples that they are at, and copies
@@ -88,6 +101,11 @@ class PythonLoader {
  private:
   std::unique_ptr<Loader> loader_;
 };
+
+/// In a forked child, locks that a loading thread held stay held: what takes them asks this first.
+void check_process(const PythonLoader& loader) {
+  if (Status status = loader->check_process(); !status) raise(status.error());
+}
 
 /// For nanobind: a function without arguments of the loader within.
 template <auto function>
@@ -201,6 +219,7 @@ void finish_submitting(PythonLoader& loader) {
 
 /// (batch, row, whether the sample would fail at any time) of each row that the consumer must fill.
 nb::list take_failed(PythonLoader& loader) {
+  check_process(loader);
   nb::list rows;
   for (const feed::FailedRow& failed : loader->take_failed()) {
     rows.append(nb::make_tuple(failed.batch, failed.row, feed::is_of_the_sample(failed.code)));
@@ -218,6 +237,7 @@ void add_cache_stats(const feed::CacheStats& stats, nb::dict& result) {
 }
 
 nb::dict stats(const PythonLoader& loader) {
+  check_process(loader);
   const feed::LoaderStats stats = loader->stats();
   nb::dict result;
   result["images"] = stats.images;
@@ -241,6 +261,7 @@ nb::dict stats(const PythonLoader& loader) {
 }
 
 nb::list failures(const PythonLoader& loader) {
+  check_process(loader);
   nb::list result;
   for (const feed::SampleFailure& failure : loader->failures()) {
     result.append(nb::make_tuple(failure.index, failure.epoch, failure.message));
@@ -248,7 +269,10 @@ nb::list failures(const PythonLoader& loader) {
   return result;
 }
 
-std::string state_of(const PythonLoader& loader) { return feed::to_json(loader->state()); }
+std::string state_of(const PythonLoader& loader) {
+  check_process(loader);
+  return feed::to_json(loader->state());
+}
 
 void restore(PythonLoader& loader, const std::string& json) {
   const Status status = [&]() -> Status {
@@ -262,6 +286,7 @@ void restore(PythonLoader& loader, const std::string& json) {
 
 /// One line for each thing that the controller changed, with its reason, and what the cache did.
 nb::list explain(const PythonLoader& loader) {
+  check_process(loader);
   nb::list lines;
   for (const feed::ControlMove& move : loader->explain()) lines.append(feed::describe(move));
   for (const std::string& line : feed::describe(loader->cache_stats())) {

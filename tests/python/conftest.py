@@ -1,5 +1,6 @@
 """What all tests here rely on."""
 
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     for i, photo in enumerate(sorted(PHOTOS.glob("*.jpg"))[::5]):
         target = tmp_path / f"class{i % 3}" / photo.name
         target.parent.mkdir(exist_ok=True)
-        target.symlink_to(photo)
+        shutil.copy(photo, target)  # some tests write over it
     return tmp_path
 
 

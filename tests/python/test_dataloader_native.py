@@ -327,6 +327,13 @@ def in_child(work: Any) -> bytes:
     return said
 
 
+def test_who_keeps_all_labels_keeps_no_images(folder: Path) -> None:
+    loader = native(folder_of(folder, CENTRE), batch_size=1)
+    kept = [labels for _ in range(3) for _, labels in loader]
+    assert torch.cat(kept).tolist() == 3 * [label for _, label in loader.dataset.samples]
+    assert loader.stats()["slots_allocated"] < len(loader)
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 def test_an_epoch_goes_on_in_a_forked_child(folder: Path, tmp_path: Path, workers: int) -> None:
     """As torch's does without workers: by Python, since threads do not come along."""

@@ -199,20 +199,30 @@ def test_leaving_early_and_dropping_the_loader_does_not_hang(folder: Path) -> No
         next(iter(unstarve.ImageLoader(folder, 3)))
 
 
-def _use_in_child(loader: Any, answers: Any) -> None:
+def _use_in_child(use: Any, loader: Any, answers: Any) -> None:
     try:
-        next(iter(loader))
+        use(loader)
         answers.put("worked")
     except errors.NotSupportedError as error:
         answers.put(str(error))
 
 
-def test_a_forked_child_gets_a_clear_error(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda loader: next(iter(loader)),
+        lambda loader: loader.state_dict(),
+        lambda loader: loader.stats(),
+        lambda loader: loader.explain(),
+    ],
+)
+def test_a_forked_child_gets_a_clear_error(folder: Path, use: Any) -> None:
+    """And takes no lock that a loading thread may have held at the fork."""
     loader = unstarve.ImageLoader(folder, 3)
     next(iter(loader))
     fork = multiprocessing.get_context("fork")
     answers = fork.Queue()
-    child = fork.Process(target=_use_in_child, args=(loader, answers))
+    child = fork.Process(target=_use_in_child, args=(use, loader, answers))
     child.start()
     assert "fork" in answers.get(timeout=60)
     child.join(60)

@@ -94,6 +94,8 @@ Status Loader::Impl::check_process() const {
               process);
 }
 
+Status Loader::check_process() const { return impl_->check_process(); }
+
 void Loader::Impl::replace_window(std::shared_ptr<BatchWindow> next) {
   MutexLock lock(mutex);
   if (window != nullptr) {

@@ -30,7 +30,7 @@ namespace unstarve::feed {
 ///
 /// Thread rule: any thread; several consumers share the batches. Destroying it at any time is safe;
 /// batches handed out stay valid. Threads start with the first epoch. A forked child has none of
-/// them: there, calls fail with kNotSupported.
+/// them: there, calls fail with kNotSupported, and those that cannot fail are not allowed.
 class Loader {
  public:
   /// Reads what `options.root` names: see open_source().
@@ -43,6 +43,9 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
   ~Loader();
+
+  /// kNotSupported in a forked child, where locks may be held by threads that are not there.
+  Status check_process() const;
 
   /// Begins an epoch in the order that seed and epoch give; where restore() said that the consumer
   /// is in the middle of it, from there on. May interrupt an epoch.
