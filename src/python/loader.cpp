@@ -8,10 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "feed/transform/draw_geometry.h"
 #include "feed/transform/sample_transform.h"
@@ -60,28 +58,17 @@ ImageArray images_of(const HostBatch& batch, nb::handle owner) {
   return ImageArray(batch.image(0), {count, height, width, 3}, owner, {}, dtype);
 }
 
-/// Copies: whoever keeps the labels of every batch, as metrics do, must not keep every batch's
-/// images with them.
-LabelArray labels_of(const HostBatch& batch) {
-  using Labels = std::vector<std::int64_t>;
-  const std::int64_t* first = batch.labels();
-  auto owned = std::make_unique<Labels>(first, first + batch.count);
-  Labels* labels = owned.get();
-  const nb::capsule owner(owned.release(), [](void* pointer) noexcept {
-    const std::unique_ptr<Labels> last(static_cast<Labels*>(pointer));
-  });
-  return LabelArray(labels->data(), {labels->size()}, owner);
-}
-
-/// The batch's images as an array on the slot's own memory, and its labels. The slot goes back to
-/// the loader when the last array on it is gone.
+/// The batch's images and labels as arrays on the slot's own memory. The slot goes back to the
+/// loader when the last array on it is gone.
 nb::object share(HostBatch&& batch) {
   auto owned = std::make_unique<HostBatch>(std::move(batch));
   HostBatch* slot = owned.get();
   const nb::capsule owner(owned.release(), [](void* pointer) noexcept {
     const std::unique_ptr<HostBatch> last(static_cast<HostBatch*>(pointer));
   });
-  return nb::make_tuple(images_of(*slot, owner), labels_of(*slot));
+  const auto count = static_cast<std::size_t>(slot->count);
+  const LabelArray labels(slot->labels(), {count}, owner);
+  return nb::make_tuple(images_of(*slot, owner), labels);
 }
 
 /// A loader that ends without the GIL: its threads finish the samples that they are at, and copies

@@ -207,6 +207,14 @@ def _use_in_child(use: Any, loader: Any, answers: Any) -> None:
         answers.put(str(error))
 
 
+def test_who_keeps_all_labels_keeps_no_images(folder: Path) -> None:
+    for output in ("torch", "numpy"):
+        loader = unstarve.ImageLoader(folder, 1, threads=1, prefetch=2, output=output)
+        kept = [labels for _ in range(3) for _, labels in loader]
+        assert len(kept) == 36
+        assert loader.stats()["slots_allocated"] <= 6
+
+
 @pytest.mark.parametrize(
     "use",
     [

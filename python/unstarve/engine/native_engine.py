@@ -70,6 +70,11 @@ class NativeEngine:
         """The compiled loader; in a forked child, what answers for it there."""
         return self._native if self._process == os.getpid() else _Elsewhere()
 
+    @property
+    def lies_in_lent_memory(self) -> bool:
+        """Batches are copied to a device, and go then."""
+        return self._memory is not None
+
     def moves(self) -> list[str]:
         """What the engine's controller did, and why."""
         moves = list(self.native.explain())

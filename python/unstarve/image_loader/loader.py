@@ -171,7 +171,7 @@ class ImageLoader:
         self._memory = None if self._lane is None else self._lane.pinned_memory()
         self._progress: Progress | None = None
         self._native = _native.Loader(self._options, self._memory)
-        self._convert = converter(output)
+        self._convert = converter(output, goes_on=self._lane is not None)
         if pin_memory and self._lane is None:
             self._convert = pinning(self._convert)
         self._next_epoch = 0

@@ -11,22 +11,25 @@ from unstarve.device.pinning import can_pin, pin
 Output = Literal["auto", "torch", "numpy"]
 
 
-def converter(output: Output) -> Any:
-    """How arrays of the compiled half become what the user wants; no bytes are copied."""
+def converter(output: Output, *, goes_on: bool = False) -> Any:
+    """How arrays of the compiled half become what the user wants. No pixels are copied; labels are,
+    unless the batch `goes_on` to a device: who keeps all labels must not keep all images."""
     if output == "auto":
         output = "torch" if importlib.util.find_spec("torch") is not None else "numpy"
     if output == "torch":
         import torch
 
         def to_torch(images: Any, labels: Any) -> tuple[Any, Any]:
-            return torch.from_dlpack(images).permute(0, 3, 1, 2), torch.from_dlpack(labels)
+            own = torch.from_dlpack(labels) if goes_on else torch.from_dlpack(labels).clone()
+            return torch.from_dlpack(images).permute(0, 3, 1, 2), own
 
         return to_torch
     if output == "numpy":
         import numpy
 
         def to_numpy(images: Any, labels: Any) -> tuple[Any, Any]:
-            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), numpy.from_dlpack(labels)
+            own = numpy.from_dlpack(labels) if goes_on else numpy.from_dlpack(labels).copy()
+            return numpy.from_dlpack(images).transpose(0, 3, 1, 2), own
 
         return to_numpy
     raise ValueError(f"output is {output!r}, must be 'auto', 'torch' or 'numpy'")
