@@ -16,6 +16,7 @@ from torch.utils import data
 from torchvision import datasets, transforms
 from torchvision.transforms import v2
 from unstarve import DataLoader
+from unstarve.engine import environment
 from unstarve.errors import InvalidArgumentError
 
 TORCH = data.DataLoader
@@ -85,7 +86,7 @@ def test_the_size_of_the_cache_has_units(
 def test_a_cache_that_cannot_be_made_is_done_without(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, transform: Any
 ) -> None:
-    monkeypatch.setattr("unstarve.engine.environment._told", set())
+    environment._can_keep.cache_clear()
     (tmp_path / "file").touch()
     monkeypatch.setenv("UNSTARVE_CACHE_DIR", str(tmp_path / place))
     loader = DataLoader(datasets.ImageFolder(folder, transform), batch_size=12, num_workers=1)

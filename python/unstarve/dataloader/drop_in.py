@@ -47,7 +47,6 @@ _OWN = (
     "_unstarve_lowering",
     "_unstarve_files",
     "_unstarve_progress",
-    "_unstarve_state_is_wanted",
 )
 
 
@@ -156,13 +155,12 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         Of worker processes it holds what their data sets answer to `state_dict()`, and, where the
         data set has drawn from them, the global random generators: some kilobytes each.
         """
-        self._unstarve_state_is_wanted = True
+        self._unstarve_order.is_wanted = True
         return self._unstarve_noted_state()()
 
     def _unstarve_noted_state(self) -> Callable[[], dict[str, Any]]:
         """Notes what the state is now, which costs little, and makes it when it is wanted."""
         order = self._unstarve_order
-        order.is_wanted = "_unstarve_state_is_wanted" in vars(self)
         make_order = order.noted_state(lives_on=self.persistent_workers)
         if order.resumed is not None:
             return make_order
@@ -179,7 +177,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             )
 
         def make() -> dict[str, Any]:
-            self._unstarve_state_is_wanted = True
+            self._unstarve_order.is_wanted = True
             state = make_order()
             if not self._unstarve_is_map_style:
                 state["iterable"] = True
@@ -201,7 +199,6 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             InvalidArgumentError (a ValueError): not such a state, or one that this loader's
                 samplers cannot continue.
         """
-        self._unstarve_state_is_wanted = True
         stream = self._unstarve_order
         stream.load_state_dict(state_dict)
         is_iterable = bool(state_dict.get("iterable", False))
@@ -267,12 +264,13 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             assert lowering.partly is not None
             view = LoaderView(self, lowering.dataset, self._unstarve_files_of(lowering.partly))
             tasks = TaskMaker(lowering.partly, self._auto_collation)
-        resumed = self._unstarve_order.resumed
+        order = self._unstarve_order
+        resumed = order.resumed
         self._unstarve_progress = progress = Progress(
             self.num_workers,
             self._unstarve_workers_resumed(),
             is_within_epoch=resumed is not None and resumed["draw_seed"] is not None,
-            always="_unstarve_state_is_wanted" in vars(self),
+            always=order.is_wanted,
         )
         if self.num_workers == 0:
             return InThisProcess(view, tasks, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tempfile
@@ -13,8 +14,6 @@ from unstarve.errors import InvalidArgumentError
 _UNITS = "KMGT"
 _SIZE = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*(?:([{_UNITS}])I?)?B?\s*", re.IGNORECASE | re.ASCII)
 _MOST_BYTES = (1 << 63) - 1
-
-_told: set[str] = set()
 
 
 def size_of(name: str) -> int | None:
@@ -45,22 +44,23 @@ def cache_folder() -> str:
     """The folder that UNSTARVE_CACHE_DIR names, made where it was not there; "" where there is
     none. One in which nothing can be kept is warned of, and the job goes on without copies."""
     folder = os.environ.get("UNSTARVE_CACHE_DIR", "")
-    if not folder:
-        return ""
+    return folder if folder and _can_keep(folder) else ""
+
+
+@functools.cache  # asked by each epoch and each worker process
+def _can_keep(folder: str) -> bool:
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        if folder not in _told:  # once, and not again by each worker process
-            _told.add(folder)
-            why = error.strerror or error
-            warnings.warn(
-                f"no copies are kept: UNSTARVE_CACHE_DIR={folder} cannot be written ({why})",
-                stacklevel=2,
-            )
-        return ""
-    return folder
+        why = error.strerror or error
+        warnings.warn(
+            f"no copies are kept: UNSTARVE_CACHE_DIR={folder} cannot be written ({why})",
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 __all__ = ["cache_folder", "size_of"]
