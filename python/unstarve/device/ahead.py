@@ -18,6 +18,16 @@ from unstarve.device.pinning import warn_pageable
 Noted = Callable[[], dict[str, Any]]
 
 
+def taking(state_of: Callable[[], dict[str, Any]]) -> Callable[[], Noted]:
+    """Notes by taking the state at once, of a loader that cannot do it for less."""
+
+    def note() -> Noted:
+        state = state_of()
+        return lambda: state
+
+    return note
+
+
 class Progress:
     """Where the consumer is, though the copies are ahead of it."""
 

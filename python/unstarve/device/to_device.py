@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from unstarve.device.ahead import DeviceIterator, Noted, Progress
+from unstarve.device.ahead import DeviceIterator, Noted, Progress, taking
 from unstarve.device.lane import Lane, Normalize
 from unstarve.device.open_lane import open_lane
 from unstarve.device.slot_memory import lend_memory, takes_memory
@@ -76,12 +76,7 @@ def _how_to_note(loader: Any) -> Callable[[], Noted] | None:
     own: Callable[[], Noted] | None = getattr(loader, "_unstarve_noted_state", None)
     if own is not None or not hasattr(loader, "state_dict"):
         return own
-
-    def note() -> Noted:
-        state = loader.state_dict()
-        return lambda: state
-
-    return note
+    return taking(loader.state_dict)
 
 
 def to_device(

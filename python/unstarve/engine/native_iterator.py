@@ -246,10 +246,11 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         native = self._engine.native
         try:
             images, labels = native.next(self._timeout)
-            batch.loaded = torch.from_dlpack(images), torch.from_dlpack(labels)
+            labels = torch.from_dlpack(labels)
             if not self._engine.lies_in_lent_memory:
                 # Who keeps all labels, as metrics do, must not keep all images with them.
-                batch.loaded = batch.loaded[0], batch.loaded[1].clone()
+                labels = labels.clone()
+            batch.loaded = torch.from_dlpack(images), labels
         except TimeoutError:
             raise NoAnswerError from None
         except errors.CancelledError:

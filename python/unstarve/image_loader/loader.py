@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unstarve.device.ahead import DeviceIterator, Noted, Progress
+from unstarve.device.ahead import DeviceIterator, Progress, taking
 from unstarve.device.lane import Normalize
 from unstarve.device.open_lane import open_lane
 from unstarve.errors import CancelledError, UnstarveError
@@ -216,7 +216,8 @@ class ImageLoader:
         epoch = _EpochIterator(self, self._iterations)
         if self._lane is None:
             return epoch
-        ahead = DeviceIterator(epoch, self._lane, memory=self._memory, note_state=self._noted_state)
+        note = taking(self._loaded_state)
+        ahead = DeviceIterator(epoch, self._lane, memory=self._memory, note_state=note)
         self._progress = ahead.progress
         return ahead
 
@@ -230,10 +231,6 @@ class ImageLoader:
         if self._progress is not None and self._progress.noted is not None:
             return self._progress.noted()
         return self._loaded_state()
-
-    def _noted_state(self) -> Noted:
-        state = self._loaded_state()
-        return lambda: state
 
     def _loaded_state(self) -> dict[str, Any]:
         """Behind the last batch that left the native loader."""
