@@ -6,6 +6,7 @@ sitecustomize, which is where the hook starts, and to the end of the interpreter
 with its standard input, a job with the connection of who asked for it.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -52,37 +53,49 @@ def serve(listener: socket.socket) -> dict[str, Any]:
         if listener not in ready:
             os._exit(0)
         connection, _ = listener.accept()
-        with connection:
-            message, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
-            job: dict[str, Any] = json.loads(message)
-            pid = os.fork() if read_at_start(job["env"]) == here else -1
-            if pid == 0:
-                for number, descriptor in enumerate(descriptors):
-                    os.dup2(descriptor, number)
-                    os.close(descriptor)
+        # Who asks may be killed at any time: a test of that is no reason to end.
+        with connection, contextlib.suppress(OSError):
+            if job := serve_one(connection, here):
                 listener.close()
                 return job
-            for descriptor in descriptors:
-                os.close(descriptor)
-            connection.sendall(f"{pid}\n".encode())
-            if pid > 0:
-                answer(connection, pid)
+
+
+def serve_one(connection: socket.socket, here: dict[str, str]) -> dict[str, Any] | None:
+    """In a child the job that it is to run."""
+    message, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+    if not message:
+        return None
+    job: dict[str, Any] = json.loads(message)
+    pid = os.fork() if read_at_start(job["env"]) == here else -1
+    if pid == 0:
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        return job
+    for descriptor in descriptors:
+        os.close(descriptor)
+    if pid < 0:
+        connection.sendall(b"-1\n")
+    else:
+        answer(connection, pid)
+    return None
 
 
 def answer(connection: socket.socket, pid: int) -> None:
-    """Says how the job ended; ends it where nobody wants to know any more."""
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            break
-        if select.select([connection], [], [], 0.01)[0]:
+    """Says that the job runs and how it ended; ends it where nobody wants to know any more."""
+    status = None
+    try:
+        connection.sendall(f"{pid}\n".encode())
+        while not select.select([connection], [], [], 0.01)[0]:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+                return
+            status = None
+    finally:
+        if status is None:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-            return
-    try:
-        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    except OSError:
-        pass  # They are gone.
 
 
 def become(job: dict[str, Any]) -> types.ModuleType:

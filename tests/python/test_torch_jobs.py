@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -76,6 +77,19 @@ def test_jobs_that_need_a_fresh_python_are_refused() -> None:
     assert torch_jobs.run(["-c", "import torch"], environment(OMP_NUM_THREADS="1")) is None
     assert torch_jobs.run(["-c", "print('torch')"], environment()) is None
     assert torch_jobs.run(["-W", "ignore", "-c", "import torch"], environment()) is None
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_who_asks_may_be_killed_meanwhile(tmp_path: Path, asked: bool) -> None:
+    script = "import time, torch\ntime.sleep(10_000)"
+    job = {"arguments": ["-c", script], "env": environment(), "cwd": str(tmp_path)}
+    address = torch_jobs.handed_over(environment())["JOB_SERVER"]
+    for _ in range(3):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(address)
+            if asked:
+                socket.send_fds(connection, [json.dumps(job).encode()], [0, 1, 2])
+    assert forked("-c", "import torch\nprint('runs')").stdout == "runs\n"
 
 
 def test_a_python_hands_its_script_over_and_passes_on_signals(tmp_path: Path) -> None:

@@ -60,7 +60,11 @@ class Server:
             socket.socket(socket.AF_UNIX) as connection,
         ):
             connection.settimeout(_TIMEOUT_S)
-            connection.connect(self.path)
+            try:
+                connection.connect(self.path)
+            except ConnectionRefusedError as error:
+                code = self._process.wait()
+                raise RuntimeError(f"the server of jobs has ended: {code}") from error
             descriptors = [file.fileno() for file in (nothing, out, err)]
             socket.send_fds(connection, [json.dumps(job).encode()], descriptors)
             with connection.makefile("r") as answers:
