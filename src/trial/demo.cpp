@@ -67,6 +67,7 @@ class Demo {
     }
     if (Status able = check_demo_python(parts_); !able) return able;
     if (Status made = make_folder(); !made) return made;
+    if (Status chosen = choose_isolation(); !chosen) return chosen;
     if (Status chosen = choose_gpu(); !chosen) return chosen;
     listener_.prepares(emulation_ ? &*emulation_ : nullptr);
     if (Status written = write_fixed_script(parts_, fixed_script_); !written) return written;
@@ -91,6 +92,15 @@ class Demo {
     auto emulation = Emulation::prepare(parts_, emulated);
     if (!emulation) return forward_error(emulation);
     emulation_.emplace(*std::move(emulation));
+    return {};
+  }
+
+  /// What its script writes is known: it needs no protection where there is none.
+  Status choose_isolation() {
+    auto isolation = isolation::Isolation::choose({plain_script_}, out_, {});
+    if (!isolation) isolation = isolation::Isolation::choose({}, out_, {.in_place = true});
+    if (!isolation) return forward_error(isolation);
+    isolation_.emplace(*std::move(isolation));
     return {};
   }
 
@@ -131,6 +141,7 @@ class Demo {
     trial.environment.emplace_back("PYTHONPATH", package_dir_);
     trial.run_dir = trial_dir(out_, label);
     trial.emulation = emulation_ ? &*emulation_ : nullptr;
+    trial.isolation = &*isolation_;
     // The run before is what all others are compared with, and predicted from.
     const bool until_known = options_.length.until_known && label != kBefore;
     trial.length = {.seconds = options_.length.seconds, .until_known = until_known};
@@ -240,6 +251,7 @@ class Demo {
   std::string plain_script_;
   std::string fixed_script_;
   std::optional<Emulation> emulation_;
+  std::optional<isolation::Isolation> isolation_;
 };
 
 }  // namespace

@@ -51,6 +51,11 @@ class FixSeries {
       : parts_(parts), options_(options), listener_(listener), told_(told) {}
 
   Result<TriedJob> run() {
+    auto isolation =
+        isolation::Isolation::choose(options_.command, options_.folder, options_.isolation);
+    if (!isolation) return forward_error(isolation);
+    isolation_.emplace(*std::move(isolation));
+    listener_.isolated(*isolation_);
     auto before = run_one(kBefore, {worker_calibration_variable()});
     if (!before) return forward_error(before);
     predict_calibrated(*before);
@@ -75,6 +80,7 @@ class FixSeries {
     trial.environment = environment;
     trial.run_dir = trial_dir(options_.folder, label);
     trial.emulation = options_.emulation;
+    trial.isolation = &*isolation_;
     trial.length.seconds = options_.trial_seconds;
     trial.length.until_known = until_known;
     return run_trial(parts_, trial, listener_, told_);
@@ -199,6 +205,7 @@ class FixSeries {
   const FixOptions& options_;
   TrialListener& listener_;
   std::optional<int>& told_;
+  std::optional<isolation::Isolation> isolation_;
   std::set<std::string> tried_;
   advise::Application applied_;         // by all that was kept
   std::optional<Examination> kept_;     // the run with that; none: nothing was

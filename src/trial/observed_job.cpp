@@ -21,6 +21,7 @@
 #include "base/unique_handle.h"
 #include "device/gpu_monitor.h"
 #include "host/host_files.h"
+#include "isolation/trial_processes.h"
 #include "observe/outside/observation.h"
 #include "trace/run_writer.h"
 #include "trial/run_folder.h"
@@ -102,20 +103,29 @@ trace::RunInfo describe_run(const std::string& run_dir, const std::vector<std::s
 }
 
 /// The command, through a shell that only redirects and then becomes it.
-std::vector<std::string> redirected(const ObservedJobOptions& options) {
-  if (options.output_file.empty()) return options.command;
-  std::vector<std::string> command = {
-      "/bin/sh", "-c", "exec \"$@\" >" + shell_word(options.output_file) + " 2>&1", "sh"};
-  command.insert(command.end(), options.command.begin(), options.command.end());
-  return command;
+std::vector<std::string> redirected(const ObservedJobOptions& options,
+                                    const std::vector<std::string>& command) {
+  if (options.output_file.empty()) return command;
+  // One that would ask somebody waits for ever, or is stopped by the terminal.
+  const std::string output = shell_word(fs::absolute(options.output_file).string());
+  std::vector<std::string> redirecting = {
+      "/bin/sh", "-c", "exec \"$@\" >" + output + " 2>&1 </dev/null", "sh"};
+  redirecting.insert(redirecting.end(), command.begin(), command.end());
+  return redirecting;
 }
 
-observe::JobOptions job_options(const Installation& parts, const ObservedJobOptions& options) {
+observe::JobOptions job_options(const Installation& parts, const ObservedJobOptions& options,
+                                const isolation::IsolatedTrial* isolated) {
   observe::JobOptions job;
-  job.command = redirected(options);
+  job.command = redirected(options, isolated != nullptr ? isolated->command() : options.command);
   job.run_dir = fs::absolute(options.run_dir).string();
   job.hook_dir = parts.hook_dir;
-  job.environment = options.environment;
+  if (isolated != nullptr) {
+    job.environment = isolated->environment();
+    job.enter = isolated->entry();
+  }
+  job.environment.insert(job.environment.end(), options.environment.begin(),
+                         options.environment.end());
   job.own_process_group = options.own_process_group;
   if (options.emulation != nullptr) {
     const auto& more = options.emulation->environment();
@@ -133,26 +143,67 @@ observe::JobOptions job_options(const Installation& parts, const ObservedJobOpti
   return job;
 }
 
-Result<observe::JobExit> wait_for_job(observe::JobProcess& job, observe::Observation& watching,
-                                      const ObservedJobOptions& options, bool& stopped_by_us) {
-  const SteadyClock clock;
-  std::int64_t asked_ns = 0;
-  while (true) {
-    Result<std::optional<observe::JobExit>> end = job.wait_for(kTickNs);
-    if (!end) return forward_error(end);
-    if (*end) return **end;
-    const bool go_on = !options.on_tick || options.on_tick(watching.live());
-    if (go_on && asked_ns == 0) continue;
-    // A signal that cannot be delivered means that the job has just ended: the next wait tells.
-    if (asked_ns == 0) {
-      asked_ns = clock.now_ns();
-      stopped_by_us = true;
-      static_cast<void>(job.request_stop(SIGINT));
-    } else if (clock.now_ns() - asked_ns > kPatienceNs) {
-      static_cast<void>(job.request_stop(SIGTERM));
+/// Of what a trial started, and what still runs at its end.
+std::size_t kill_all(isolation::IsolatedTrial* isolated, const isolation::TrialMarks& marks) {
+  return isolated != nullptr ? isolated->kill() : isolation::kill_processes_of(marks);
+}
+
+/// A job, until its end: asked to stop, told to, killed.
+class Waiting {
+ public:
+  Waiting(observe::JobProcess& job, const ObservedJobOptions& options,
+          isolation::IsolatedTrial* isolated)
+      : job_(job), options_(options), isolated_(isolated) {
+    marks_.run_dir = fs::absolute(options.run_dir).string();
+    if (options.own_process_group) marks_.group = ::getpgid(job.pid());
+  }
+
+  Result<observe::JobExit> wait(observe::Observation& watching, ObservedJob& observed) {
+    while (true) {
+      Result<std::optional<observe::JobExit>> end = job_.wait_for(kTickNs);
+      if (!end) return forward_error(end);
+      if (*end) return **end;
+      bool go_on = !options_.on_tick || options_.on_tick(watching.live());
+      if (go_on && isolated_ != nullptr && asked_ns_ == 0) {
+        if (const Status fine = isolated_->check(); !fine) {
+          observed.stopped_for = fine.error();
+          go_on = false;
+        }
+      }
+      if (!go_on || asked_ns_ != 0) stop(observed);
     }
   }
-}
+
+  /// Of a trial: what lives longer than it would use the machine in the next one.
+  void end(ObservedJob& observed) {
+    if (is_trial()) observed.left_over = kill_all(isolated_, marks_);
+  }
+
+ private:
+  bool is_trial() const { return options_.own_process_group || isolated_ != nullptr; }
+
+  /// A signal that cannot be delivered means that the job has just ended: the next wait tells.
+  void stop(ObservedJob& observed) {
+    const std::int64_t now_ns = clock_.now_ns();
+    if (asked_ns_ == 0) {
+      asked_ns_ = now_ns;
+      observed.stopped_by_us = true;
+      static_cast<void>(job_.request_stop(SIGINT));
+    } else if (is_trial() && now_ns - asked_ns_ > 2 * kPatienceNs) {
+      observed.killed = true;
+      kill_all(isolated_, marks_);
+    } else if (now_ns - asked_ns_ > kPatienceNs) {
+      static_cast<void>(job_.request_stop(SIGTERM));
+    }
+  }
+
+  const SteadyClock clock_;
+  observe::JobProcess& job_;
+  const ObservedJobOptions& options_;
+  isolation::IsolatedTrial* isolated_;
+  isolation::TrialMarks marks_;
+  std::int64_t asked_ns_ = 0;
+};
 
 /// Until the process is gone, nobody holds the other end of `leave_fd`, or a signal asks us to.
 void wait_for_leave(const AttachOptions& options, int signals) {
@@ -222,6 +273,14 @@ Result<observe::ObservationReport> watch_process(const Installation& parts,
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options) {
   const SteadyClock clock;
   const host::HostFiles files;
+  std::optional<isolation::IsolatedTrial> isolated;
+  if (options.isolation != nullptr) {
+    auto begun = options.isolation->begin(fs::absolute(options.run_dir).string(), options.command,
+                                          options.environment);
+    if (!begun) return forward_error(begun);
+    isolated.emplace(*std::move(begun));
+  }
+  isolation::IsolatedTrial* const trial = isolated ? &*isolated : nullptr;
   auto writer = trace::RunWriter::create(options.run_dir,
                                          describe_run(options.run_dir, options.command, clock), {});
   if (!writer) return forward_error(writer);
@@ -232,13 +291,22 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   auto monitor = open_monitor(parts, options.emulation, visible_devices(options), clock);
   if (!monitor) return forward_error(monitor);
 
-  auto job = observe::JobProcess::start(job_options(parts, options));
+  auto job = observe::JobProcess::start(job_options(parts, options, trial));
   if (!job) {
     ObservedJob none;
     none.not_started = job.error();
     writer->reset();
+    isolated.reset();
     remove_run_folder(options.run_dir);
     return none;
+  }
+
+  if (trial != nullptr) {
+    if (const Status started = trial->started(job->pid()); !started) {
+      trial->kill();
+      static_cast<void>(job->wait());
+      return forward_error(started);
+    }
   }
 
   // Where the owner cannot be written down, more is left over than usual if we are killed.
@@ -259,9 +327,16 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     return forward_error(watching);
   }
   ObservedJob observed;
-  const Result<observe::JobExit> end =
-      wait_for_job(*job, **watching, options, observed.stopped_by_us);
+  Waiting waiting(*job, options, trial);
+  const Result<observe::JobExit> end = waiting.wait(**watching, observed);
   observed.watching = (*watching)->stop();
+  waiting.end(observed);
+  if (trial != nullptr) {
+    // What was refused in its last moments too.
+    if (const Status fine = trial->check(); !fine) observed.stopped_for = fine.error();
+    observed.read_only = trial->read_only();
+    isolated->end();
+  }
   if (!end) return forward_error(end);
   observed.exit = *end;
   if (end->signal) (*writer)->put("exit_signal", std::to_string(*end->signal));

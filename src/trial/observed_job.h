@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "isolation/isolation.h"
 #include "observe/outside/job_process.h"
 #include "observe/outside/live_view.h"
 #include "observe/outside/sampler.h"
@@ -24,9 +25,12 @@ struct ObservedJobOptions {
   std::vector<std::pair<std::string, std::string>> environment;  // more variables for the job
   Emulation* emulation = nullptr;  // the job's GPUs, which are watched then; none: the machine's
   bool own_process_group = false;
+  /// The job is a trial that leaves nothing behind; none: it writes where it writes.
+  const isolation::Isolation* isolation = nullptr;
   std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
   /// Called about four times a second while the job runs. Returning false asks the job to stop
-  /// (SIGINT, then SIGTERM after ten seconds).
+  /// (SIGINT, then SIGTERM after ten seconds). One of a process group of its own or in isolation is
+  /// killed with all its descendants another ten seconds later.
   std::function<bool(const observe::LiveView&)> on_tick;
 };
 
@@ -34,13 +38,19 @@ struct ObservedJob {
   observe::JobExit exit;
   observe::ObservationReport watching;
   bool stopped_by_us = false;  // on_tick asked for it
+  bool killed = false;         // it went on after SIGINT and SIGTERM
+  std::size_t left_over = 0;   // processes of a trial that lived longer than it, and were killed
+  /// Of a trial: why it had to end, as isolation::IsolatedTrial::check() says.
+  std::optional<Error> stopped_for;
+  std::vector<std::string> read_only;  // folders, in isolation
   /// Why there was nothing to watch; no run is left then. kNotFound or kNoPermission, as shells
   /// say by 127 and 126, where the command is not there or is no program.
   std::optional<Error> not_started;
 };
 
 /// Runs a command to its end while watching it, and leaves a finished run in `run_dir`.
-/// Errors: the folder cannot be made, and the job was not started; or it could not be watched.
+/// Errors: the folder cannot be made, or the isolation, and the job was not started; or it could
+/// not be watched.
 /// A job that fails, or cannot be started, is no error: see ObservedJob.
 Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options);
 

@@ -1,5 +1,8 @@
 #include "trial/trial.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -28,6 +31,23 @@ std::string end_of(const std::string& path) {
   std::string text;
   for (const std::string& line : lines) text += "\n    " + line;
   return text;
+}
+
+/// What somebody has to know of how a trial ended.
+void add_remarks(const ObservedJob& observed, const std::string& label,
+                 std::vector<std::string>& remarks) {
+  if (observed.killed) {
+    remarks.push_back(fmt::format(
+        "{}: the job went on after SIGINT and SIGTERM, and was killed with all it had started",
+        label));
+  } else if (observed.left_over > 0) {
+    remarks.push_back(fmt::format("{}: {} of its processes went on after its end, and were killed",
+                                  label, observed.left_over));
+  }
+  if (!observed.read_only.empty()) {
+    remarks.push_back(fmt::format("{}: could only be read in the trial: {}", label,
+                                  fmt::join(observed.read_only, ", ")));
+  }
 }
 
 }  // namespace
@@ -78,6 +98,7 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
   options.environment = trial.environment;
   options.run_dir = trial.run_dir;
   options.emulation = trial.emulation;
+  options.isolation = trial.isolation;
   options.own_process_group = trial.length.seconds > 0;
   options.output_file = trial.run_dir + "/output.log";
   options.on_tick = [&](const observe::LiveView& view) {
@@ -93,6 +114,7 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
     return fail(ErrorCode::kCancelled, "ended by a signal ({}) during '{}'; its run is {}",
                 ::strsignal(*told), trial.label, trial.run_dir);
   }
+  if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {
     return fail(ErrorCode::kJobFailed, "the job ({}) exited with {}; its output is {} and ends:{}",
                 trial.label, observed->exit.exit_code, options.output_file,
@@ -104,6 +126,7 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
     return fail(ErrorCode::kNotSupported, "{}: {}", trial.label,
                 examined->remarks.empty() ? "too few steps" : examined->remarks.front());
   }
+  add_remarks(*observed, trial.label, examined->remarks);
   return examined;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "observe/outside/live_view.h"
+#include "isolation/isolation.h"
 #include "trial/emulation/emulation.h"
 #include "trial/examination.h"
 #include "trial/installation.h"
@@ -33,6 +34,7 @@ struct Trial {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
   Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
+  const isolation::Isolation* isolation = nullptr;  // as ObservedJobOptions::isolation
   TrialLength length = {};
 };
 
@@ -40,6 +42,8 @@ struct Trial {
 class TrialListener {
  public:
   virtual ~TrialListener() = default;
+  /// Once, before the first: how the job's files are kept from them.
+  virtual void isolated(const isolation::Isolation& /*by*/) {}
   /// Every trial begins with it, also one that then cannot be made. `what`: in words.
   virtual void begins(const std::string& /*label*/, const std::string& /*what*/) {}
   /// About four times a second while a trial runs.
@@ -77,7 +81,7 @@ class StopWatch {
 /// Errors: kCancelled when a signal told us to end, which the job then was told as well (`told` is
 /// that signal); kJobFailed when the job exits with anything but 0 (and was not stopped by us),
 /// with the end of its output in the message; kNotSupported when it made too few steps to be
-/// measured.
+/// measured; those of isolation::IsolatedTrial::check().
 Result<Examination> run_trial(const Installation& parts, const Trial& trial,
                               TrialListener& listener, std::optional<int>& told);
 

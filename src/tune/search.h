@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "isolation/isolation.h"
 #include "tune/levers/catalogue.h"
 #include "tune/trials/trials.h"
 #include "tune/tune_result.h"
@@ -26,6 +27,8 @@ struct SearchOptions {
 class SearchListener {
  public:
   virtual ~SearchListener() = default;
+  /// Once, before the first trial: how the job's files are kept from them.
+  virtual void isolated(const isolation::Isolation& /*by*/) {}
   virtual void has_levers(const std::vector<Lever>& /*levers*/) {}
   virtual void begins(const TrialRequest& /*request*/, std::int64_t /*number*/) {}
   virtual void ended(const TrialRequest& /*request*/, const TrialResult& /*result*/) {}

@@ -21,7 +21,7 @@ Result<Journal> open_journal(const TuneOptions& options) {
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + options.folder);
   return Journal::create(options.folder,
                          {options.command, options.arguments, options.only, options.trial_seconds,
-                          options.parity_steps, options.gpu, options.allowed});
+                          options.parity_steps, options.gpu, options.allowed, options.isolation});
 }
 
 KeptCommand kept_command(const std::vector<std::string>& command, const TuneResult& result) {
@@ -42,6 +42,7 @@ KeptCommand kept_command(const std::vector<std::string>& command, const TuneResu
 class Introduced final : public SearchListener {
  public:
   Introduced(SearchListener& next, JobTrials& trials) : next_(next), trials_(trials) {}
+  void isolated(const isolation::Isolation& by) override { next_.isolated(by); }
   void has_levers(const std::vector<Lever>& levers) override {
     trials_.know(levers);
     next_.has_levers(levers);
@@ -97,7 +98,12 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
   asked.parity_steps = journal->head().parity_steps;
   const host::HostFiles files;
   if (const auto cpus = host::effective_cpus(files)) asked.cpus = cpus->count;
-  JobTrials trials(parts, {options.folder, options.budget_s, options.emulation, options.on_tick},
+  const auto isolation = isolation::Isolation::choose(journal->head().command, options.folder,
+                                                      journal->head().isolation);
+  if (!isolation) return forward_error(isolation);
+  listener.isolated(*isolation);
+  JobTrials trials(parts, {options.folder, options.budget_s, options.emulation, &*isolation,
+                    options.on_tick},
                    *journal);
   Introduced introduced(listener, trials);
   auto found = search(trials, asked, introduced);

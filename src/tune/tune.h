@@ -24,6 +24,7 @@ struct TuneOptions {
   double trial_seconds = 8;  // of each after its first step
   int parity_steps = 0;      // whose losses are recorded; 0: as many as two trials take
   trial::Emulation* emulation = nullptr;
+  isolation::IsolationWish isolation = {};  // with `resume`: what the journal says
   std::string gpu;  // what that emulates, for a search that goes on
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };
@@ -32,8 +33,8 @@ struct TuneOptions {
 Result<std::string> emulated_by(const std::string& folder);
 
 /// Runs the job again and again with levers and without, and says which are worth it. Where a
-/// signal ended it, `told` is that one. Errors: kInvalidArgument, those of search(), those of the
-/// journal.
+/// signal ended it, `told` is that one. Errors: kInvalidArgument, those of search(), of the journal
+/// and of isolation::Isolation::choose().
 Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
                         SearchListener& listener, std::optional<int>& told);
 

@@ -9,6 +9,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
+#include "cli/commands/isolation_options.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
 #include "cli/terminal.h"
@@ -36,6 +37,7 @@ struct RehearseOptions {
 /// Says on stderr what a rehearsal does.
 class ShownRehearsal final : public LiveTrials<trial::TrialListener> {
  public:
+  void isolated(const isolation::Isolation& by) override { say_isolated(by); }
   void begins(const std::string& label, const std::string& what) override {
     say(fmt::format("{}: {}", label, what));
   }
@@ -192,6 +194,7 @@ void add_rehearse_command(CommandLine& line, CommandContext& context) {
       command.option("--json", options->json, "write JSON to this file (- or nothing: stdout)");
   json.may_lack_value().shows_default("-");
   add_bounds(command, *options);
+  add_isolation_options(command, asked.isolation);
   command.option("COMMAND", asked.command, "the job, after --").required();
   command.ends_with_words();
   command.when_named([&context, json, options] {

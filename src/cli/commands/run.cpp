@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
+#include "cli/commands/isolation_options.h"
 #include "cli/files.h"
 #include "cli/live_trials.h"
 #include "cli/live_verdict.h"
@@ -48,11 +49,13 @@ struct RunOptions {
   bool flops = false;
   double trial_seconds = 60;
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
+  isolation::IsolationWish isolation;            // of --fix
 };
 
 /// What shows each trial of `run --fix`.
 class FixTrials final : public LiveTrials<trial::TrialListener> {
  public:
+  void isolated(const isolation::Isolation& by) override { say_isolated(by); }
   void measured(const trial::Verification& tried) override {
     say("tried " + report::tried_sentence(tried));
   }
@@ -173,7 +176,8 @@ void fix(const RunOptions& options, const std::string& run_dir, trial::Emulation
   std::optional<int> told;
   const auto job = trial::run_fix_series(
       trial::find_installation(context.executable),
-      {options.command, run_dir, options.trial_seconds, emulation}, trials, told);
+      {options.command, run_dir, options.trial_seconds, emulation, options.isolation}, trials,
+      told);
   if (!job) {
     report_error(context, job.error());
   } else {
@@ -269,6 +273,7 @@ void add_run_command(CommandLine& line, CommandContext& context) {
               "length of a trial after its first step (with --fix; 0: to the job's end)")
       .between(0, kLongestTrialS)
       .shows_default();
+  add_isolation_options(command, options->isolation);
   command.option("--emulate", options->emulation.gpu,
                  "run the job on this GPU emulated: a profile's name or file, or a "
                  "profiler's trace (default: what " +

@@ -9,6 +9,7 @@
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
+#include "cli/commands/isolation_options.h"
 #include "cli/files.h"
 #include "cli/live_status.h"
 #include "cli/terminal.h"
@@ -41,6 +42,7 @@ class ShownSearch final : public tune::SearchListener {
  public:
   explicit ShownSearch(bool emulated) : emulated_(emulated) {}
 
+  void isolated(const isolation::Isolation& by) override { say_isolated(by); }
   void begins(const tune::TrialRequest& request, std::int64_t number) override {
     end_line();
     label_ = fmt::format("trial {} ({})", number, request.label);
@@ -197,6 +199,7 @@ void add_tune_command(CommandLine& line, CommandContext& context) {
       .excludes(resume);
   command.option("--out", asked.folder, "folder for the trials (default: runs/TIME_NAME)")
       .excludes(resume);
+  for (Option& option : add_isolation_options(command, asked.isolation)) option.excludes(resume);
   Option json =
       command.option("--json", options->json, "write JSON to this file (- or nothing: stdout)");
   json.may_lack_value().shows_default("-");

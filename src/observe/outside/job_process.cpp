@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "base/unique_handle.h"
 #include "observe/outside/group_guard.h"
@@ -63,27 +64,74 @@ tl::unexpected<Error> fail_start(int os_errno, const std::string& command) {
   }
 }
 
-/// posix_spawnp with what a job needs set: its own mask, and a group that is not ours if it wants
-/// one: 0 is one that it leads. Such a job is ended by SIGINT, which it does not ignore even where
-/// we do, as shells have what they start with `&`: it took 10 s to end then.
-int spawn(std::vector<std::string>& command, std::vector<std::string>& environment,
-          const sigset_t& mask, std::optional<pid_t> group, pid_t* pid) {
+/// What a job is started as. With a group that is not ours (0: one that it leads) it is ended by
+/// SIGINT, which it does not ignore even where we do, as shells have what they start with `&`: it
+/// took 10 s to end then.
+struct Start {
+  std::vector<std::string> command;
+  std::vector<std::string> environment;
+  sigset_t mask{};
+  std::optional<pid_t> group;
+};
+
+/// By posix_spawnp.
+int spawn(Start& start, pid_t* pid) {
   posix_spawnattr_t attributes;
   if (const int failed = posix_spawnattr_init(&attributes); failed != 0) return failed;
   int flags = POSIX_SPAWN_SETSIGMASK;
-  if (group) flags |= POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
+  if (start.group) flags |= POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF;
   sigset_t heard;
   sigemptyset(&heard);
   sigaddset(&heard, SIGINT);
   posix_spawnattr_setsigdefault(&attributes, &heard);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setpgroup(&attributes, group.value_or(0));
+  posix_spawnattr_setsigmask(&attributes, &start.mask);
+  posix_spawnattr_setpgroup(&attributes, start.group.value_or(0));
   posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
-  const std::vector<char*> argv = as_argv(command);
-  const std::vector<char*> envp = as_argv(environment);
+  const std::vector<char*> argv = as_argv(start.command);
+  const std::vector<char*> envp = as_argv(start.environment);
   const int failed = ::posix_spawnp(pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
   posix_spawnattr_destroy(&attributes);
   return failed;
+}
+
+/// As spawn(), in a child of fork() that enters first. `entered`: what that failed of.
+int spawn_entered(Start& start, const ChildEntry& enter, pid_t* pid, ChildFailure* entered) {
+  const std::vector<char*> argv = as_argv(start.command);
+  const std::vector<char*> envp = as_argv(start.environment);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  const FileDescriptor from_child(ends[0]);
+  FileDescriptor to_us(ends[1]);
+  *pid = ::fork();
+  if (*pid < 0) return errno;
+  if (*pid == 0) {
+    if (start.group) {
+      ::setpgid(0, *start.group);
+      ::signal(SIGINT, SIG_DFL);
+    }
+    ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
+    ChildFailure failure = enter();
+    const bool is_in = failure.os_errno == 0;
+    if (is_in) {
+      ::execvpe(argv[0], argv.data(), envp.data());
+      failure.os_errno = errno;
+    }
+    static_cast<void>(!::write(to_us.get(), &failure, sizeof(failure)));
+    ::_exit(is_in ? 1 : 2);
+  }
+  to_us.reset();
+  ChildFailure failure;
+  ssize_t got = 0;
+  do {
+    got = ::read(from_child.get(), &failure, sizeof(failure));
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof(failure))) return 0;  // it has become the command
+  int status = 0;
+  while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  const bool is_in = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  if (!is_in) *entered = failure;
+  return failure.os_errno;
 }
 
 }  // namespace
@@ -183,15 +231,21 @@ Result<JobProcess> JobProcess::start(const JobOptions& options) {
 
   if (!impl->own_group) impl->witness.emplace(options.command);
 
-  std::vector<std::string> command = options.command;
-  std::vector<std::string> environment = job_environment(options, environ);
-  std::optional<pid_t> group;
-  if (impl->own_group) group = impl->group = impl->guard.emplace().group();
-  int failed = spawn(command, environment, impl->mask_before, group, &impl->pid);
-  if (failed == ENOEXEC) {
-    // A script without a #! line: shells run it themselves, so do we.
-    command.insert(command.begin(), "/bin/sh");
-    failed = spawn(command, environment, impl->mask_before, group, &impl->pid);
+  Start start = {options.command, job_environment(options, environ), impl->mask_before, {}};
+  if (impl->own_group) start.group = impl->group = impl->guard.emplace().group();
+  ChildFailure entered;
+  const auto try_start = [&] {
+    return options.enter ? spawn_entered(start, options.enter, &impl->pid, &entered)
+                         : spawn(start, &impl->pid);
+  };
+  int failed = try_start();
+  if (failed == ENOEXEC && !options.enter) {
+    // A script without a #! line: shells run it themselves, so do we; so does execvpe().
+    start.command.insert(start.command.begin(), "/bin/sh");
+    failed = try_start();
+  }
+  if (entered.os_errno != 0) {
+    return fail(ErrorCode::kNotSupported, "{}: {}", entered.what, ::strerror(entered.os_errno));
   }
   if (failed != 0) return fail_start(failed, options.command[0]);
   return JobProcess(std::move(impl));

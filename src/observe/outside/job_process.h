@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/child_entry.h"
 #include "base/result.h"
 
 namespace unstarve::observe {
@@ -25,6 +26,8 @@ struct JobOptions {
   /// False: the job shares our process group, so that Ctrl-C and Ctrl-Z in a terminal reach it as
   /// if we were not there. True (trials): a group of its own, which request_stop() reaches whole.
   bool own_process_group = false;
+  /// What the child does before it becomes the command; none: nothing.
+  ChildEntry enter{};
 };
 
 /// How a job ended.
@@ -52,6 +55,7 @@ struct JobExit {
 class JobProcess {
  public:
   /// kNotFound or kNoPermission when the command cannot be started; shells say 127 or 126 then.
+  /// kNotSupported where `enter` failed.
   static Result<JobProcess> start(const JobOptions& options);
   JobProcess(JobProcess&&) noexcept;
   JobProcess& operator=(JobProcess&&) noexcept;

@@ -155,6 +155,10 @@ Result<WatchedRun> watch_job(const Installation& parts, const RehearsalOptions& 
   gpu.priced = options.kinds;
   auto emulation = Emulation::prepare(parts, gpu);
   if (!emulation) return forward_error(emulation);
+  const auto isolation =
+      isolation::Isolation::choose(options.command, options.folder, options.isolation);
+  if (!isolation) return forward_error(isolation);
+  listener.isolated(*isolation);
   UseReader use(*emulation);
   PriceWatch watch(use, listener);
   Trial trial;
@@ -163,6 +167,7 @@ Result<WatchedRun> watch_job(const Installation& parts, const RehearsalOptions& 
   trial.environment = {worker_calibration_variable()};
   trial.run_dir = options.folder;
   trial.emulation = &*emulation;
+  trial.isolation = &*isolation;
   trial.length.seconds = options.seconds;
   trial.length.steps = options.steps;
   trial.length.first_step_within_s = kFirstStepWithinS;

@@ -26,6 +26,7 @@ struct RehearsalOptions {
   double cores = 0;            // of the machine that is asked about; 0: those of this one
   double seconds = 30;         // of the run after its first step
   std::int64_t steps = 100;    // at most
+  isolation::IsolationWish isolation = {};
 };
 
 /// How a kind's durations were had, in order of trust.

@@ -227,6 +227,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   job.command = with_arguments(journal_.head().command, levers);
   job.run_dir = run_dir;
   job.emulation = options_.emulation;
+  job.isolation = options_.isolation;
   job.own_process_group = true;
   job.output_file = run_dir + "/output.log";
   nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(levers))}};
@@ -264,6 +265,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
                 "ended by a signal ({}); `unstarve tune --resume {}` goes on", ::strsignal(*told_),
                 shell_word(options_.folder));
   }
+  if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));
   TrialResult result = diary.facts;
   result.wall_s = static_cast<double>(clock_.now_ns() - began_ns) * 1e-9;

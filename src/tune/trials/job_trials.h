@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "isolation/isolation.h"
 #include "observe/outside/live_view.h"
 #include "trial/emulation/emulation.h"
 #include "trial/installation.h"
@@ -21,6 +22,7 @@ struct JobTrialsOptions {
   std::string folder;  // a folder each is made in it
   double budget_s = 0;
   trial::Emulation* emulation = nullptr;  // the GPUs; none: the machine's
+  const isolation::Isolation* isolation = nullptr;  // none: trials write as the job does
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };
 

@@ -32,7 +32,9 @@ Json head_json(const JournalHead& head) {
           {"trial_seconds", head.trial_seconds},
           {"parity_steps", head.parity_steps},
           {"gpu", head.gpu},
-          {"allowed", head.allowed}};
+          {"allowed", head.allowed},
+          {"in_place", head.isolation.in_place},
+          {"online", head.isolation.online}};
 }
 
 Result<std::vector<std::string>> words_at(const Json& json, const char* key) {
@@ -69,6 +71,8 @@ Result<JournalHead> head_from(const Json& json) {
   }
   head.trial_seconds = seconds.get<double>();
   head.parity_steps = steps.get<int>();
+  head.isolation.in_place = json.value("in_place", Json()) == Json(true);
+  head.isolation.online = json.value("online", Json()) == Json(true);
   const Json gpu = json.value("gpu", Json());
   if (gpu.is_string()) head.gpu = gpu.get<std::string>();
   if (json.contains("allowed")) {

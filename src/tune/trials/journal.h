@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/unique_handle.h"
+#include "isolation/isolation.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
@@ -20,6 +21,7 @@ struct JournalHead {
   int parity_steps = 0;
   std::string gpu = {};                   // emulated, by name or file; empty: the machine's own
   std::vector<std::string> allowed = {};  // --allow
+  isolation::IsolationWish isolation = {};
 };
 
 /// FOLDER/journal.jsonl: the head, then a line for each trial, on the disk before the next trial

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/child_entry.h"
+#include "base/result.h"
+
+namespace unstarve::isolation {
+
+/// By which the files of a job are safe from its trials.
+enum class Means : std::uint8_t {
+  kLayers,   // of an administrator: a layer over every file system takes what a trial writes
+  kUserLayers,  // the same in a user namespace
+  kGuard,    // what was there cannot be written over, what was made is removed
+  kNone,     // nothing: trials write where the job writes
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// What somebody asks for otherwise than it is by itself.
+struct IsolationWish {
+  bool in_place = false;  // trials write where the job writes
+  bool online = false;    // trackers of experiments report to their servers
+};
+
+/// One run of a job that leaves nothing behind.
+///
+/// Thread rule: one thread. Lifetime: until after the job's end.
+class IsolatedTrial {
+ public:
+  IsolatedTrial(IsolatedTrial&&) noexcept;
+  IsolatedTrial& operator=(IsolatedTrial&&) noexcept;
+  ~IsolatedTrial();
+
+  const std::vector<std::string>& command() const;
+  /// More variables of the job, which those of the trial's own come behind.
+  const Environment& environment() const;
+  /// For observe::JobOptions::enter; empty in place.
+  ChildEntry entry() const;
+  /// Once the job runs. Errors: it cannot be watched, and is to be ended.
+  Status started(pid_t pid);
+  /// Why the trial has to end, if it has to: kNoPermission where the job would write over what was
+  /// there (Means::kGuard), kIo where what it wrote has filled the disk.
+  Status check() const;
+  /// Folders that are read-only in there since no layer fits their file system.
+  std::vector<std::string> read_only() const;
+  /// Kills all processes of the trial; how many there were.
+  std::size_t kill();
+  /// After the job's end: kills what it left running, and drops what it wrote.
+  std::size_t end();
+
+ private:
+  friend class Isolation;
+  struct Impl;
+  explicit IsolatedTrial(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// How the trials of a job are kept from its files on this machine: found out once.
+///
+///   auto isolation = Isolation::choose(command, "runs/1", {});
+///   auto trial = isolation->begin("/abs/runs/1/before", command, {});
+///   ... start the job with trial->entry(), trial->started(pid), wait for its end
+///   trial->end();
+class Isolation {
+ public:
+  /// `folder`: of the trials, made where it is missing. Errors: kNotSupported where no means is
+  /// left, or the command starts the job elsewhere (`docker run`, `srun`): with what to do.
+  static Result<Isolation> choose(const std::vector<std::string>& command,
+                                  const std::string& folder, const IsolationWish& wish);
+
+  Means means() const { return means_; }
+  /// Why no better means was chosen; empty for kLayers and what was asked for.
+  const std::string& why_not() const { return why_not_; }
+  const IsolationWish& wish() const { return wish_; }
+  /// `run_dir`: absolute, of this run alone and kept as it is in there. `environment`: variables
+  /// that the job gets. Errors: kInvalidArgument where the folder holds something already.
+  Result<IsolatedTrial> begin(const std::string& run_dir, const std::vector<std::string>& command,
+                              const Environment& environment) const;
+
+ private:
+  explicit Isolation(const IsolationWish& wish) : wish_(wish) {}
+  std::optional<std::string> try_layers(Means means, const std::string& folder);
+  std::optional<std::string> try_guard() const;
+  Result<IsolatedTrial> begin_by(Means means, const std::string& store_base,
+                                 const std::string& run_dir,
+                                 const std::vector<std::string>& command,
+                                 const Environment& environment) const;
+
+  IsolationWish wish_;
+  Means means_ = Means::kNone;
+  std::string store_base_;  // empty: in the run's folder
+  std::string why_not_;
+};
+
+}  // namespace unstarve::isolation

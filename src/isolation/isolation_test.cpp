@@ -1,0 +1,228 @@
+#include "isolation/isolation.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/testing/test_folder.h"
+#include "isolation/trial_processes.h"
+#include "isolation/write_guard.h"
+
+namespace unstarve::isolation {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::vector<std::string> kCommand = {"python", "train.py"};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// A child that enters and becomes a shell.
+pid_t start_shell(const ChildEntry& enter, const std::string& script,
+                  const std::string& run_dir = "") {
+  int entered[2];
+  EXPECT_EQ(::pipe2(entered, O_CLOEXEC), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (enter) {
+      const ChildFailure failure = enter();
+      if (failure.os_errno != 0) ::_exit(111);
+    }
+    if (!run_dir.empty()) ::setenv("UNSTARVE_RUN_DIR", run_dir.c_str(), 1);
+    ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(112);
+  }
+  ::close(entered[1]);
+  char none = 0;
+  EXPECT_EQ(::read(entered[0], &none, 1), 0);  // the other end is closed when the shell begins
+  ::close(entered[0]);
+  return pid;
+}
+
+int exit_of(pid_t pid) {
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class IsolationTest : public testing::Test {
+ protected:
+  IsolationTest() {
+    fs::create_directories(work());
+    fs::create_directories(runs());
+    write(work() + "/model.pt", "weights");
+    back_ = fs::current_path();
+    fs::current_path(work());
+  }
+  ~IsolationTest() override { fs::current_path(back_); }
+
+  std::string work() const { return folder_.path() + "/work"; }
+  std::string runs() const { return folder_.path() + "/runs"; }
+
+  int run(IsolatedTrial& trial, const std::string& script) {
+    const pid_t pid = start_shell(trial.entry(), script, runs() + "/a");
+    const Status started = trial.started(pid);
+    EXPECT_TRUE(started) << (started ? "" : started.error().message);
+    return exit_of(pid);
+  }
+
+ private:
+  TestFolder folder_;
+  fs::path back_;
+};
+
+TEST_F(IsolationTest, WhatATrialWritesIsSeenInItAndByNobodyElse) {
+  auto isolation = Isolation::choose(kCommand, runs(), {});
+  ASSERT_TRUE(isolation) << isolation.error().message;
+  auto trial = isolation->begin(runs() + "/a", kCommand, {});
+  ASSERT_TRUE(trial) << trial.error().message;
+  if (isolation->means() == Means::kGuard) GTEST_SKIP() << isolation->why_not();
+  EXPECT_EQ(run(*trial,
+                "echo other > model.pt; mkdir new && echo x > new/file; rm -f gone; "
+                "cat model.pt new/file > \"$UNSTARVE_RUN_DIR/seen\"; pwd >> $UNSTARVE_RUN_DIR/seen"),
+            0);
+  EXPECT_EQ(text_of(runs() + "/a/seen"), "other\nx\n" + work() + "\n");
+  EXPECT_EQ(text_of(work() + "/model.pt"), "weights");
+  EXPECT_FALSE(fs::exists(work() + "/new"));
+  trial->end();
+  EXPECT_FALSE(fs::exists(runs() + "/a/written"));
+}
+
+TEST_F(IsolationTest, EachTrialBeginsFromTheSameFiles) {
+  auto isolation = Isolation::choose(kCommand, runs(), {});
+  ASSERT_TRUE(isolation) << isolation.error().message;
+  for (const char* const name : {"a", "b"}) {
+    auto trial = isolation->begin(runs() + "/" + name, kCommand, {});
+    ASSERT_TRUE(trial) << trial.error().message;
+    EXPECT_EQ(run(*trial, "test ! -e made && echo x > made && cat model.pt"), 0);
+    trial->end();
+  }
+}
+
+TEST_F(IsolationTest, AFolderThatHoldsSomethingIsNoTrials) {
+  auto isolation = Isolation::choose(kCommand, runs(), {});
+  ASSERT_TRUE(isolation);
+  EXPECT_EQ(isolation->begin(work(), kCommand, {}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(IsolationTest, AJobThatStartsElsewhereIsRefused) {
+  const auto isolation = Isolation::choose({"/usr/bin/srun", "python"}, runs(), {});
+  ASSERT_FALSE(isolation);
+  EXPECT_THAT(isolation.error().message, HasSubstr("--in-place"));
+  EXPECT_TRUE(
+      Isolation::choose({"srun", "python"}, runs(), {.in_place = true}));
+}
+
+TEST_F(IsolationTest, TrackersAreOffUnlessAskedFor) {
+  for (const bool online : {false, true}) {
+    auto isolation = Isolation::choose(kCommand, runs(), {.in_place = true, .online = online});
+    ASSERT_TRUE(isolation);
+    const auto trial = isolation->begin(runs() + "/a", kCommand, {});
+    ASSERT_TRUE(trial);
+    EXPECT_EQ(testing::Value(trial->environment(),
+                             testing::Contains(testing::Pair("WANDB_MODE", "offline"))),
+              !online);
+  }
+}
+
+TEST_F(IsolationTest, ATrialHasANameOfItsOwnWhereTheCommandAsksForIt) {
+  const std::vector<std::string> command = {"train", "--out=out/{trial}/x"};
+  auto isolation = Isolation::choose(command, runs(), {.in_place = true});
+  ASSERT_TRUE(isolation);
+  auto trial = isolation->begin(runs() + "/a", command, {});
+  ASSERT_TRUE(trial);
+  const std::string word = trial->command()[1];
+  const std::string own = word.substr(word.find("out/") + 4, word.rfind('/') - word.find("out/") - 4);
+  fs::create_directories(work() + "/out/" + own + "/x");
+  write(work() + "/out/kept", "");
+  trial->end();
+  EXPECT_TRUE(fs::exists(work() + "/out/kept"));
+  EXPECT_FALSE(fs::exists(work() + "/out/" + own));
+}
+
+TEST_F(IsolationTest, ProcessesThatAreLeftAreKilled) {
+  auto isolation = Isolation::choose(kCommand, runs(), {});
+  ASSERT_TRUE(isolation);
+  auto trial = isolation->begin(runs() + "/a", kCommand, {});
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(run(*trial, "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $UNSTARVE_RUN_DIR/pid"), 0);
+  const pid_t left = std::stoi(text_of(runs() + "/a/pid"));
+  EXPECT_GE(trial->end(), 1U);
+  EXPECT_THAT(processes_of({runs() + "/a", "", 0}), IsEmpty());
+  EXPECT_TRUE(::kill(left, 0) != 0 || text_of("/proc/" + std::to_string(left) + "/stat").find(" Z ") !=
+                                          std::string::npos);
+}
+
+TEST(TrialProcesses, WhatWeShareWithThemIsNoMark) {
+  EXPECT_THAT(processes_of({"", mount_namespace_of(::getpid()), 0}), IsEmpty());
+  EXPECT_THAT(processes_of({"", "", ::getpgrp()}), IsEmpty());
+  EXPECT_THAT(processes_of({"", "", 0}), IsEmpty());
+}
+
+class WriteGuardTest : public IsolationTest {
+ protected:
+  /// Exit code of a script, and what was refused in it.
+  std::pair<int, std::vector<std::string>> guarded(const std::string& script) {
+    auto guard = WriteGuard::prepare({"/dev", "/proc"});
+    EXPECT_TRUE(guard) << (guard ? "" : guard.error().message);
+    if (!guard) return {};
+    const pid_t pid = start_shell(guard->entry(), script);
+    const Status watched = guard->watch();
+    EXPECT_TRUE(watched) << (watched ? "" : watched.error().message);
+    const int code = exit_of(pid);
+    const auto refused = guard->refused();
+    guard->end();
+    return {code, refused};
+  }
+};
+
+TEST_F(WriteGuardTest, WhatIsMadeIsRemoved) {
+  struct stat before {};
+  ::stat(work().c_str(), &before);
+  const auto [code, refused] = guarded(
+      "mkdir out && echo 1 > out/a && echo 2 >> out/a && mv out/a out/b && mv out named && "
+      "echo 3 > named/b && rm named/b && ln -s model.pt link && cat link && touch named");
+  EXPECT_EQ(code, 0);
+  EXPECT_THAT(refused, IsEmpty());
+  EXPECT_EQ(std::distance(fs::directory_iterator(work()), fs::directory_iterator()), 1);
+  struct stat after {};
+  ::stat(work().c_str(), &after);
+  EXPECT_EQ(before.st_mtim.tv_sec, after.st_mtim.tv_sec);
+  EXPECT_EQ(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+TEST_F(WriteGuardTest, WhatWasThereIsNotChanged) {
+  for (const char* const script :
+       {"echo x > model.pt", "echo x >> model.pt", "rm -f model.pt", "mv model.pt other",
+        "echo x > new && mv -f new model.pt", "truncate -s 0 model.pt", "touch model.pt",
+        "chmod 600 model.pt", "ln -s model.pt link && echo x > link", "cd / && rm -f $OLDPWD/model.pt",
+        "rm -rf ../work"}) {
+    const auto [code, refused] = guarded(script);
+    EXPECT_NE(code, 0) << script;
+    EXPECT_THAT(refused, ElementsAre(work() + "/model.pt")) << script;
+    EXPECT_EQ(text_of("model.pt"), "weights") << script;
+    EXPECT_EQ(std::distance(fs::directory_iterator(work()), fs::directory_iterator()), 1) << script;
+  }
+}
+
+}  // namespace
+}  // namespace unstarve::isolation

@@ -1,0 +1,92 @@
+#include "isolation/trial_processes.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "isolation/read_all.h"
+
+namespace unstarve::isolation {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kTimeToGo = std::chrono::seconds(5);
+constexpr auto kLookAgain = std::chrono::milliseconds(5);
+constexpr const char* kRunVariable = "UNSTARVE_RUN_DIR=";
+
+bool started_with(pid_t pid, const std::string& entry) {
+  const std::string environment = read_all(fmt::format("/proc/{}/environ", pid));
+  for (std::size_t at = environment.find(entry); at != std::string::npos;
+       at = environment.find(entry, at + 1)) {
+    const std::size_t end = at + entry.size();
+    const bool begins = at == 0 || environment[at - 1] == '\0';
+    if (begins && (end == environment.size() || environment[end] == '\0')) return true;
+  }
+  return false;
+}
+
+bool is_dead(pid_t pid) {
+  const std::string text = read_all(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_ends = text.rfind(')');
+  return name_ends == std::string::npos || name_ends + 2 >= text.size() ||
+         text[name_ends + 2] == 'Z' || text[name_ends + 2] == 'X';
+}
+
+}  // namespace
+
+std::string mount_namespace_of(pid_t pid) {
+  std::error_code failed;
+  const fs::path target = fs::read_symlink(fmt::format("/proc/{}/ns/mnt", pid), failed);
+  return failed ? "" : target.string();
+}
+
+std::vector<pid_t> processes_of(const TrialMarks& marks) {
+  // What we share with a process is no mark of a trial: half the machine has it.
+  const bool has_group = marks.group > 1 && marks.group != ::getpgrp();
+  const bool has_namespace =
+      !marks.mount_namespace.empty() && marks.mount_namespace != mount_namespace_of(::getpid());
+  std::vector<pid_t> found;
+  std::error_code failed;
+  for (fs::directory_iterator entry("/proc", failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    pid_t pid = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (read.ec != std::errc() || read.ptr != name.data() + name.size()) continue;
+    if (pid == ::getpid() || is_dead(pid)) continue;
+    const bool is_ours =
+        (has_group && ::getpgid(pid) == marks.group && pid != marks.group) ||
+        (has_namespace && mount_namespace_of(pid) == marks.mount_namespace) ||
+        (!marks.run_dir.empty() && started_with(pid, kRunVariable + marks.run_dir));
+    if (is_ours) found.push_back(pid);
+  }
+  return found;
+}
+
+std::size_t kill_processes_of(const TrialMarks& marks) {
+  std::set<pid_t> killed;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeToGo;
+  std::vector<pid_t> left = processes_of(marks);
+  while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
+    for (const pid_t pid : left) {
+      ::kill(pid, SIGKILL);
+      killed.insert(pid);
+    }
+    std::this_thread::sleep_for(kLookAgain);
+    left = processes_of(marks);
+  }
+  return killed.size();
+}
+
+}  // namespace unstarve::isolation
