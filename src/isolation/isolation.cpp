@@ -39,9 +39,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kRoomBytes = 64ULL << 20;  // of a disk, left to the others
 constexpr const char* kStore = "/written";
 // They ask somebody else to start the job, whose files we cannot reach.
-constexpr std::array<std::string_view, 12> kElsewhere = {
-    "docker", "podman",  "nerdctl", "kubectl", "srun", "sbatch",
-    "salloc", "bsub",    "qsub",    "ssh",     "ray",  "modal"};
+constexpr std::array<std::string_view, 12> kElsewhere = {"docker", "podman", "nerdctl", "kubectl",
+                                                         "srun",   "sbatch", "salloc",  "bsub",
+                                                         "qsub",   "ssh",    "ray",     "modal"};
 
 std::uint64_t free_bytes(const std::string& folder) {
   struct statvfs space {};
@@ -197,8 +197,7 @@ Result<Isolation> Isolation::choose(const std::vector<std::string>& command,
                                     const std::string& folder, const IsolationWish& wish) {
   Isolation isolation(wish);
   if (wish.in_place) return isolation;
-  const std::string program =
-      command.empty() ? "" : fs::path(command.front()).filename().string();
+  const std::string program = command.empty() ? "" : fs::path(command.front()).filename().string();
   if (std::find(kElsewhere.begin(), kElsewhere.end(), program) != kElsewhere.end()) {
     return fail(ErrorCode::kNotSupported,
                 "`{0}` starts the job where its files cannot be kept from trials: run unstarve "
@@ -238,7 +237,8 @@ std::optional<std::string> Isolation::try_layers(Means means, const std::string&
   std::optional<std::string> why;
   std::error_code none;
   std::vector<std::string> bases = {""};
-  for (const std::string& folder : {fs::temp_directory_path(none).string(), std::string("/var/tmp")}) {
+  for (const std::string& folder :
+       {fs::temp_directory_path(none).string(), std::string("/var/tmp")}) {
     // What a trial writes must not fill the memory.
     if (!none && !is_in_memory(folder)) bases.push_back(folder);
   }
@@ -319,7 +319,9 @@ Result<IsolatedTrial> Isolation::begin_by(Means means, const std::string& store_
   const Folders folders;
   view.has_user_namespace = means == Means::kUserLayers;
   if (view.has_user_namespace) {
-    auto steps = layers_of_user(visible_mounts(), folders);
+    const char* const home = variable("HOME");
+    auto steps = layers_of_user(visible_mounts(), folders,
+                                {working_folder, run_dir, home == nullptr ? "" : home});
     if (!steps) return forward_error(steps);
     view.steps = *std::move(steps);
   } else {

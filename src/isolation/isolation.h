@@ -16,10 +16,10 @@ namespace unstarve::isolation {
 
 /// By which the files of a job are safe from its trials.
 enum class Means : std::uint8_t {
-  kLayers,   // of an administrator: a layer over every file system takes what a trial writes
+  kLayers,      // of an administrator: a layer over every file system takes what a trial writes
   kUserLayers,  // the same in a user namespace
-  kGuard,    // what was there cannot be written over, what was made is removed
-  kNone,     // nothing: trials write where the job writes
+  kGuard,       // what was there cannot be written over, what was made is removed
+  kNone,        // nothing: trials write where the job writes
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

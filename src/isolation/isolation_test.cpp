@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "base/testing/test_folder.h"
@@ -90,32 +95,88 @@ class IsolationTest : public testing::Test {
   fs::path back_;
 };
 
-TEST_F(IsolationTest, WhatATrialWritesIsSeenInItAndByNobodyElse) {
-  auto isolation = Isolation::choose(kCommand, runs(), {});
-  ASSERT_TRUE(isolation) << isolation.error().message;
-  auto trial = isolation->begin(runs() + "/a", kCommand, {});
-  ASSERT_TRUE(trial) << trial.error().message;
-  if (isolation->means() == Means::kGuard) GTEST_SKIP() << isolation->why_not();
-  EXPECT_EQ(run(*trial,
-                "echo other > model.pt; mkdir new && echo x > new/file; rm -f gone; "
-                "cat model.pt new/file > \"$UNSTARVE_RUN_DIR/seen\"; pwd >> $UNSTARVE_RUN_DIR/seen"),
-            0);
-  EXPECT_EQ(text_of(runs() + "/a/seen"), "other\nx\n" + work() + "\n");
-  EXPECT_EQ(text_of(work() + "/model.pt"), "weights");
-  EXPECT_FALSE(fs::exists(work() + "/new"));
-  trial->end();
-  EXPECT_FALSE(fs::exists(runs() + "/a/written"));
+enum class As { kWeAre, kOrdinaryUser, kWithoutNamespaces };
+
+constexpr uid_t kNobody = 65534;
+
+void refuse_namespaces() {
+  std::vector<sock_filter> program = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                                      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_unshare},
+                                      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+                                      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter), 0);
 }
 
-TEST_F(IsolationTest, EachTrialBeginsFromTheSameFiles) {
-  auto isolation = Isolation::choose(kCommand, runs(), {});
-  ASSERT_TRUE(isolation) << isolation.error().message;
-  for (const char* const name : {"a", "b"}) {
-    auto trial = isolation->begin(runs() + "/" + name, kCommand, {});
-    ASSERT_TRUE(trial) << trial.error().message;
-    EXPECT_EQ(run(*trial, "test ! -e made && echo x > made && cat model.pt"), 0);
-    trial->end();
+class IsolationAs : public IsolationTest, public testing::WithParamInterface<As> {
+ protected:
+  /// In a child, which alone may become somebody else.
+  void in_child(const std::function<void()>& test) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      become();
+      test();
+      ::_exit(HasFailure() ? 1 : 0);
+    }
+    EXPECT_EQ(exit_of(pid), 0);
   }
+
+ private:
+  void become() {
+    if (GetParam() == As::kWithoutNamespaces) refuse_namespaces();
+    if (GetParam() != As::kOrdinaryUser || ::geteuid() != 0) return;
+    for (const std::string& path : {work(), runs(), work() + "/model.pt"}) {
+      ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
+    }
+    ASSERT_EQ(::chmod((work() + "/..").c_str(), 0755), 0);
+    ASSERT_EQ(::setresgid(kNobody, kNobody, kNobody), 0);
+    ASSERT_EQ(::setresuid(kNobody, kNobody, kNobody), 0);
+    ASSERT_EQ(::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);  // as a program of that user is
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, IsolationAs,
+                         testing::Values(As::kWeAre, As::kOrdinaryUser, As::kWithoutNamespaces));
+
+TEST_P(IsolationAs, WhatWasThereIsAsItWas) {
+  in_child([this] {
+    auto isolation = Isolation::choose(kCommand, runs(), {});
+    ASSERT_TRUE(isolation) << isolation.error().message;
+    auto trial = isolation->begin(runs() + "/a", kCommand, {});
+    ASSERT_TRUE(trial) << trial.error().message;
+    const int code = run(*trial,
+                         "mkdir new && echo x > new/file; echo other > model.pt || exit 3; "
+                         "cat model.pt new/file > $UNSTARVE_RUN_DIR/seen; "
+                         "pwd >> $UNSTARVE_RUN_DIR/seen");
+    if (isolation->means() == Means::kGuard) {
+      EXPECT_NE(code, 0);
+      ASSERT_FALSE(trial->check());
+      EXPECT_THAT(trial->check().error().message, HasSubstr(work() + "/model.pt"));
+    } else {
+      EXPECT_EQ(code, 0);
+      EXPECT_TRUE(trial->check());
+      EXPECT_EQ(text_of(runs() + "/a/seen"), "other\nx\n" + work() + "\n");
+    }
+    trial->end();
+    EXPECT_EQ(text_of(work() + "/model.pt"), "weights");
+    EXPECT_FALSE(fs::exists(work() + "/new"));
+    EXPECT_FALSE(fs::exists(runs() + "/a/written"));
+  });
+}
+
+TEST_P(IsolationAs, EachTrialBeginsFromTheSameFiles) {
+  in_child([this] {
+    auto isolation = Isolation::choose(kCommand, runs(), {});
+    ASSERT_TRUE(isolation) << isolation.error().message;
+    EXPECT_TRUE(GetParam() != As::kWithoutNamespaces || isolation->means() == Means::kGuard);
+    for (const char* const name : {"a", "b"}) {
+      auto trial = isolation->begin(runs() + "/" + name, kCommand, {});
+      ASSERT_TRUE(trial) << trial.error().message;
+      EXPECT_EQ(run(*trial, "test ! -e made && mkdir made && echo x > made/x && cat model.pt"), 0);
+      trial->end();
+    }
+  });
 }
 
 TEST_F(IsolationTest, AFolderThatHoldsSomethingIsNoTrials) {
@@ -128,8 +189,7 @@ TEST_F(IsolationTest, AJobThatStartsElsewhereIsRefused) {
   const auto isolation = Isolation::choose({"/usr/bin/srun", "python"}, runs(), {});
   ASSERT_FALSE(isolation);
   EXPECT_THAT(isolation.error().message, HasSubstr("--in-place"));
-  EXPECT_TRUE(
-      Isolation::choose({"srun", "python"}, runs(), {.in_place = true}));
+  EXPECT_TRUE(Isolation::choose({"srun", "python"}, runs(), {.in_place = true}));
 }
 
 TEST_F(IsolationTest, TrackersAreOffUnlessAskedFor) {
@@ -151,7 +211,8 @@ TEST_F(IsolationTest, ATrialHasANameOfItsOwnWhereTheCommandAsksForIt) {
   auto trial = isolation->begin(runs() + "/a", command, {});
   ASSERT_TRUE(trial);
   const std::string word = trial->command()[1];
-  const std::string own = word.substr(word.find("out/") + 4, word.rfind('/') - word.find("out/") - 4);
+  const std::string own =
+      word.substr(word.find("out/") + 4, word.rfind('/') - word.find("out/") - 4);
   fs::create_directories(work() + "/out/" + own + "/x");
   write(work() + "/out/kept", "");
   trial->end();
@@ -168,8 +229,8 @@ TEST_F(IsolationTest, ProcessesThatAreLeftAreKilled) {
   const pid_t left = std::stoi(text_of(runs() + "/a/pid"));
   EXPECT_GE(trial->end(), 1U);
   EXPECT_THAT(processes_of({runs() + "/a", "", 0}), IsEmpty());
-  EXPECT_TRUE(::kill(left, 0) != 0 || text_of("/proc/" + std::to_string(left) + "/stat").find(" Z ") !=
-                                          std::string::npos);
+  EXPECT_TRUE(::kill(left, 0) != 0 ||
+              text_of("/proc/" + std::to_string(left) + "/stat").find(" Z ") != std::string::npos);
 }
 
 TEST(TrialProcesses, WhatWeShareWithThemIsNoMark) {
@@ -214,8 +275,8 @@ TEST_F(WriteGuardTest, WhatWasThereIsNotChanged) {
   for (const char* const script :
        {"echo x > model.pt", "echo x >> model.pt", "rm -f model.pt", "mv model.pt other",
         "echo x > new && mv -f new model.pt", "truncate -s 0 model.pt", "touch model.pt",
-        "chmod 600 model.pt", "ln -s model.pt link && echo x > link", "cd / && rm -f $OLDPWD/model.pt",
-        "rm -rf ../work"}) {
+        "chmod 600 model.pt", "ln -s model.pt link && echo x > link",
+        "cd / && rm -f $OLDPWD/model.pt", "rm -rf ../work"}) {
     const auto [code, refused] = guarded(script);
     EXPECT_NE(code, 0) << script;
     EXPECT_THAT(refused, ElementsAre(work() + "/model.pt")) << script;

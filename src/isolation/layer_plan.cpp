@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 9> kOfTheAdministrator = {
     "/bin", "/boot", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/sbin", "/usr"};
 // Not of files, whatever is mounted there.
 constexpr std::array<std::string_view, 5> kFoldersOfTheSystem = {"/dev", "/proc", "/run", "/sys",
-                                                          "/lost+found"};
+                                                                 "/lost+found"};
 
 template <class List>
 bool contains(const List& list, const std::string& path) {
@@ -58,8 +58,9 @@ std::vector<Mount> visible(const std::vector<Mount>& mounts) {
 
 class UserPlan {
  public:
-  UserPlan(const std::vector<Mount>& mounts, const Folders& folders)
-      : mounts_(mounts), folders_(folders) {}
+  UserPlan(const std::vector<Mount>& mounts, const Folders& folders,
+           const std::vector<std::string>& known)
+      : mounts_(mounts), folders_(folders), known_(known) {}
 
   Status cover(const std::string& folder, unsigned long flags) {
     if (contains(kFoldersOfTheSystem, folder)) return {};
@@ -68,7 +69,7 @@ class UserPlan {
     if (is_administrators && folder != "/usr") return {};
     if (!is_administrators && !has_mounts_below(folder)) {
       steps_.push_back({MountStep::Kind::kLayer, folder, flags, is_writable});
-      cover_of_others(folder, flags);
+      cover_below(folder, flags);
       return {};
     }
     if (is_writable) {
@@ -102,7 +103,10 @@ class UserPlan {
     });
   }
 
-  void cover_of_others(const std::string& top, unsigned long flags) {
+  /// What cannot be copied up through the layer of `top`.
+  void cover_below(const std::string& top, unsigned long flags) {
+    if (folders_.is_own(top)) return;
+    for (const std::string& folder : known_) cover_on_the_way(top, folder, flags);
     std::deque<std::pair<std::string, int>> left = {{top, 0}};
     while (!left.empty()) {
       const auto [folder, depth] = left.front();
@@ -110,17 +114,33 @@ class UserPlan {
       for (const std::string& name : folders_.folders_in(folder)) {
         if (++looks_ > kMostLooks) return;
         const std::string child = child_of(folder, name);
-        const bool is_own = folders_.is_own(child);
-        if (!is_own && folders_.can_write(child)) {
-          steps_.push_back({MountStep::Kind::kLayer, child, flags, true});
-        }
-        if (!is_own && depth + 1 < kDeepest) left.emplace_back(child, depth + 1);
+        if (!cover_one(child, flags) && depth + 1 < kDeepest) left.emplace_back(child, depth + 1);
       }
     }
   }
 
+  void cover_on_the_way(const std::string& top, const std::string& folder, unsigned long flags) {
+    if (!lies_in(folder, top)) return;
+    for (std::size_t end = top.size(); end < folder.size();) {
+      end = std::min(folder.find('/', end + 1), folder.size());
+      if (cover_one(folder.substr(0, end), flags)) return;
+    }
+  }
+
+  /// Whether it is the user's own, below which all can be copied up.
+  bool cover_one(const std::string& folder, unsigned long flags) {
+    const bool is_own = folders_.is_own(folder);
+    const bool is_known = std::any_of(steps_.begin(), steps_.end(),
+                                      [&](const MountStep& step) { return step.path == folder; });
+    if (!is_known && (is_own || folders_.can_write(folder))) {
+      steps_.push_back({MountStep::Kind::kLayer, folder, flags, folders_.can_write(folder)});
+    }
+    return is_own;
+  }
+
   const std::vector<Mount>& mounts_;
   const Folders& folders_;
+  const std::vector<std::string>& known_;
   std::vector<MountStep> steps_;
   std::size_t looks_ = 0;
 };
@@ -170,9 +190,10 @@ std::vector<MountStep> layers_of_all(const std::vector<Mount>& mounts, const Fol
 }
 
 Result<std::vector<MountStep>> layers_of_user(const std::vector<Mount>& mounts,
-                                              const Folders& folders) {
+                                              const Folders& folders,
+                                              const std::vector<std::string>& known) {
   const std::vector<Mount> seen = visible(mounts);
-  UserPlan plan(seen, folders);
+  UserPlan plan(seen, folders, known);
   for (const Mount& mount : seen) {
     if (!holds_files(mount) || (mount.flags & MS_RDONLY) != 0) continue;
     if (!folders.is_folder(mount.point)) {

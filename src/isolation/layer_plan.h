@@ -34,15 +34,17 @@ class Folders {
 };
 
 /// For one who may mount what they like, below a root of the trial's own: a layer over each file
-/// system that can be written to, the rest as it is (a lone file that is mounted: read-only). In the order in which they are mounted.
-std::vector<MountStep> layers_of_all(const std::vector<Mount>& mounts,
-                                     const Folders& folders);
+/// system that can be written to, the rest as it is (a lone file that is mounted: read-only). In
+/// the order in which they are mounted.
+std::vector<MountStep> layers_of_all(const std::vector<Mount>& mounts, const Folders& folders);
 
 /// For an ordinary user, in place: the kernel lets them layer a folder only where nothing is
-/// mounted below it, and copy up no folder of somebody else's: such as this user may write to get
-/// a layer of their own, as far as they are found (three folders deep). Errors: kNotSupported where
-/// the user may write to a folder that cannot be layered.
+/// mounted below it, and copy up no folder of somebody else's. So each folder of theirs in one of
+/// somebody else's has a layer of its own, and each of somebody else's that they may write to: on
+/// the way to `known` folders, and elsewhere as far as they are found (three folders deep).
+/// Errors: kNotSupported where the user may write to a folder that cannot be layered.
 Result<std::vector<MountStep>> layers_of_user(const std::vector<Mount>& mounts,
-                                              const Folders& folders);
+                                              const Folders& folders,
+                                              const std::vector<std::string>& known);
 
 }  // namespace unstarve::isolation

@@ -80,16 +80,19 @@ TEST(LayerPlan, AnAdministratorLayersWhatCanBeWrittenTo) {
 
 TEST(LayerPlan, AUserLayersFoldersWithoutMountsInThem) {
   FakeFolders folders;
-  folders.children = {{"/", {"cd", "data sets", "dev", "etc", "home", "proc", "scratch", "tmp", "usr"}},
-                      {"/usr", {"bin", "local"}},
-                      {"/scratch", {"team"}},
-                      {"/scratch/team", {"me"}}};
-  folders.writable = {"/tmp", "/scratch/team", "/home/me"};
-  folders.own = {"/scratch/team/me"};
-  const auto steps = layers_of_user(parse_mount_table(kTable), folders);
+  folders.children = {
+      {"/", {"cd", "data sets", "dev", "etc", "home", "proc", "scratch", "tmp", "usr"}},
+      {"/usr", {"bin", "local"}},
+      {"/scratch", {"team"}},
+      {"/scratch/team", {"me"}}};
+  folders.writable = {"/tmp", "/scratch/team", "/home/me", "/scratch/team/me", "/scratch/a/b/c/d"};
+  folders.own = {"/scratch/team/me", "/home/me", "/scratch/a/b/c/d"};
+  folders.children["/home"] = {"me"};
+  const auto steps = layers_of_user(parse_mount_table(kTable), folders, {"/scratch/a/b/c/d/e"});
   ASSERT_TRUE(steps) << steps.error().message;
   EXPECT_THAT(paths(*steps, MountStep::Kind::kLayer),
-              ElementsAre("/home", "/tmp", "/usr/local", "/scratch", "/scratch/team"));
+              ElementsAre("/home", "/home/me", "/tmp", "/usr/local", "/scratch", "/scratch/a/b/c/d",
+                          "/scratch/team", "/scratch/team/me"));
   EXPECT_THAT(paths(*steps, MountStep::Kind::kReadOnly), ElementsAre("/etc/hosts"));
 }
 
@@ -99,7 +102,7 @@ TEST(LayerPlan, AUsersFolderWithAMountInItCannotBeLayered) {
   folders.writable = {"/home/me"};
   auto mounts = parse_mount_table(kTable);
   mounts.push_back({30, "/home/me/nfs", "nfs4", 0});
-  const auto steps = layers_of_user(mounts, folders);
+  const auto steps = layers_of_user(mounts, folders, {});
   ASSERT_FALSE(steps);
   EXPECT_THAT(steps.error().message, HasSubstr("/home/me"));
 }

@@ -144,7 +144,8 @@ struct LayeredEntry::Impl {
         return entry_failure("change the root to", new_root);
       }
     }
-    if (::chdir(view.working_folder.c_str()) != 0) return entry_failure("enter", view.working_folder);
+    if (::chdir(view.working_folder.c_str()) != 0)
+      return entry_failure("enter", view.working_folder);
     return {};
   }
 };

@@ -13,10 +13,10 @@ namespace unstarve::isolation {
 /// The file systems as one trial sees them.
 struct LayeredView {
   std::vector<MountStep> steps;
-  std::vector<std::string> kept;      // stay as they are within layers: files or folders
-  std::string store;                  // a folder of the trial's own, for what it writes
-  std::string working_folder;         // where it starts; its layer has to be one
-  bool has_user_namespace = false;    // of an ordinary user
+  std::vector<std::string> kept;    // stay as they are within layers: files or folders
+  std::string store;                // a folder of the trial's own, for what it writes
+  std::string working_folder;       // where it starts; its layer has to be one
+  bool has_user_namespace = false;  // of an ordinary user
 };
 
 /// Takes a child process into the view, in a mount namespace of its own: what it writes goes into

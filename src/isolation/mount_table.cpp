@@ -13,10 +13,10 @@ namespace {
 
 // Of the kernel's own and of devices; /run has the sockets of what runs.
 constexpr std::array<std::string_view, 24> kTypesOfTheSystem = {
-    "autofs",  "binfmt_misc", "bpf",       "cgroup",  "cgroup2",    "configfs",
-    "debugfs", "devpts",      "devtmpfs",  "efivarfs", "fusectl",   "hugetlbfs",
-    "mqueue",  "nsfs",        "proc",      "pstore",  "ramfs",      "rpc_pipefs",
-    "securityfs", "selinuxfs", "sysfs",    "tracefs", "nfsd",       "fuse.lxcfs"};
+    "autofs",     "binfmt_misc", "bpf",      "cgroup",   "cgroup2", "configfs",
+    "debugfs",    "devpts",      "devtmpfs", "efivarfs", "fusectl", "hugetlbfs",
+    "mqueue",     "nsfs",        "proc",     "pstore",   "ramfs",   "rpc_pipefs",
+    "securityfs", "selinuxfs",   "sysfs",    "tracefs",  "nfsd",    "fuse.lxcfs"};
 
 std::string_view take_field(std::string_view& rest) {
   const std::size_t end = std::min(rest.find(' '), rest.size());
@@ -90,7 +90,8 @@ std::vector<Mount> parse_mount_table(std::string_view text) {
 }
 
 bool holds_files(const Mount& mount) {
-  if (std::find(kTypesOfTheSystem.begin(), kTypesOfTheSystem.end(), mount.type) != kTypesOfTheSystem.end()) {
+  if (std::find(kTypesOfTheSystem.begin(), kTypesOfTheSystem.end(), mount.type) !=
+      kTypesOfTheSystem.end()) {
     return false;
   }
   for (const std::string_view folder : {"/dev", "/proc", "/sys", "/run", "/var/run"}) {

@@ -10,9 +10,9 @@ namespace unstarve::isolation {
 /// One line of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
 struct Mount {
   std::int64_t id = 0;
-  std::string point;       // as the process sees it
-  std::string type;        // "ext4", "overlay"
-  unsigned long flags = 0; // MS_NOSUID, MS_NODEV, MS_NOEXEC and MS_RDONLY, as mount(2) takes them
+  std::string point;        // as the process sees it
+  std::string type;         // "ext4", "overlay"
+  unsigned long flags = 0;  // MS_NOSUID, MS_NODEV, MS_NOEXEC and MS_RDONLY, as mount(2) takes them
 };
 
 /// Lines that break the format are left out.

@@ -57,9 +57,9 @@ std::vector<sock_filter> write_filter() {
   by_flags(program, SYS_openat, 2);
 #if defined(__x86_64__)
   by_flags(program, SYS_open, 1);
-  for (const long number : {SYS_creat, SYS_unlink, SYS_rmdir, SYS_rename, SYS_mkdir, SYS_link,
-                            SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes,
-                            SYS_futimesat, SYS_mknod}) {
+  for (const long number :
+       {SYS_creat, SYS_unlink, SYS_rmdir, SYS_rename, SYS_mkdir, SYS_link, SYS_symlink, SYS_chmod,
+        SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_mknod}) {
     always(program, number);
   }
 #endif

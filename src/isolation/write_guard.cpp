@@ -41,8 +41,8 @@ int install(const std::vector<sock_filter>& filter) {
   sock_fprog program{};
   program.len = static_cast<unsigned short>(filter.size());
   program.filter = const_cast<sock_filter*>(filter.data());  // the kernel only reads it
-  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                                    SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+  return static_cast<int>(
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
 }
 
 bool send_descriptor(int socket, int descriptor) {

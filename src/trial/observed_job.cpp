@@ -108,8 +108,8 @@ std::vector<std::string> redirected(const ObservedJobOptions& options,
   if (options.output_file.empty()) return command;
   // One that would ask somebody waits for ever, or is stopped by the terminal.
   const std::string output = shell_word(fs::absolute(options.output_file).string());
-  std::vector<std::string> redirecting = {
-      "/bin/sh", "-c", "exec \"$@\" >" + output + " 2>&1 </dev/null", "sh"};
+  std::vector<std::string> redirecting = {"/bin/sh", "-c",
+                                          "exec \"$@\" >" + output + " 2>&1 </dev/null", "sh"};
   redirecting.insert(redirecting.end(), command.begin(), command.end());
   return redirecting;
 }

@@ -19,6 +19,9 @@ constexpr std::size_t kShownLines = 12;
 constexpr std::int64_t kGroupSteps = 4;
 constexpr std::size_t kFewestGroups = 6;
 constexpr double kKnownTo = 0.005;  // of the mean step
+// Fewer are not measured: where they take that long, a trial has some times its seconds.
+constexpr std::int64_t kFewestSteps = 12;
+constexpr double kLongest = 4;
 
 /// The last lines of a job's output, indented, for an error message.
 std::string end_of(const std::string& path) {
@@ -63,7 +66,9 @@ bool StopWatch::go_on(const observe::LiveView& now) {
   if (length_.seconds <= 0) return true;
   add_steps(now);
   if (length_.until_known && knows_the_step()) return false;
-  return is_within(length_.seconds, first_step_ns_);
+  const double seconds =
+      now.steps_of_one < kFewestSteps ? kLongest * length_.seconds : length_.seconds;
+  return is_within(seconds, first_step_ns_);
 }
 
 void StopWatch::add_steps(const observe::LiveView& now) {

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "observe/outside/live_view.h"
 #include "isolation/isolation.h"
+#include "observe/outside/live_view.h"
 #include "trial/emulation/emulation.h"
 #include "trial/examination.h"
 #include "trial/installation.h"
@@ -19,7 +19,8 @@ namespace unstarve::trial {
 
 /// When a run of the job has been watched for long enough.
 struct TrialLength {
-  double seconds = 0;              // after the first step; 0: to the job's end
+  double seconds = 0;              // after the first step; 0: to the job's end. Four times as
+                                   // many for twelve steps, without which nothing is measured
   std::int64_t steps = 0;          // and no more than this, of each rank; 0: any number
   double first_step_within_s = 0;  // else it is stopped; 0: it may take any time
   /// It ends earlier when the mean step is known to half a percent (standard error), from 24 steps
@@ -33,7 +34,7 @@ struct Trial {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
-  Emulation* emulation = nullptr;  // as ObservedJobOptions::emulation
+  Emulation* emulation = nullptr;                   // as ObservedJobOptions::emulation
   const isolation::Isolation* isolation = nullptr;  // as ObservedJobOptions::isolation
   TrialLength length = {};
 };

@@ -39,6 +39,11 @@ TEST(StopWatch, EndsAfterItsTime) {
   EXPECT_GE(ends_after_s({.seconds = 0}, {140}), 3600) << "to the job's end";
 }
 
+TEST(StopWatch, WaitsForTwelveStepsUpToFourTimesAsLong) {
+  EXPECT_NEAR(ends_after_s({.seconds = 10}, {2'000}), 22, 0.3);
+  EXPECT_NEAR(ends_after_s({.seconds = 10}, {20'000}), 40, 0.3);
+}
+
 TEST(StopWatch, EndsEarlierWhenTheStepIsKnown) {
   // Twenty-four steps of 140 ms, and what a group has more than four between two looks.
   const double steady_s = ends_after_s({.seconds = 10, .until_known = true}, {140, 141, 139});

@@ -102,9 +102,9 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
                                                       journal->head().isolation);
   if (!isolation) return forward_error(isolation);
   listener.isolated(*isolation);
-  JobTrials trials(parts, {options.folder, options.budget_s, options.emulation, &*isolation,
-                    options.on_tick},
-                   *journal);
+  JobTrials trials(
+      parts, {options.folder, options.budget_s, options.emulation, &*isolation, options.on_tick},
+      *journal);
   Introduced introduced(listener, trials);
   auto found = search(trials, asked, introduced);
   told = trials.told();

@@ -25,7 +25,7 @@ struct TuneOptions {
   int parity_steps = 0;      // whose losses are recorded; 0: as many as two trials take
   trial::Emulation* emulation = nullptr;
   isolation::IsolationWish isolation = {};  // with `resume`: what the journal says
-  std::string gpu;  // what that emulates, for a search that goes on
+  std::string gpu;                          // what that emulates, for a search that goes on
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };
 

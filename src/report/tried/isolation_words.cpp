@@ -28,9 +28,9 @@ std::string files_words(const isolation::Isolation& by) {
 }  // namespace
 
 std::string isolation_sentence(const isolation::Isolation& by) {
-  return files_words(by) + (by.wish().online
-                                ? "; experiment trackers hear of them (--online)"
-                                : "; experiment trackers hear nothing of them (--online lets them)");
+  return files_words(by) +
+         (by.wish().online ? "; experiment trackers hear of them (--online)"
+                           : "; experiment trackers hear nothing of them (--online lets them)");
 }
 
 }  // namespace unstarve::report
