@@ -220,7 +220,7 @@ Result<Isolation> Isolation::choose(const std::vector<std::string>& command,
     why.push_back(*not_this);
   }
   const auto no_guard = isolation.try_guard();
-  isolation.why_not_ = fmt::format("{}", fmt::join(why, "; "));
+  isolation.why_not_ = why.front();
   if (!no_guard) {
     isolation.means_ = Means::kGuard;
     return isolation;

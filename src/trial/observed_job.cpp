@@ -33,7 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kTickNs = 250'000'000;
-constexpr std::int64_t kPatienceNs = 10'000'000'000;  // from SIGINT to SIGTERM
 
 constexpr std::string_view kVisibleDevices = "CUDA_VISIBLE_DEVICES";
 
@@ -189,10 +188,10 @@ class Waiting {
       asked_ns_ = now_ns;
       observed.stopped_by_us = true;
       static_cast<void>(job_.request_stop(SIGINT));
-    } else if (is_trial() && now_ns - asked_ns_ > 2 * kPatienceNs) {
+    } else if (is_trial() && now_ns - asked_ns_ > 2 * options_.patience_ns) {
       observed.killed = true;
       kill_all(isolated_, marks_);
-    } else if (now_ns - asked_ns_ > kPatienceNs) {
+    } else if (now_ns - asked_ns_ > options_.patience_ns) {
       static_cast<void>(job_.request_stop(SIGTERM));
     }
   }

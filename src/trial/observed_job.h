@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,9 +30,10 @@ struct ObservedJobOptions {
   const isolation::Isolation* isolation = nullptr;
   std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
   /// Called about four times a second while the job runs. Returning false asks the job to stop
-  /// (SIGINT, then SIGTERM after ten seconds). One of a process group of its own or in isolation is
-  /// killed with all its descendants another ten seconds later.
+  /// (SIGINT, then SIGTERM after `patience_ns`). One of a process group of its own or in isolation
+  /// is killed with all its descendants after as long again.
   std::function<bool(const observe::LiveView&)> on_tick;
+  std::int64_t patience_ns = 10'000'000'000;  // from each of these to the next
 };
 
 struct ObservedJob {

@@ -13,8 +13,8 @@ std::string files_words(const isolation::Isolation& by) {
       return "what trials write is dropped, and all of them begin from the same files";
     case isolation::Means::kGuard:
       return fmt::format(
-          "trials may not write over what is there, and what they make is removed (by watching "
-          "them, since here layers are not to be had: {})",
+          "trials are watched: they may not write over what is there, and what they make is "
+          "removed ({})",
           by.why_not());
     case isolation::Means::kNone: break;
   }
