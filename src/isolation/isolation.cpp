@@ -86,6 +86,13 @@ void remove_store(const std::string& store) {
   fs::remove_all(store, none);
 }
 
+/// Beside `own`.
+bool holds_something(const std::string& folder, const std::string& own) {
+  std::error_code none;
+  return std::any_of(fs::directory_iterator(folder, none), fs::directory_iterator(),
+                     [&own](const fs::directory_entry& entry) { return entry.path() != own; });
+}
+
 /// Whether a child can enter: its failure in words, or nothing.
 std::optional<std::string> try_entry(const ChildEntry& enter) {
   int ends[2];
@@ -193,9 +200,16 @@ std::vector<std::string> IsolatedTrial::read_only() const {
 std::size_t IsolatedTrial::kill() { return kill_processes_of(impl_->marks); }
 std::size_t IsolatedTrial::end() { return impl_->end(); }
 
+Isolation::OwnFolder::~OwnFolder() {
+  std::error_code none;
+  if (!path_.empty()) fs::remove_all(path_, none);
+}
+
 Result<Isolation> Isolation::choose(const std::vector<std::string>& command,
                                     const std::string& folder, const IsolationWish& wish) {
-  Isolation isolation(wish);
+  std::error_code failed;
+  const std::string trials = fs::absolute(folder, failed).string();
+  Isolation isolation(wish, trials + "/caches");
   if (wish.in_place) return isolation;
   const std::string program = command.empty() ? "" : fs::path(command.front()).filename().string();
   if (std::find(kElsewhere.begin(), kElsewhere.end(), program) != kElsewhere.end()) {
@@ -205,8 +219,6 @@ Result<Isolation> Isolation::choose(const std::vector<std::string>& command,
                 "writes (--in-place)",
                 program);
   }
-  std::error_code failed;
-  const std::string trials = fs::absolute(folder, failed).string();
   fs::create_directories(trials, failed);
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + trials);
   std::vector<std::string> why;
@@ -268,7 +280,7 @@ Result<IsolatedTrial> Isolation::begin(const std::string& run_dir,
                                        const std::vector<std::string>& command,
                                        const Environment& environment) const {
   std::error_code none;
-  if (means_ != Means::kNone && fs::exists(run_dir, none) && !fs::is_empty(run_dir, none)) {
+  if (means_ != Means::kNone && holds_something(run_dir, caches_.path())) {
     return fail(ErrorCode::kInvalidArgument,
                 "{} holds something already, and a trial needs a folder of its own: name a new one",
                 run_dir);
@@ -307,6 +319,11 @@ Result<IsolatedTrial> Isolation::begin_by(Means means, const std::string& store_
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + impl->store);
   impl->free_before = free_bytes(impl->store);
   std::vector<std::string> kept = shared_caches(variable);
+  for (const std::string& name : missing_compiler_caches(variable)) {
+    impl->environment.emplace_back(name, caches_.path() + "/" + name);
+    fs::create_directories(impl->environment.back().second, failed);
+    kept.push_back(impl->environment.back().second);
+  }
   kept.push_back(run_dir);
   if (means == Means::kGuard) {
     for (const char* const folder : {"/dev", "/proc", "/sys", "/run"}) kept.emplace_back(folder);

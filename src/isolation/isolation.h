@@ -86,7 +86,24 @@ class Isolation {
                               const Environment& environment) const;
 
  private:
-  explicit Isolation(const IsolationWish& wish) : wish_(wish) {}
+  /// A folder that is gone with this object.
+  class OwnFolder {
+   public:
+    explicit OwnFolder(std::string path) : path_(std::move(path)) {}
+    OwnFolder(OwnFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    OwnFolder& operator=(OwnFolder&& other) noexcept {
+      std::swap(path_, other.path_);
+      return *this;
+    }
+    ~OwnFolder();
+    const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+  };
+
+  Isolation(const IsolationWish& wish, std::string caches)
+      : wish_(wish), caches_(std::move(caches)) {}
   std::optional<std::string> try_layers(Means means, const std::string& folder);
   std::optional<std::string> try_guard() const;
   Result<IsolatedTrial> begin_by(Means means, const std::string& store_base,
@@ -98,6 +115,7 @@ class Isolation {
   Means means_ = Means::kNone;
   std::string store_base_;  // empty: in the run's folder
   std::string why_not_;
+  OwnFolder caches_;  // what compilers keep for the next trial, where they have no cache yet
 };
 
 }  // namespace unstarve::isolation

@@ -91,6 +91,21 @@ std::vector<std::string> shared_caches(const Variables& variables) {
   return found;
 }
 
+std::vector<std::string> missing_compiler_caches(const Variables& variables) {
+  std::vector<std::string> missing;
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  if (text_of(variables("TORCHINDUCTOR_CACHE_DIR")).empty() &&
+      !fs::exists(temporary / ("torchinductor_" + user_name(variables)), none)) {
+    missing.emplace_back("TORCHINDUCTOR_CACHE_DIR");
+  }
+  if (text_of(variables("TRITON_CACHE_DIR")).empty() &&
+      !fs::exists(fs::path(text_of(variables("HOME"))) / ".triton/cache", none)) {
+    missing.emplace_back("TRITON_CACHE_DIR");
+  }
+  return missing;
+}
+
 std::vector<std::string> open_sockets(std::string_view unix_table) {
   // Num RefCount Protocol Flags Type St Inode Path
   std::vector<std::string> found;
