@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/child_entry.h"
 #include "base/result.h"
+#include "host/child_entry.h"
 
 namespace unstarve::isolation {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child_entry.h"
 #include "base/result.h"
+#include "host/child_entry.h"
 #include "isolation/layer_plan.h"
 
 namespace unstarve::isolation {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child_entry.h"
 #include "base/result.h"
+#include "host/child_entry.h"
 
 namespace unstarve::isolation {
 

@@ -9,8 +9,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
-#include "cli/commands/isolation_options.h"
 #include "cli/files.h"
+#include "cli/isolation_options.h"
 #include "cli/live_trials.h"
 #include "cli/terminal.h"
 #include "device/emulated/engine/operation.h"

@@ -21,7 +21,7 @@ namespace unstarve::tune {
 struct JobTrialsOptions {
   std::string folder;  // a folder each is made in it
   double budget_s = 0;
-  trial::Emulation* emulation = nullptr;  // the GPUs; none: the machine's
+  trial::Emulation* emulation = nullptr;            // the GPUs; none: the machine's
   const isolation::Isolation* isolation = nullptr;  // none: trials write as the job does
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };

@@ -1,4 +1,4 @@
-#include "cli/commands/isolation_options.h"
+#include "cli/isolation_options.h"
 
 #include "cli/terminal.h"
 #include "report/tried/isolation_words.h"
