@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "trace/text/json_text.h"
+
 namespace unstarve::trace {
 
 namespace {
@@ -33,7 +35,7 @@ bool read_subject(std::string_view text, StageRow& row) {
 
 SlotPlan parse_plan(std::string_view text) {
   SlotPlan plan;
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json json = parse_json(text);
   if (!json.is_object()) return plan;
   plan.origin_ns = std::max<std::int64_t>(0, integer_at(json, "origin_ns", 0));
   plan.slot_ns = std::max<std::int64_t>(1, integer_at(json, "slot_ns", plan.slot_ns));

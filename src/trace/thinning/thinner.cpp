@@ -10,6 +10,18 @@ namespace {
 constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kAgainAfterNs = 60'000'000'000;
 
+/// All that `change` does to the store, or nothing: who calls knows from the answer what is in it.
+template <class Change>
+Status in_savepoint(Database& database, const Change& change) {
+  if (const Status begun = database.execute("SAVEPOINT thinning"); !begun) return begun;
+  Status done = change();
+  if (done) done = database.execute("RELEASE thinning");
+  if (done || !database.in_transaction()) return done;
+  static_cast<void>(!database.execute("ROLLBACK TO thinning"));
+  static_cast<void>(!database.execute("RELEASE thinning"));
+  return done;
+}
+
 }  // namespace
 
 Thinner::Thinner(std::int64_t started_ns, const ThinningOptions& options)
@@ -59,20 +71,14 @@ Status Thinner::advance(Database& database) {
   const bool enough = (next_ >> (plan_.level + 1)) >= options_.slots_min;
   const bool raises = rows_ > options_.rows_max && due_.empty() && enough;
   if (!raises && due_.empty()) return {};
-  if (const Status begun = database.execute("SAVEPOINT thinning"); !begun) return begun;
   Status done = raises ? raise_level(database) : Status{};
   if (done) done = drop_due(database);
-  if (!done) {
-    not_before_ns_ = newest_ns_ + kAgainAfterNs;
-    if (!database.in_transaction()) return done;
-    const Status undone = database.execute("ROLLBACK TO thinning");
-    static_cast<void>(undone);
-  }
-  const Status released = database.execute("RELEASE thinning");
-  return done ? released : done;
+  if (!done) not_before_ns_ = newest_ns_ + kAgainAfterNs;
+  return done;
 }
 
 Status Thinner::finish(Database& database) {
+  not_before_ns_ = 0;
   do {
     if (const Status done = advance(database); !done) return done;
   } while (!due_.empty());
@@ -80,10 +86,14 @@ Status Thinner::finish(Database& database) {
 }
 
 Status Thinner::raise_level(Database& database) {
-  if (const Status made = create_thinned(database); !made) return made;
   SlotPlan raised = plan_;
   ++raised.level;
-  if (const Status merged = merge_blocks(database, raised); !merged) return merged;
+  const Status done = in_savepoint(database, [&]() -> Status {
+    if (const Status made = create_thinned(database); !made) return made;
+    if (const Status merged = merge_blocks(database, raised); !merged) return merged;
+    return store_plan(database, raised);
+  });
+  if (!done) return done;
   plan_ = raised;
   for (const auto& [slot, rows] : slots_) {
     if (slot < next_ && !plan_.keeps(slot)) due_.insert(slot);
@@ -92,7 +102,6 @@ Status Thinner::raise_level(Database& database) {
 }
 
 Status Thinner::drop_due(Database& database) {
-  if (const Status stored = store_plan(database, plan_); !stored) return stored;
   const std::int64_t enough = rows_ - options_.rows_at_once;
   while (!due_.empty() && rows_ > enough) {
     if (const Status dropped = drop(database, *due_.begin()); !dropped) return dropped;
@@ -140,8 +149,13 @@ SlotDrop Thinner::prepare(std::int64_t slot) const {
 }
 
 Status Thinner::drop(Database& database, std::int64_t slot) {
-  const Result<SlotDropped> dropped = drop_slot(database, plan_, prepare(slot));
-  if (!dropped) return forward_error(dropped);
+  Result<SlotDropped> dropped = SlotDropped{};
+  const Status done = in_savepoint(database, [&]() -> Status {
+    if (const Status stored = store_plan(database, plan_); !stored) return stored;
+    dropped = drop_slot(database, plan_, prepare(slot));
+    return dropped ? Status() : forward_error(dropped);
+  });
+  if (!done) return done;
   rows_ -= dropped->rows;
   due_.erase(slot);
   const SlotRows& left = dropped->left;

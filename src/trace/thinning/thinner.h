@@ -32,7 +32,7 @@ class Thinner {
   /// Drops some of what is due, in the open transaction. After an error the transaction is as it
   /// was before, or SQLite has ended it.
   Status advance(Database& database);
-  /// Drops all that is due: nobody writes on.
+  /// Drops all that is due: nobody writes on. Ends with the first error.
   Status finish(Database& database);
 
   const SlotPlan& plan() const { return plan_; }

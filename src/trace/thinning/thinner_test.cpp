@@ -15,8 +15,10 @@
 #include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
+#include "trace/run_schema.h"
 #include "trace/run_series.h"
 #include "trace/run_writer.h"
+#include "trace/sqlite.h"
 #include "trace/testing/long_job.h"
 
 namespace unstarve::trace {
@@ -369,6 +371,65 @@ TEST_F(LongRun, KeepsTheWaitsOfALongStepThatStays) {
     EXPECT_EQ(waits, 400);
   }
   EXPECT_EQ(count(*run).wait_ns, 40 * 400 * std::int64_t{30'000'000});
+}
+
+/// A store whose rows cannot be dropped for a while, as on a full disk.
+class FailingThinner : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = Database::create(folder_.path() + "/run.sqlite");
+    ASSERT_TRUE(made);
+    database_.emplace(*std::move(made));
+    ASSERT_TRUE(create_run_schema(*database_, 0));
+    add(0, 400);
+    ASSERT_TRUE(
+        database_->execute("CREATE TRIGGER no BEFORE DELETE ON sync BEGIN SELECT RAISE(ABORT, "
+                           "'disk I/O error'); END"));
+    ASSERT_TRUE(database_->execute("BEGIN"));
+    EXPECT_FALSE(thinner_.advance(*database_));
+    ASSERT_TRUE(database_->execute("COMMIT"));
+    ASSERT_TRUE(database_->execute("DROP TRIGGER no"));
+  }
+
+  /// One row each second.
+  void add(std::int64_t from_s, std::int64_t to_s) {
+    auto insert = database_->prepare("INSERT INTO sync VALUES (?, ?, ?, ?)");
+    ASSERT_TRUE(insert);
+    ASSERT_TRUE(database_->execute("BEGIN"));
+    for (std::int64_t i = from_s; i < to_s; ++i) {
+      const std::int64_t at_ns = i * kSecond;
+      ASSERT_TRUE(insert->run({std::int64_t{1}, std::int64_t{1}, at_ns, at_ns + 1000}));
+      thinner_.inserted(RowKind::kSync, 1, {at_ns, at_ns + 1000}, database_->last_rowid());
+    }
+    ASSERT_TRUE(database_->execute("COMMIT"));
+  }
+
+  TestFolder folder_;
+  std::optional<Database> database_;
+  ThinningOptions options_{.rows_max = 100, .slots_min = 1, .rows_at_once = 1000};
+  Thinner thinner_{0, options_};
+};
+
+TEST_F(FailingThinner, EndsAllTheSame) {
+  ASSERT_TRUE(database_->execute("BEGIN"));
+  const Status ended = thinner_.finish(*database_);
+  EXPECT_TRUE(ended) << ended.error().message;
+  ASSERT_TRUE(database_->execute("COMMIT"));
+}
+
+TEST_F(FailingThinner, GoesOnWhereThereIsRoomAgain) {
+  for (std::int64_t at_s = 400; at_s < 900; at_s += 100) {
+    add(at_s, at_s + 100);
+    ASSERT_TRUE(database_->execute("BEGIN"));
+    const Status done = thinner_.advance(*database_);
+    EXPECT_TRUE(done) << done.error().message;
+    ASSERT_TRUE(database_->execute("COMMIT"));
+  }
+  auto counted = database_->prepare("SELECT count(*) FROM sync");
+  ASSERT_TRUE(counted);
+  ASSERT_TRUE(counted->start({}));
+  ASSERT_TRUE(counted->next().value_or(false));
+  EXPECT_LT(counted->integer(0), 600);
 }
 
 }  // namespace

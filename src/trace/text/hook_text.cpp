@@ -1,0 +1,257 @@
+#include "trace/text/hook_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "trace/text/json_text.h"
+
+namespace unstarve::trace {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_at(const Json& object, const char* key) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Json member(const Json& object, const char* key) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(key);
+  return found == object.end() ? Json() : *found;
+}
+
+/// The bytes that `digits` spell, two digits each; those behind the first damage are left out.
+std::string bytes_of(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned char byte = 0;
+    const char* const end = digits.data() + i + 2;
+    if (std::from_chars(digits.data() + i, end, byte, 16).ptr != end) break;
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+DataSet data_set_of(const Json& json) {
+  DataSet data;
+  data.class_name = text_at(json, "class");
+  data.files_class = text_at(json, "files_class");
+  if (data.files_class.empty()) data.files_class = data.class_name;
+  // A path that is no UTF-8 is only shown by `root`; its bytes are beside it.
+  data.folder = bytes_of(text_at(json, "root_hex"));
+  if (data.folder.empty()) data.folder = text_at(json, "root");
+  return data;
+}
+
+std::vector<std::string> texts_at(const Json& object, const char* key) {
+  const Json list = member(object, key);
+  std::vector<std::string> texts;
+  if (!list.is_array()) return texts;
+  for (const Json& text : list) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+LoaderWords words_of(const Json& json) {
+  LoaderWords words = {text_at(json, "loader_place"), data_set_of(member(json, "dataset")),
+                       text_at(json, "iterated_at")};
+  words.data.transforms = texts_at(json, "transforms");
+  return words;
+}
+
+/// Why the hook left a loader as it was, or gave it less, for the first that it did.
+std::string first_reason(const Json& text, const char* key) {
+  const Json refused = member(text, key);
+  return refused.is_array() && !refused.empty() ? text_at(refused.front(), "reason") : "";
+}
+
+/// A name in the run directory, and no path to elsewhere.
+bool is_plain_name(const std::string& name) {
+  return name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
+/// `count` integers in a list.
+bool are_integers(const Json& list, std::size_t count) {
+  return list.is_array() && list.size() == count &&
+         std::all_of(list.begin(), list.end(),
+                     [](const Json& number) { return number.is_number_integer(); });
+}
+
+ProfileText profile_of(const Json& json) {
+  ProfileText profile;
+  profile.file = text_at(json, "file");
+  if (!is_plain_name(profile.file)) profile.file.clear();
+  for (const Json& mark : member(json, "marks")) {
+    if (are_integers(mark, 3)) profile.marks.push_back({mark[0], mark[1], mark[2]});
+  }
+  const Json held_up = member(json, "held_up");
+  if (are_integers(held_up, 2) && held_up[0] <= held_up[1]) {
+    profile.interruption = {held_up[0], held_up[1]};
+  }
+  return profile;
+}
+
+/// What is no count of anything is not said.
+Reading<double> amount_at(const Json& object, const char* key) {
+  constexpr double kMost = 1e21;  // in a step, of operations or bytes
+  const Json number = member(object, key);
+  if (!number.is_number()) return WhyAbsent::kNotObserved;
+  const auto value = number.get<double>();
+  if (!(value >= 0 && value <= kMost)) return WhyAbsent::kNotObserved;
+  return value;
+}
+
+FlopText flops_of(const Json& json) {
+  FlopText flops;
+  flops.refused = text_at(json, "refused");
+  const Json kinds = member(json, "kinds");
+  if (kinds.is_object()) {
+    for (const auto& [dtype, value] : kinds.items()) {
+      const Reading<double> count = amount_at(kinds, dtype.c_str());
+      if (count) flops.by_dtype[dtype] = *count;
+    }
+  }
+  flops.step = static_cast<std::int64_t>(amount_at(json, "step").value_or(-1));
+  if (const Reading<double> samples = amount_at(json, "samples"); samples && *samples < 1e15) {
+    flops.samples = static_cast<std::int64_t>(*samples);
+  }
+  flops.device = text_at(json, "device");
+  flops.operand_bytes = amount_at(json, "operand_bytes");
+  flops.beyond_cache_bytes = amount_at(json, "beyond_cache_bytes");
+  flops.cache_bytes = amount_at(json, "cache_bytes");
+  if (const Reading<double> threads = amount_at(json, "threads"); threads && *threads < 1e6) {
+    flops.threads = static_cast<std::int64_t>(*threads);
+  }
+  flops.not_counted = texts_at(json, "not_counted");
+  flops.compiled = member(json, "compiled") == true;
+  return flops;
+}
+
+/// A number of ranks, or of one; -1 where it is none.
+std::int64_t rank_at(const Json& text, const char* key) {
+  constexpr std::uint64_t kMost = 1 << 24;
+  const Json number = member(text, key);
+  if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMost) return -1;
+  return static_cast<std::int64_t>(number.get<std::uint64_t>());
+}
+
+/// -1 where `name` is no number.
+std::int64_t number_of(const std::string& name) {
+  std::int64_t number = -1;
+  const char* const end = name.data() + name.size();
+  return std::from_chars(name.data(), end, number).ptr == end ? number : -1;
+}
+
+}  // namespace
+
+HookText parse_hook_text(std::string_view process_text) {
+  const Json text = parse_json(process_text);
+  HookText words;
+  if (!text.is_object()) return words;
+  words.first_loader = words_of(text);
+  const Json loaders = member(text, "loaders");
+  if (loaders.is_object()) {
+    for (const auto& [id, loader] : loaders.items())
+      words.loaders[number_of(id)] = words_of(loader);
+  }
+  const Json left_out = member(text, "left_out");
+  words.data_left_out = left_out.is_array() &&
+                        std::find(left_out.begin(), left_out.end(), "dataset") != left_out.end();
+  words.fix_applied = text.contains("fix_applied");
+  words.fix_refused = first_reason(text, "fix_refused");
+  words.fix_limited = first_reason(text, "fix_limited");
+  words.profile = profile_of(member(text, "profile"));
+  words.flops = flops_of(member(text, "flops"));
+  const Json device = member(text, "trains_on");
+  words.device.kind = text_at(device, "device");
+  words.device.build = text_at(device, "build");
+  words.device.unwatched = text_at(member(text, "profile"), "skipped");
+  words.rank = rank_at(text, "rank");
+  words.ranks = rank_at(text, "world_size");
+  const Json places = member(text, "host_work_places");
+  if (places.is_object()) {
+    for (const auto& [kind, place] : places.items()) {
+      if (place.is_string()) words.host_work_places[number_of(kind)] = place.get<std::string>();
+    }
+  }
+  const Json error = member(text, "ended_by");
+  words.ended_by = {text_at(error, "kind"), text_at(error, "message"), text_at(error, "place")};
+  const Json gradients = member(text, "gradient_bytes");
+  if (gradients.is_number_unsigned()) {
+    words.gradient_bytes =
+        static_cast<std::int64_t>(std::min(gradients.get<std::uint64_t>(), std::uint64_t{1} << 60));
+  }
+  return words;
+}
+
+std::string text_of_training(const std::vector<ProcessRecord>& processes) {
+  std::string best;
+  for (const ProcessRecord& process : processes) {
+    const Json text = parse_json(process.text);
+    if (!text.is_object()) continue;
+    // A job may have several Python processes; the one with a loader is the training process.
+    if (best.empty() || text.contains("loader_place")) best = process.text;
+  }
+  return best;
+}
+
+ErrorText first_error(const std::vector<ProcessRecord>& processes) {
+  ErrorText first;
+  std::int64_t first_ended_ns = 0;
+  for (const ProcessRecord& process : processes) {
+    ErrorText error = parse_hook_text(process.text).ended_by;
+    const std::int64_t ended_ns = process.ended_ns.value_or(process.row.started_ns);
+    if (error.kind.empty() || (!first.kind.empty() && ended_ns >= first_ended_ns)) continue;
+    first = std::move(error);
+    first_ended_ns = ended_ns;
+  }
+  return first;
+}
+
+void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    const HookText text = parse_hook_text(process.text);
+    const LoaderConfig* first = nullptr;
+    for (LoaderConfig& loader : timeline.loaders) {
+      if (loader.process != process.row.id.pid || !loader.id) continue;
+      if (first == nullptr) first = &loader;
+      const auto found = text.loaders.find(*loader.id);
+      // Of a text that was too long for all of them the first one's words are left.
+      if (found == text.loaders.end() && *loader.id != *first->id) continue;
+      const LoaderWords& words = found != text.loaders.end() ? found->second : text.first_loader;
+      loader.place = words.place;
+      loader.data = words.data;
+      loader.iterated_at = words.iterated_at;
+    }
+  }
+}
+
+void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    for (auto& [kind, place] : parse_hook_text(process.text).host_work_places) {
+      if (kind < 0 || kind > static_cast<std::int64_t>(kLastHostWorkKind)) continue;
+      timeline.host_work_places.push_back(
+          {process.row.id.pid, static_cast<HostWorkKind>(kind), place});
+    }
+  }
+}
+
+void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  for (const ProcessRecord& process : processes) {
+    HookText said = parse_hook_text(process.text);
+    if (said.rank >= 0 && said.ranks > 1) {
+      timeline.rank_numbers.push_back({process.row.id.pid, said.rank, said.ranks});
+    }
+    TrainingDevice device = std::move(said.device);
+    if (device.kind.empty()) continue;
+    device.process = process.row.id.pid;
+    timeline.training_devices.push_back(std::move(device));
+  }
+}
+
+}  // namespace unstarve::trace

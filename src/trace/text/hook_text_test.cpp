@@ -1,0 +1,171 @@
+#include "trace/text/hook_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "trace/text/json_text.h"
+
+namespace unstarve::trace {
+namespace {
+
+ProcessRecord process(std::int64_t pid, const std::string& text) {
+  ProcessRecord record;
+  record.row.id.pid = pid;
+  record.text = text;
+  return record;
+}
+
+LoaderConfig loader(std::int64_t pid, std::int64_t id) {
+  LoaderConfig config;
+  config.process = pid;
+  config.id = id;
+  return config;
+}
+
+TEST(HookText, GivesEachLoaderItsOwnWords) {
+  Timeline timeline;
+  timeline.loaders = {loader(7, 3), loader(7, 5), loader(8, 5), loader(7, 9)};
+  add_loader_words({process(7, R"({"loader_place": "t.py:1", "loaders": {
+          "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val"}},
+          "5": {"loader_place": "t.py:2", "dataset": {"class": "torch.Subset",
+                "files_class": "c.D", "root": "/train", "root_hex": "2fff"},
+                "transforms": ["A(3) ", 7, "B"]}}})")},
+                   timeline);
+  EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
+  EXPECT_EQ(timeline.loaders[0].data.files_class, "a.B") << "the same where nothing wraps it";
+  EXPECT_EQ(timeline.loaders[1].place, "t.py:2");
+  EXPECT_EQ(timeline.loaders[1].data.class_name, "torch.Subset");
+  EXPECT_EQ(timeline.loaders[1].data.files_class, "c.D");
+  EXPECT_EQ(timeline.loaders[1].data.transforms, (std::vector<std::string>{"A(3) ", "B"}));
+  EXPECT_EQ(timeline.loaders[1].data.folder, "/\xff");
+  EXPECT_EQ(timeline.loaders[2].place, "") << "of another process";
+  EXPECT_EQ(timeline.loaders[3].place, "") << "nothing was said of it";
+}
+
+TEST(HookText, OfATextThatWasTooLongTheFirstLoadersWordsAreLeft) {
+  Timeline timeline;
+  timeline.loaders = {loader(7, 3), loader(7, 5)};
+  add_loader_words({process(7, R"({"loader_place": "t.py:1", "left_out": ["loaders"],
+      "dataset": {"class": "a.B", "root": "/val"}})")},
+                   timeline);
+  EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
+  EXPECT_EQ(timeline.loaders[0].data.folder, "/val");
+  EXPECT_EQ(timeline.loaders[1].place, "");
+}
+
+TEST(HookText, IsThatOfTheProcessWithALoader) {
+  const std::string training = R"({"loader_place": "t.py:1", "fix_refused": [{"reason": "no"}]})";
+  const std::string text = text_of_training(
+      {process(1, "{}"), process(2, training), process(3, R"({"python": "3"})"), process(4, "")});
+  EXPECT_EQ(text, training);
+  EXPECT_EQ(parse_hook_text(text).fix_refused, "no");
+  EXPECT_FALSE(parse_hook_text(text).fix_applied);
+  EXPECT_EQ(text_of_training({process(1, "no JSON")}), "");
+}
+
+TEST(HookText, GradientsAreCountedInBytes) {
+  EXPECT_EQ(parse_hook_text(R"({"gradient_bytes": 102})").gradient_bytes.value_or(0), 102);
+  EXPECT_FALSE(parse_hook_text(R"({"gradient_bytes": -1})").gradient_bytes);
+  EXPECT_FALSE(parse_hook_text(R"({"gradient_bytes": "9"})").gradient_bytes);
+}
+
+TEST(HookText, CountedOperationsAreReadAndNothingOfThemIsTrusted) {
+  const FlopText flops = parse_hook_text(R"({"flops": {"kinds": {"tf32": 2e12, "float16": 7},
+      "step": 5, "samples": 64, "device": "cuda", "operand_bytes": 9e9, "compiled": true,
+      "not_counted": ["x::y", 3], "cost_ns": 1, "threads": 2, "cache_bytes": 3e7}})")
+                             .flops;
+  EXPECT_EQ(flops.by_dtype, (std::map<std::string, double>{{"float16", 7}, {"tf32", 2e12}}));
+  EXPECT_EQ(flops.step, 5);
+  EXPECT_EQ(flops.samples.value_or(0), 64);
+  EXPECT_EQ(flops.operand_bytes.value_or(0), 9e9);
+  EXPECT_FALSE(flops.beyond_cache_bytes);
+  EXPECT_EQ(flops.threads.value_or(0), 2);
+  EXPECT_EQ(flops.cache_bytes.value_or(0), 3e7);
+  EXPECT_EQ(flops.not_counted, std::vector<std::string>{"x::y"});
+  EXPECT_TRUE(flops.compiled);
+  const FlopText odd = parse_hook_text(R"({"flops": {"kinds": {"tf32": -1, "float16": "7",
+      "float32": 1e300}, "step": "x", "samples": -9223372036854775808, "operand_bytes": [],
+      "threads": 1e99, "cache_bytes": -1}})")
+                           .flops;
+  EXPECT_TRUE(odd.by_dtype.empty());
+  EXPECT_EQ(odd.step, -1);
+  EXPECT_FALSE(odd.samples);
+  EXPECT_FALSE(odd.operand_bytes);
+  EXPECT_FALSE(odd.threads);
+  EXPECT_FALSE(odd.cache_bytes);
+  EXPECT_EQ(parse_hook_text(R"({"flops": {"refused": "why"}})").flops.refused, "why");
+  EXPECT_TRUE(parse_hook_text(R"({"flops": 5})").flops.by_dtype.empty());
+}
+
+TEST(HookText, AnythingElseCountsAsNotSaid) {
+  for (const char* text :
+       {"", "nothing", "[]", "7", "null",
+        R"({"loaders": [1], "dataset": 3, "left_out": "dataset"})",
+        R"({"loaders": {"x": null, "1": 2, "99999999999999999999": {}}, "fix_refused": [[]]})",
+        R"({"dataset": {"class": 3, "root": {}, "root_hex": "zz"}, "loader_place": []})"}) {
+    const HookText words = parse_hook_text(text);
+    EXPECT_EQ(words.first_loader.place, "") << text;
+    EXPECT_EQ(words.first_loader.data.folder, "") << text;
+    EXPECT_EQ(words.fix_refused, "") << text;
+    EXPECT_FALSE(words.data_left_out) << text;
+  }
+  EXPECT_TRUE(parse_hook_text(R"({"left_out": ["loaders", "dataset"]})").data_left_out);
+}
+
+TEST(HookText, SaysWhatTheJobTrainsOn) {
+  Timeline timeline;
+  add_training_devices({process(7, R"({"trains_on": {"device": "cuda", "build": "rocm"},
+                      "profile": {"skipped": "NSYS is set"}})"),
+                        process(8, R"({"trains_on": "cpu"})"),
+                        process(9, R"({"trains_on": {"device": 3}})"), process(10, "no JSON")},
+                       timeline);
+  ASSERT_EQ(timeline.training_devices.size(), 1U) << "what is not as expected was not said";
+  EXPECT_EQ(timeline.training_devices[0].process, 7);
+  EXPECT_EQ(timeline.training_devices[0].kind, "cuda");
+  EXPECT_EQ(timeline.training_devices[0].build, "rocm");
+  EXPECT_EQ(timeline.training_devices[0].unwatched, "NSYS is set");
+}
+
+TEST(HookText, TheProfiledWindowIsReadAndNothingOfItIsTrusted) {
+  const ProfileText profile = parse_hook_text(
+                                  R"({"profile": {"file": "kineto-0.json.gz", "held_up": [30, 40],
+          "marks": [[11, 5, 7], [12, 15], "x", [13, 20, 2.5], [14, 25, 26]]}})")
+                                  .profile;
+  EXPECT_EQ(profile.file, "kineto-0.json.gz");
+  ASSERT_EQ(profile.marks.size(), 2U);
+  EXPECT_EQ(profile.marks[1].step, 14);
+  EXPECT_EQ(profile.marks[1].before_ns, 25);
+  EXPECT_EQ(profile.marks[1].after_ns, 26);
+  EXPECT_EQ(profile.interruption.duration_ns(), 10);
+  const ProfileText odd =
+      parse_hook_text(
+          R"({"profile": {"file": "../kineto-0.json.gz", "held_up": [40, 30], "marks": 5}})")
+          .profile;
+  EXPECT_TRUE(odd.file.empty());
+  EXPECT_TRUE(odd.marks.empty());
+  EXPECT_EQ(odd.interruption.duration_ns(), 0);
+}
+
+TEST(JsonText, WhatNestsTooDeepIsNone) {
+  const auto nested = [](std::size_t deep) {
+    return std::string(deep, '[') + std::string(deep, ']');
+  };
+  EXPECT_TRUE(parse_json(nested(64)).is_array());
+  EXPECT_TRUE(parse_json(nested(65)).is_discarded());
+  EXPECT_TRUE(parse_json(nested(1'000'000)).is_discarded());
+  // Brackets in strings nest nothing, and neither do those that end.
+  EXPECT_TRUE(parse_json("\"" + std::string(100, '[') + "\\\"[\"").is_string());
+  std::string flat = "[";
+  for (int i = 0; i < 100; ++i) flat += "[],";
+  EXPECT_TRUE(parse_json(flat + "[]]").is_array());
+}
+
+TEST(HookText, ThatNestsTooDeepSaysNothing) {
+  const std::string deep(200'000, '[');
+  const std::string text = R"({"dataset": {"x": )" + deep + std::string(200'000, ']') + "}}";
+  EXPECT_TRUE(parse_hook_text(text).loaders.empty());
+}
+
+}  // namespace
+}  // namespace unstarve::trace
