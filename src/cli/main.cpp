@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <csignal>
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/commands/commands.h"
+#include "cli/terminal.h"
 
 namespace {
 
@@ -63,10 +64,20 @@ int take_job(int argc, char** argv, unstarve::cli::CommandContext& context) {
   return static_cast<int>(dashes - argv);
 }
 
+/// Who reads what we write may go away, as `| head` does. By default that kills us, and the job of
+/// `run` would go on without a watcher. Programs that we start have the default back: a handler is
+/// no inheritance, while an ignored signal is.
+void outlive_readers() {
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  if (before.sa_handler == SIG_DFL) ::signal(SIGPIPE, [](int) {});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace unstarve;
+  outlive_readers();
   cli::CommandContext context;
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
@@ -87,7 +98,7 @@ int main(int argc, char** argv) {
   cli::add_doctor_command(line, context);
   cli::add_version_command(line, context);
   if (const std::string wrong = wrong_command(line, argc, argv); !wrong.empty()) {
-    std::fprintf(stderr, "unstarve: %s\n", wrong.c_str());
+    cli::say(wrong);
     return cli::kUsage;
   }
   if (!line.parse(take_job(argc, argv, context), argv)) return cli::kUsage;
