@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "predict/worker_calibration.h"
-#include "trace/hook_text.h"
+#include "trace/text/hook_text.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "cli/command.h"
 
-#include <cstdio>
+#include "cli/terminal.h"
 
 namespace unstarve::cli {
 
@@ -13,7 +13,7 @@ constexpr int kShellNotExecutable = 126;
 }  // namespace
 
 void report_error(CommandContext& context, const Error& error) {
-  std::fprintf(stderr, "unstarve: %s\n", error.message.c_str());
+  say(error.message);
   switch (error.code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kNotFound:

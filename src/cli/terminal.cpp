@@ -78,7 +78,17 @@ void write_text(Stream stream, std::string_view text) {
   (void)io::write_all(static_cast<int>(stream), text);
 }
 
-void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
+void say(const std::string& text) {
+  // Lines of a job's output, names in somebody's file: what they hold is not for the terminal.
+  const report::TextOptions options = text_options(Stream::kErr);
+  std::string shown = "unstarve: ";
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    shown += report::printable(std::string_view(text).substr(from, end - from), options) + "\n";
+    from = end + 1;
+  }
+  write_text(Stream::kErr, shown);
+}
 
 ReadingLine::ReadingLine(std::string path, bool shown)
     : path_(std::move(path)),
@@ -96,7 +106,7 @@ std::function<void(std::uint64_t, std::uint64_t)> ReadingLine::progress() {
 
 void write_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
-    write_text(Stream::kErr, fmt::format("unstarve: note: {}\n", note));
+    say("note: " + note);
   }
 }
 

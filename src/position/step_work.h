@@ -7,7 +7,7 @@
 
 #include "base/reading.h"
 #include "job/job_view.h"
-#include "trace/hook_text.h"
+#include "trace/text/hook_text.h"
 
 namespace unstarve::position {
 

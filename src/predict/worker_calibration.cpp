@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "trace/text/json_text.h"
 
 namespace unstarve::predict {
 
@@ -71,7 +72,7 @@ std::optional<WorkerCalibration> calibration_of(const Json& json) {
 
 CalibrationText read_worker_calibration(std::string_view process_text) {
   CalibrationText read;
-  const Json text = Json::parse(process_text, nullptr, false);
+  const Json text = trace::parse_json(process_text);
   if (!text.is_object()) return read;
   const auto found = text.find("fetch_calibration");
   if (found == text.end()) return read;

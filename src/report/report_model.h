@@ -8,7 +8,7 @@
 #include "base/reading.h"
 #include "diagnose/diagnosis.h"
 #include "position/position.h"
-#include "trace/hook_text.h"
+#include "trace/text/hook_text.h"
 #include "trial/stages/stages.h"
 #include "trial/verification.h"
 

@@ -10,6 +10,7 @@
 #include "report/words.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trace/text/json_text.h"
 
 namespace unstarve::report {
 
@@ -20,7 +21,7 @@ constexpr std::size_t kCommandBytesMax = 400;
 
 /// The command as it was typed; of a long one the beginning, since it is only shown.
 std::string shown_command(const std::string& json_array) {
-  const nlohmann::json words = nlohmann::json::parse(json_array, nullptr, false);
+  const nlohmann::json words = trace::parse_json(json_array);
   std::string line;
   if (!words.is_array()) return line;
   for (const nlohmann::json& word : words) {
@@ -65,7 +66,7 @@ std::string losses(const trace::RunReader& run) {
 
 /// The run's key `mig`, which the sampler writes.
 std::string mig_sentences(const trace::RunReader& run) {
-  const nlohmann::json gpus = nlohmann::json::parse(run.info("mig"), nullptr, false);
+  const nlohmann::json gpus = trace::parse_json(run.info("mig"));
   std::string text;
   if (!gpus.is_array()) return text;
   for (const nlohmann::json& gpu : gpus) {

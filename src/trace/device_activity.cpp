@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cupti_ring.h"
+#include "trace/text/json_text.h"
 
 namespace unstarve::trace {
 
@@ -183,7 +184,7 @@ DeviceRow device_of(const nlohmann::json& object, std::string_view text) {
 
 std::optional<DeviceRingText> parse_device_ring_text(std::string_view json) {
   DeviceRingText out;
-  const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
+  const nlohmann::json object = parse_json(json);
   if (!object.is_object()) return std::nullopt;
   const auto devices = object.find("devices");
   if (devices == object.end() || !devices->is_array()) {

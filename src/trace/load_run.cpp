@@ -7,9 +7,9 @@
 #include <system_error>
 
 #include "trace/events/events_file.h"
-#include "trace/hook_text.h"
 #include "trace/ring_follower.h"
 #include "trace/run_reader.h"
+#include "trace/text/hook_text.h"
 #include "trace/timeline_sink.h"
 
 namespace unstarve::trace {

@@ -357,6 +357,19 @@ TEST_F(RunStore, FindingsAndPredictionsAreAddedToAFinishedRun) {
   EXPECT_FALSE(run->predictions()->at(0).measured_speedup);
 }
 
+TEST_F(RunStore, ViewsInTheStoreAreNone) {
+  ASSERT_TRUE(create()->finish(30, 0));
+  {
+    auto store = Database::create(dir_ + "/run.sqlite");
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->execute(
+        "ALTER TABLE step RENAME TO kept; CREATE VIEW step AS WITH RECURSIVE n(i) AS (SELECT 1 "
+        "UNION ALL SELECT i + 1 FROM n) SELECT i AS pid FROM n WHERE i < 0"));
+  }
+  const auto run = load_run(dir_);  // with the view it would never end
+  EXPECT_TRUE(!run || run->steps.empty());
+}
+
 TEST_F(RunStore, AFolderWithARunIsNotOverwritten) {
   create();
   EXPECT_FALSE(RunWriter::create(dir_, {}, {}));

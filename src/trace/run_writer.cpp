@@ -12,9 +12,9 @@
 
 #include "base/unique_handle.h"
 #include "trace/events/events_file.h"
-#include "trace/hook_text.h"
 #include "trace/run_schema.h"
 #include "trace/sqlite.h"
+#include "trace/text/hook_text.h"
 #include "trace/thinning/thinner.h"
 
 namespace unstarve::trace {

@@ -60,6 +60,17 @@ int allow_reading(void*, int action, const char* name, const char*, const char*,
   return lists_columns ? SQLITE_OK : SQLITE_DENY;
 }
 
+/// What a file brings along does nothing: views, triggers, virtual tables, functions in its schema.
+void harden(sqlite3* database, int longest_value) {
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_value);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+}
+
 }  // namespace
 
 void SqliteTraits::close(Handle database) noexcept { sqlite3_close_v2(database); }
@@ -133,6 +144,7 @@ Result<Database> Database::create(const std::string& path) {
 }
 
 Result<Database> Database::open_read_only(const std::string& path) {
+  constexpr int kLongestText = 64 * 1024 * 1024;
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) {
     return fail(ErrorCode::kNotFound, "there is no run store {}", path);
@@ -150,6 +162,8 @@ Result<Database> Database::open_read_only(const std::string& path) {
       sqlite3_open_v2(uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   result.database_.reset(raw);
   if (code != SQLITE_OK) return fail_sqlite(raw, code, "open");
+  // Somebody may have sent it.
+  harden(raw, kLongestText);
   // A writer that commits just now is waited for instead of failing with "database is locked".
   sqlite3_busy_timeout(raw, 2000);
   return result;
@@ -169,13 +183,7 @@ Result<Database> Database::open_untrusted(const std::string& path) {
                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   result.database_.reset(raw);
   if (code != SQLITE_OK) return fail_sqlite(raw, code, "open");
-  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kLongestValue);
-  sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  harden(raw, kLongestValue);
   if (const Status set = result.execute("PRAGMA query_only = 1; PRAGMA cell_size_check = 1");
       !set) {
     return forward_error(set);

@@ -72,6 +72,7 @@ class Database {
   /// Makes the file when it is not there.
   static Result<Database> create(const std::string& path);
   /// For reading only; also a file whose writer was killed, or that lies where nobody may write.
+  /// Views and triggers that it has are none.
   static Result<Database> open_read_only(const std::string& path);
   /// For reading tables of a file that anybody may have made, and that nobody writes now: its
   /// views, triggers, virtual tables and computed columns can do nothing, since all that a

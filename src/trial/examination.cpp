@@ -12,10 +12,11 @@
 #include "base/units.h"
 #include "diagnose/signals/run_signals.h"
 #include "observe/profiled/profiled_window.h"
-#include "trace/hook_text.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trace/text/hook_text.h"
+#include "trace/text/json_text.h"
 #include "trial/history/tried_predictions.h"
 #include "trial/imported/imported_file.h"
 #include "trial/placing/placing.h"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 /// Python's word for "take nothing from the environment" in a job's command: "-I"; empty where it
 /// has none.
 std::string isolating_flag(const std::string& command) {
-  const nlohmann::json words = nlohmann::json::parse(command, nullptr, false);
+  const nlohmann::json words = trace::parse_json(command);
   if (!words.is_array()) return {};
   bool of_python = false;
   for (const nlohmann::json& json : words) {
@@ -51,7 +52,7 @@ std::string other_framework(const trace::RunReader& run) {
   if (!processes) return {};
   std::string found;
   for (const trace::ProcessRecord& process : *processes) {
-    const nlohmann::json text = nlohmann::json::parse(process.text, nullptr, false);
+    const nlohmann::json text = trace::parse_json(process.text);
     if (!text.is_object()) continue;
     if (text.contains("torch")) return {};
     const auto named = text.find("framework");

@@ -199,8 +199,8 @@ def test_no_further_trial_begins_after_a_signal(tmp_path: Path) -> None:
     )
     watcher = subprocess.Popen(
         [
-            *[str(UNSTARVE), "run", "--fix", "--trial-seconds", "600", *EMULATED, "--out"],
-            *[str(tmp_path / "r"), "--", sys.executable, "-c", code],
+            *[str(UNSTARVE), "run", "--fix", "--in-place", "--trial-seconds", "600", *EMULATED],
+            *["--out", str(tmp_path / "r"), "--", sys.executable, "-c", code],
         ],
         stderr=subprocess.PIPE,
         env=environment(),

@@ -74,7 +74,8 @@ def test_the_hook_starts_in_it(tmp_path: Path) -> None:
 
 
 def test_jobs_that_need_a_fresh_python_are_refused() -> None:
-    assert torch_jobs.run(["-c", "import torch"], environment(OMP_NUM_THREADS="1")) is None
+    others = environment(OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "") + "1")
+    assert torch_jobs.run(["-c", "import torch"], others) is None
     assert torch_jobs.run(["-c", "print('torch')"], environment()) is None
     assert torch_jobs.run(["-W", "ignore", "-c", "import torch"], environment()) is None
 

@@ -35,8 +35,6 @@ struct Options {
   trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
 
-void say(const std::string& text) { write_text(Stream::kErr, "unstarve: " + text + "\n"); }
-
 /// Says on stderr what a search does.
 class ShownSearch final : public tune::SearchListener {
  public:

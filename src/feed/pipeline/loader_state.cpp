@@ -116,7 +116,11 @@ std::string to_json(const LoaderState& state) {
 }
 
 Result<LoaderState> parse_loader_state(std::string_view json) {
-  const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
+  // What nests deeper is none of ours, and would take a frame of the stack for each level.
+  const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    return depth < 8;
+  };
+  const nlohmann::json object = nlohmann::json::parse(json, is_shallow, false);
   if (Status status = check_format(object); !status) return forward_error(status);
   LoaderState state;
   std::uint64_t epoch = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/hook_text.h"
+#include "trace/text/hook_text.h"
 #include "trace/timeline.h"
 
 namespace unstarve::observe {

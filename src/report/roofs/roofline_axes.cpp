@@ -8,6 +8,8 @@ namespace unstarve::report {
 
 namespace {
 
+constexpr double kFarthest = 1e6;  // from the roofs; beyond it a point lies on the edge
+
 double part_of_logarithm(double value, double low, double high) {
   if (!(value > 0)) return 0;
   return std::clamp(std::log(value / low) / std::log(high / low), 0.0, 1.0);
@@ -56,14 +58,17 @@ RooflineAxes roofline_axes(const position::Position& position, std::size_t most)
   const Plateau& lowest = axes.plateaus.back();
   axes.low_x = power_below(lowest.ridge) / 10;
   axes.high_x = power_above(highest.ridge) * 10;
-  if (position.flop_per_byte) {
-    axes.low_x = std::min(axes.low_x, power_below(*position.flop_per_byte));
-    axes.high_x = std::max(axes.high_x, power_above(*position.flop_per_byte));
+  if (position.flop_per_byte && *position.flop_per_byte > 0) {
+    const double at =
+        std::clamp(*position.flop_per_byte, axes.low_x / kFarthest, axes.high_x * kFarthest);
+    axes.low_x = std::min(axes.low_x, power_below(at));
+    axes.high_x = std::max(axes.high_x, power_above(at));
   }
   axes.high_y = power_above(highest.roof.value * 1.5);
   axes.low_y = power_below(lowest.roof.value) / 100;
   if (position.flop_per_s && *position.flop_per_s > 0) {
-    axes.low_y = std::min(axes.low_y, power_below(*position.flop_per_s));
+    const double at = std::max(*position.flop_per_s, axes.low_y / kFarthest);
+    axes.low_y = std::min(axes.low_y, power_below(at));
   }
   return axes;
 }

@@ -60,6 +60,25 @@ TEST(Roofs, TheJobsPointLiesWhereItsFiguresPutIt) {
   }
 }
 
+TEST(Roofs, APointFarFromTheRoofsIsOnTheEdge) {
+  for (const double far : {0.0, 1e-300, 1e300}) {
+    position::Position position = placed();
+    position.flop_per_byte = position.flop_per_s = far;
+    const RooflineAxes axes = roofline_axes(position, 3);
+    EXPECT_GE(axes.low_x, 1e-6) << far;
+    EXPECT_LE(axes.high_x, 1e11) << far;
+    EXPECT_GE(axes.low_y, 1e5) << far;
+    EXPECT_LE(render_html([&] {
+                Report report = sample::report();
+                report.position = position;
+                return report;
+              }())
+                  .size(),
+              1U << 20)
+        << far;
+  }
+}
+
 TEST(Roofs, WithoutAPointThePlotSaysWhy) {
   const position::Position refused = placed(0.001);
   const std::string plot = roofline_text(refused, TextOptions{});

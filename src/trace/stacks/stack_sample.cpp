@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trace/text/json_text.h"
+
 namespace unstarve::trace {
 
 namespace {
@@ -27,7 +29,7 @@ std::vector<std::string> texts(const nlohmann::json& object, const char* key) {
 
 Stack parse_stack(std::string_view text) {
   Stack stack;
-  const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json object = parse_json(text);
   if (!object.is_object()) return stack;
   for (const std::string& mark : texts(object, "in")) {
     if (mark == "fetch") stack.in_fetch = true;

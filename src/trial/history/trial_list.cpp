@@ -1,9 +1,11 @@
 #include "trial/history/trial_list.h"
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/io/write.h"
+#include "trace/text/json_text.h"
 
 namespace unstarve::trial {
 
@@ -45,7 +47,8 @@ Status write_trial_list(const std::string& folder, const std::vector<ListedTrial
 
 std::vector<ListedTrial> read_trial_list(const std::string& folder) {
   std::ifstream file(folder + kFile);
-  const Json list = Json::parse(file, nullptr, false);
+  const std::string written{std::istreambuf_iterator<char>(file), {}};
+  const Json list = trace::parse_json(written);
   std::vector<ListedTrial> trials;
   if (!list.is_array()) return trials;
   for (const Json& entry : list) {

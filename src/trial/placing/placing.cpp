@@ -17,7 +17,7 @@
 #include "limits/gemm/cpu_peak.h"
 #include "limits/machine.h"
 #include "limits/store/limits_store.h"
-#include "trace/hook_text.h"
+#include "trace/text/hook_text.h"
 
 namespace unstarve::trial {
 

@@ -7,9 +7,9 @@
 
 #include "advise/predict_gains.h"
 #include "device/emulated/profile/profile.h"
-#include "trace/hook_text.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trace/text/hook_text.h"
 #include "trial/calibrate.h"
 #include "trial/emulation/emulation_use.h"
 #include "trial/emulation/program_check.h"

@@ -9,6 +9,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "trace/text/json_text.h"
+
 namespace unstarve::tune {
 
 namespace {
@@ -155,7 +157,7 @@ void read_job(const Json& json, TrialResult& facts) {
 
 Diary parse_diary(std::string_view text) {
   Diary diary;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = trace::parse_json(text);
   if (!json.is_object()) return diary;
   diary.found = true;
   if (const auto applied = json.find("applied"); applied != json.end() && applied->is_array()) {
