@@ -192,6 +192,25 @@ TEST(NoHarm, ALeverThatDoesNothingIsKeptInOneSearchOfTwentyAtMost) {
   }
 }
 
+TEST(NoHarm, AGainBeyondItsBoundIsOtherWork) {
+  for (const double factor : {0.7, 0.2}) {
+    PlantedJob job;
+    job.finish = [](const std::vector<std::string>&, TrialResult& result) {
+      result.shares = {};
+      result.shares.products = 0.5;
+      result.shares.optimizer = 0.3;
+    };
+    job.factor["fused_optimizer"] = factor;
+    const TuneResult result = found(job, {"fused_optimizer"});
+    const bool is_possible = factor == 0.7;
+    EXPECT_EQ(of(result, "fused_optimizer").kept, is_possible);
+    if (!is_possible) {
+      EXPECT_NE(of(result, "fused_optimizer").why.find("other work"), std::string::npos)
+          << of(result, "fused_optimizer").why;
+    }
+  }
+}
+
 TEST(NoHarm, NorDoesALeverComeBesideAnother) {
   for (const double deviation : {0.003, 0.01, 0.02, 0.05}) {
     EXPECT_LE(searches_that_keep(1, {deviation}, 0.5), 10) << deviation;

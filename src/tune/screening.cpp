@@ -70,6 +70,20 @@ Status Screening::screen_one(std::size_t index) {
   return judged;
 }
 
+namespace {
+
+/// A gain beyond all that the lever eases has another cause: most often, that less is computed.
+std::string gains_too_much(const LeverResult& entry) {
+  constexpr double kBeyond = 1.1;  // the bound is of the steps that were looked at
+  // What a loader could gain at most is what batches gain that are there already: no sum.
+  if (!entry.at_most || entry.lever.eases == Eases::kLoading) return {};
+  if (entry.speedup->low <= kBeyond * *entry.at_most) return {};
+  return fmt::format("more than it can gain ({:.2f}x: {}): other work", *entry.at_most,
+                     eased(entry.lever));
+}
+
+}  // namespace
+
 TrialRequest Screening::request_with(const LeverResult& entry) const {
   TrialRequest request;
   request.label = entry.lever.id;
@@ -108,6 +122,11 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
   entry.why = compared->why_not;
   if (!entry.why.empty()) return {};
   entry.speedup = compared->speedup;
+  entry.why = gains_too_much(entry);
+  if (!entry.why.empty()) {
+    entry.parity = Parity::kFailed;
+    return {};
+  }
   entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
   if (entry.lever.saves_memory) {
     entry.why = memory_for_time(before, with, *entry.speedup);

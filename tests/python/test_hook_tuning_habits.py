@@ -68,6 +68,45 @@ def test_gradients_are_dropped_where_the_script_fills_them_with_zeros(tmp_path: 
     assert "['set_to_none']" in without and "['set_to_none']" in found
 
 
+HEADS = """
+import sys, torch
+kind = sys.argv[1]
+torch.manual_seed(0)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(8, 8)
+        self.heads = torch.nn.ModuleList(torch.nn.Linear(8, 1) for _ in range(3))
+    def forward(self, rows, step):
+        rows = self.body(rows).relu()
+        if kind == "heads":
+            return self.heads[step % 3](rows)
+        if kind == "depth" and step == 5:
+            return self.heads[0](rows)
+        return sum(head(rows) for head in self.heads)
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+for step in range(8):
+    if kind == "frozen" and step == 4:
+        model.body.requires_grad_(False)
+    optimizer.zero_grad(set_to_none=False)
+    model(torch.randn(4, 8), step).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_exact"), [("heads", False), ("depth", False), ("frozen", False), ("all", True)]
+)
+def test_gradients_are_not_dropped_where_zeros_move_a_parameter(
+    tmp_path: Path, kind: str, is_exact: bool
+) -> None:
+    said, job = run_tuned(tmp_path, HEADS, {"levers": {"set_to_none": {}}}, kind)
+    assert job.process.returncode == 0 and not job.errors
+    assert (said["applied"] == ["set_to_none"]) is is_exact
+    assert ("got no gradient in a step" in said["refused"].get("set_to_none", "")) is not is_exact
+
+
 @pytest.mark.parametrize(
     ("word", "reason"), [("drops", "to None already"), ("by itself", "no zero_grad() was called")]
 )

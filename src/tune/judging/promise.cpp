@@ -33,7 +33,8 @@ double saved_on_cpu(Eases eases, const StepShares& shares) {
     case Eases::kPrecision: return shares.products + kHalf * others;
     case Eases::kFusion: return others;
     case Eases::kOptimizer: return shares.optimizer;
-    case Eases::kZeroing: return shares.zeroing;
+    // Into what is there a gradient is added (two reads and a write), where zeros take one write.
+    case Eases::kZeroing: return 4 * shares.zeroing;
     case Eases::kHostMemory: return shares.system;
     default: return 1;
   }

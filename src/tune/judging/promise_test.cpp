@@ -40,7 +40,7 @@ TEST(Promise, OnACpuIsAShareOfOneStep) {
   EXPECT_DOUBLE_EQ(saved(Eases::kFusion, cpu), 0.2);
   EXPECT_DOUBLE_EQ(saved(Eases::kCompute, cpu), 0.7);
   EXPECT_DOUBLE_EQ(saved(Eases::kOptimizer, cpu), 0.2);
-  EXPECT_DOUBLE_EQ(saved(Eases::kZeroing, cpu), 0.02);
+  EXPECT_DOUBLE_EQ(saved(Eases::kZeroing, cpu), 0.08);
   EXPECT_DOUBLE_EQ(saved(Eases::kHostMemory, cpu), 0.1);
   EXPECT_DOUBLE_EQ(saved(Eases::kLoading, cpu), 0.08);
 }

@@ -77,6 +77,13 @@ class Diary:
     def refused(self, lever: str, reason: str) -> None:
         self._facts["refused"][lever] = reason
 
+    def withdrawn(self, lever: str, reason: str) -> None:
+        """It was applied, and turned out to be wrong here."""
+        if lever in self._facts["applied"]:
+            self._facts["applied"].remove(lever)
+        self.refused(lever, reason)
+        self.write()
+
     def surveyed(self, why_not: dict[str, str | None]) -> None:
         self._facts["why_not"].update(why_not)
 

@@ -6,6 +6,7 @@ import functools
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from ..recorder import RECORDER
@@ -70,6 +71,8 @@ class Job:
         self._steps = 0
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
+        #: Called with an optimizer once its gradients are there.
+        self.before_updates: list[Callable[[Any], None]] = []
         # Torch traces what a compiled function calls, hooks included, and then calls them no more.
         self._is_compiling = compiling_of(torch)
 
@@ -122,10 +125,16 @@ class Job:
         """At the latest: no module was seen to be the root, and the first update comes."""
         if not self._done:
             self._apply_all()
+        for look in self.before_updates:
+            look(optimizer)
         if self._diary.parity is not None:
             self._diary.parity.before_update(optimizer)
         if self._diary.shares is not None:
             self._diary.shares.optimizer_begins()
+
+    def withdraw(self, lever: str, reason: str) -> None:
+        """A lever that was applied says that it changes what is computed."""
+        self._diary.withdrawn(lever, reason)
 
     def _after_step(self, optimizer: Any, arguments: Any, named: Any) -> None:
         if self._is_compiling():

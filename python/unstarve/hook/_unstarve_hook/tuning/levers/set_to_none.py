@@ -25,6 +25,34 @@ def check(job: Any, settings: dict[str, Any]) -> None:
 def apply(job: Any, settings: dict[str, Any]) -> None:
     for holder in holders(job.torch):
         put(holder, "zero_grad", _dropping(holder.zero_grad))
+    job.before_updates.append(_Lookout(job))
+
+
+class _Lookout:
+    """An optimizer passes over what has no gradient, while zeros have it go on by its momentum, by
+    Adam's moments, by weight decay: of heads that take turns, experts, layers that are frozen."""
+
+    def __init__(self, job: Any) -> None:
+        self._job = job
+        self._had: set[int] = set()
+        self._is_over = False
+
+    def __call__(self, optimizer: Any) -> None:
+        if self._is_over:
+            return
+        for group in getattr(optimizer, "param_groups", ()):
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._had.add(id(parameter))
+                elif id(parameter) in self._had:
+                    self._is_over = True
+                    self._job.withdraw("set_to_none", _MISSING)
+                    return
+
+
+_MISSING = (
+    "a parameter that is trained got no gradient in a step: zeros would have moved it all the same"
+)
 
 
 def holders(torch: Any) -> tuple[Any, ...]:
