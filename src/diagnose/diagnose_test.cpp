@@ -146,5 +146,45 @@ TEST(Diagnose, PermissionsAreNamedInAbstentions) {
   EXPECT_EQ(signals.cpu_use_ratio.why_absent(), WhyAbsent::kNoPermission);
 }
 
+/// Steps of 10 ms, of which the host waits 7 ms for the device; calls are seen while the device is
+/// recorded: in so many steps.
+Timeline waits_seen_in(std::int64_t recorded_steps) {
+  constexpr std::int64_t kMs = 1'000'000;
+  Timeline timeline;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    trace::Step step;
+    step.when = {i * 10 * kMs, (i + 1) * 10 * kMs};
+    step.index = i;
+    step.process = step.thread = 1;
+    timeline.steps.push_back(step);
+    const bool is_recorded = recorded_steps == 200 || (i >= 20 && i < 20 + recorded_steps);
+    if (!is_recorded) continue;
+    trace::HostCall call;
+    call.start_ns = step.when.start_ns + 2 * kMs;
+    call.end_ns = call.start_ns + 7 * kMs;
+    call.kind = trace::HostCallKind::kSync;
+    call.process = call.thread = 1;
+    timeline.host_calls.push_back(call);
+    trace::DeviceOp op;
+    op.start_ns = call.start_ns;
+    op.end_ns = call.end_ns;
+    timeline.device_ops.push_back(op);
+  }
+  trace::RecordedWindow window;
+  window.when = {200 * kMs, (20 + recorded_steps) * 10 * kMs};
+  window.process = 1;
+  if (recorded_steps < 200) timeline.windows.push_back(window);
+  return timeline;
+}
+
+TEST(Diagnose, WaitsForTheDeviceAreTheSameHoweverLongItWasRecorded) {
+  const double all = diagnose(waits_seen_in(200), {}).signals.blocked_ratio.value_or(0);
+  EXPECT_NEAR(all, 0.7, 0.02);
+  for (const std::int64_t steps : {10, 40, 150}) {
+    const Signals signals = diagnose(waits_seen_in(steps), {}).signals;
+    EXPECT_NEAR(signals.blocked_ratio.value_or(0), all, 0.01) << steps;
+  }
+}
+
 }  // namespace
 }  // namespace unstarve::diagnose

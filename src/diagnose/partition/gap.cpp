@@ -18,13 +18,16 @@ std::int64_t hidden_behind_work(const job::JobView& view, const job::DeviceWork&
   const double steps = job::steps_in(view.rank_of(work).steps, out.parts);
   if (steps <= 0) return kAll;
   double device_ns = 0;
-  for (const std::uint32_t i : work.ops) {
+  std::int64_t until_ns = std::numeric_limits<std::int64_t>::min();
+  for (const std::uint32_t i : work.ops) {  // by start; on several streams they overlap
     const trace::DeviceOp& op = view.timeline().device_ops[i];
     const auto part = std::partition_point(
         out.parts.begin(), out.parts.end(),
         [&op](const job::RecordedPart& one) { return one.when.end_ns <= op.start_ns; });
     const bool recorded = part != out.parts.end() && part->when.start_ns <= op.start_ns;
-    if (recorded) device_ns += static_cast<double>(op.end_ns - op.start_ns);
+    if (!recorded || op.end_ns <= until_ns) continue;
+    device_ns += static_cast<double>(op.end_ns - std::max(op.start_ns, until_ns));
+    until_ns = op.end_ns;
   }
   return std::max(options.host_work_min_ns,
                   static_cast<std::int64_t>(kStepsAhead * device_ns / steps));

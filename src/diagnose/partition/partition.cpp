@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -127,15 +128,30 @@ std::vector<DevicePartition> partition_devices(const job::JobView& job,
   return partitions;
 }
 
+namespace {
+
+/// Whether it does a part of its rank's work that is worth a word: a device that adds up one number
+/// now and then idles nearly always, and nobody waits for it.
+bool does_work(const std::vector<DevicePartition>& partitions, const DevicePartition& one) {
+  constexpr double kLeast = 0.1;  // of what the busiest device of the rank computes
+  std::int64_t most_ns = 0;
+  for (const DevicePartition& other : partitions) {
+    if (other.rank == one.rank) most_ns = std::max(most_ns, other.of(Cause::kGpuCompute));
+  }
+  return static_cast<double>(one.of(Cause::kGpuCompute)) >= kLeast * static_cast<double>(most_ns);
+}
+
+}  // namespace
+
 std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
   UNSTARVE_CHECK(!partitions.empty(), "there is no worst of no devices");
-  std::size_t worst = 0;
-  for (std::size_t i = 1; i < partitions.size(); ++i) {
-    if (partitions[i].share(Cause::kGpuCompute) < partitions[worst].share(Cause::kGpuCompute)) {
-      worst = i;
-    }
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    if (!does_work(partitions, partitions[i])) continue;
+    const double computes = partitions[i].share(Cause::kGpuCompute);
+    if (!worst || computes < partitions[*worst].share(Cause::kGpuCompute)) worst = i;
   }
-  return worst;
+  return worst.value_or(0);
 }
 
 PartitionedJob::PartitionedJob(const job::JobView& of, const PartitionOptions& options)

@@ -66,8 +66,9 @@ struct DevicePartition {
 std::vector<DevicePartition> partition_devices(const job::JobView& job,
                                                const PartitionOptions& options);
 
-/// Index of the device with the largest share that is not gpu_compute; the lowest on a tie.
-/// `partitions` is not empty.
+/// Index of the device with the largest share that is not gpu_compute, among those that do a tenth
+/// at least of what the busiest one of their rank does; the lowest on a tie. `partitions` is not
+/// empty.
 std::size_t worst_device(const std::vector<DevicePartition>& partitions);
 
 /// A job whose devices' time is given to causes: what a diagnosis begins with. The view outlives

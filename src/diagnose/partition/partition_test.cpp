@@ -257,6 +257,36 @@ TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
   EXPECT_EQ(all[worst_device(all)].device, 1);
 }
 
+TEST(Partition, ADeviceThatDoesNextToNothingIsNotTheWorst) {
+  const Timeline timeline = Builder()
+                                .step(0, 100)
+                                .op(0, 90, DeviceOpKind::kCompute, 0)
+                                .op(50, 51, DeviceOpKind::kCompute, 1)
+                                .build();
+  const auto all = partition_devices(job::JobView(timeline), {});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[worst_device(all)].device, 0);
+}
+
+TEST(Partition, WorkOnSeveralStreamsCountsOnce) {
+  // The host works for 60 of each 100, the device for 20: more than it hides of two steps' work.
+  const auto with_streams = [](int streams) {
+    Builder builder;
+    constexpr std::int64_t kThousand = 1000;
+    for (std::int64_t at = 0; at < 2000 * kThousand; at += 100 * kThousand) {
+      builder.step(at, at + 100 * kThousand);
+      for (int i = 0; i < streams; ++i) builder.launched(at, at + 10, at + 20, at + 20 * kThousand);
+      builder.call(at + 20, at + 20 * kThousand, HostCallKind::kSync);
+    }
+    return only(builder.build());
+  };
+  const DevicePartition one = with_streams(1);
+  const DevicePartition two = with_streams(2);
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+    EXPECT_EQ(one.of(static_cast<Cause>(cause)), two.of(static_cast<Cause>(cause))) << cause;
+  }
+}
+
 TEST(PartitionWindows, OnlyRecordedTimeIsGivenToCauses) {
   const auto p = only(Builder()
                           .step(0, 1000)

@@ -36,11 +36,21 @@ std::int64_t blocked_in(const SignalSources& sources, const trace::Interval& ste
   return blocked;
 }
 
-// A recording without a call says nothing of how long they take.
+// A recording without a call says nothing of how long they take. Most calls are seen only while
+// the device is recorded: what lies between its windows says nothing either.
 void derive_blocking(const SignalSources& sources, double step_ns, Signals& out) {
   if (sources.timeline().host_calls.empty() || step_ns <= 0) return;
   const trace::Interval window = signal_window(sources);
-  out.blocked_ratio = std::min(1.0, static_cast<double>(blocked_in(sources, window)) / step_ns);
+  std::vector<trace::Interval> steps;
+  for (const trace::Step& step : sources.rank.steps) steps.push_back(step.when);
+  std::int64_t blocked_ns = 0;
+  std::int64_t of_ns = 0;
+  for (const job::RecordedPart& part : job::recorded_parts(sources.rank, window)) {
+    blocked_ns += blocked_in(sources, part.when);
+    of_ns += job::covered_ns(steps, part.when);
+  }
+  if (of_ns <= 0) return;
+  out.blocked_ratio = std::min(1.0, static_cast<double>(blocked_ns) / static_cast<double>(of_ns));
 }
 
 void derive_training_device(const SignalSources& sources, Signals& out) {
