@@ -136,12 +136,12 @@ std::vector<Fact> watching_cost(const trace::RunReader& run, const trace::Interv
 }
 
 /// GPU utilisation in seconds since the run began; gaps where it is absent.
-Series utilization(const std::string& run_dir, const std::string& label) {
+Series utilization(const std::string& run_dir, const std::string& label, const trace::JobGpu& gpu) {
   Series curve;
   curve.label = label;
   const auto run = trace::RunReader::open(run_dir);
   if (!run) return curve;
-  const auto series = run->series("gpu.utilization_ratio", "gpu0");
+  const auto series = run->series("gpu.utilization_ratio", gpu.subject());
   if (!series) return curve;
   const std::int64_t started_ns = run->number("started_ns");
   for (const trace::SeriesPoint& point : *series) {
@@ -151,8 +151,9 @@ Series utilization(const std::string& run_dir, const std::string& label) {
   return curve;
 }
 
-void add_curve(const std::string& run_dir, const std::string& label, Report& report) {
-  Series curve = utilization(run_dir, label);
+void add_curve(const std::string& run_dir, const std::string& label, const trace::JobGpu& gpu,
+               Report& report) {
+  Series curve = utilization(run_dir, label, gpu);
   if (!curve.t_s.empty()) report.utilization.push_back(std::move(curve));
 }
 
@@ -188,14 +189,16 @@ Report make_report(const trial::Examination& examined) {
   report.facts.framework = examined.framework;
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
-  add_curve(examined.run_dir, trial::kBefore, report);
+  add_curve(examined.run_dir, trial::kBefore, examined.gpu, report);
   return report;
 }
 
 Report make_report(const trial::TriedJob& job) {
   Report report = make_report(job.before);
   report.verification = job.verification;
-  for (const Verification& tried : job.verification) add_curve(tried.run_dir, tried.remedy, report);
+  for (const Verification& tried : job.verification) {
+    add_curve(tried.run_dir, tried.remedy, job.before.gpu, report);
+  }
   return report;
 }
 

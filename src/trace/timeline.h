@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -122,6 +123,9 @@ struct TrainingDevice {
   std::string kind = {};       // torch's word for where the trained parameters lie: "cpu", "cuda"
   std::string build = {};      // of its PyTorch: "cuda", "rocm"; empty: for neither
   std::string unwatched = {};  // why the hook opened no window on the device; empty: it did not say
+  std::int64_t ordinal = 0;    // CUDA's number of it in that process
+  std::string uuid = {};       // as torch writes it; empty: it did not say
+  std::optional<std::string> visible = {};  // CUDA_VISIBLE_DEVICES there; none: it is not set
 };
 
 /// Which rank of a distributed job a process is, as it says itself.

@@ -226,11 +226,13 @@ Result<Examination> examine_run(const std::string& path) {
                                         : trace::Interval{reader->number("started_ns"),
                                                           std::numeric_limits<std::int64_t>::max()};
   const trace::Interval& span = examined.observed;
-  const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span);
+  examined.gpu = trace::job_gpu(*reader, examined.recording->partitioned.rank().process);
+  const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span, examined.gpu);
   Measurement& measurement = examined.measurement;
   measurement.cpu_cores = host.job_cpu_cores;
   examined.job_cpu = read_job_cpu(*reader, span);
-  measurement.gpu_utilization_mean = trace::mean_in(*reader, "gpu.utilization_ratio", "gpu0", span);
+  measurement.gpu_utilization_mean =
+      trace::mean_in(*reader, "gpu.utilization_ratio", examined.gpu.subject(), span);
   // Without device records the driver's utilisation is the best that is known of the AU.
   if (!measurement.au) measurement.au = measurement.gpu_utilization_mean;
   read_hook_text(examined, *reader);

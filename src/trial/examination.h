@@ -18,6 +18,7 @@
 #include "predict/measurements.h"
 #include "predict/verification.h"
 #include "predict/worker_calibration.h"
+#include "trace/text/job_gpu.h"
 #include "trace/timeline.h"
 #include "trial/verification.h"
 
@@ -47,6 +48,7 @@ struct Examination {
   advise::Advice advice;                            // with these predictions
   std::optional<predict::RunMeasurement> measured;  // none: too few steps
   trace::Interval observed = {};                    // of a run: what its signals are taken over
+  trace::JobGpu gpu = {};                           // of a run: the one that it speaks of
   Measurement measurement;
   std::vector<std::string> remarks;            // what could not be read or measured
   bool failed = false;                         // the job of a run, which ended otherwise than by 0

@@ -31,6 +31,18 @@ Reading<double> share_with_bits(const std::vector<trace::SeriesPoint>& points, s
   return with / count;
 }
 
+Reading<double> max_of(const std::vector<trace::SeriesPoint>& points) {
+  Reading<double> most = WhyAbsent::kNotObserved;
+  for (const trace::SeriesPoint& point : points) {
+    if (point.value) {
+      most = std::max(most.value_or(*point.value), *point.value);
+    } else if (!most) {
+      most = point.value;
+    }
+  }
+  return most;
+}
+
 /// Sum of a count's samples.
 Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
                        const trace::Interval& when, std::string_view subject = "job") {
@@ -94,7 +106,8 @@ Reading<double> mean_rate_in(const trace::RunReader& run, std::string_view metri
 
 }  // namespace
 
-HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when) {
+HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when,
+                              const trace::JobGpu& gpu) {
   HostSignals host;
   host.effective_cpus = trace::mean_in(run, "job.effective_cores", "job", when);
   host.job_cpu_cores = trace::mean_in(run, "job.cpu_cores", "job", when);
@@ -120,19 +133,23 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   host.fetch_libraries = libraries_in(run, when);
   host.memory_available_bytes = trace::mean_in(run, "host.memory_available_bytes", "host", when);
   host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
+  const std::string subject = gpu.subject();
   for (const trace::SeriesPoint& point :
-       trace::points_in(run, "gpu.utilization_ratio", "gpu0", when)) {
+       trace::points_in(run, "gpu.utilization_ratio", subject, when)) {
     if (point.value) host.gpu_utilisation.push_back(*point.value);
   }
-  host.gpu_memory_used_bytes = trace::mean_in(run, "gpu.memory_used_bytes", "gpu0", when);
-  const auto reasons = trace::points_in(run, "gpu.throttle_reasons", "gpu0", when);
+  // A batch has to fit at its largest.
+  host.gpu_memory_used_bytes =
+      max_of(trace::points_in(run, "gpu.memory_used_bytes", subject, when));
+  const auto reasons = trace::points_in(run, "gpu.throttle_reasons", subject, when);
   host.thermal_slowdown_ratio = share_with_bits(reasons, kThermal);
   host.power_cap_ratio = share_with_bits(reasons, kSoftwarePowerCap);
   host.gpu_errors = run.gpu_errors().value_or(std::vector<trace::GpuErrorRow>());
   host.run_started_ns = run.number("started_ns");
-  if (const auto devices = run.devices(); devices && !devices->empty()) {
-    const Reading<std::int64_t>& total = devices->front().total_memory_bytes;
-    if (total) host.gpu_memory_total_bytes = static_cast<double>(*total);
+  const auto devices = run.devices();
+  for (const trace::DeviceRow& device : devices.value_or(std::vector<trace::DeviceRow>())) {
+    if (device.index != gpu.index || !device.total_memory_bytes) continue;
+    host.gpu_memory_total_bytes = static_cast<double>(*device.total_memory_bytes);
   }
   return host;
 }

@@ -93,6 +93,9 @@ void GpuSource::find_devices() {
   }
   writer_.put("device_kind", devices_.front().emulated ? "emulated" : "cuda");
   writer_.put("device_name", devices_.front().name);
+  nlohmann::ordered_json uuids = nlohmann::ordered_json::array();
+  for (const device::GpuDescription& gpu : devices_) uuids.push_back(gpu.uuid);
+  writer_.put("gpu_uuids", uuids.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   describe_instances();
 }
 

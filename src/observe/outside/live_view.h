@@ -12,6 +12,7 @@
 #include "observe/outside/threads/library_source.h"
 #include "observe/outside/threads/training_source.h"
 #include "trace/run_rows.h"
+#include "trace/text/hook_text.h"
 
 namespace unstarve::observe {
 
@@ -29,7 +30,7 @@ struct LiveView {
   Reading<std::int64_t> last_step_ns;
   Reading<std::int64_t> last_step_ended_ns;
   std::vector<LatestSample> latest;              // of every metric
-  std::vector<Reading<double>> gpu_utilization;  // of gpu0, the last ticks, oldest first
+  std::vector<Reading<double>> gpu_utilization;  // of the job's, the last ticks, oldest first
 };
 
 /// Ticks kept in LiveView::gpu_utilization.
@@ -44,6 +45,8 @@ class CountingSink final : public trace::RunSink {
                TrainingSource& training)
       : next_(next), fetches_(fetches), libraries_(libraries), training_threads_(training) {}
   const LiveView& counts() const { return counts_; }
+  /// What the first process said that trains on a GPU; without a kind: none did so far.
+  const trace::TrainingDevice& device() const { return device_; }
 
   void add(const trace::ProcessRow& row) override { next_.add(row); }
   void add(const trace::ProcessEnd& row) override { next_.add(row); }
@@ -83,6 +86,8 @@ class CountingSink final : public trace::RunSink {
   }
   void add(const trace::HostCall& call, std::string_view name) override { next_.add(call, name); }
   void set_process_text(const trace::ProcessId& id, std::string_view text) override {
+    trace::TrainingDevice device = trace::parse_hook_text(text).device;
+    if (device_.kind.empty() && device.kind == "cuda") device_ = std::move(device);
     next_.set_process_text(id, text);
   }
   void set_mark(const trace::RingMark& mark, bool device_ring) override {
@@ -95,6 +100,7 @@ class CountingSink final : public trace::RunSink {
   LibrarySource& libraries_;
   TrainingSource& training_threads_;
   LiveView counts_;
+  trace::TrainingDevice device_;
   std::map<std::int64_t, std::int64_t> steps_of_;  // by process
 };
 

@@ -113,7 +113,16 @@ void Sampler::commit_if_due(std::int64_t now_ns) {
 
 void Sampler::remember_utilization() {
   if (wiring_.gpus == nullptr) return;
-  utilization_.push_back(book_.latest("gpu.utilization_ratio", "gpu0"));
+  if (!gpu_is_known_ && !rows_.device().kind.empty()) {
+    gpu_is_known_ = true;
+    std::vector<std::string> uuids;
+    if (const auto gpus = wiring_.gpus->enumerate()) {
+      for (const device::GpuDescription& gpu : *gpus) uuids.push_back(gpu.uuid);
+    }
+    gpu_ = trace::job_gpu(rows_.device(), uuids);
+    utilization_.clear();  // of another one
+  }
+  utilization_.push_back(book_.latest("gpu.utilization_ratio", gpu_.subject()));
   if (utilization_.size() > kLiveTicks) utilization_.pop_front();
 }
 

@@ -19,6 +19,7 @@
 #include "observe/outside/sample_book.h"
 #include "observe/outside/source.h"
 #include "trace/run_writer.h"
+#include "trace/text/job_gpu.h"
 
 namespace unstarve::observe {
 
@@ -91,6 +92,8 @@ class Sampler {
   bool committed_ = true;
   ObservationReport report_;
   std::deque<Reading<double>> utilization_;
+  trace::JobGpu gpu_;  // whose that is
+  bool gpu_is_known_ = false;
 };
 
 }  // namespace unstarve::observe

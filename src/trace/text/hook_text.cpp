@@ -170,6 +170,9 @@ HookText parse_hook_text(std::string_view process_text) {
   const Json device = member(text, "trains_on");
   words.device.kind = text_at(device, "device");
   words.device.build = text_at(device, "build");
+  words.device.ordinal = std::max<std::int64_t>(0, rank_at(device, "ordinal"));
+  words.device.uuid = text_at(device, "uuid");
+  if (member(device, "visible").is_string()) words.device.visible = text_at(device, "visible");
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
   words.rank = rank_at(text, "rank");
   words.ranks = rank_at(text, "world_size");

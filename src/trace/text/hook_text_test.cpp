@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/testing/test_folder.h"
+#include "trace/run_writer.h"
+#include "trace/text/job_gpu.h"
 #include "trace/text/json_text.h"
 
 namespace unstarve::trace {
@@ -165,6 +168,38 @@ TEST(HookText, ThatNestsTooDeepSaysNothing) {
   const std::string deep(200'000, '[');
   const std::string text = R"({"dataset": {"x": )" + deep + std::string(200'000, ']') + "}}";
   EXPECT_TRUE(parse_hook_text(text).loaders.empty());
+}
+
+/// A run on a machine with four GPUs whose training process says this.
+std::int64_t gpu_of(const std::string& trains_on) {
+  const TestFolder folder;
+  const std::string dir = folder.path() + "/run";
+  {
+    auto writer = RunWriter::create(dir, {}, {});
+    EXPECT_TRUE(writer);
+    (*writer)->put("gpu_uuids", R"(["GPU-aa", "GPU-bb", "GPU-cc", "GPU-dd"])");
+    ProcessRow row;
+    row.id.pid = 7;
+    (*writer)->add(row);
+    (*writer)->set_process_text(row.id, R"({"role": "main", "trains_on": )" + trains_on + "}");
+    EXPECT_TRUE((*writer)->finish(1, 0));
+  }
+  const auto run = RunReader::open(dir);
+  EXPECT_TRUE(run);
+  return job_gpu(*run, 7).index;
+}
+
+TEST(JobGpu, IsTheOneThatTheProcessTrainsOn) {
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 0, "uuid": "cc", "visible": "2"})"), 2);
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 1, "uuid": "DD"})"), 3);
+  // Without a UUID, as older versions of torch have it.
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 1})"), 1);
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 1, "visible": "3, 2"})"), 2);
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 0, "visible": "GPU-b"})"), 1);
+  // What it says may be anything.
+  EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 9, "visible": "3"})"), 0);
+  EXPECT_EQ(gpu_of(R"({"ordinal": -4, "visible": "x"})"), 0);
+  EXPECT_EQ(gpu_of("[]"), 0);
 }
 
 }  // namespace

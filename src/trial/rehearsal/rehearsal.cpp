@@ -99,7 +99,7 @@ Reading<double> memory_used(const Examination& examined) {
   Reading<double> most = WhyAbsent::kNotObserved;
   const auto store = trace::RunReader::open(examined.run_dir);
   if (!store) return most;
-  const auto series = store->series("gpu.memory_used_bytes", "gpu0");
+  const auto series = store->series("gpu.memory_used_bytes", examined.gpu.subject());
   if (!series) return most;
   for (const trace::SeriesPoint& point : *series) {
     if (point.value) most = std::max(most.value_or(0), *point.value);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from types import ModuleType
@@ -186,14 +187,34 @@ class Steps:
 def _describe_device(optimizer: Any) -> None:
     """Where the parameters lie that are trained, as torch says it, and what its build is for."""
     try:
-        device = next(p.device.type for g in optimizer.param_groups for p in g["params"])
-        versions: Any = sys.modules["torch"].version
+        device = next(p.device for g in optimizer.param_groups for p in g["params"])
+        torch: Any = sys.modules["torch"]
+        kind = str(device.type)
+        hip, cuda = getattr(torch.version, "hip", None), getattr(torch.version, "cuda", None)
     except Exception:  # An optimizer of another kind: nothing is said.
         return
-    hip, cuda = getattr(versions, "hip", None), getattr(versions, "cuda", None)
-    RECORDER.describe(
-        trains_on={"device": str(device), "build": "rocm" if hip else "cuda" if cuda else ""}
-    )
+    words: dict[str, Any] = {"device": kind, "build": "rocm" if hip else "cuda" if cuda else ""}
+    if kind == "cuda":
+        words.update(_gpu_words(torch, device))
+    RECORDER.describe(trains_on=words)
+
+
+def _gpu_words(torch: Any, device: Any) -> dict[str, Any]:
+    """Which of the machine's GPUs it is. CUDA is in use by now: nothing is initialised by us."""
+    words: dict[str, Any] = {}
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        words["visible"] = visible[:256]
+    try:
+        if not torch.cuda.is_initialized():
+            return words
+        words["ordinal"] = torch.cuda.current_device() if device.index is None else device.index
+        uuid = getattr(torch.cuda.get_device_properties(words["ordinal"]), "uuid", None)
+        if uuid is not None:
+            words["uuid"] = str(uuid)
+    except Exception as error:
+        RECORDER.note_error(error)
+    return words
 
 
 def _describe_device_in_use() -> None:
