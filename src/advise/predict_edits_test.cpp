@@ -158,6 +158,25 @@ TEST(PredictedEdits, TwiceTheBatchTakesTheSameLaunches) {
   EXPECT_EQ(advice.leading_remedy->id, "cuda_graphs_or_compile");
 }
 
+TEST(PredictedEdits, ABatchIsNoLargerThanMemorySurelyHolds) {
+  diagnose::Diagnosis job = launching_job();
+  job.signals.batch_size = 16.0;
+  const auto size = [&job]() -> std::int64_t {
+    const Advice advice = advise(job, {}, {});
+    const Remedy* const remedy = advice.find("larger_batch");
+    return remedy == nullptr ? 0 : remedy->values.at("batch_size");
+  };
+  for (const auto& [used, fits] :
+       {std::pair{0.1, 32}, {0.475, 32}, {0.6, 25}, {0.76, 20}, {0.85, 0}}) {
+    job.signals.gpu_memory_used_ratio = used;
+    EXPECT_EQ(size(), fits) << used;
+  }
+  job.signals.gpu_memory_used_ratio = 0.76;
+  const auto gain = gain_of(job, "larger_batch");
+  ASSERT_TRUE(gain);
+  EXPECT_LT(gain->high, 1.3) << "a quarter more samples a step";
+}
+
 TEST(PredictedEdits, HostWorkGoesWithItsGaps) {
   diagnose::Diagnosis job = job_with("launch", {"launch", "host_work"});
   job.signals.launch_ratio = 0.5;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
@@ -17,12 +19,21 @@ bool concerns(const diagnose::Signals& signals, std::string_view rule) {
          (rule == "kernel_wait" && signals.kernel_ns_median && launches_small_work(signals));
 }
 
+/// How many times as many samples surely fit, twice at most: all that is in use may grow with the
+/// batch. What weights take does not, and how much that is nobody knows.
+double times_that_fit(const diagnose::Signals& signals) {
+  constexpr double kFull = 0.95;  // steps differ in what they need
+  if (!signals.gpu_memory_used_ratio || *signals.gpu_memory_used_ratio <= 0) return 2;
+  return std::min(2.0, kFull / *signals.gpu_memory_used_ratio);
+}
+
 /// More samples per step; nothing when the device's memory is known to be full, or has been.
 std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string_view rule) {
-  constexpr double kFull = 0.8;
+  constexpr double kWorthIt = 1.15;
   const diagnose::Signals& signals = situation.signals;
   if (!concerns(signals, rule)) return std::nullopt;
-  if (signals.gpu_memory_used_ratio && *signals.gpu_memory_used_ratio >= kFull) return std::nullopt;
+  const double times = times_that_fit(signals);
+  if (times < kWorthIt) return std::nullopt;
   if (signals.memory_full_per_step.value_or(0) > 0) return std::nullopt;
   const std::string room = signals.gpu_memory_used_ratio
                                ? fmt::format(" ({} of its memory is in use)",
@@ -33,13 +44,16 @@ std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string
       "Give the GPU more samples per step{}; this changes the training's trajectory, so adapt the "
       "learning rate.",
       room);
-  if (signals.batch_size) remedy.values = {{"batch_size", 2 * std::llround(*signals.batch_size)}};
+  if (signals.batch_size) {
+    const auto size = static_cast<std::int64_t>(times * std::round(*signals.batch_size));
+    remedy.values = {{"batch_size", size}};
+  }
   return remedy;
 }
 
-/// Twice the samples take as many launches and as much communication, and twice as long for loading
-/// and copies. Kernels take as long as now where they do not fill the device, at most twice that,
-/// and what they take more lies in the gaps for most of it.
+/// Twice the samples, or as many as fit, take as many launches and as much communication, and twice
+/// as long for loading and copies. Kernels take as long as now where they do not fill the device,
+/// at most twice that, and what they take more lies in the gaps for most of it.
 Reading<predict::StepEdit> edit_larger_batch(const Situation& situation, std::string_view rule) {
   constexpr double kLikely = 0.8;
   constexpr double kSteadier = 0.04;  // two runs of the zoo differ by as much
@@ -48,13 +62,14 @@ Reading<predict::StepEdit> edit_larger_batch(const Situation& situation, std::st
     return WhyAbsent::kNotSupported;
   }
   if (!signals.gpu_compute_ratio) return signals.gpu_compute_ratio.why_absent();
+  const double times = times_that_fit(signals);
   const double grows =
-      signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0);
-  const double loader = 2 * loader_share(signals);
+      (times - 1) * (signals.input_wait_ratio.value_or(0) + signals.exposed_copy_ratio.value_or(0));
+  const double loader = times * loader_share(signals);
   return predict::StepEdit{.removed = {0, kSteadier},
-                           .added = {grows, grows + *signals.gpu_compute_ratio},
+                           .added = {grows, grows + (times - 1) * *signals.gpu_compute_ratio},
                            .at_least = {loader, loader},
-                           .samples_ratio = 2,
+                           .samples_ratio = times,
                            .likely = kLikely};
 }
 
