@@ -199,6 +199,29 @@ TEST(Kineto, ACopysBandwidthTellsTheUnit) {
   EXPECT_EQ(duration_of("100000"), 100'000);
 }
 
+TEST(Kineto, ACopyOfMoreThanThereIsSaysNothingOfItsSize) {
+  const Timeline timeline = read_events(R"json(
+    {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,"ts":5,
+     "dur":100,"args":{"bytes":9000000000000000000}},
+    {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,
+     "ts":500,"dur":100,"args":{"bytes":4096}})json");
+  ASSERT_EQ(timeline.device_ops.size(), 2U);
+  EXPECT_EQ(timeline.device_ops[0].bytes, 0);
+  EXPECT_EQ(timeline.device_ops[1].bytes, 4096);
+}
+
+TEST(Kineto, ACallThatIsTooShortForNanosecondsTellsTheUnit) {
+  std::string events =
+      R"json({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,)json"
+      R"json("ts":1000000,"dur":6})json";
+  for (int i = 0; i < 20; ++i) {
+    events += R"json(,{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)json" +
+              std::to_string(1'000'000 + i * 10'000) + ",\"dur\":1800}";
+  }
+  const Timeline timeline = read("{\"traceEvents\":[" + events + "]}");
+  EXPECT_EQ(timeline.device_ops[0].end_ns - timeline.device_ops[0].start_ns, 1'800'000);
+}
+
 TEST(Kineto, OperationsThatAreAllTooShortTellTheUnit) {
   const auto first_duration = [](const std::string& dur, const std::string& head) {
     std::string events;

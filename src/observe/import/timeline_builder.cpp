@@ -76,6 +76,12 @@ void drop_duplicates(std::vector<T>& items) {
   items.erase(std::unique(items.begin(), items.end(), same), items.end());
 }
 
+/// Of one copy or fill: 0 where no memory holds so much. Millions of them can be added up.
+std::int64_t plausible_bytes(std::int64_t bytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return bytes > 0 && bytes <= kMost ? bytes : 0;
+}
+
 }  // namespace
 
 TimelineBuilder::TimelineBuilder(std::string file, Limits limits)
@@ -177,7 +183,7 @@ void TimelineBuilder::add_device_op(const EventFields& event, Stretch when, trac
   if (!has_correlations_ && event.external_id.value_or(0) != 0) {
     external_ids_.note_op(timeline_.device_ops.size() - 1, *event.external_id);
   }
-  op.bytes = std::max<std::int64_t>(event.bytes.value_or(0), 0);
+  op.bytes = plausible_bytes(event.bytes.value_or(0));
   // Without these arguments, profilers put the device into pid and the stream into tid.
   op.device = small_number(event.device, event.process);
   op.stream = small_number(event.stream, event.thread);
@@ -215,7 +221,10 @@ void TimelineBuilder::add_host_call(const EventFields& event, Stretch when, trac
   call.thread = identity_of(event.thread);
   call.kind = facts_of(name).call_kind;
   // ROCm gives a copy's size with the call, CUDA with the copy.
-  if (event.bytes && event.correlation) bytes_of_call_[*event.correlation] = *event.bytes;
+  if (event.bytes && event.correlation) {
+    bytes_of_call_[*event.correlation] = plausible_bytes(*event.bytes);
+  }
+  clock_.note_call(when.end - when.start);
 }
 
 void TimelineBuilder::add_annotation(const EventFields& event, Stretch when) {

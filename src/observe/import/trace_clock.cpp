@@ -21,6 +21,7 @@ constexpr std::int64_t kLastDateInMicroseconds = 3'000'000'000'000'000;
 /// units, the unit is nanoseconds.
 constexpr std::int64_t kShortestOperationNs = 500;
 constexpr std::int64_t kManyOperations = 16;
+constexpr std::int64_t kShortestCallNs = 50;
 
 }  // namespace
 
@@ -50,6 +51,11 @@ void TraceClock::note_operation(std::int64_t raw_duration) {
   ++operations_;
 }
 
+void TraceClock::note_call(std::int64_t raw_duration) {
+  // Of nanoseconds no call takes so few.
+  if (raw_duration > 0 && raw_duration < kShortestCallNs * kRawPerUnit) has_short_call_ = true;
+}
+
 void TraceClock::note_copy(std::int64_t bytes, double gigabytes_per_s, std::int64_t raw_duration) {
   if (bytes <= 0 || !(gigabytes_per_s > 0) || raw_duration <= 0) return;
   const double expected_ns = static_cast<double>(bytes) / gigabytes_per_s;
@@ -64,7 +70,7 @@ bool TraceClock::is_in_nanoseconds() const {
   const std::int64_t date = origin_.value_or(0);
   if (date >= kMostMicroseconds) return true;
   if (copies_in_ns_ != copies_in_us_) return copies_in_ns_ > copies_in_us_;
-  if (fractions_seen_) return false;
+  if (fractions_seen_ || has_short_call_) return false;
   if (date >= kFirstDateInMicroseconds && date <= kLastDateInMicroseconds) return false;
   return operations_ >= kManyOperations &&
          shortest_operation_ >= kShortestOperationNs * kRawPerUnit;

@@ -22,8 +22,12 @@ class TraceClock {
   /// Evidence: a copy of `bytes` for which the trace gives a bandwidth. bytes / (GB/s) are ns.
   void note_copy(std::int64_t bytes, double gigabytes_per_s, std::int64_t raw_duration);
 
+  /// Evidence: a call of the runtime of this raw length.
+  void note_call(std::int64_t raw_duration);
+
   /// What the evidence says: a date in nanoseconds, else the copies' bandwidths, else fractions and
-  /// dates in microseconds, else operations that would all be shorter than a kernel can be.
+  /// dates in microseconds, or a call that in nanoseconds would be shorter than one can be, else
+  /// operations that in microseconds would all be longer than the shortest of many is.
   bool is_in_nanoseconds() const;
   /// The time a raw one stands for, in the trace's own clock.
   std::int64_t nanoseconds(std::int64_t raw) const;
@@ -35,6 +39,7 @@ class TraceClock {
   std::int64_t copies_in_us_ = 0;
   std::int64_t operations_ = 0;
   std::int64_t shortest_operation_ = 0;
+  bool has_short_call_ = false;
 };
 
 }  // namespace unstarve::observe

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/units.h"
 #include "observe/import/byte_source.h"
 #include "observe/import/gpu_log/log_columns.h"
 
@@ -34,6 +35,7 @@ class LogReader {
       if (!take_names(line)) ++log_.lines_lost;  // a second log behind the first
       return {};
     }
+    if (columns_->has_time_of_day() && sample.t_ns) sample.t_ns = on_its_day(*sample.t_ns);
     if (++samples_ > kMostSamples) {
       return fail(ErrorCode::kCorruptData, "more than {} samples", kMostSamples);
     }
@@ -53,6 +55,15 @@ class LogReader {
   }
 
  private:
+  static constexpr std::int64_t kHourNs = 3600 * kSecondNs;
+
+  /// Behind midnight the clock begins anew; by less it may be set back.
+  std::int64_t on_its_day(std::int64_t of_day_ns) {
+    if (of_day_ns < last_of_day_ns_ - 12 * kHourNs) midnights_ns_ += 24 * kHourNs;
+    last_of_day_ns_ = of_day_ns;
+    return midnights_ns_ + of_day_ns;
+  }
+
   // dmon repeats its two lines of names, the second of which has units.
   bool take_names(std::string_view line) {
     auto columns = LogColumns::parse(line);
@@ -67,6 +78,8 @@ class LogReader {
   std::optional<LogColumns> columns_;
   std::size_t lines_without_names_ = 0;
   std::uint64_t samples_ = 0;
+  std::int64_t last_of_day_ns_ = 0;
+  std::int64_t midnights_ns_ = 0;
   std::map<std::int64_t, LoggedGpu> gpus_;
   GpuLog log_;
 };

@@ -77,6 +77,20 @@ TEST(GpuLog, DmonRepeatsItsNames) {
   EXPECT_EQ((*span_of(log.gpus[0])).duration_ns(), 1'000'000'000);
 }
 
+TEST(GpuLog, DmonGoesOnBehindMidnight) {
+  std::string text = "#Time gpu sm\n#HH:MM:SS Idx %\n";
+  for (const char* const time : {"23:59:57", "23:59:58", "23:59:59", "00:00:00", "00:00:01"}) {
+    text += std::string(" ") + time + " 0 90\n";
+    text += std::string(" ") + time + " 1 10\n";
+  }
+  const GpuLog log = read_log(text);
+  ASSERT_EQ(log.gpus.size(), 2U);
+  for (const LoggedGpu& gpu : log.gpus) {
+    ASSERT_TRUE(span_of(gpu));
+    EXPECT_EQ((*span_of(gpu)).duration_ns(), 4'000'000'000) << gpu.index;
+  }
+}
+
 TEST(GpuLog, OtherTextsAreErrorsThatNameTheFile) {
   for (const char* const text :
        {"", "a,b,c\n1,2,3\n", "utilization.gpu [%]\n", "{\"utilization.gpu\": 1}"}) {

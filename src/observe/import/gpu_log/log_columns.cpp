@@ -199,6 +199,13 @@ std::optional<LogColumns> LogColumns::parse(std::string_view names) {
   return any ? std::optional(std::move(columns)) : std::nullopt;
 }
 
+bool LogColumns::has_time_of_day() const {
+  const auto has = [this](LogField field) {
+    return std::find(fields_.begin(), fields_.end(), field) != fields_.end();
+  };
+  return has(LogField::kClock) && !has(LogField::kDate);
+}
+
 bool LogColumns::read(std::string_view line, GpuLogSample& sample, std::int64_t& index,
                       std::string& name) const {
   constexpr double kMebibyte = 1024.0 * 1024.0;

@@ -39,6 +39,8 @@ class LogColumns {
   /// What one line says, into `sample`, and of which GPU. False: it has too few columns.
   bool read(std::string_view line, GpuLogSample& sample, std::int64_t& index,
             std::string& name) const;
+  /// Whether times are those of a day, which begin anew at midnight.
+  bool has_time_of_day() const;
 
  private:
   std::vector<LogField> fields_;
