@@ -124,13 +124,16 @@ std::vector<std::string> error_sentences(const Report& report) {
 }
 
 bool job_failed(const RunFacts& facts) {
+  if (facts.stopped_by_us) return false;
   return !facts.exit_signal.empty() || facts.exit_code.value_or(0) != 0;
 }
 
 std::string what_happened(const Report& report) {
   const RunFacts& facts = report.facts;
   std::string text;
-  if (!facts.exit_signal.empty()) {
+  if (facts.stopped_by_us) {
+    text = "Stopped by unstarve";
+  } else if (!facts.exit_signal.empty()) {
     text = "The job ended by " + facts.exit_signal;
   } else if (facts.exit_code) {
     text = fmt::format("exit {}", *facts.exit_code);

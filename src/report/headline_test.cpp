@@ -26,6 +26,17 @@ TEST(Headline, IsSilentWhereNothingWasDecided) {
   EXPECT_EQ(next_sentence(none.advice), "");
 }
 
+TEST(Headline, OfATrialThatWeStoppedItSaysSo) {
+  Report report = sample::report();
+  report.facts.exit_code = 1;
+  EXPECT_TRUE(job_failed(report.facts));
+  EXPECT_EQ(what_happened(report).find("exit 1 after"), 0U);
+  report.facts.stopped_by_us = true;
+  report.facts.exit_signal = "SIGINT";
+  EXPECT_FALSE(job_failed(report.facts));
+  EXPECT_EQ(what_happened(report).find("Stopped by unstarve after"), 0U);
+}
+
 TEST(Headline, TellsTheErrorThatEndedTheJob) {
   Report report;
   EXPECT_TRUE(error_sentences(report).empty());

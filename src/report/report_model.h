@@ -51,11 +51,12 @@ struct RunFacts {
   Reading<double> duration_s;
   /// How the job ended; absent: it runs, or what watched it was killed.
   Reading<std::int64_t> exit_code;
-  std::string exit_signal;  // that ended it: "SIGSEGV"; empty: none did
-  trace::ErrorText error;   // that a job which failed ended by, where Python reported one
-  bool attached = false;    // a part of a process was watched, which had begun before
-  std::int64_t steps = 0;   // that were seen of it, the warm-up's too
-  std::string framework;    // of a job without PyTorch: "JAX"; empty: it has that, or none known
+  std::string exit_signal;     // that ended it: "SIGSEGV"; empty: none did
+  bool stopped_by_us = false;  // it was a trial, which had been watched for long enough
+  trace::ErrorText error;      // that a job which failed ended by, where Python reported one
+  bool attached = false;       // a part of a process was watched, which had begun before
+  std::int64_t steps = 0;      // that were seen of it, the warm-up's too
+  std::string framework;       // of a job without PyTorch: "JAX"; empty: it has that, or none known
   /// Of a job without a single step, what was not seen of it and why; a sentence.
   std::string no_steps;
   /// Which GPUs are in MIG mode, and what that means for their readings; sentences.

@@ -108,6 +108,7 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   }
   facts.attached = !run.info("attached_pid").empty();
   if (ended_ns > 0 && !facts.attached) facts.exit_code = run.number("exit_code");
+  facts.stopped_by_us = !run.info("stopped_by").empty();
   if (const std::int64_t number = run.number("exit_signal"); number > 0) {
     facts.exit_signal = signal_name(number);
   }

@@ -94,7 +94,8 @@ void measure(Examination& examined, const trace::RunReader& run, bool explained)
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   auto measured = predict::measure_run(job.job, job.rank_index());
   if (!measured) {
-    examined.failed = run.number("exit_code") != 0;  // it will not run longer for our sake
+    // It will not run longer for our sake.
+    examined.failed = run.number("exit_code") != 0 && run.info("stopped_by").empty();
     if (!explained && !saw_steps(job.job)) {
       examined.no_steps = why_no_steps(run);
       examined.remarks.push_back(examined.no_steps);

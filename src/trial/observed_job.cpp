@@ -339,6 +339,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   if (!end) return forward_error(end);
   observed.exit = *end;
   if (end->signal) (*writer)->put("exit_signal", std::to_string(*end->signal));
+  if (observed.stopped_by_us) (*writer)->put("stopped_by", "unstarve");
   if (const Status finished = (*writer)->finish(clock.now_ns(), end->exit_code); !finished) {
     observed.watching.remarks.push_back(finished.error().message);
   }

@@ -9,6 +9,7 @@
 
 #include "base/testing/test_folder.h"
 #include "isolation/trial_processes.h"
+#include "trial/examination.h"
 
 namespace unstarve::trial {
 namespace {
@@ -56,6 +57,22 @@ TEST_F(ObservedTrial, OneThatGoesOnAfterSigintAndSigtermIsKilledWithAllItStarted
   EXPECT_THAT(output(), HasSubstr("ready\nINT\n"));
   EXPECT_THAT(output(), HasSubstr("TERM\n"));
   expect_nobody_left();
+}
+
+TEST_F(ObservedTrial, ItsEndIsNoFailureOfTheJob) {
+  ObservedJobOptions options = shell("trap 'exit 1' INT; echo on; while :; do sleep 0.05; done");
+  options.on_tick = [this](const observe::LiveView&) { return output().empty(); };
+  const auto observed = run_observed({}, options);
+  ASSERT_TRUE(observed) << observed.error().message;
+  EXPECT_EQ(observed->exit.exit_code, 1);
+  const auto examined = examine_run(options.run_dir);
+  ASSERT_TRUE(examined) << examined.error().message;
+  EXPECT_FALSE(examined->failed);
+  options.run_dir += "2";
+  options.command.back() = "exit 1";
+  options.output_file = options.run_dir + "/output.log";
+  ASSERT_TRUE(run_observed({}, options));
+  EXPECT_TRUE(examine_run(options.run_dir)->failed);
 }
 
 TEST_F(ObservedTrial, WhatLivesLongerThanItIsKilled) {
