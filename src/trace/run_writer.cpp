@@ -1,6 +1,7 @@
 #include "trace/run_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "trace/run_schema.h"
 #include "trace/sqlite.h"
 #include "trace/text/hook_text.h"
+#include "trace/text/secrets.h"
 #include "trace/thinning/thinner.h"
 
 namespace unstarve::trace {
@@ -26,7 +28,7 @@ constexpr std::size_t kChunkEvents = 65536;
 
 /// Makes the store's file, which only one of several writers can do: whose it is, whose run it is.
 Status claim_store(const std::string& dir, const std::string& store) {
-  const FileDescriptor file(::open(store.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  const FileDescriptor file(::open(store.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file) return {};
   if (errno == EEXIST) {
     return fail(ErrorCode::kInvalidArgument, "{} already holds a run; choose another folder", dir);
@@ -35,9 +37,11 @@ Status claim_store(const std::string& dir, const std::string& store) {
       errno, fmt::format("cannot write to the run folder {} (choose another with --out)", dir));
 }
 
+/// For its owner alone: what a job says may be meant for nobody else.
 Status make_folder(const std::string& path) {
   std::error_code failed;
-  std::filesystem::create_directories(path, failed);
+  const bool is_new = std::filesystem::create_directories(path, failed);
+  if (is_new && !failed) ::chmod(path.c_str(), 0700);
   if (failed) {
     return fail_errno(
         failed.value(),
@@ -175,9 +179,8 @@ Result<std::unique_ptr<RunWriter>> RunWriter::create(const std::string& dir, con
   auto writer = std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
   writer->put("schema", "unstarve.run/1");
   writer->put("run_id", info.run_id);
-  writer->put(
-      "command",
-      nlohmann::json(info.command).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  writer->put("command", nlohmann::json(without_secrets(info.command))
+                             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   writer->put("started_wall_ns", std::to_string(info.started_wall_ns));
   writer->put("started_ns", std::to_string(info.started_ns));
   writer->put("host", info.host);

@@ -1,5 +1,7 @@
 #include "trial/run_folder.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <ctime>
@@ -69,7 +71,10 @@ Result<std::string> make_run_folder(const std::string& parent,
   const std::string name = parent + "/" + local_time() + "_" + name_of(command);
   std::string folder = name;
   for (int number = 2; !failed && number <= kMostOfOneName; ++number) {
-    if (fs::create_directory(folder, failed)) return folder;
+    if (fs::create_directory(folder, failed)) {
+      ::chmod(folder.c_str(), 0700);  // for its owner alone
+      return folder;
+    }
     folder = fmt::format("{}-{}", name, number);
   }
   if (!failed) failed = std::make_error_code(std::errc::file_exists);

@@ -8,6 +8,7 @@
 #include "trace/run_writer.h"
 #include "trace/text/job_gpu.h"
 #include "trace/text/json_text.h"
+#include "trace/text/secrets.h"
 
 namespace unstarve::trace {
 namespace {
@@ -200,6 +201,20 @@ TEST(JobGpu, IsTheOneThatTheProcessTrainsOn) {
   EXPECT_EQ(gpu_of(R"({"device": "cuda", "ordinal": 9, "visible": "3"})"), 0);
   EXPECT_EQ(gpu_of(R"({"ordinal": -4, "visible": "x"})"), 0);
   EXPECT_EQ(gpu_of("[]"), 0);
+}
+
+TEST(Secrets, AreHiddenInCommands) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(without_secrets({"env", "WANDB_API_KEY=abc", "python", "train.py", "--api-key", "x",
+                             "--hub_token=y", "trainer.secret=z", "--password", "--lr", "0.1"}),
+            (Words{"env", "WANDB_API_KEY=***", "python", "train.py", "--api-key", "***",
+                   "--hub_token=***", "trainer.secret=***", "--password", "--lr", "0.1"}));
+  EXPECT_EQ(without_secrets({"--data", "https://me:pw@host/a@b", "s3://bucket/x@y", "me@host"}),
+            (Words{"--data", "https://***@host/a@b", "s3://bucket/x@y", "me@host"}));
+  // What only sounds alike.
+  const Words plain = {"--tokenizer", "gpt2", "--max-tokens=512", "--keys", "a",
+                       "--keyframes", "3"};
+  EXPECT_EQ(without_secrets(plain), plain);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Result<Journal> Journal::create(const std::string& folder, const JournalHead& he
   journal.head_ = head;
   const std::string path = path_in(folder);
   journal.file_ = FileDescriptor(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600));
   if (!journal.file_) {
     if (errno == EEXIST) {
       return fail(ErrorCode::kInvalidArgument,

@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 from typing import Any
 
+from . import secrets
 from .lines import places
 from .ring import TEXT_BYTES
 
@@ -27,7 +28,8 @@ def process() -> dict[str, Any]:
         "ppid": os.getppid(),
         "python": sys.version.split()[0],
     }
-    facts["argv"] = [_cut(argument) for argument in getattr(sys, "argv", [])[:20]]
+    words = [str(word) for word in getattr(sys, "argv", [])[:20]]
+    facts["argv"] = [_cut(word) for word in secrets.hidden(words)]
     torch = sys.modules.get("torch")
     if torch is not None:
         facts["torch"] = str(getattr(torch, "__version__", ""))
@@ -53,7 +55,7 @@ def error_text(error: Exception) -> str:
     if trace is not None:
         file = os.path.basename(trace.tb_frame.f_code.co_filename)
         place = f" ({file}:{trace.tb_lineno})"
-    return _cut(f"{type(error).__name__}: {error}{place}")
+    return _cut(secrets.hidden_in(f"{type(error).__name__}: {error}{place}"))
 
 
 def last_error() -> dict[str, str]:
@@ -71,7 +73,7 @@ def last_error() -> dict[str, str]:
             found["place"] = places.place(file, trace.tb_lineno)
         trace = trace.tb_next
     try:
-        words = " ".join(str(error).split())
+        words = " ".join(secrets.hidden_in(str(error)).split())
         found["message"] = words[:_LONGEST_ERROR]
     except Exception:
         pass  # Python's own report has no words either.
