@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "report/tuning/tuning_text.h"
-#include "trace/text/secrets.h"
 
 namespace unstarve::report {
 
