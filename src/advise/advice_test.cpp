@@ -253,8 +253,7 @@ TEST(Advice, WorkersBeyondTheCpusAreForFetchesThatWaitForStorage) {
   EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 32);
   signals.fetch_cpu_ratio = 0.25;  // eight of them keep two CPUs busy
   EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 8);
-  signals.h2d_bytes_median = 100e6;
-  signals.h2d_copies_per_step = 1;
+  signals.h2d_bytes_per_step = 100e6;
   signals.memory_available_bytes = 6e9;  // each of them holds three batches
   EXPECT_EQ(offered_for_waits(signals, {}).front().values["num_workers"], 5);
   signals = waiting_for_storage();

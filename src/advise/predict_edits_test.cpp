@@ -197,8 +197,7 @@ TEST(PredictedEdits, PinnedCopiesAreFasterOrBesideKernels) {
   EXPECT_DOUBLE_EQ(gain->high, 1 / 0.6);
   // Without workers, the training thread copies 60 MB a step to page-locked memory.
   job.signals.num_workers = 0.0;
-  job.signals.h2d_bytes_median = 60e6;
-  job.signals.h2d_copies_per_step = 1.0;
+  job.signals.h2d_bytes_per_step = 60e6;
   gain = gain_of(job, "pin_memory");
   EXPECT_DOUBLE_EQ(gain->low, 1 / (0.88 + 0.2)) << "it is slower then";
   EXPECT_DOUBLE_EQ(gain->high, 1 / (0.6 + 0.05));

@@ -204,13 +204,9 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   }
   basis.steps_per_pass = steps_per_pass(job);
   basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
-  // Copies are those that were recorded.
-  const double steps =
-      diagnosis.signals.recorded_step_count.value_or(static_cast<double>(diagnosis.steps.count));
-  if (steps > 0) {
-    basis.bytes_per_step = static_cast<double>(diagnosis.copies.h2d_bytes) / steps;
-    basis.copies_per_step = static_cast<double>(diagnosis.copies.h2d_count) / steps;
-  }
+  // A batch's copies: those to the diagnosed device behind the warm-up, without the model's.
+  basis.bytes_per_step = diagnosis.signals.h2d_bytes_per_step.value_or(0);
+  basis.copies_per_step = diagnosis.signals.h2d_copies_per_step.value_or(0);
   basis.calibration = measured.calibration;
   basis.workers = measured.workers;
   basis.past = measured.past;

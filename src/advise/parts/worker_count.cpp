@@ -14,8 +14,7 @@ double whole_cpus(double effective_cpus) { return std::max(1.0, std::round(effec
 
 double batches_in_memory(const diagnose::Signals& signals) {
   constexpr double kShareOfMemory = 0.25;
-  const double batch_bytes =
-      signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
+  const double batch_bytes = signals.h2d_bytes_per_step.value_or(0);
   if (batch_bytes <= 0 || !signals.memory_available_bytes) {
     return std::numeric_limits<double>::infinity();
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "diagnose/signals/derive.h"
 
@@ -41,6 +42,7 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
   if (steps > 0) {
     out.launches_per_step = ops / steps;
     out.h2d_copies_per_step = static_cast<double>(h2d_bytes.size()) / steps;
+    out.h2d_bytes_per_step = std::accumulate(h2d_bytes.begin(), h2d_bytes.end(), 0.0) / steps;
   }
   out.h2d_bytes_median = median(h2d_bytes);
   if (known_bytes > 0) out.pageable_ratio = pageable_bytes / known_bytes;

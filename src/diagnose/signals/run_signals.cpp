@@ -48,6 +48,7 @@ Reading<double> sum_in(const trace::RunReader& run, std::string_view metric,
                        const trace::Interval& when, std::string_view subject = "job") {
   Reading<double> sum;
   for (const trace::SeriesPoint& point : trace::points_in(run, metric, subject, when)) {
+    if (point.t_ns < when.start_ns) continue;  // the last one before: it counts what came earlier
     if (point.value) {
       sum = sum.value_or(0) + *point.value;
     } else if (!sum) {
@@ -104,6 +105,30 @@ Reading<double> mean_rate_in(const trace::RunReader& run, std::string_view metri
   return sum / time_ns;
 }
 
+Reading<double> min_of(const std::vector<trace::SeriesPoint>& points) {
+  Reading<double> least = WhyAbsent::kNotObserved;
+  for (const trace::SeriesPoint& point : points) {
+    if (point.value) least = std::min(least.value_or(*point.value), *point.value);
+  }
+  return least;
+}
+
+/// Of the machine, or of the container where that has less; when least of it was left.
+void read_memory(const trace::RunReader& run, const trace::Interval& when, HostSignals& host) {
+  host.memory_available_bytes =
+      min_of(trace::points_in(run, "host.memory_available_bytes", "host", when));
+  host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
+  const auto limit = min_of(trace::points_in(run, "cgroup.memory_limit_bytes", "cgroup", when));
+  const auto used = max_of(trace::points_in(run, "cgroup.memory_used_bytes", "cgroup", when));
+  if (!limit || !used || !host.memory_total_bytes) return;
+  // What its page cache holds is given back when others want it.
+  const auto cached = min_of(trace::points_in(run, "cgroup.page_cache_bytes", "cgroup", when));
+  const double held = std::max(0.0, *used - cached.value_or(0));
+  host.memory_total_bytes = std::min(*host.memory_total_bytes, *limit);
+  host.memory_available_bytes =
+      std::min(host.memory_available_bytes.value_or(*limit), std::max(0.0, *limit - held));
+}
+
 }  // namespace
 
 HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval& when,
@@ -131,8 +156,7 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   host.fetch_looks_in_locks = sum_in(run, "job.fetch_looks_in_locks", when);
   host.fetch_looks_elsewhere = sum_in(run, "job.fetch_looks_elsewhere", when);
   host.fetch_libraries = libraries_in(run, when);
-  host.memory_available_bytes = trace::mean_in(run, "host.memory_available_bytes", "host", when);
-  host.memory_total_bytes = trace::mean_in(run, "host.memory_total_bytes", "host", when);
+  read_memory(run, when, host);
   const std::string subject = gpu.subject();
   for (const trace::SeriesPoint& point :
        trace::points_in(run, "gpu.utilization_ratio", subject, when)) {

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 92> kFields = {{
+constexpr std::array<SignalField, 93> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -79,6 +79,7 @@ constexpr std::array<SignalField, 92> kFields = {{
     {"read_back_ratio", &Signals::read_back_ratio},
     {"h2d_copies_per_step", &Signals::h2d_copies_per_step},
     {"h2d_bytes_median", &Signals::h2d_bytes_median},
+    {"h2d_bytes_per_step", &Signals::h2d_bytes_per_step},
     {"pageable_ratio", &Signals::pageable_ratio},
     {"copy_overlap_ratio", &Signals::copy_overlap_ratio},
     {"communication_overlap_ratio", &Signals::communication_overlap_ratio},

@@ -100,6 +100,7 @@ struct Signals {
   Reading<double> read_back_ratio;      // ... after one from the device was
   Reading<double> h2d_copies_per_step;  // host to device
   Reading<double> h2d_bytes_median;     // of one host to device copy
+  Reading<double> h2d_bytes_per_step;   // of all of them
   Reading<double> pageable_ratio;      // of host to device bytes; copies of unknown origin left out
   Reading<double> copy_overlap_ratio;  // of the time in which a copy runs, beside a kernel
   Reading<double>

@@ -38,8 +38,7 @@ Reading<predict::StepEdit> edit_pin_memory(const Situation& situation, std::stri
       .removed = part_of(*signals.exposed_copy_ratio * *signals.pageable_ratio, kLeastRemoved, 1),
       .at_least = {loader, loader}};
   if (signals.num_workers.value_or(1) < 1 && signals.step_ns_median.value_or(0) > 0) {
-    const double bytes =
-        signals.h2d_bytes_median.value_or(0) * signals.h2d_copies_per_step.value_or(0);
+    const double bytes = signals.h2d_bytes_per_step.value_or(0);
     edit_pin_memory.added = {bytes / kPinnedBytesPerNs.high / *signals.step_ns_median,
                              bytes / kPinnedBytesPerNs.low / *signals.step_ns_median};
   }
