@@ -269,24 +269,59 @@ Result<observe::ObservationReport> watch_process(const Installation& parts,
   return report;
 }
 
-Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options) {
-  const SteadyClock clock;
-  const host::HostFiles files;
-  std::optional<isolation::IsolatedTrial> isolated;
-  if (options.isolation != nullptr) {
-    auto begun = options.isolation->begin(fs::absolute(options.run_dir).string(), options.command,
-                                          options.environment);
-    if (!begun) return forward_error(begun);
-    isolated.emplace(*std::move(begun));
-  }
-  isolation::IsolatedTrial* const trial = isolated ? &*isolated : nullptr;
+namespace {
+
+using RunWriterPointer = std::unique_ptr<trace::RunWriter>;
+
+Result<RunWriterPointer> begin_run(const ObservedJobOptions& options, const Clock& clock) {
   auto writer = trace::RunWriter::create(options.run_dir,
                                          describe_run(options.run_dir, options.command, clock), {});
-  if (!writer) return forward_error(writer);
+  if (!writer) return writer;
   if (options.emulation != nullptr) {
     (*writer)->put("emulated_durations", options.emulation->durations_from());
   }
   if (!options.stage.empty()) (*writer)->put("stage", options.stage);
+  return writer;
+}
+
+Result<std::optional<isolation::IsolatedTrial>> begin_isolation(const ObservedJobOptions& options) {
+  std::optional<isolation::IsolatedTrial> trial;
+  if (options.isolation == nullptr) return trial;
+  auto begun = options.isolation->begin(fs::absolute(options.run_dir).string(), options.command,
+                                        options.environment);
+  if (!begun) return forward_error(begun);
+  trial.emplace(*std::move(begun));
+  return trial;
+}
+
+/// What a trial leaves is dropped, and told is what was refused in its last moments too.
+void end_isolation(isolation::IsolatedTrial* trial, ObservedJob& observed) {
+  if (trial == nullptr) return;
+  if (const Status fine = trial->check(); !fine) observed.stopped_for = fine.error();
+  observed.read_only = trial->read_only();
+  trial->end();
+}
+
+void end_run(const observe::JobExit& end, const Clock& clock, trace::RunWriter& writer,
+             ObservedJob& observed) {
+  observed.exit = end;
+  if (end.signal) writer.put("exit_signal", std::to_string(*end.signal));
+  if (observed.stopped_by_us) writer.put("stopped_by", "unstarve");
+  if (const Status finished = writer.finish(clock.now_ns(), end.exit_code); !finished) {
+    observed.watching.remarks.push_back(finished.error().message);
+  }
+}
+
+}  // namespace
+
+Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOptions& options) {
+  const SteadyClock clock;
+  const host::HostFiles files;
+  auto isolated = begin_isolation(options);
+  if (!isolated) return forward_error(isolated);
+  isolation::IsolatedTrial* const trial = *isolated ? &**isolated : nullptr;
+  auto writer = begin_run(options, clock);
+  if (!writer) return forward_error(writer);
   auto monitor = open_monitor(parts, options.emulation, visible_devices(options), clock);
   if (!monitor) return forward_error(monitor);
 
@@ -295,19 +330,15 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
     ObservedJob none;
     none.not_started = job.error();
     writer->reset();
-    isolated.reset();
+    isolated->reset();
     remove_run_folder(options.run_dir);
     return none;
   }
-
-  if (trial != nullptr) {
-    if (const Status started = trial->started(job->pid()); !started) {
-      trial->kill();
-      static_cast<void>(job->wait());
-      return forward_error(started);
-    }
+  if (const Status started = trial == nullptr ? Status() : trial->started(job->pid()); !started) {
+    trial->kill();
+    static_cast<void>(job->wait());
+    return forward_error(started);
   }
-
   // Where the owner cannot be written down, more is left over than usual if we are killed.
   if (options.emulation != nullptr) {
     static_cast<void>(options.emulation->state().belongs_to(job->pid()));
@@ -330,19 +361,9 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   const Result<observe::JobExit> end = waiting.wait(**watching, observed);
   observed.watching = (*watching)->stop();
   waiting.end(observed);
-  if (trial != nullptr) {
-    // What was refused in its last moments too.
-    if (const Status fine = trial->check(); !fine) observed.stopped_for = fine.error();
-    observed.read_only = trial->read_only();
-    isolated->end();
-  }
+  end_isolation(trial, observed);
   if (!end) return forward_error(end);
-  observed.exit = *end;
-  if (end->signal) (*writer)->put("exit_signal", std::to_string(*end->signal));
-  if (observed.stopped_by_us) (*writer)->put("stopped_by", "unstarve");
-  if (const Status finished = (*writer)->finish(clock.now_ns(), end->exit_code); !finished) {
-    observed.watching.remarks.push_back(finished.error().message);
-  }
+  end_run(*end, clock, **writer, observed);
   return observed;
 }
 
