@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -24,6 +25,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 bool read_memory(pid_t thread, std::uint64_t address, void* into, std::size_t bytes) {
   const iovec here{into, bytes};
+  // An address in another process. NOLINTNEXTLINE(performance-no-int-to-ptr)
   const iovec there{reinterpret_cast<void*>(address), bytes};
   return ::process_vm_readv(thread, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
 }
@@ -100,10 +102,10 @@ const char* const kUnreadable = "a file whose path could not be read";
 
 WriteJudgement WriteJudge::judge(const WriteCall& call) {
   const auto& of = call.arguments;
-  const auto path = [&](int index, bool follows) {
+  const auto path = [&](std::size_t index, bool follows) {
     return path_of(call.thread, AT_FDCWD, of[index], follows);
   };
-  const auto path_at = [&](int index, bool follows) {
+  const auto path_at = [&](std::size_t index, bool follows) {
     return path_of(call.thread, descriptor(of[index]), of[index + 1], follows);
   };
   switch (call.number) {
