@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -85,6 +87,9 @@ std::size_t kill_processes_of(const TrialMarks& marks) {
     }
     std::this_thread::sleep_for(kLookAgain);
     left = processes_of(marks);
+    // One that dies has lost its marks before it is gone.
+    std::copy_if(killed.begin(), killed.end(), std::back_inserter(left),
+                 [](pid_t pid) { return !is_dead(pid); });
   }
   return killed.size();
 }
