@@ -1,15 +1,17 @@
 #pragma once
 
-#include <fstream>
-#include <iterator>
+#include <cstddef>
 #include <string>
+
+#include "host/host_files.h"
 
 namespace unstarve::isolation {
 
-/// A file of /proc, which has no size; empty where it cannot be read.
+/// A file of /proc; empty where it cannot be read, as of a process that has just ended. (A stream
+/// would throw there.)
 inline std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  return host::HostFiles().read(path, kMostBytes).value_or(std::string());
 }
 
 }  // namespace unstarve::isolation

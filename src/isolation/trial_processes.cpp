@@ -9,7 +9,6 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -25,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kTimeToGo = std::chrono::seconds(5);
 constexpr auto kLookAgain = std::chrono::milliseconds(5);
+constexpr int kLooksWithout = 3;
 constexpr const char* kRunVariable = "UNSTARVE_RUN_DIR=";
 
 bool started_with(pid_t pid, const std::string& entry) {
@@ -79,17 +79,18 @@ std::vector<pid_t> processes_of(const TrialMarks& marks) {
 std::size_t kill_processes_of(const TrialMarks& marks) {
   std::set<pid_t> killed;
   const auto deadline = std::chrono::steady_clock::now() + kTimeToGo;
-  std::vector<pid_t> left = processes_of(marks);
-  while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
+  // One that becomes another program just now shows none of its marks for a moment.
+  for (int looks_without = 0; looks_without < kLooksWithout;) {
+    std::vector<pid_t> left = processes_of(marks);
     for (const pid_t pid : left) {
       ::kill(pid, SIGKILL);
       killed.insert(pid);
     }
-    std::this_thread::sleep_for(kLookAgain);
-    left = processes_of(marks);
     // One that dies has lost its marks before it is gone.
-    std::copy_if(killed.begin(), killed.end(), std::back_inserter(left),
-                 [](pid_t pid) { return !is_dead(pid); });
+    const bool all_gone = std::all_of(killed.begin(), killed.end(), is_dead);
+    looks_without = left.empty() && all_gone ? looks_without + 1 : 0;
+    if (std::chrono::steady_clock::now() > deadline) break;
+    std::this_thread::sleep_for(kLookAgain);
   }
   return killed.size();
 }

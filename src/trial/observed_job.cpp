@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -222,8 +221,9 @@ void wait_for_leave(const AttachOptions& options, int signals) {
 }  // namespace
 
 std::vector<std::string> command_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  // A stream throws where the process ends meanwhile.
+  const std::string text =
+      host::HostFiles().read(fmt::format("/proc/{}/cmdline", pid)).value_or(std::string());
   std::vector<std::string> words;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\0', from), text.size());

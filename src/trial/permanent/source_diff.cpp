@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
+#include "base/io/read.h"
 #include "trial/permanent/python_call.h"
 #include "trial/permanent/source_edit.h"
 
@@ -127,11 +126,9 @@ std::string diff_at(const std::string& place, const LoaderChange& change) {
   const char* const end = place.data() + place.size();
   if (std::from_chars(place.data() + colon + 1, end, line).ptr != end) return {};
   const std::string name = place.substr(0, colon);
-  std::ifstream file(name, std::ios::binary);
-  if (!file) return {};
-  std::string source{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (source.size() > kMostSourceBytes) return {};
-  return source_diff(source, line, change, name);
+  io::Files files;
+  const auto source = io::read_text(files, name, kMostSourceBytes);  // it may be a folder
+  return source ? source_diff(*source, line, change, name) : std::string();
 }
 
 }  // namespace unstarve::trial
