@@ -331,6 +331,7 @@ def judge_demo(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     assert last["after"]["au"] > last["before"]["au"]
 
 
+@pytest.mark.timeout(900)  # a minute, and four times that beside others, repeated
 def test_demo_closes_the_loop(tmp_path: Path) -> None:
     """How good the figures are is for bench/demo_reliability.py."""
     out, done = measured(lambda: demo(tmp_path), judge_demo)
