@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -73,11 +74,8 @@ void outlive_readers() {
   if (before.sa_handler == SIG_DFL) ::signal(SIGPIPE, [](int) {});
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int act(int argc, char** argv) {
   using namespace unstarve;
-  outlive_readers();
   cli::CommandContext context;
   std::error_code no_proc;
   context.executable = std::filesystem::read_symlink("/proc/self/exe", no_proc).string();
@@ -103,4 +101,16 @@ int main(int argc, char** argv) {
   }
   if (!line.parse(take_job(argc, argv, context), argv)) return cli::kUsage;
   return context.exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  outlive_readers();
+  try {
+    return act(argc, argv);
+  } catch (const std::exception& error) {
+    unstarve::cli::say(fmt::format("a fault of unstarve's own: {}", error.what()));
+    return unstarve::cli::kFailed;
+  }
 }

@@ -81,6 +81,10 @@ std::vector<std::string> shared_caches(const Variables& variables) {
     if (cache.in_caches != nullptr && !caches.empty()) add(found, caches + "/" + cache.in_caches);
     if (cache.in_home != nullptr && !home.empty()) add(found, home + "/" + cache.in_home);
   }
+  // An emulated GPU's memory, which all processes of its machine share.
+  if (const std::string settings = text_of(variables("UNSTARVE_EMULATED_GPU")); !settings.empty()) {
+    add(found, fs::path(settings).parent_path().string());
+  }
   // Where torch has it otherwise (torch._inductor.runtime.cache_dir_utils).
   std::error_code none;
   const std::string temporary = fs::temp_directory_path(none).string();

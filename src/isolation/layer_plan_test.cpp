@@ -118,6 +118,13 @@ TEST(KeptPlaces, CachesAreThoseThatAreThere) {
   EXPECT_THAT(found, testing::Contains("/usr/lib"));
 }
 
+TEST(KeptPlaces, AnEmulatedMachineIsShared) {
+  const auto found = shared_caches([](const char* name) {
+    return std::string_view(name) == "UNSTARVE_EMULATED_GPU" ? "/usr/lib/settings.json" : nullptr;
+  });
+  EXPECT_THAT(found, testing::Contains("/usr/lib"));
+}
+
 TEST(KeptPlaces, SocketsAreThoseThatAreSockets) {
   EXPECT_THAT(open_sockets("Num RefCount\n0000: 00000002 00000000 00010000 0001 01 1 /etc/passwd\n"
                            "0000: 00000002 00000000 00010000 0001 01 2 @abstract\n"),

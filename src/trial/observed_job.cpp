@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -161,7 +162,7 @@ class Waiting {
       Result<std::optional<observe::JobExit>> end = job_.wait_for(kTickNs);
       if (!end) return forward_error(end);
       if (*end) return **end;
-      bool go_on = !options_.on_tick || options_.on_tick(watching.live());
+      bool go_on = goes_on(watching);
       if (go_on && isolated_ != nullptr && asked_ns_ == 0) {
         if (const Status fine = isolated_->check(); !fine) {
           observed.stopped_for = fine.error();
@@ -178,6 +179,16 @@ class Waiting {
   }
 
  private:
+  /// Whoever shows the job may fail; the job is watched to its end all the same.
+  bool goes_on(observe::Observation& watching) {
+    if (!options_.on_tick) return true;
+    try {
+      return options_.on_tick(watching.live());
+    } catch (const std::exception&) {
+      return true;
+    }
+  }
+
   bool is_trial() const { return options_.own_process_group || isolated_ != nullptr; }
 
   /// A signal that cannot be delivered means that the job has just ended: the next wait tells.
@@ -287,8 +298,13 @@ Result<RunWriterPointer> begin_run(const ObservedJobOptions& options, const Cloc
 Result<std::optional<isolation::IsolatedTrial>> begin_isolation(const ObservedJobOptions& options) {
   std::optional<isolation::IsolatedTrial> trial;
   if (options.isolation == nullptr) return trial;
+  isolation::Environment environment = options.environment;
+  if (options.emulation != nullptr) {
+    const auto& more = options.emulation->environment();
+    environment.insert(environment.end(), more.begin(), more.end());
+  }
   auto begun = options.isolation->begin(fs::absolute(options.run_dir).string(), options.command,
-                                        options.environment);
+                                        environment);
   if (!begun) return forward_error(begun);
   trial.emplace(*std::move(begun));
   return trial;

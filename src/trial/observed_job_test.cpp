@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/testing/test_folder.h"
 #include "isolation/trial_processes.h"
@@ -81,6 +82,15 @@ TEST_F(ObservedTrial, WhatLivesLongerThanItIsKilled) {
   EXPECT_FALSE(observed->killed);
   EXPECT_EQ(observed->left_over, 1U);
   expect_nobody_left();
+}
+
+TEST_F(ObservedTrial, RunsToItsEndThoughWhatShowsItFails) {
+  ObservedJobOptions options = shell("sleep 0.6; exit 7");
+  options.on_tick = [](const observe::LiveView&) -> bool { throw std::runtime_error("no line"); };
+  const auto observed = run_observed({}, options);
+  ASSERT_TRUE(observed) << observed.error().message;
+  EXPECT_EQ(observed->exit.exit_code, 7);
+  EXPECT_FALSE(observed->stopped_by_us);
 }
 
 TEST_F(ObservedTrial, NobodyAnswersWhatItAsks) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,6 +123,17 @@ bool conclude(const RunOptions& options, const std::string& run_dir,
   return present(options, run_dir, {*std::move(examined), {}});
 }
 
+/// As conclude(). A fault of ours costs the report, not the job's exit code.
+bool concluded(const RunOptions& options, const std::string& run_dir,
+               const trial::ObservedJob& observed) {
+  try {
+    return conclude(options, run_dir, observed);
+  } catch (const std::exception& error) {
+    say(fmt::format("no report could be made of {}: {}", run_dir, error.what()));
+    return false;
+  }
+}
+
 /// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
 /// asked for and is missing make another of it.
 void watch(const RunOptions& options, const std::string& run_dir, trial::Emulation* emulation,
@@ -151,7 +163,7 @@ void watch(const RunOptions& options, const std::string& run_dir, trial::Emulati
   }
   if (notes) notes->finish();
   context.exit_code = observed->exit.exit_code;
-  const bool shown = conclude(options, run_dir, *observed);
+  const bool shown = concluded(options, run_dir, *observed);
   if (!shown && context.exit_code == kSuccess) context.exit_code = kFailed;
 }
 
