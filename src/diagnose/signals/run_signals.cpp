@@ -1,6 +1,7 @@
 #include "diagnose/signals/run_signals.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/units.h"
@@ -68,7 +69,10 @@ std::vector<LibraryLooks> libraries_in(const trace::RunReader& run, const trace:
   const auto metrics = run.metrics();
   if (!metrics) return libraries;
   // They are counted once a second, those of a job's last second right behind it.
-  const trace::Interval counted = {when.start_ns, when.end_ns + kSecondNs};
+  constexpr std::int64_t kForEver =
+      std::numeric_limits<std::int64_t>::max();  // of a run that goes on
+  const trace::Interval counted = {when.start_ns,
+                                   std::min(when.end_ns, kForEver - kSecondNs) + kSecondNs};
   for (const trace::MetricRow& metric : *metrics) {
     if (metric.name != kMetric) continue;
     const Reading<double> looks = sum_in(run, kMetric, counted, metric.subject);
