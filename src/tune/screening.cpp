@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tune/judging/memory.h"
+#include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
 #include "tune/levers/catalogue.h"
 
