@@ -257,7 +257,7 @@ std::optional<std::string> Isolation::try_layers(Means means, const std::string&
   for (const std::string& base : bases) {
     const std::string run_dir = trials + "/" + unused_name();
     if (!fs::create_directory(run_dir, none)) return "cannot make " + run_dir;
-    auto trial = begin_by(means, base, run_dir, {}, {});
+    auto trial = begin_by(means, base, run_dir, {}, {}, {});
     const auto failed = trial ? try_entry(trial->entry()) : std::optional(trial.error().message);
     if (trial) trial->end();
     fs::remove_all(run_dir, none);
@@ -278,8 +278,14 @@ std::optional<std::string> Isolation::try_guard() const {
 
 Result<IsolatedTrial> Isolation::begin(const std::string& run_dir,
                                        const std::vector<std::string>& command,
-                                       const Environment& environment) const {
+                                       const Environment& environment,
+                                       const std::vector<FileChange>& changes) const {
   std::error_code none;
+  if (!changes.empty() && !can_change_files()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} cannot be changed for one trial alone: no layer may be put over it here",
+                changes.front().path);
+  }
   if (means_ != Means::kNone && holds_something(run_dir, caches_.path())) {
     return fail(ErrorCode::kInvalidArgument,
                 "{} holds something already, and a trial needs a folder of its own: name a new one",
@@ -287,13 +293,14 @@ Result<IsolatedTrial> Isolation::begin(const std::string& run_dir,
   }
   fs::create_directories(run_dir, none);
   if (none) return fail_errno(none.value(), "cannot make the folder " + run_dir);
-  return begin_by(means_, store_base_, run_dir, command, environment);
+  return begin_by(means_, store_base_, run_dir, command, environment, changes);
 }
 
 Result<IsolatedTrial> Isolation::begin_by(Means means, const std::string& store_base,
                                           const std::string& run_dir,
                                           const std::vector<std::string>& command,
-                                          const Environment& environment) const {
+                                          const Environment& environment,
+                                          const std::vector<FileChange>& changes) const {
   std::error_code failed;
   const std::string working_folder = fs::current_path(failed).string();
   if (failed) return fail_errno(failed.value(), "cannot tell which folder this is");
@@ -349,6 +356,7 @@ Result<IsolatedTrial> Isolation::begin_by(Means means, const std::string& store_
   view.kept = std::move(kept);
   view.store = impl->store;
   view.working_folder = working_folder;
+  view.changes = changes;
   auto layers = LayeredEntry::prepare(std::move(view));
   if (!layers) return forward_error(layers);
   impl->layers.emplace(*std::move(layers));

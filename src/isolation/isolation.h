@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "host/child_entry.h"
+#include "isolation/file_change.h"
 
 namespace unstarve::isolation {
 
@@ -80,10 +81,15 @@ class Isolation {
   /// Why no better means was chosen; empty for kLayers and what was asked for.
   const std::string& why_not() const { return why_not_; }
   const IsolationWish& wish() const { return wish_; }
+  /// Whether a trial may find a file of the job changed: layers alone can do that. Why they cannot
+  /// be had stands in why_not(), unless somebody wished for none.
+  bool can_change_files() const { return means_ == Means::kLayers || means_ == Means::kUserLayers; }
   /// `run_dir`: absolute, of this run alone and kept as it is in there. `environment`: variables
-  /// that the job gets. Errors: kInvalidArgument where the folder holds something already.
+  /// that the job gets. `changes`: to files that are there. Errors: kInvalidArgument where the
+  /// folder holds something already, or changes are asked for that cannot be made.
   Result<IsolatedTrial> begin(const std::string& run_dir, const std::vector<std::string>& command,
-                              const Environment& environment) const;
+                              const Environment& environment,
+                              const std::vector<FileChange>& changes = {}) const;
 
  private:
   /// A folder that is gone with this object.
@@ -109,7 +115,8 @@ class Isolation {
   Result<IsolatedTrial> begin_by(Means means, const std::string& store_base,
                                  const std::string& run_dir,
                                  const std::vector<std::string>& command,
-                                 const Environment& environment) const;
+                                 const Environment& environment,
+                                 const std::vector<FileChange>& changes) const;
 
   IsolationWish wish_;
   Means means_ = Means::kNone;

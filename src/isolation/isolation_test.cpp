@@ -41,6 +41,8 @@ std::string text_of(const std::string& path) {
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
+constexpr int kNotEntered = 111;
+
 /// A child that enters and becomes a shell.
 pid_t start_shell(const ChildEntry& enter, const std::string& script,
                   const std::string& run_dir = "") {
@@ -50,7 +52,7 @@ pid_t start_shell(const ChildEntry& enter, const std::string& script,
   if (pid == 0) {
     if (enter) {
       const ChildFailure failure = enter();
-      if (failure.os_errno != 0) ::_exit(111);
+      if (failure.os_errno != 0) ::_exit(kNotEntered);
     }
     if (!run_dir.empty()) ::setenv("UNSTARVE_RUN_DIR", run_dir.c_str(), 1);
     ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
@@ -177,6 +179,41 @@ TEST_P(IsolationAs, EachTrialBeginsFromTheSameFiles) {
       trial->end();
     }
   });
+}
+
+TEST_P(IsolationAs, OneTrialAloneFindsAFileChanged) {
+  in_child([this] {
+    auto isolation = Isolation::choose(kCommand, runs(), {});
+    ASSERT_TRUE(isolation) << isolation.error().message;
+    auto trial =
+        isolation->begin(runs() + "/a", kCommand, {}, {{work() + "/model.pt", "changed\n"}});
+    ASSERT_EQ(trial.has_value(), isolation->can_change_files());
+    if (!trial) {
+      EXPECT_THAT(trial.error().message, HasSubstr(work() + "/model.pt cannot be changed"));
+      return;
+    }
+    EXPECT_EQ(run(*trial, "cat model.pt > $UNSTARVE_RUN_DIR/seen"), 0);
+    EXPECT_EQ(text_of(runs() + "/a/seen"), "changed\n");
+    trial->end();
+    EXPECT_EQ(text_of(work() + "/model.pt"), "weights");
+  });
+}
+
+TEST_P(IsolationAs, WhatLiesInNoLayerIsNotChanged) {
+  const std::string shared = "/dev/shm/unstarve-test-" + std::to_string(::getpid());
+  write(shared, "everybody's");
+  ASSERT_EQ(::chmod(shared.c_str(), 0666), 0);
+  in_child([this, &shared] {
+    auto isolation = Isolation::choose(kCommand, runs(), {});
+    ASSERT_TRUE(isolation) << isolation.error().message;
+    auto trial = isolation->begin(runs() + "/a", kCommand, {}, {{shared, "ours"}});
+    ASSERT_EQ(trial.has_value(), isolation->can_change_files());
+    if (trial) {
+      EXPECT_EQ(exit_of(start_shell(trial->entry(), "true")), kNotEntered);
+    }
+  });
+  EXPECT_EQ(text_of(shared), "everybody's");
+  fs::remove(shared);
 }
 
 TEST_F(IsolationTest, AFolderThatHoldsSomethingIsNoTrials) {

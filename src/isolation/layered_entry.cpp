@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -36,6 +37,7 @@ struct Prepared {
   int source = -1;         // in the child
   int changes_fd = -1;
   int work_fd = -1;
+  std::optional<std::uint64_t> mounted;  // the layer, as statx(2) names it
 };
 
 ChildFailure entry_failure(const char* what, const std::string& object) {
@@ -45,14 +47,22 @@ ChildFailure entry_failure(const char* what, const std::string& object) {
   return failed;
 }
 
-bool write_text(const char* path, const std::string& text) {
-  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+bool write_text(const char* path, const std::string& text, int more_flags = 0) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC | more_flags);
   if (file < 0) return false;
   const bool all = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int why = errno;
   ::close(file);
   errno = why;
   return all;
+}
+
+/// The mount in which a file lies; none where the kernel does not say.
+std::optional<std::uint64_t> mount_of(int folder, const char* path, int flags) {
+  struct statx state {};
+  if (::statx(folder, path, flags, STATX_MNT_ID, &state) != 0) return std::nullopt;
+  if ((state.stx_mask & STATX_MNT_ID) == 0) return std::nullopt;
+  return state.stx_mnt_id;
 }
 
 }  // namespace
@@ -94,7 +104,29 @@ struct LayeredEntry::Impl {
         return failed;
       }
     }
-    return change_root();
+    if (ChildFailure failed = change_root(); failed.os_errno != 0) return failed;
+    for (const FileChange& change : view.changes) {
+      if (!write_change(change)) return entry_failure("change for this trial", change.path);
+    }
+    return {};
+  }
+
+  /// What lies in no layer is everybody's, and is not touched.
+  bool write_change(const FileChange& change) {
+    const int file = ::open(change.path.c_str(), O_PATH | O_CLOEXEC);
+    if (file < 0) return false;
+    const auto lies_in = mount_of(file, "", AT_EMPTY_PATH);
+    const bool in_layer =
+        lies_in && std::any_of(steps.begin(), steps.end(),
+                               [&lies_in](const Prepared& one) { return one.mounted == lies_in; });
+    char same[32];
+    std::snprintf(same, sizeof(same), "/proc/self/fd/%d", file);
+    if (!in_layer) errno = EXDEV;
+    const bool written = in_layer && write_text(same, change.text, O_TRUNC);
+    const int why = errno;
+    ::close(file);
+    errno = why;
+    return written;
   }
 
   void open_sources(Prepared& one) {
@@ -104,9 +136,12 @@ struct LayeredEntry::Impl {
     one.work_fd = ::open(one.work.c_str(), O_PATH | O_CLOEXEC);
   }
 
-  ChildFailure mount_step(const Prepared& one, bool& is_read_only_now) {
+  ChildFailure mount_step(Prepared& one, bool& is_read_only_now) {
     if (one.step.kind == MountStep::Kind::kLayer) {
-      if (mount_layer(one)) return {};
+      if (mount_layer(one)) {
+        one.mounted = mount_of(AT_FDCWD, one.target.c_str(), 0);
+        return {};
+      }
       if (one.is_needed) return entry_failure("put a layer over", one.step.path);
     }
     char source[32];

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "host/child_entry.h"
+#include "isolation/file_change.h"
 #include "isolation/layer_plan.h"
 
 namespace unstarve::isolation {
@@ -17,6 +18,7 @@ struct LayeredView {
   std::string store;                // a folder of the trial's own, for what it writes
   std::string working_folder;       // where it starts; its layer has to be one
   bool has_user_namespace = false;  // of an ordinary user
+  std::vector<FileChange> changes = {};
 };
 
 /// Takes a child process into the view, in a mount namespace of its own: what it writes goes into
