@@ -29,7 +29,7 @@ fetch-demo:
 compile-installed:
 	@MAKEFLAGS= scripts/build.sh release $(INSTALLED)
 
-test: test-packages python-test  ## the tests (C++, Python, the pages in a browser), less those of a minute or more
+test: test-packages python-test  ## the tests (C++, Python, the pages in a browser), less those that take long for what they show
 	@scripts/build.sh release
 	@scripts/link_build.sh
 	@scripts/run_tests.sh

@@ -202,7 +202,7 @@ CHECKS = (
             *("scripts/test_torch_version.sh", "tools/cuda_stand_ins.py"),
         ),
     ),
-    Check("stories", "what takes a minute or more of a test", stories_commands, nightly_alone),
+    Check("stories", "tests that take long for what they show", stories_commands, nightly_alone),
     Check(
         "gcc-debug",
         "gcc with the standard library's assertions",
