@@ -33,6 +33,7 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   const job::LoaderUse* loader = job.ranks()[rank].waited_loader();
   if (loader == nullptr || !loader->config) return facts;
   facts.loader_place = loader->config->place;
+  facts.loader_file = loader->config->file;
   facts.data = loader->config->data;
   facts.iterated_at = loader->config->iterated_at;
   facts.evaluates = !loader->feeds_training;

@@ -17,6 +17,7 @@ struct JobFacts {
   std::int64_t passes = 0;       // over the data that feed the training, begun; 0: not recorded
   std::string iterated_at = {};  // where it takes that loader's batches; empty: not known
   bool evaluates = false;        // that loader feeds no training, but an evaluation
+  std::string loader_file = {};  // that `loader_place` names, from the root on; empty: not known
 };
 
 /// " at train.py:41 (iterated at train.py:50)", to stand behind "the data loader"; as much of it as

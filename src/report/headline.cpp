@@ -154,6 +154,10 @@ std::string what_happened(const Report& report) {
 }
 
 const Verification* best_verified(const std::vector<Verification>& verification) {
+  // What became of the change that is proposed.
+  if (!verification.empty() && verification.back().remedy == trial::kAsWritten) {
+    return &verification.back();
+  }
   const auto best =
       std::max_element(verification.begin(), verification.end(),
                        [&verification](const Verification& a, const Verification& b) {
@@ -166,9 +170,11 @@ const Verification* best_verified(const std::vector<Verification>& verification)
 
 std::string proof_sentence(const Verification& tried) {
   const std::string measured = speedup_text(tried.measured);
+  const std::string what =
+      tried.remedy == trial::kAsWritten ? "the change as it is written" : tried.remedy;
   std::string text = tried.measured.speedup < 1
-                         ? fmt::format("{} did not make the job faster: {}", tried.remedy, measured)
-                         : fmt::format("{} made the job {} faster", tried.remedy, measured);
+                         ? fmt::format("{} did not make the job faster: {}", what, measured)
+                         : fmt::format("{} made the job {} faster", what, measured);
   if (tried.base != trial::kBefore) text += " on top of " + tried.base;
   text += tried.predicted ? fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
                                         tried.held ? "held" : "did not hold")

@@ -35,6 +35,7 @@ struct LoaderConfig {
   std::string place = {};                 // where the job makes it: "train.py:41"; empty: unknown
   DataSet data = {};
   std::string iterated_at = {};  // where the job takes its batches; empty: unknown
+  std::string file = {};         // that `place` names, from the root on; empty: unknown
 };
 
 /// The training thread inside a loader's `__next__`.

@@ -64,6 +64,7 @@ class FixSeries {
       if (const Status tried = try_one(*next, job); !tried) return forward_error(tried);
     }
     for (const advise::CatalogueEntry& entry : advise::catalogue()) say_not_tried(entry, job);
+    if (const Status tried = try_written(job); !tried) return forward_error(tried);
     return job;
   }
 
@@ -72,8 +73,7 @@ class FixSeries {
 
   const Examination& base(const TriedJob& job) const { return kept_ ? *kept_ : job.before; }
 
-  Result<Examination> run_one(const std::string& label, const Environment& environment,
-                              bool until_known = false) {
+  Trial trial_of(const std::string& label, const Environment& environment) const {
     Trial trial;
     trial.label = label;
     trial.command = options_.command;
@@ -82,8 +82,11 @@ class FixSeries {
     trial.emulation = options_.emulation;
     trial.isolation = &*isolation_;
     trial.length.seconds = options_.trial_seconds;
-    trial.length.until_known = until_known;
-    return run_trial(parts_, trial, listener_, told_);
+    return trial;
+  }
+
+  Result<Examination> run_one(const std::string& label, const Environment& environment) {
+    return run_trial(parts_, trial_of(label, environment), listener_, told_);
   }
 
   /// The next remedy to try on what holds so far. On top of a remedy that was kept only what is
@@ -168,13 +171,14 @@ class FixSeries {
     tried.base = kept_ ? kept_label_ : kBefore;
     const LoaderChange change = loader_change(job.before, *after, applied);
     tried.permanent = in_words(change, job.before.job.loader_place);
-    tried.diff = diff_at(job.before.job.loader_place, change);
     list_.push_back({id, tried.how, tried.base, opening_label_, again ? again_label(id) : "",
-                     tried.permanent, tried.diff});
+                     tried.permanent, ""});
     listener_.measured(tried);
     const bool kept = tried.outcome == Outcome::kKept;
     job.verification.push_back(std::move(tried));
     if (kept) {
+      last_kept_ = list_.size() - 1;
+      written_ = change_source(job.before.job.loader_file, job.before.job.loader_place, change);
       keep(id, applied, *std::move(after));
     } else if (again) {
       opening_ = *std::move(again);
@@ -190,7 +194,66 @@ class FixSeries {
   Result<Examination> run_again(const std::string& id) {
     const auto environment = environment_of(applied_);
     if (!environment) return forward_error(environment);
-    return run_one(again_label(id), *environment, true);
+    return run_until_known(again_label(id), *environment);
+  }
+
+  Result<Examination> run_until_known(const std::string& label, const Environment& environment) {
+    Trial trial = trial_of(label, environment);
+    trial.length.until_known = true;
+    return run_trial(parts_, trial, listener_, told_);
+  }
+
+  /// Once more with nothing but the diff, in the script as this trial finds it: the hook may do
+  /// what the diff does not, and what is promised of the diff is what was measured of it.
+  Status try_written(TriedJob& job) {
+    if (!kept_ || !written_) return {};
+    if (!isolation_->can_change_files()) {
+      const std::string why =
+          isolation_->wish().in_place ? "trials write in place" : isolation_->why_not();
+      listener_.not_tried(kAsWritten,
+                          "only a layer over the file system shows a changed script to one trial "
+                          "alone (" +
+                              why + "), so that the change is given as it was tried");
+      return give_diff(job);
+    }
+    listener_.begins(kAsWritten, "the change written into " + written_->file);
+    Environment environment;
+    if (applied_.needs_package) {
+      const auto path = python_path(parts_, options_.folder);
+      if (!path) return forward_error(path);
+      environment.emplace_back("PYTHONPATH", *path);
+    }
+    Trial trial = trial_of(kAsWritten, environment);
+    trial.changes = {{written_->file, written_->text}};
+    const auto after = run_trial(parts_, trial, listener_, told_);
+    if (!after && told_) return forward_error(after);
+    if (!after) return take_back(after.error().message, job);
+    const auto again = run_until_known(again_label(kAsWritten), {});
+    if (!again && told_) return forward_error(again);
+    Verification tried = verify({job.before, job.before, *after, again ? &*again : nullptr},
+                                kAsWritten, list_[last_kept_].how);
+    inherit_prediction(job.verification, tried);
+    tried.permanent = list_[last_kept_].permanent;
+    tried.diff = written_->diff;
+    list_.push_back({kAsWritten, tried.how, kBefore, kBefore, again ? again_label(kAsWritten) : "",
+                     tried.permanent, tried.diff});
+    listener_.measured(tried);
+    job.verification.push_back(std::move(tried));
+    return write_trial_list(options_.folder, list_);
+  }
+
+  /// The change that helped in a trial is none for the script.
+  Status take_back(const std::string& why, TriedJob& job) {
+    listener_.not_tried(kAsWritten, why);
+    list_[last_kept_].permanent = job.verification[last_kept_].permanent =
+        "none: with " + list_[last_kept_].permanent + ", written into the script, " + why;
+    return write_trial_list(options_.folder, list_);
+  }
+
+  /// The diff to the trial that was kept last.
+  Status give_diff(TriedJob& job) {
+    list_[last_kept_].diff = job.verification[last_kept_].diff = written_->diff;
+    return write_trial_list(options_.folder, list_);
   }
 
   void keep(const std::string& id, const advise::Application& applied, Examination after) {
@@ -212,7 +275,9 @@ class FixSeries {
   std::string kept_label_;              // the last of it
   std::optional<Examination> opening_;  // the last run of that setting; none: the first
   std::string opening_label_ = kBefore;
-  std::vector<ListedTrial> list_;
+  std::vector<ListedTrial> list_;        // of the verifications, in their order
+  std::size_t last_kept_ = 0;            // which of these; where any was
+  std::optional<SourceChange> written_;  // what keeps all that was kept; none: only words do
 };
 
 }  // namespace

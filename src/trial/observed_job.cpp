@@ -304,7 +304,7 @@ Result<std::optional<isolation::IsolatedTrial>> begin_isolation(const ObservedJo
     environment.insert(environment.end(), more.begin(), more.end());
   }
   auto begun = options.isolation->begin(fs::absolute(options.run_dir).string(), options.command,
-                                        environment);
+                                        environment, options.changes);
   if (!begun) return forward_error(begun);
   trial.emplace(*std::move(begun));
   return trial;

@@ -28,6 +28,7 @@ struct ObservedJobOptions {
   bool own_process_group = false;
   /// The job is a trial that leaves nothing behind; none: it writes where it writes.
   const isolation::Isolation* isolation = nullptr;
+  std::vector<isolation::FileChange> changes = {};  // to files of the job, as that trial finds them
   std::string output_file;  // the job's stdout and stderr go there; empty: they are ours
   /// Called about four times a second while the job runs. Returning false asks the job to stop
   /// (SIGINT, then SIGTERM after `patience_ns`). One of a process group of its own or in isolation

@@ -104,6 +104,7 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
   options.run_dir = trial.run_dir;
   options.emulation = trial.emulation;
   options.isolation = trial.isolation;
+  options.changes = trial.changes;
   options.own_process_group = trial.length.seconds > 0;
   options.output_file = trial.run_dir + "/output.log";
   options.on_tick = [&](const observe::LiveView& view) {

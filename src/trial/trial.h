@@ -36,6 +36,7 @@ struct Trial {
   std::string run_dir;
   Emulation* emulation = nullptr;                   // as ObservedJobOptions::emulation
   const isolation::Isolation* isolation = nullptr;  // as ObservedJobOptions::isolation
+  std::vector<isolation::FileChange> changes = {};  // as ObservedJobOptions::changes
   TrialLength length = {};
 };
 

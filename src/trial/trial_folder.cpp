@@ -120,6 +120,7 @@ void read_listed(const std::string& folder, const std::vector<ListedTrial>& tria
     tried.base = trial.base;
     tried.permanent = trial.permanent;
     tried.diff = trial.diff;
+    if (trial.remedy == kAsWritten) inherit_prediction(job.verification, tried);
     job.verification.push_back(std::move(tried));
   }
 }
@@ -183,6 +184,18 @@ Verification verify(const TrialRuns& runs, const std::string& remedy, const std:
   verification.partition_after = after.diagnosis.partition;
   verification.run_dir = after.run_dir;
   return verification;
+}
+
+void inherit_prediction(const std::vector<Verification>& tried, Verification& written) {
+  const Verification* only = nullptr;
+  for (const Verification& one : tried) {
+    if (one.outcome != Outcome::kKept) continue;
+    if (only != nullptr) return;
+    only = &one;
+  }
+  if (only == nullptr || !only->predicted) return;
+  written.predicted = only->predicted;
+  written.held = predict::prediction_held(*only->predicted, written.measured);
 }
 
 Status store_results(const TriedJob& job) {

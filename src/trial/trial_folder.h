@@ -12,6 +12,9 @@ namespace unstarve::trial {
 /// The run that the others of a folder are compared with.
 inline constexpr const char* kBefore = "before";
 
+/// The run with what was kept written into the job's script, and nothing else.
+inline constexpr const char* kAsWritten = "as_written";
+
 /// Where the run with one remedy, or kBefore, lies in a folder of trials.
 std::string trial_dir(const std::string& folder, const std::string& label);
 
@@ -37,6 +40,10 @@ struct TrialRuns {
 
 /// Compares, and says whether the prediction held.
 Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how);
+
+/// What was promised of one change is promised of it as it is written. Of several on top of each
+/// other nothing was predicted together.
+void inherit_prediction(const std::vector<Verification>& tried, Verification& written);
 
 /// Keeps findings and predictions, beside what was measured of them, in the store of the run, for
 /// whoever shows it again or queries it.

@@ -110,7 +110,10 @@ from torchvision import datasets, transforms
 plan = transforms.Compose([transforms.Resize(40), transforms.CenterCrop(32), transforms.ToTensor()])
 folder = datasets.ImageFolder(sys.argv[1], plan)
 torch.manual_seed(3)
-loader = DataLoader(folder, batch_size=2, shuffle=True)
+workers = int(sys.argv[2])
+loader = DataLoader(
+    folder, batch_size=2, shuffle=True, num_workers=workers, timeout=60 if workers else 0
+)
 for images, labels in loader:
     print(images.shape, images.dtype, labels.tolist())
 print(type(loader).__module__)
@@ -119,7 +122,11 @@ print(list(slow), type(slow).__module__)
 """
 
 
-def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("workers", "given"), [(1, 5), (0, 0)])
+def test_unstarves_loader_takes_the_place_of_torchs(
+    tmp_path: Path, workers: int, given: int
+) -> None:
+    """As the script with the import and the argument in it would have it."""
     for number in range(5):
         folder = tmp_path / "data" / "ab"[number % 2]
         folder.mkdir(parents=True, exist_ok=True)
@@ -127,15 +134,18 @@ def test_unstarves_loader_takes_the_place_of_torchs(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SWAP)
     package = Path(native.__file__).parent.parent
-    plain = run_python([script, tmp_path / "data"], environment())
+    words = [script, tmp_path / "data", str(workers)]
+    plain = run_python(words, environment())
     fix = '{"loader": "unstarve", "num_workers": 5}'  # threads
-    job = run_job(tmp_path, [script, tmp_path / "data"], [package], UNSTARVE_FIX=fix)
+    job = run_job(tmp_path, words, [package], UNSTARVE_FIX=fix)
     ours = "unstarve.dataloader.drop_in"
     expected = plain.stdout.replace("torch.utils.data.dataloader", ours, 1)
     assert (job.process.returncode, job.process.stdout) == (0, expected), job.process.stderr
     applied = job.main.text["fix_applied"]
-    assert [(fix["loader"], fix["after"]) for fix in applied] == [(0, {"loader": "unstarve"})]
-    assert [record["num_workers"] for record in job.main.of("loader")] == [5, 0]
+    after = {"loader": "unstarve", "num_workers": given}
+    assert [(fix["loader"], fix["after"]) for fix in applied] == [(0, after)]
+    threads = [record["num_workers"] for record in job.main.of("loader")]
+    assert threads == [given or len(os.sched_getaffinity(0)), 0]
     refused = job.main.text["fix_refused"]
     assert [fix["loader"] for fix in refused] == [1] and "natively" in refused[0]["reason"]
     assert len(job.main.of("wait")) >= 3 + 3

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/emulation_options.h"
 #include "cli/files.h"
@@ -173,7 +174,12 @@ void write_patch(const std::string& run_dir, const std::vector<trial::Verificati
   if (best == nullptr || best->outcome != trial::Outcome::kKept || best->diff.empty()) return;
   const std::string path = run_dir + "/fix.patch";
   const Status written = write_file(path, best->diff);
-  say(written ? "to keep it: patch -p0 < " + path : written.error().message);
+  // `patch` takes no whole paths from a diff.
+  const std::size_t begin = std::string_view("--- ").size();
+  const std::string name = best->diff.substr(begin, best->diff.find('\n') - begin);
+  const std::string where = name.front() == '/' ? shell_word(name) : "-p0";
+  say(written ? fmt::format("to keep it: patch {} < {}", where, shell_word(path))
+              : written.error().message);
 }
 
 /// Tries what the hook can apply. Of a series that a signal ended, the signal decides the exit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "trace/text/json_text.h"
@@ -62,6 +63,13 @@ LoaderWords words_of(const Json& json) {
                        text_at(json, "iterated_at")};
   words.data.transforms = texts_at(json, "transforms");
   return words;
+}
+
+/// "/home/me/train.py" of "train.py:41" in "/home/me"; empty where it is not known.
+std::string file_of(const std::string& place, const std::string& directory) {
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos || directory.empty()) return {};
+  return (std::filesystem::path(directory) / place.substr(0, colon)).string();
 }
 
 /// Why the hook left a loader as it was, or gave it less, for the first that it did.
@@ -153,6 +161,7 @@ HookText parse_hook_text(std::string_view process_text) {
   const Json text = parse_json(process_text);
   HookText words;
   if (!text.is_object()) return words;
+  words.directory = text_at(text, "directory");
   words.first_loader = words_of(text);
   const Json loaders = member(text, "loaders");
   if (loaders.is_object()) {
@@ -228,6 +237,7 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       if (found == text.loaders.end() && *loader.id != *first->id) continue;
       const LoaderWords& words = found != text.loaders.end() ? found->second : text.first_loader;
       loader.place = words.place;
+      loader.file = file_of(words.place, text.directory);
       loader.data = words.data;
       loader.iterated_at = words.iterated_at;
     }

@@ -57,6 +57,7 @@ struct ErrorText {
 
 /// What the hook said in words of one process (docs/formats/run.md).
 struct HookText {
+  std::string directory;  // in which the job's process started; places are below it
   LoaderWords first_loader;
   std::map<std::int64_t, LoaderWords> loaders;  // by id; empty where they did not fit
   bool data_left_out = false;                   // its path is too long for a ring's text

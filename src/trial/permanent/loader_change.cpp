@@ -26,8 +26,11 @@ LoaderChange loader_change(const Examination& before, const Examination& after,
   const auto add = [&change](const char* name, std::string value) {
     change.arguments.emplace_back(name, std::move(value));
   };
-  if (change.drop_in) {  // what is recorded of it is how many threads it had
-    if (const auto threads = applied.fix.find("num_workers"); threads != applied.fix.end()) {
+  if (change.drop_in) {
+    // What is recorded of it is how many threads it had; without workers it chooses them itself.
+    const bool has_workers = was->num_workers > 0 || applied.fix.count("beyond_cpus") != 0;
+    const auto threads = applied.fix.find("num_workers");
+    if (has_workers && threads != applied.fix.end() && is->num_workers != was->num_workers) {
       add("num_workers", threads->second);
     }
   } else {
@@ -57,6 +60,11 @@ std::string in_words(const LoaderChange& change, const std::string& place) {
   }
   if (!arguments.empty()) {
     parts.push_back(fmt::format("{} in the DataLoader{}", arguments, diagnose::at(place)));
+  }
+  if (arguments.find("persistent_workers") != std::string::npos) {
+    parts.emplace_back(
+        "with workers that live on torch draws one number less for each pass: from the second on a "
+        "shuffled order is another");
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

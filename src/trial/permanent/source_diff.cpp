@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "base/io/read.h"
@@ -105,30 +107,58 @@ std::string diff_of(std::string_view source, const Replacements& replacements,
   return text;
 }
 
+/// None: there is nothing to change, or it cannot be done safely.
+std::optional<Replacements> replacements_for(std::string_view source, std::size_t line,
+                                             const LoaderChange& change) {
+  if (!change.drop_in && change.arguments.empty()) return std::nullopt;
+  const std::optional<PythonCall> call = find_call(source, line, kClass);
+  if (!call) return std::nullopt;
+  Replacements replacements;
+  if (!change.arguments.empty() && call->arguments.empty()) return std::nullopt;  // no data set
+  if (!set_arguments(source, *call, change.arguments, kMostByPlace, replacements)) {
+    return std::nullopt;
+  }
+  if (change.drop_in && !swap_class(source, *call, replacements)) return std::nullopt;
+  return replacements;
+}
+
+std::optional<std::size_t> line_of(const std::string& place) {
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  std::size_t line = 0;
+  const char* const end = place.data() + place.size();
+  if (std::from_chars(place.data() + colon + 1, end, line).ptr != end) return std::nullopt;
+  return line;
+}
+
+/// "train.py" for a file below the working directory, else its whole path.
+std::string name_from_here(const std::string& file) {
+  std::error_code unknown;
+  const std::filesystem::path here = std::filesystem::current_path(unknown);
+  const std::filesystem::path below = std::filesystem::path(file).lexically_relative(here);
+  const bool is_below = !unknown && !below.empty() && *below.begin() != "..";
+  return is_below ? below.string() : file;
+}
+
 }  // namespace
 
 std::string source_diff(std::string_view source, std::size_t line, const LoaderChange& change,
                         const std::string& name) {
-  if (!change.drop_in && change.arguments.empty()) return {};
-  const std::optional<PythonCall> call = find_call(source, line, kClass);
-  if (!call) return {};
-  Replacements replacements;
-  if (!change.arguments.empty() && call->arguments.empty()) return {};  // its data set is needed
-  if (!set_arguments(source, *call, change.arguments, kMostByPlace, replacements)) return {};
-  if (change.drop_in && !swap_class(source, *call, replacements)) return {};
-  return diff_of(source, replacements, name);
+  const auto replacements = replacements_for(source, line, change);
+  return replacements ? diff_of(source, *replacements, name) : std::string();
 }
 
-std::string diff_at(const std::string& place, const LoaderChange& change) {
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string::npos) return {};
-  std::size_t line = 0;
-  const char* const end = place.data() + place.size();
-  if (std::from_chars(place.data() + colon + 1, end, line).ptr != end) return {};
-  const std::string name = place.substr(0, colon);
+std::optional<SourceChange> change_source(const std::string& file, const std::string& place,
+                                          const LoaderChange& change) {
+  const auto line = line_of(place);
+  if (!line || file.empty()) return std::nullopt;
   io::Files files;
-  const auto source = io::read_text(files, name, kMostSourceBytes);  // it may be a folder
-  return source ? source_diff(*source, line, change, name) : std::string();
+  const auto source = io::read_text(files, file, kMostSourceBytes);  // it may be a folder
+  if (!source) return std::nullopt;
+  const auto replacements = replacements_for(*source, *line, change);
+  if (!replacements) return std::nullopt;
+  return SourceChange{file, with_replacements(*source, *replacements),
+                      diff_of(*source, *replacements, name_from_here(file))};
 }
 
 }  // namespace unstarve::trial

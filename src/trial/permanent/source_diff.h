@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,16 @@ namespace unstarve::trial {
 std::string source_diff(std::string_view source, std::size_t line, const LoaderChange& change,
                         const std::string& name);
 
-/// The same for a place such as "train.py:41", of a file below the working directory or with its
-/// whole path; empty also where the file cannot be read.
-std::string diff_at(const std::string& place, const LoaderChange& change);
+/// A file of the job with a change in it, which is not made.
+struct SourceChange {
+  std::string file;  // whole
+  std::string text;  // with the change
+  std::string diff;  // names the file from the working directory on where it lies below that
+};
+
+/// The same for a file and a place in it, such as "train.py:41". None where the call cannot be
+/// changed safely, or the file cannot be read.
+std::optional<SourceChange> change_source(const std::string& file, const std::string& place,
+                                          const LoaderChange& change);
 
 }  // namespace unstarve::trial

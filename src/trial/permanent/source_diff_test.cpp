@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "base/testing/test_folder.h"
 #include "trial/permanent/python_call.h"
 
 namespace unstarve::trial {
@@ -90,10 +94,31 @@ TEST(SourceDiff, TheDropInComesByTheNameThatIsCalled) {
   EXPECT_EQ(source_diff("from mine import DataLoader\nDataLoader(d)\n", 2, {{}, true}, "a.py"), "");
 }
 
+TEST(SourceDiff, AChangedFileIsWholeAndIsNamedFromHere) {
+  const TestFolder folder;
+  const std::string file = folder.path() + "/train.py";
+  std::ofstream(file) << "import torch\nloader = DataLoader(ds)\nprint(loader)\n";
+  const LoaderChange one = {{{"num_workers", "1"}}, false};
+  const auto elsewhere = change_source(file, "train.py:2", one);
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->text,
+            "import torch\nloader = DataLoader(ds, num_workers=1)\nprint(loader)\n");
+  EXPECT_EQ(elsewhere->diff.find("--- " + file + "\n"), 0U) << elsewhere->diff;
+  const std::filesystem::path back = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(folder.path()).parent_path());
+  const auto below = change_source(file, "train.py:2", one);
+  std::filesystem::current_path(back);
+  const std::string name = std::filesystem::path(folder.path()).filename().string() + "/train.py";
+  ASSERT_TRUE(below);
+  EXPECT_EQ(below->diff.find("--- " + name + "\n+++ " + name + "\n"), 0U) << below->diff;
+}
+
 TEST(SourceDiff, NothingIsSaidOfAPlaceThatCannotBeRead) {
-  EXPECT_EQ(diff_at("cell 3:8", workers()), "");
-  EXPECT_EQ(diff_at("/nowhere/train.py:8", workers()), "");
-  EXPECT_EQ(diff_at("train.py", workers()), "");
+  EXPECT_FALSE(change_source("/nowhere/cell 3", "cell 3:8", workers()));
+  EXPECT_FALSE(change_source("/nowhere/train.py", "/nowhere/train.py:8", workers()));
+  EXPECT_FALSE(change_source("/", "train.py:2", workers()));
+  EXPECT_FALSE(change_source("", "train.py:2", workers()));
+  EXPECT_FALSE(change_source("/nowhere/train.py", "train.py", workers()));
 }
 
 }  // namespace

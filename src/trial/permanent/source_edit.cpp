@@ -169,6 +169,17 @@ std::vector<Hunk> hunks_of(std::string_view source, const Replacements& replacem
   return hunks;
 }
 
+std::string with_replacements(std::string_view source, const Replacements& replacements) {
+  std::string text;
+  std::size_t copied = 0;
+  for (const auto& [at, replacement] : replacements) {
+    text += source.substr(copied, at - copied);
+    text += replacement.text;
+    copied = at + replacement.length;
+  }
+  return text += source.substr(copied);
+}
+
 std::string unified_diff(std::string_view source, const Replacements& replacements,
                          const std::string& name) {
   const std::vector<Change> changes = changes_of(source, replacements);

@@ -43,6 +43,9 @@ struct Hunk {
 };
 std::vector<Hunk> hunks_of(std::string_view source, const Replacements& replacements);
 
+/// The whole text with what takes the place of its parts.
+std::string with_replacements(std::string_view source, const Replacements& replacements);
+
 /// A unified diff with three lines of context, as git writes it, of the file `name` below the
 /// folder that it is for: for `patch -p1` and `git apply`. Empty where nothing is replaced.
 std::string unified_diff(std::string_view source, const Replacements& replacements,

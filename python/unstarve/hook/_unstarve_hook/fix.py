@@ -2,12 +2,13 @@
 or unstarve's own loader in their place.
 
 UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor, pin_memory and
-persistent_workers, or with {"loader": "unstarve"}, whose num_workers is the most threads. Workers
-are limited to the CPUs at hand unless "beyond_cpus" is true: fetches that wait for storage leave
-the CPUs alone. A loader is changed when it is first iterated, and only upwards, unless "fewer" is
-true: then it is to have fewer workers. The batches and their order stay as they are (in workers and
-with unstarve's loader, random transforms draw other numbers); where that, or the job itself, would
-be at risk, the loader is left alone and the reason recorded.
+persistent_workers, or with {"loader": "unstarve"}, whose num_workers is the threads of a loader
+that has workers (without any it takes as many as it may use CPUs by itself). Workers are limited to
+the CPUs at hand unless "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A
+loader is changed when it is first iterated, and only upwards, unless "fewer" is true: then it is to
+have fewer workers. The batches and their order stay as they are (in workers and with unstarve's
+loader, random transforms draw other numbers); where that, or the job itself, would be at risk, the
+loader is left alone and the reason recorded.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ def apply(loader: Any, loader_id: int) -> None:
         before = _settings(loader)
         wanted = _wanted()
         if wanted.get("loader") == "unstarve":
-            threads = int(wanted.get("num_workers", 0))
-            _put_ours_in_its_place(loader, min(threads, _MOST_BEYOND_CPUS))
+            _put_ours_in_its_place(loader, _threads(loader, wanted))
             if wanted.get("pin_memory") and _cuda_in_use():
                 loader.pin_memory = True
-            _add("fix_applied", loader=loader_id, before=before, after={"loader": "unstarve"})
+            after = {"loader": "unstarve", "num_workers": loader.num_workers}
+            _add("fix_applied", loader=loader_id, before=before, after=after)
             return
         changes = _changes(loader, wanted)
         if changes:
@@ -68,6 +69,15 @@ def apply(loader: Any, loader_id: int) -> None:
     except Exception as error:
         RECORDER.note_error(error)
         _add("fix_refused", loader=loader_id, reason=f"{type(error).__name__}: {error}")
+
+
+def _threads(loader: Any, wanted: dict[str, Any]) -> int:
+    """What the script would give our loader as num_workers: nothing else has its arguments taken
+    and its random numbers drawn as they are then."""
+    threads = min(int(wanted.get("num_workers", 0)), _MOST_BEYOND_CPUS)
+    if threads and (wanted.get("beyond_cpus") or loader.num_workers > 0):
+        return threads
+    return int(loader.num_workers)
 
 
 def _put_ours_in_its_place(loader: Any, threads: int) -> None:
@@ -88,7 +98,7 @@ def _put_ours_in_its_place(loader: Any, threads: int) -> None:
             loader.__class__ = torch_class
     if explanation.engine != "native":
         raise RefusedError(f"not to be loaded natively: {explanation.reason}")
-    loader.__dict__["num_workers"] = threads  # 0: as many as the process may use CPUs
+    loader.__dict__["num_workers"] = threads
 
 
 def _set(loader: Any, changes: dict[str, Any]) -> None:

@@ -251,7 +251,8 @@ def _describe_loader(
     if known and _words.bytes_left < 0:
         return
     loaders = dict(known, **{str(loader_id): facts})
-    RECORDER.describe(loaders=loaders, **({} if known else facts))
+    start = places.directory()  # from which places are said
+    RECORDER.describe(loaders=loaders, directory=start, **({} if known else facts))
 
 
 RECORDER.after_fork.append(_words.clear)

@@ -68,9 +68,10 @@ std::optional<predict::Remedy> model_unstarve_loader(const Remedy& remedy,
 std::optional<Application> apply_unstarve_loader(const Remedy& remedy) {
   Application application;
   application.fix = {{"loader", "\"unstarve\""}};
-  if (remedy.values.count(kBeyondCpus) != 0) {
-    application.fix.emplace("num_workers", std::to_string(remedy.values.at(kThreads)));
+  if (const auto threads = remedy.values.find(kThreads); threads != remedy.values.end()) {
+    application.fix.emplace("num_workers", std::to_string(threads->second));
   }
+  if (remedy.values.count(kBeyondCpus) != 0) application.fix.emplace(kBeyondCpus, "true");
   application.change = "from unstarve import DataLoader, in torch's place";
   application.needs_package = true;
   return application;
