@@ -56,7 +56,8 @@ Result<TrialResult> Runs::make(TrialRequest request) {
 
 void Runs::note_speed(const TrialRequest& request, const TrialResult& made) {
   const bool is_whole = made.ending == Ending::kMeasured && !made.given_up;
-  const bool is_the_job = request.parity_seed < 0 && !request.first_batch_again;
+  const bool is_the_job =
+      request.parity_seed < 0 && !request.first_batch_again && !request.as_written;
   if (!is_whole || !is_the_job) return;
   mean_steps_s_[{request.levers.begin(), request.levers.end()}].push_back(made.mean_step_s);
 }

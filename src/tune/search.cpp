@@ -44,6 +44,7 @@ class Search {
       result_.levers[index].kept = true;
       result_.kept.push_back(result_.levers[index].lever.id);
     }
+    if (const Status measured = measure_as_written(); !measured) return forward_error(measured);
     result_.losses_remark = results_check_.remark();
     put_noise_into_intervals();
     return std::move(result_);
@@ -162,6 +163,29 @@ class Search {
     for (LeverResult& entry : result_.levers) {
       if (entry.why.empty()) entry.why = result_.unfinished;
     }
+  }
+
+  /// The hook may do what the text does not: what is promised of the change was measured of it.
+  Status measure_as_written() {
+    const auto request = options_.write ? options_.write(result_) : std::nullopt;
+    if (!request) return {};
+    Comparison what;
+    what.with = *request;
+    what.without = runs_.request_for("as_written.after", {}, false);
+    const auto anew = runs_.compare_anew(what, "as_written.before");
+    ScriptPatch& patch = result_.patch;
+    if (!anew) {
+      const ErrorCode code = anew.error().code;
+      if (code != ErrorCode::kTimeout && code != ErrorCode::kJobFailed) return forward_error(anew);
+      patch.why_no_gain = "it was not run as it is written: " + anew.error().message;
+    } else if (anew->with.ending != Ending::kMeasured) {
+      patch.diff.clear();
+      patch.why_no_gain =
+          "no change of the script is given: as it is written, " + anew->compared.words;
+    } else {
+      patch.gain = with_noise(anew->compared.speedup, result_.noise_ratio);
+    }
+    return {};
   }
 
   /// What was not compared with the others cannot be kept beside them, but the best one can.

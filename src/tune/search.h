@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,9 @@ struct SearchOptions {
   std::vector<std::string> allowed = {};  // levers that are tried only if somebody allows it
   double trial_seconds = 8;
   int parity_steps = 0;  // whose losses are compared; 0: as many as two trials take, 20 to 200
+  // When all is decided: writes what is kept as a change of the script, and says which run shows
+  // what that gains. None: there is nothing to run.
+  std::function<std::optional<TrialRequest>(TuneResult&)> write = {};
 };
 
 /// Told what a search does; called from one thread.

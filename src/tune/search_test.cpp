@@ -28,6 +28,55 @@ TEST(Search, KeepsWhatIsFasterAndComputesTheSame) {
   EXPECT_EQ(std::count(job.made.begin(), job.made.end(), "confirm"), 1);
 }
 
+/// As a change of the script that the hook's help is missing from.
+std::optional<TrialRequest> written(TuneResult& result) {
+  result.patch.diff = "--- a\n";
+  TrialRequest request;
+  request.label = "as_written-1";
+  request.levers = result.kept;
+  request.as_written = true;
+  return request;
+}
+
+TEST(Search, TheChangeGainsWhatItGainsAsItIsWritten) {
+  PlantedJob job;
+  job.factor["channels_last"] = 0.5;
+  job.write = written;
+  job.written_factor = 0.8;
+  const TuneResult result = found(job, {"channels_last"});
+  ASSERT_TRUE(result.best && result.patch.gain);
+  EXPECT_NEAR(result.best->speedup, 2, 0.01) << "with the hook";
+  EXPECT_NEAR(result.patch.gain->speedup, 1.25, 0.01);
+  EXPECT_EQ(result.patch.diff, "--- a\n");
+}
+
+TEST(Search, AChangeThatDoesNotRunIsNoneThatIsGiven) {
+  PlantedJob job;
+  job.factor["channels_last"] = 0.5;
+  job.write = written;
+  job.plant["as_written-1"] = [](TrialResult& result) {
+    result.ending = Ending::kCrashed;
+    result.why = "NameError";
+  };
+  const TuneResult result = found(job, {"channels_last"});
+  EXPECT_EQ(result.kept, std::vector<std::string>{"channels_last"});
+  EXPECT_EQ(result.patch.diff, "");
+  EXPECT_NE(result.patch.why_no_gain.find("crashed: NameError"), std::string::npos);
+}
+
+TEST(Search, AChangeForWhichNoTimeIsLeftIsGivenWithoutAGain) {
+  PlantedJob job;
+  job.factor["channels_last"] = 0.5;
+  job.write = [&job](TuneResult& result) {
+    job.most_runs = static_cast<std::int64_t>(job.made.size());
+    return written(result);
+  };
+  const TuneResult result = found(job, {"channels_last"});
+  EXPECT_EQ(result.patch.diff, "--- a\n");
+  EXPECT_FALSE(result.patch.gain);
+  EXPECT_NE(result.patch.why_no_gain.find("the budget of 1.0 min ended"), std::string::npos);
+}
+
 TEST(Search, NeverMakesTwoTrialsOfOneLabel) {
   PlantedJob job;
   for (const char* id : {"bf16_autocast", "channels_last", "fused_optimizer"}) job.factor[id] = 0.8;

@@ -1,6 +1,9 @@
 #include "tune/tune.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <system_error>
 
@@ -36,6 +39,30 @@ KeptCommand kept_command(const std::vector<std::string>& command, const TuneResu
   const std::vector<std::string> words = with_arguments(command, kept);
   if (words != command || !found.environment.empty()) found.words = words;
   return found;
+}
+
+/// Writes what is kept into the script and the command; the run with that and nothing else.
+std::optional<TrialRequest> write_kept(const std::vector<std::string>& command,
+                                       const isolation::Isolation& isolation, TuneResult& result) {
+  result.patch = patch_of_script(command, result);
+  result.command = kept_command(command, result);
+  if (result.patch.diff.empty()) return std::nullopt;
+  if (!isolation.can_change_files()) {
+    const std::string& why =
+        isolation.wish().in_place ? "trials write in place" : isolation.why_not();
+    result.patch.why_no_gain =
+        "it was not run as it is written: only a layer over the file system shows a changed script "
+        "to one trial alone (" +
+        why + ")";
+    return std::nullopt;
+  }
+  TrialRequest request;
+  // A search that goes on may have kept something else before.
+  request.label = fmt::format("as_written-{:x}", std::hash<std::string>()(result.patch.text));
+  request.levers = result.kept;
+  request.as_written = true;
+  request.changes = {{result.patch.path, result.patch.text}};
+  return request;
 }
 
 /// Passes on what a search says, and tells the trials which levers there are.
@@ -106,12 +133,11 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
       parts, {options.folder, options.budget_s, options.emulation, &*isolation, options.on_tick},
       *journal);
   Introduced introduced(listener, trials);
+  asked.write = [&](TuneResult& result) {
+    return write_kept(journal->head().command, *isolation, result);
+  };
   auto found = search(trials, asked, introduced);
   told = trials.told();
-  if (found) {
-    found->patch = patch_of_script(journal->head().command, *found);
-    found->command = kept_command(journal->head().command, *found);
-  }
   return found;
 }
 

@@ -41,6 +41,11 @@ struct ScriptPatch {
   std::string diff;               // empty: nothing of it is certain enough to be written
   bool from_root = false;         // of paths from the root of the file system on
   std::vector<std::string> left;  // ids of what is kept and stays in words
+  std::string path = {};          // whole
+  std::string text = {};          // the script with the change
+  // What the job gains with the change, and the command below, and nothing else: the last trials.
+  std::optional<predict::Speedup> gain = {};
+  std::string why_no_gain = {};  // it was not measured, or it is no change that runs
 };
 
 /// The job's command with what of that stands in it, or in its environment.

@@ -133,7 +133,8 @@ def run(job: dict[str, Any], main: types.ModuleType) -> None:
     if script == "-c":
         source, name = job["arguments"][1], "<string>"
     else:
-        source, name = Path(script).read_bytes(), str(Path(script).absolute())
+        source = job.get("source", "").encode("latin-1") or Path(script).read_bytes()
+        name = str(Path(script).absolute())
     try:
         exec(compile(source, name, "exec", dont_inherit=True), main.__dict__)
     except SystemExit:

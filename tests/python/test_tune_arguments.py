@@ -69,6 +69,7 @@ def test_workers_that_the_code_names_are_found_and_written_into_it(tmp_path: Pat
     assert (absent["tried"], absent["why"]) == (False, "the job made no Trainer")
     assert f"- {how}" in shown and "not tried: accumulation: the job made no Trainer" in shown
 
+    assert found["as_written"]["low"] > 1.5, "the script with the change in it, without the hook's"
     assert found["patch"] == (tmp_path / "r/tune.patch").read_text()
     assert f"patch -p1 < {tmp_path}/r/tune.patch" in " ".join(shown.split())
     assert "+    num_workers=4,  # in this process" in shown
@@ -143,6 +144,7 @@ def test_a_pair_of_a_trainers_arguments_is_kept_and_written_into_the_code(tmp_pa
     lever = of(found, "batch=16 accumulation=1")
     assert (lever["kept"], lever["parity"]) == (True, "ok"), lever
     assert lever["speedup"]["low"] > 2
+    assert found["as_written"]["low"] > 2
     given = "per_device_train_batch_size=16, gradient_accumulation_steps=1"
     assert found["settings"] == f"TrainingArguments({given})"
     words = "per_device_train_batch_size=16 in TrainingArguments(...); gradient_accumulation_steps"

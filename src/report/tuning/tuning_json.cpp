@@ -60,6 +60,13 @@ UnsortedJson lever_json(const tune::LeverResult& lever) {
           {"why", lever.why}};
 }
 
+/// Of the change as it is written, in a run of its own.
+UnsortedJson as_written_json(const tune::ScriptPatch& patch) {
+  UnsortedJson json = speed_json(patch.gain);
+  if (!patch.why_no_gain.empty()) json["why"] = patch.why_no_gain;
+  return json;
+}
+
 }  // namespace
 
 std::string tuning_json(const tune::TuneResult& result) {
@@ -99,6 +106,7 @@ std::string tuning_json(const tune::TuneResult& result) {
       {"proposed", proposals},
       {"settings", kept_settings(result)},
       {"patch", result.patch.diff},
+      {"as_written", as_written_json(result.patch)},
       {"command", kept_command(result.command)},
       {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
   return json.dump(2, ' ', false, UnsortedJson::error_handler_t::replace) + "\n";

@@ -165,7 +165,11 @@ std::string kept_settings(const tune::TuneResult& result) {
 
 std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,
                          const TextOptions& options) {
-  if (patch.diff.empty()) return {};
+  const std::string no_gain =
+      patch.why_no_gain.empty()
+          ? ""
+          : hanging("", "Note: " + printable(patch.why_no_gain, options), options);
+  if (patch.diff.empty()) return no_gain;
   const std::string apply =
       fmt::format("patch -p1{} < {}", patch.from_root ? " -d /" : "", shell_word(path));
   std::string about = fmt::format("As a change of {} ({}):", patch.script, apply);
@@ -179,7 +183,14 @@ std::string render_patch(const tune::ScriptPatch& patch, const std::string& path
     text += "  " + printable(patch.diff.substr(from, end - from), options) + "\n";
     from = end + 1;
   }
-  return text;
+  if (patch.gain) {
+    text += hanging("",
+                    fmt::format("Run like that, and by the command above where there is one, the "
+                                "job is {} faster.",
+                                speed_text(patch.gain)),
+                    options);
+  }
+  return text + no_gain;
 }
 
 std::string trial_words(const tune::TrialResult& trial) {

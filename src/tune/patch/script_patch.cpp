@@ -25,8 +25,8 @@ std::string name_in_diff(const std::string& name) {
   return name.find(' ') == std::string::npos ? name : name + "\t";
 }
 
-std::string all_edits(const Script& script, const std::string& name,
-                      const std::vector<LeverEdit>& edits) {
+/// None where the calls cannot take them all.
+trial::Replacements all_edits(const Script& script, const std::vector<LeverEdit>& edits) {
   trial::Replacements replacements;
   std::map<std::size_t, CallEdit> calls;  // by where they begin
   const auto import = find_import_of_torch(script.source);
@@ -48,7 +48,7 @@ std::string all_edits(const Script& script, const std::string& name,
       return {};
     }
   }
-  return trial::unified_diff(script.source, replacements, name);
+  return replacements;
 }
 
 }  // namespace
@@ -67,7 +67,10 @@ ScriptPatch patch_of(const Script& script, const std::string& name, const TuneRe
       patch.left.push_back(entry.lever.id);
     }
   }
-  patch.diff = all_edits(script, written, edits);
+  const trial::Replacements replacements = all_edits(script, edits);
+  patch.path = script.path;
+  patch.text = trial::with_replacements(script.source, replacements);
+  patch.diff = trial::unified_diff(script.source, replacements, written);
   return patch;
 }
 

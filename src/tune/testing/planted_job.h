@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ class PlantedJob final : public Trials {
   std::function<double(const std::vector<std::string>&)> beside;  // of the step's time, by levers
   std::vector<std::string> made;
   std::set<int> parity_steps;  // of the runs that recorded losses
+  // How what is kept is written, and what that does to a step's time; empty: it is not.
+  std::function<std::optional<TrialRequest>(TuneResult&)> write;
+  double written_factor = 1;
 
   Result<TrialResult> run(const TrialRequest& request) override {
     if (static_cast<std::int64_t>(made.size()) >= most_runs) {
@@ -41,8 +45,9 @@ class PlantedJob final : public Trials {
     TrialResult result;
     double step_s = 0.010;
     for (const std::string& id : request.levers) {
-      if (factor.count(id) != 0) step_s *= factor[id];
+      if (factor.count(id) != 0 && !request.as_written) step_s *= factor[id];
     }
+    if (request.as_written) step_s *= written_factor;
     if (!request.first_batch_again) step_s = std::max(step_s, loading_s);
     if (beside) step_s *= beside(request.levers);
     if (request.label == "baseline.again") step_s *= 1 + drift;
@@ -64,6 +69,7 @@ class PlantedJob final : public Trials {
     for (const std::string& id : request.levers) {
       if (plant.count(id) != 0) plant[id](result);
     }
+    if (request.as_written && plant.count(request.label) != 0) plant[request.label](result);
     if (batch) add_batch(request, result);
     if (finish) finish(request.levers, result);
     return result;
@@ -96,6 +102,7 @@ inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
   options.arguments = std::move(arguments);
   options.cpus = 4;
   options.allocators = std::move(allocators);
+  options.write = job.write;
   SearchListener listener;
   auto result = search(job, options, listener);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);

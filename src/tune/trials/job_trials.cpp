@@ -30,6 +30,7 @@ constexpr std::size_t kFewestWindows = 4;
 constexpr std::size_t kMostGroups = 200;
 constexpr std::size_t kShownOutput = 4000;
 constexpr const char* kInFloat64 = "float64";  // as the hook calls it
+const std::vector<const Lever*> kNoLevers;
 
 std::size_t size_of_group(std::size_t steps) { return (steps + kMostGroups - 1) / kMostGroups; }
 
@@ -228,23 +229,27 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   job.run_dir = run_dir;
   job.emulation = options_.emulation;
   job.isolation = options_.isolation;
+  job.changes = request.changes;
   job.own_process_group = true;
   job.output_file = run_dir + "/output.log";
-  nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(levers))}};
+  const std::vector<const Lever*> by_hook = request.as_written ? kNoLevers : levers;
+  nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(by_hook))}};
   if (request.in_float64) asked["levers"][kInFloat64] = nlohmann::json::object();
   if (request.survey) asked["survey"] = true;
   if (request.first_batch_again) asked["first_batch_again"] = true;
   if (request.parity_seed >= 0) {
     asked["parity"] = {{"steps", request.parity_steps}, {"seed", request.parity_seed}};
   }
-  const std::string arguments = hook_arguments(journal_.head().arguments, levers);
+  const std::string arguments = hook_arguments(journal_.head().arguments, by_hook);
   if (!arguments.empty()) asked["arguments"] = nlohmann::json::parse(arguments);
   job.environment.emplace_back("UNSTARVE_TUNE", asked.dump());
   std::vector<std::string> hook_names;
-  for (const auto& [option, value] : class_arguments_of(levers)) hook_names.push_back(option);
+  for (const auto& [option, value] : class_arguments_of(by_hook)) hook_names.push_back(option);
   for (const Lever* const lever : levers) {
     job.environment.insert(job.environment.end(), lever->environment.begin(),
                            lever->environment.end());
+  }
+  for (const Lever* const lever : by_hook) {
     if (!lever->hook.empty()) hook_names.push_back(lever->hook);
   }
   if (request.in_float64) hook_names.emplace_back(kInFloat64);

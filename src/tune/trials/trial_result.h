@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "isolation/file_change.h"
 
 namespace unstarve::tune {
 
@@ -79,6 +80,10 @@ struct TrialRequest {
   double first_step_within_s = 0;   // 0: any time
   double times_longer = 1;          // than trials are
   bool first_batch_again = false;   // loaders give their first batch again and again
+  // The levers are what stands of them in the command and its environment, and in the script; the
+  // hook applies none.
+  bool as_written = false;
+  std::vector<isolation::FileChange> changes = {};  // to the script
 };
 
 /// What came of it.
