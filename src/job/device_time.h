@@ -14,6 +14,9 @@ inline bool is_compute(trace::DeviceOpKind kind) {
   return kind == trace::DeviceOpKind::kCompute || kind == trace::DeviceOpKind::kMemset;
 }
 
+/// An operation without length fills no gap and ends none.
+inline bool has_length(const trace::DeviceOp& op) { return op.end_ns > op.start_ns; }
+
 /// How long a device was busy inside a span, in ns. Of the three exclusive times a later one counts
 /// only where no earlier one runs (docs/partition.md); their sum is the busy time.
 struct DeviceTime {

@@ -115,6 +115,17 @@ TEST(LoaderUse, AnotherRanksFetchesAreNotIts) {
   EXPECT_EQ(rank->training_loader()->fetches.size(), 6U);
 }
 
+TEST(Rank, OfAProcessWithoutStepsHasThoseOfTheProcessWithMost) {
+  Timeline timeline = Job().steps(4).timeline();
+  trace::Step other = timeline.steps.front();
+  other.process = 8;
+  timeline.steps.push_back(other);
+  const Rank rank = gather_rank(timeline, {9, 9});
+  EXPECT_EQ(rank.process, 9);
+  ASSERT_EQ(rank.steps.size(), 4U);
+  EXPECT_EQ(rank.steps.front().process, 7);
+}
+
 TEST(Rank, WaitsWhileALoadersWorkersAreStarted) {
   Timeline timeline = Job().loader(kTraining, 2).steps(3).timeline();
   trace::LoaderConfig& config = timeline.loaders.front();

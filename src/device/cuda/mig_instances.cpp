@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 namespace unstarve::device {
 
@@ -47,6 +49,15 @@ std::string_view first_of(std::string_view list) {
   return list.substr(from, list.find_last_not_of(' ') - from + 1);
 }
 
+/// Whether an entry of CUDA_VISIBLE_DEVICES is this GPU's number, or how its UUID begins.
+bool names_gpu(const GpuDescription& gpu, std::string_view named) {
+  std::int32_t number = 0;
+  const char* const end = named.data() + named.size();
+  const auto read = std::from_chars(named.data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end) return number == gpu.index;
+  return std::string_view(gpu.uuid).substr(0, named.size()) == named;
+}
+
 }  // namespace
 
 MigState read_mig(const NvmlLibrary& library, DeviceHandle device) {
@@ -64,12 +75,13 @@ MigState read_mig(const NvmlLibrary& library, DeviceHandle device) {
   return state;
 }
 
-std::optional<std::size_t> instance_of_job(const std::vector<MigInstance>& instances,
-                                           std::string_view gpu_uuid,
+std::optional<std::size_t> instance_of_job(const GpuDescription& gpu,
                                            const std::optional<std::string>& visible_devices) {
+  const std::vector<MigInstance>& instances = gpu.instances;
   const std::string_view named = visible_devices ? first_of(*visible_devices) : std::string_view();
   if (visible_devices && named.empty()) return std::nullopt;  // no device at all
   if (named.substr(0, 4) != "MIG-") {
+    if (visible_devices && !names_gpu(gpu, named)) return std::nullopt;
     return instances.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
   }
   std::optional<std::size_t> found;
@@ -78,7 +90,7 @@ std::optional<std::size_t> instance_of_job(const std::vector<MigInstance>& insta
     const bool by_uuid = std::string_view(each.uuid).substr(0, named.size()) == named;
     const bool by_place =
         each.gpu_instance && each.compute_instance &&
-        named == fmt::format("MIG-{}/{}/{}", gpu_uuid, *each.gpu_instance, *each.compute_instance);
+        named == fmt::format("MIG-{}/{}/{}", gpu.uuid, *each.gpu_instance, *each.compute_instance);
     if (!by_uuid && !by_place) continue;
     if (found) return std::nullopt;  // two begin so
     found = i;

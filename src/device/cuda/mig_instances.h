@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/reading.h"
@@ -23,10 +22,10 @@ MigState read_mig(const NvmlLibrary& library, nvml::DeviceHandle device);
 
 /// Which of a GPU's instances a job uses, by its CUDA_VISIBLE_DEVICES; CUDA gives a process one at
 /// most. One that is named by UUID ("MIG-...") or in the form of early drivers
-/// ("MIG-GPU-UUID/gpu instance/compute instance") is found by it; where none is named, the only one
-/// that there is. None: there is no telling, or the job's is on another GPU.
-std::optional<std::size_t> instance_of_job(const std::vector<MigInstance>& instances,
-                                           std::string_view gpu_uuid,
+/// ("MIG-GPU-UUID/gpu instance/compute instance") is found by it; where only the GPU is named, by
+/// its number or its UUID, or nothing is, the only one that there is. None: there is no telling, or
+/// the job's is on another GPU.
+std::optional<std::size_t> instance_of_job(const GpuDescription& gpu,
                                            const std::optional<std::string>& visible_devices);
 
 }  // namespace unstarve::device

@@ -89,7 +89,8 @@ TEST_F(MigTest, AnyCallMayFail) {
   }
 }
 
-std::vector<MigInstance> two_instances() {
+/// The first GPU of a machine, "GPU-5".
+GpuDescription with_two_instances() {
   MigInstance first;
   first.uuid = "MIG-41b3";
   first.gpu_instance = 1;
@@ -97,31 +98,43 @@ std::vector<MigInstance> two_instances() {
   MigInstance second = first;
   second.uuid = "MIG-41c7";
   second.gpu_instance = 2;
-  return {first, second};
+  GpuDescription gpu;
+  gpu.uuid = "GPU-5";
+  gpu.instances = {first, second};
+  return gpu;
 }
 
 TEST(InstanceOfJob, IsTheFirstThatIsNamed) {
-  const auto instances = two_instances();
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", "MIG-41c7"), 1U);
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", " MIG-41b3 , MIG-41c7"), 0U);
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", "MIG-GPU-5/2/0"), 1U);
+  const GpuDescription gpu = with_two_instances();
+  EXPECT_EQ(instance_of_job(gpu, "MIG-41c7"), 1U);
+  EXPECT_EQ(instance_of_job(gpu, " MIG-41b3 , MIG-41c7"), 0U);
+  EXPECT_EQ(instance_of_job(gpu, "MIG-GPU-5/2/0"), 1U);
 }
 
 TEST(InstanceOfJob, IsNotGuessed) {
-  const auto instances = two_instances();
+  const GpuDescription gpu = with_two_instances();
   for (const char* variable : {"", "0", "MIG-", "MIG-41", "MIG-99", "MIG-GPU-6/2/0", "GPU-5"}) {
-    EXPECT_EQ(instance_of_job(instances, "GPU-5", variable), std::nullopt) << variable;
+    EXPECT_EQ(instance_of_job(gpu, variable), std::nullopt) << variable;
   }
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", std::nullopt), std::nullopt);
+  EXPECT_EQ(instance_of_job(gpu, std::nullopt), std::nullopt);
 }
 
 TEST(InstanceOfJob, IsTheOnlyOneWhereNoneIsNamed) {
-  auto instances = two_instances();
-  instances.pop_back();
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", std::nullopt), 0U);
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", "0"), 0U);
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", ""), std::nullopt);
-  EXPECT_EQ(instance_of_job(instances, "GPU-5", "MIG-41c7"), std::nullopt);
+  GpuDescription gpu = with_two_instances();
+  gpu.instances.pop_back();
+  EXPECT_EQ(instance_of_job(gpu, std::nullopt), 0U);
+  EXPECT_EQ(instance_of_job(gpu, "0"), 0U);
+  EXPECT_EQ(instance_of_job(gpu, "GPU-5"), 0U);
+  EXPECT_EQ(instance_of_job(gpu, ""), std::nullopt);
+  EXPECT_EQ(instance_of_job(gpu, "MIG-41c7"), std::nullopt);
+}
+
+TEST(InstanceOfJob, IsNoneOfAGpuBesideTheOneThatIsNamed) {
+  GpuDescription gpu = with_two_instances();
+  gpu.instances.pop_back();
+  for (const char* variable : {"1", "1,0", "GPU-6", "-1", "none"}) {
+    EXPECT_EQ(instance_of_job(gpu, variable), std::nullopt) << variable;
+  }
 }
 
 }  // namespace

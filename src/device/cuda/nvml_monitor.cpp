@@ -108,8 +108,7 @@ void NvmlMonitor::find_instance(Device& device) const {
   GpuDescription& description = device.description;
   description.mig_mode = mig.on;
   description.instances = std::move(mig.instances);
-  description.job_instance =
-      instance_of_job(description.instances, description.uuid, visible_devices_);
+  description.job_instance = instance_of_job(description, visible_devices_);
   device.part = device.handle;
   if (!description.job_instance) return;
   device.part = mig.handles[*description.job_instance];

@@ -44,6 +44,8 @@ class DeviceSweep {
   /// Those that may run in `part`: what runs on from earlier parts, then what begins before its
   /// end.
   std::vector<std::uint32_t> ops_until(std::int64_t end_ns);
+  /// The first of those behind, nullptr where there is none.
+  const trace::DeviceOp* next_op() const;
   void add(Cause cause, std::int64_t ns) { out_.ns[static_cast<std::size_t>(cause)] += ns; }
 
   const job::JobView& view_;
@@ -67,16 +69,25 @@ std::vector<std::uint32_t> DeviceSweep::ops_until(std::int64_t end_ns) {
   return ops;
 }
 
+const trace::DeviceOp* DeviceSweep::next_op() const {
+  const std::vector<trace::DeviceOp>& all = view_.timeline().device_ops;
+  const auto next =
+      std::find_if(work_.ops.begin() + static_cast<std::ptrdiff_t>(next_), work_.ops.end(),
+                   [&all](std::uint32_t i) { return job::has_length(all[i]); });
+  return next == work_.ops.end() ? nullptr : &all[*next];
+}
+
 void DeviceSweep::sweep(const job::RecordedPart& part) {
   job::DeviceTimeSweep busy(part.when);
   const trace::DeviceOp* last = nullptr;
   bool first_recorded = true;
   for (const std::uint32_t i : ops_until(part.when.end_ns)) {
     const trace::DeviceOp& op = view_.timeline().device_ops[i];
+    if (!job::has_length(op)) continue;  // it ends no gap, so that none is the first's
     const bool first =
         std::exchange(first_recorded, first_recorded && op.start_ns < part.window.start_ns);
     const std::int64_t start = std::max(op.start_ns, part.when.start_ns);
-    if (std::min(op.end_ns, part.when.end_ns) <= start) continue;  // outside, or without length
+    if (std::min(op.end_ns, part.when.end_ns) <= start) continue;  // outside
     ++out_.ops;
     if (view_.host().launch_of(op) == nullptr) ++out_.ops_without_launch;
     if (start > busy.busy_until_ns()) gaps_.before(op, {busy.busy_until_ns(), start}, first);
@@ -84,10 +95,8 @@ void DeviceSweep::sweep(const job::RecordedPart& part) {
     last = &op;
   }
   if (part.when.end_ns > busy.busy_until_ns()) {
-    const bool more = next_ < work_.ops.size();
-    const trace::DeviceOp* next = more ? &view_.timeline().device_ops[work_.ops[next_]] : nullptr;
     gaps_.tail(last, {busy.busy_until_ns(), part.when.end_ns},
-               {part.window.start_ns, first_recorded, next});
+               {part.window.start_ns, first_recorded, next_op()});
   }
   out_.time += busy.time();
 }

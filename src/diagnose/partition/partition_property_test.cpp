@@ -267,6 +267,7 @@ class Painter {
     const DeviceOp* first_of_all = nullptr;
     for (const DeviceOp& op : timeline_.device_ops) {
       if (op.start_ns < part.recorded_from || op.start_ns >= part.when.end_ns) continue;
+      if (op.end_ns == op.start_ns) continue;
       if (first_of_all == nullptr) first_of_all = &op;
       if (gap.when.end_ns == part.when.end_ns) continue;
       if (gap.first == nullptr && op.start_ns == gap.when.end_ns && has_length(op, part)) {
@@ -284,7 +285,7 @@ class Painter {
     if (first == nullptr) {
       const auto& ops = timeline_.device_ops;
       const auto next = std::find_if(ops.begin(), ops.end(), [&part](const DeviceOp& op) {
-        return op.start_ns >= part.when.end_ns;
+        return op.start_ns >= part.when.end_ns && op.end_ns > op.start_ns;
       });
       const HostCall* launch = next == ops.end() ? nullptr : launch_of(*next);
       if (launch != nullptr && launch->start_ns < before) first = &*next;

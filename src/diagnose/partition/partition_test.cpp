@@ -360,6 +360,23 @@ TEST(PartitionWindows, AnIdleDeviceThatStartsAtOnceWasIdleBefore) {
   EXPECT_EQ(p.edge_busy_ns, 0);
 }
 
+TEST(PartitionWindows, AnOperationWithoutLengthIsNotTheFirst) {
+  const auto p = only(Builder()
+                          .step(0, 10'000)
+                          .launched(100, 110, 120, 120)
+                          .launched(2'000, 2'010, 6'000, 10'000)
+                          .window(0, 10'000)
+                          .build());
+  EXPECT_EQ(p.edge_busy_ns, 6'000 * kUs) << "it ends no gap";
+  const auto behind = only(Builder()
+                               .step(0, 3'000)
+                               .launched(8'000, 8'010, 8'500, 8'500)
+                               .launched(100, 110, 9'000, 9'500)
+                               .window(0, 3'000)
+                               .build());
+  EXPECT_EQ(us(behind, Cause::kGpuCompute), 3'000) << "nor does one behind the window";
+}
+
 TEST(PartitionWindows, LaunchedWorkWithoutARecordKeepsTheDeviceBusyToTheEnd) {
   Builder builder;
   builder.step(0, 10'000).launched(0, 10, 10, 2'000).window(0, 10'000);
