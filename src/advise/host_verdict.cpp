@@ -35,7 +35,36 @@ std::string own_work(const Diagnosis& diagnosis) {
   if (time.sync && *time.sync > kWorthARemedy) {
     return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
   }
+  if (diagnosis.set_aside) return "the rest is the host's own work";
   return "what the GPU does meanwhile was not observed";
+}
+
+/// "1 operation, busy for 1.50 us of 130 ms".
+std::string what_gpu_ran(const job::SetAside& aside) {
+  std::string text =
+      fmt::format("{} operation{}, busy for {}", aside.operations, aside.operations == 1 ? "" : "s",
+                  diagnose::duration(static_cast<double>(aside.busy_ns)));
+  if (aside.of_ns <= aside.busy_ns) return text;  // nothing else is recorded
+  return text + " of " + diagnose::duration(static_cast<double>(aside.of_ns));
+}
+
+/// Of a GPU that the training does not use; empty where that is not known.
+std::string unused_gpu(const Diagnosis& diagnosis) {
+  const bool on_host = trains_on_host(diagnosis.signals);
+  if (diagnosis.set_aside && on_host) {
+    return fmt::format(" The model is on the CPU; the GPU runs next to nothing ({}).",
+                       what_gpu_ran(*diagnosis.set_aside));
+  }
+  if (diagnosis.set_aside && diagnosis.set_aside->reason == job::AsideReason::kHardlyUsed) {
+    return fmt::format(
+        " The GPU takes no part in the training ({}, in {} steps): the model seems to be on the "
+        "CPU.",
+        what_gpu_ran(*diagnosis.set_aside), diagnosis.steps.count);
+  }
+  if (on_host && diagnosis.signals.gpu_utilisation_mean) {
+    return " The model is on the CPU, although this machine has a GPU.";
+  }
+  return "";
 }
 
 std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
@@ -60,7 +89,9 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
     text += fmt::format(", mostly because of {}", detail);
   }
   text += diagnose::line_words(finding) + what_to_do(advice) + no_promise(diagnosis, advice) + ".";
-  if (!trains_on_host(diagnosis.signals)) text += " How much of that a GPU idles was not observed.";
+  if (!trains_on_host(diagnosis.signals) && !diagnosis.set_aside) {
+    text += " How much of that a GPU idles was not observed.";
+  }
   return text;
 }
 
@@ -109,11 +140,20 @@ std::string without_loader(const Diagnosis& diagnosis, const std::string& steps)
       steps);
 }
 
+/// Of a trace whose GPU ran something.
+std::string little_recorded(const Diagnosis& diagnosis, const std::string& steps) {
+  return fmt::format(
+      "In {} no wait for a data loader is recorded, so whether loading holds them up cannot be "
+      "said.",
+      steps);
+}
+
 /// How it would be observed stands in what_was_not_observed().
 std::string nothing_known(const Diagnosis& diagnosis) {
   const std::string steps =
       diagnosis.steps.count == 1 ? "1 step" : fmt::format("{} steps", diagnosis.steps.count);
   if (diagnosis.input == trace::InputKind::kKineto || diagnosis.input == trace::InputKind::kNsys) {
+    if (diagnosis.set_aside) return little_recorded(diagnosis, steps);
     return fmt::format(
         "No GPU activity is recorded, only the host's side of {}, so why a GPU idles cannot be "
         "said.",
@@ -124,6 +164,14 @@ std::string nothing_known(const Diagnosis& diagnosis) {
     return "No training step was seen, so what holds the job up cannot be said.";
   }
   return without_loader(diagnosis, steps);
+}
+
+/// What would be observed of a GPU that ran something, and too little.
+NotObserved for_unused(const Diagnosis& diagnosis) {
+  return {.what = "Training on the GPU",
+          .why = trains_on_host(diagnosis.signals) ? "this job trains on the CPU"
+                                                   : "it runs less than one operation a step",
+          .how = "move model and batches to the GPU with .to(\"cuda\")"};
 }
 
 NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& device) {
@@ -179,16 +227,15 @@ std::string write_host_verdict(const Diagnosis& diagnosis, const Advice& advice,
   } else if (advice.leading_finding) {
     text = input_bound(diagnosis, advice, job);
   } else {
-    return nothing_known(diagnosis);
+    text = nothing_known(diagnosis);
+    if (!diagnosis.set_aside) return text;
   }
-  if (trains_on_host(diagnosis.signals) && diagnosis.signals.gpu_utilisation_mean) {
-    text += " The model is on the CPU, although this machine has a GPU.";
-  }
-  return text;
+  return text + unused_gpu(diagnosis);
 }
 
 std::vector<NotObserved> what_was_not_observed(const Diagnosis& diagnosis, const JobFacts& job) {
   if (diagnosis.partition) return {};
+  if (diagnosis.set_aside) return {for_unused(diagnosis)};
   return {for_device(diagnosis, job.device)};
 }
 

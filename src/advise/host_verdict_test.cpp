@@ -117,6 +117,43 @@ TEST(HostVerdict, OnTheCpuOnlyASureGainIsPromised) {
   EXPECT_TRUE(says(sure.verdict, "predicted 1.20x faster, 1.01 to 1.40")) << sure.verdict;
 }
 
+/// As the driver records a small thing that a job keeps on its GPU.
+void add_one_operation(trace::Timeline& timeline) {
+  trace::DeviceOp op;
+  op.start_ns = 500'000'000;
+  op.end_ns = op.start_ns + 1'500;
+  timeline.device_ops.push_back(op);
+}
+
+TEST(HostVerdict, SaysThatTheModelIsOnTheCpuBesideAGpuThatRanSomething) {
+  HostRun run(2, "cpu");
+  add_one_operation(run.timeline);
+  const Advice advice = run.advise();
+  EXPECT_EQ(
+      advice.verdict,
+      "Not input-bound: waiting for the data loader at train.py:41 takes 2.0 % of a step; "
+      "98 % is the training itself, on the CPU. The model is on the CPU; the GPU runs next to "
+      "nothing (1 operation, busy for 1.50 us of 2.90 s).");
+  ASSERT_EQ(advice.not_observed.size(), 1U);
+  EXPECT_EQ(advice.not_observed[0].what, "Training on the GPU");
+  EXPECT_TRUE(says(advice.not_observed[0].how, ".to(\"cuda\")"));
+}
+
+TEST(HostVerdict, SaysThatAGpuTakesNoPartInWhatATraceHolds) {
+  HostRun run(60, "");
+  run.timeline.input = trace::InputKind::kKineto;
+  run.timeline.training_devices.clear();
+  add_one_operation(run.timeline);
+  std::string verdict = run.advise().verdict;
+  EXPECT_TRUE(says(verdict, "Input-bound: ")) << verdict;
+  EXPECT_TRUE(says(verdict, "The GPU takes no part in the training (1 operation")) << verdict;
+  EXPECT_FALSE(says(verdict, "was not observed")) << verdict;
+  run.timeline.loader_waits.clear();
+  verdict = run.advise().verdict;
+  EXPECT_TRUE(says(verdict, "The GPU takes no part in the training")) << verdict;
+  EXPECT_FALSE(says(verdict, "No GPU activity")) << verdict;
+}
+
 /// What gains are predicted from: a job that loads for 50 of 100 ms, on `cpus` CPUs of which it
 /// uses `cores` in the mean, and others `theirs`.
 struct Loading {

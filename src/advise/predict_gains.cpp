@@ -183,7 +183,7 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
                                          const Measured& measured) {
   predict::MeasureOptions measure;
   measure.job_cpu = measured.job_cpu;
-  if (job.job.timeline().device_ops.empty()) {
+  if (job.job.devices().empty()) {
     measure.device_busy_ratio = diagnose::trains_on_host(diagnosis.signals)
                                     ? Reading<double>(0.0)
                                     : measured.gpu_utilisation;

@@ -12,6 +12,7 @@
 #include "diagnose/lines/line_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/wording.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
 
@@ -137,6 +138,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   }
   sentence += diagnose::line_words(first) + span_note(diagnosis) + what_to_do(advice);
   sentence += "." + what_is_not_known(diagnosis, first);
+  if (diagnose::trains_on_host(diagnosis.signals)) sentence += " The model is on the CPU.";
   if (!diagnosis.ranks.straggler) return sentence;
   return sentence + " " + write_rank_verdict(diagnosis, advice, job) + ".";
 }

@@ -140,6 +140,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   if (sources.worst != nullptr) {
     diagnosis.partition = named(shares_of_span(*sources.worst, sources.rank));
   }
+  diagnosis.set_aside = partitioned.set_aside;
   diagnosis.thread_time = time_of_thread(signals);
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);

@@ -78,6 +78,52 @@ TEST(Diagnose, OnTheCpuNoGpuIsMissing) {
   EXPECT_EQ(diagnose(timeline, {}).findings.at(0).confidence, Confidence::kAmbiguous);
 }
 
+/// One operation of 1.5 us somewhere in the recording.
+void add_one_operation(Timeline& timeline, std::int64_t at_ns) {
+  trace::DeviceOp op;
+  op.start_ns = at_ns;
+  op.end_ns = at_ns + 1'500;
+  op.kind = trace::DeviceOpKind::kMemset;
+  timeline.device_ops.push_back(op);
+}
+
+/// What a job is told by without what was recorded of its GPU.
+void expect_as_with_none(const Timeline& timeline, job::AsideReason reason) {
+  const Diagnosis found = diagnose(timeline, {});
+  ASSERT_TRUE(found.set_aside);
+  EXPECT_EQ(found.set_aside->reason, reason);
+  EXPECT_EQ(found.set_aside->operations, 1);
+  EXPECT_EQ(found.set_aside->busy_ns, 1'500);
+  EXPECT_FALSE(found.partition);
+  EXPECT_TRUE(found.devices.empty());
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].cause, "input_wait");
+  EXPECT_NEAR(found.findings[0].share, 0.6, 1e-9);
+  EXPECT_EQ(found.findings[0].confidence, Confidence::kClear);
+}
+
+TEST(Diagnose, OneOperationDoesNotHideThatTheModelIsOnTheCpu) {
+  Timeline timeline = starving_run(11, 60, 0);
+  timeline.training_devices = {{.process = 7, .kind = "cpu"}};
+  add_one_operation(timeline, 500 * test::kMs);
+  expect_as_with_none(timeline, job::AsideReason::kTrainsOnHost);
+  timeline.training_devices[0].kind = "cuda";
+  EXPECT_TRUE(diagnose(timeline, {}).partition) << "the records of its work are missing";
+  timeline = starving_run(11, 60, 40);
+  timeline.training_devices = {{.process = 7, .kind = "cpu"}};
+  EXPECT_TRUE(diagnose(timeline, {}).partition) << "the GPU does much of the work";
+}
+
+TEST(Diagnose, AGpuWithLessThanOneOperationAStepTakesNoPart) {
+  Timeline timeline = starving_run(11, 60, 0);
+  timeline.input = trace::InputKind::kKineto;
+  add_one_operation(timeline, 500 * test::kMs);
+  timeline.loader_waits.front().when.end_ns = 60 * test::kMs;
+  expect_as_with_none(timeline, job::AsideReason::kHardlyUsed);
+  timeline.events_lost = 1;
+  EXPECT_TRUE(diagnose(timeline, {}).partition) << "those of the others may be lost";
+}
+
 TEST(Diagnose, AnEmptyTimelineHasAReasonAndNoFindings) {
   const Diagnosis found = diagnose(Timeline{}, {});
   EXPECT_FALSE(found.partition);

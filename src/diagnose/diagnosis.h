@@ -11,6 +11,7 @@
 #include "diagnose/lines/library_time.h"
 #include "diagnose/ranks/rank_comparison.h"
 #include "diagnose/signals/signals.h"
+#include "job/set_aside.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
@@ -116,6 +117,8 @@ struct Diagnosis {
   StepSummary steps;
   Reading<Partition> partition =
       {};  // of the worst device; absent when no GPU activity was recorded
+  /// What GPUs ran where that says nothing of the job's time: then there is no partition.
+  std::optional<job::SetAside> set_aside = {};
   Reading<ThreadTime> thread_time = {};  // absent without steps or without a loader's waits
   CodeTime own_code = {};                // of the training thread, outside of the loader
   LibraryTime fetch_libraries = {};      // whose compiled code fetches ran, in all processes

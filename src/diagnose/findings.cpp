@@ -57,8 +57,9 @@ void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& 
 std::string doubt_about_recording(const Signals& signals) {
   constexpr double kManyLost = 0.01;
   constexpr double kManyUnlaunched = 0.05;
-  // Where the model is trained on the CPU, no GPU's activity is missing.
-  if (!signals.gpu_compute_ratio && !trains_on_host(signals)) return "no GPU activity is recorded";
+  // Where the model is trained elsewhere, no GPU's activity is missing.
+  const bool elsewhere = trains_on_host(signals) || gpu_takes_no_part(signals);
+  if (!signals.gpu_compute_ratio && !elsewhere) return "no GPU activity is recorded";
   const double steps = signals.step_count.value_or(0);
   if (steps < 1) return "no step boundary is recorded";
   if (steps < 2) return "only one step is recorded";

@@ -55,6 +55,11 @@ bool steps_end_early(const trace::Timeline& timeline, ThreadKey launcher,
 
 JobView::JobView(const trace::Timeline& timeline) : timeline_(timeline), host_(timeline) {
   gather_devices();
+  set_aside_ = without_part(timeline_, devices_, ranks_);
+  if (set_aside_) {
+    devices_.clear();
+    ranks_.clear();
+  }
   if (ranks_.empty()) gather_hosts();
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "job/host_index.h"
 #include "job/rank.h"
+#include "job/set_aside.h"
 #include "trace/timeline.h"
 
 namespace unstarve::job {
@@ -27,8 +29,11 @@ class JobView {
 
   const trace::Timeline& timeline() const { return timeline_; }
   const HostIndex& host() const { return host_; }
-  /// Devices that ran something, by index.
+  /// Devices that ran something, by index; none where all are set aside.
   const std::vector<DeviceWork>& devices() const { return devices_; }
+  /// What ran on devices that take no part in the training, where none does: the job is then seen
+  /// as one of which no device was recorded.
+  const std::optional<SetAside>& set_aside() const { return set_aside_; }
   /// One for each process that launches a device's work. Where no device ran anything, one for each
   /// that steps and says which rank of a job it is, or else for the process with the most steps.
   /// Never empty.
@@ -44,6 +49,7 @@ class JobView {
   const trace::Timeline& timeline_;
   HostIndex host_;
   std::vector<DeviceWork> devices_;
+  std::optional<SetAside> set_aside_;
   std::vector<Rank> ranks_;
 };
 

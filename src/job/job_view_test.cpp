@@ -226,10 +226,55 @@ TEST(Rank, IsTheProcessThatLaunches) {
   op.end_ns = 2 * kMs;
   op.correlation = 1;
   timeline.device_ops.push_back(op);
+  timeline.training_devices.push_back({.process = 7, .kind = "cuda"});
   const JobView job(timeline);
   ASSERT_EQ(job.devices().size(), 1U);
   EXPECT_EQ(job.rank_of(job.devices().front()).process, 7);
   EXPECT_EQ(job.rank_of(job.devices().front()).steps.size(), 3U);
+}
+
+/// Nine steps of 100 ms behind the warm-up, with `count` operations of `ns` each in the last ones.
+Timeline with_operations(std::int64_t count, std::int64_t ns) {
+  Timeline timeline = Job().steps(10).timeline();
+  for (std::int64_t i = 0; i < count; ++i) {
+    trace::DeviceOp op;
+    op.start_ns = (999 - i) * kMs - ns;
+    op.end_ns = op.start_ns + ns;
+    timeline.device_ops.push_back(op);
+  }
+  trace::sort_by_start(timeline);
+  return timeline;
+}
+
+TEST(SetAside, IsAGpuOfAJobThatTrainsOnTheCpuUnlessItDoesMuch) {
+  Timeline timeline = with_operations(40, kMs);
+  EXPECT_FALSE(JobView(timeline).set_aside()) << "more than an operation a step";
+  timeline.training_devices = {{.process = 7, .kind = "cpu"}};
+  const JobView job(timeline);
+  ASSERT_TRUE(job.set_aside());
+  EXPECT_EQ(job.set_aside()->reason, AsideReason::kTrainsOnHost);
+  EXPECT_EQ(job.set_aside()->operations, 40);
+  EXPECT_EQ(job.set_aside()->busy_ns, 40 * kMs);
+  EXPECT_EQ(job.set_aside()->of_ns, 900 * kMs);
+  EXPECT_TRUE(job.devices().empty());
+  ASSERT_EQ(job.ranks().size(), 1U);
+  EXPECT_EQ(job.ranks().front().steps.size(), 10U);
+  timeline = with_operations(100, kMs);
+  timeline.training_devices = {{.process = 7, .kind = "cpu"}};
+  EXPECT_FALSE(JobView(timeline).set_aside());
+}
+
+TEST(SetAside, IsAGpuOfWhichNobodySaysThatItTrainsWithLessThanAnOperationAStep) {
+  EXPECT_TRUE(JobView(with_operations(8, 1'000)).set_aside());
+  EXPECT_FALSE(JobView(with_operations(9, 1'000)).set_aside());
+  EXPECT_FALSE(JobView(with_operations(8, 2 * kMs)).set_aside()) << "busy all the same";
+  Timeline other = with_operations(8, 1'000);
+  for (trace::DeviceOp op : with_operations(30, 1'000).device_ops) {
+    op.device = 1;
+    other.device_ops.push_back(op);
+  }
+  trace::sort_by_start(other);
+  EXPECT_EQ(JobView(other).devices().size(), 2U) << "another GPU trains";
 }
 
 TEST(DeviceTime, CountsEachInstantOnceByPriority) {

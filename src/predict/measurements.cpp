@@ -268,7 +268,7 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
                 "another, of an evaluation",
                 timeline.file);
   }
-  if (timeline.device_ops.empty() && !options.device_busy_ratio) {
+  if (job.devices().empty() && !options.device_busy_ratio) {
     return fail(ErrorCode::kNotSupported,
                 "a prediction needs the device's busy time, and {} records none", timeline.file);
   }
@@ -281,7 +281,7 @@ Result<PipelineMeasurements> measure_pipeline(const job::JobView& job, std::size
   for (auto use = measured.loaders.rbegin(); use != measured.loaders.rend(); ++use) {
     if (use->feeds_training) add_waits(*use, steps, pipeline.steps);
   }
-  if (!timeline.device_ops.empty()) {
+  if (!job.devices().empty()) {
     const std::vector<std::uint32_t> ops = ops_of(job, rank);
     add_calls(timeline, ops, steps, pipeline.steps);
     add_device_time(job, ops, steps, pipeline.steps);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/headline.h"
 #include "report/roofs/position_json.h"
@@ -284,6 +285,21 @@ Json job_json(const RunFacts& facts) {
   return json;
 }
 
+std::string_view name_of(job::AsideReason reason) {
+  switch (reason) {
+    case job::AsideReason::kTrainsOnHost: return "trains_on_cpu";
+    case job::AsideReason::kHardlyUsed: break;
+  }
+  return "hardly_used";
+}
+
+Json set_aside_json(const job::SetAside& aside) {
+  return {{"reason", std::string(name_of(aside.reason))},
+          {"operations", aside.operations},
+          {"busy_us", number(static_cast<double>(aside.busy_ns) / kNsPerUs)},
+          {"of_us", number(static_cast<double>(aside.of_ns) / kNsPerUs)}};
+}
+
 Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json json = Json::object();
   json["schema"] = "unstarve.diagnosis/1";
@@ -303,6 +319,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   }
   json["partition"] = diagnosis.partition ? partition_json(*diagnosis.partition)
                                           : absent(diagnosis.partition.why_absent());
+  if (diagnosis.set_aside) json["gpu_set_aside"] = set_aside_json(*diagnosis.set_aside);
   json["copies"] = Json{{"h2d_bytes", diagnosis.copies.h2d_bytes},
                         {"h2d_count", diagnosis.copies.h2d_count},
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};

@@ -124,6 +124,15 @@ TEST(Json, DurationsOfTheRooflineAreARange) {
   EXPECT_GT(range.at("real_over_modelled").at("figures"), 0);
 }
 
+TEST(Json, SaysWhatGpusRanThatAreNotJudged) {
+  Report report = sample::report();
+  EXPECT_FALSE(json::parse(to_json(report, false)).contains("gpu_set_aside"));
+  report.diagnosis.set_aside = {job::AsideReason::kTrainsOnHost, 3, 4'500, 2'000'000};
+  EXPECT_EQ(
+      json::parse(to_json(report, false)).at("gpu_set_aside"),
+      (json{{"reason", "trains_on_cpu"}, {"operations", 3}, {"busy_us", 4.5}, {"of_us", 2000.0}}));
+}
+
 TEST(Json, NumbersThatAreNotFiniteAreAbsent) {
   Report report = sample::report();
   report.diagnosis.devices[0].span_us = std::numeric_limits<double>::infinity();

@@ -164,7 +164,7 @@ std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
 }
 
 PartitionedJob::PartitionedJob(const job::JobView& of, const PartitionOptions& options)
-    : job(of), devices(partition_devices(of, options)) {
+    : job(of), devices(partition_devices(of, options)), set_aside(of.set_aside()) {
   ranks.rows = rank_rows(job, devices);
   if (ranks.rows.size() < 2) ranks.rows.clear();
   ranks.straggler = find_straggler(ranks.rows);

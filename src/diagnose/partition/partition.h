@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "diagnose/partition/cause.h"
@@ -9,6 +10,7 @@
 #include "job/device_time.h"
 #include "job/job_view.h"
 #include "job/recorded.h"
+#include "job/set_aside.h"
 #include "trace/timeline.h"
 
 namespace unstarve::diagnose {
@@ -85,6 +87,7 @@ struct PartitionedJob {
 
   const job::JobView& job;
   std::vector<DevicePartition> devices;
+  std::optional<job::SetAside> set_aside;  // what ran, and is no device's partition
   RankComparison ranks;  // a row for each of the devices, or, where there are none, of job.ranks()
 };
 

@@ -21,6 +21,12 @@ inline bool trains_on_host(const Signals& signals) {
   return signals.trains_on_host.value_or(0) > 0;
 }
 
+/// Whether GPUs were recorded and take no part in the training, so that they idle whatever the
+/// loader does.
+inline bool gpu_takes_no_part(const Signals& signals) {
+  return signals.gpu_takes_no_part.value_or(0) > 0;
+}
+
 /// Whether other processes use so much of the job's CPUs that its own wait for one.
 inline bool cpus_are_taken(const Signals& signals) {
   constexpr double kMuch = 0.2;

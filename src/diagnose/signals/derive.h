@@ -10,7 +10,11 @@ namespace unstarve::diagnose {
 /// Where signals come from. Nothing is owned; everything outlives the call.
 struct SignalSources {
   SignalSources(const PartitionedJob& partitioned, const HostSignals& of_host)
-      : job(partitioned.job), rank(partitioned.rank()), worst(partitioned.worst()), host(of_host) {}
+      : job(partitioned.job),
+        rank(partitioned.rank()),
+        worst(partitioned.worst()),
+        set_aside(partitioned.set_aside),
+        host(of_host) {}
 
   const trace::Timeline& timeline() const { return job.timeline(); }
   /// Whether that process is the rank's, or whatever the recording is of.
@@ -18,7 +22,8 @@ struct SignalSources {
 
   const job::JobView& job;
   const job::Rank& rank;         // that signals are about: the worst device's
-  const DevicePartition* worst;  // nullptr when no GPU activity was recorded
+  const DevicePartition* worst;  // nullptr when no GPU activity was recorded, or it is set aside
+  const std::optional<job::SetAside>& set_aside;
   const HostSignals& host;
 };
 

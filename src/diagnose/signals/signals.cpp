@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 93> kFields = {{
+constexpr std::array<SignalField, 94> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -84,6 +84,7 @@ constexpr std::array<SignalField, 93> kFields = {{
     {"copy_overlap_ratio", &Signals::copy_overlap_ratio},
     {"communication_overlap_ratio", &Signals::communication_overlap_ratio},
     {"trains_on_host", &Signals::trains_on_host},
+    {"gpu_takes_no_part", &Signals::gpu_takes_no_part},
     {"effective_cpus", &Signals::effective_cpus},
     {"job_cpu_cores", &Signals::job_cpu_cores},
     {"cpu_use_ratio", &Signals::cpu_use_ratio},

@@ -108,6 +108,7 @@ struct Signals {
 
   // The host while the job ran.
   Reading<double> trains_on_host;           // 1: the trained parameters lie in host memory; 0: not
+  Reading<double> gpu_takes_no_part;        // 1: what GPUs ran is next to nothing beside the steps
   Reading<double> effective_cpus;           // after affinity, cpuset and quota
   Reading<double> job_cpu_cores;            // CPU seconds of the job's process tree per second
   Reading<double> cpu_use_ratio;            // job_cpu_cores / effective_cpus

@@ -29,8 +29,9 @@ std::string what_is_waited(const Signals& signals) {
   return text;
 }
 
-// Without device records the wait itself is all there is. Where the model is trained on the CPU it
-// is the time that the loader costs; else it bounds a GPU's idle time from above.
+// Without device records the wait itself is all there is. Where the model is trained on the CPU, or
+// a GPU takes no part, it is the time that the loader costs; else it bounds a GPU's idle time from
+// above.
 std::optional<Claim> evaluate_input_wait_from_host(const Signals& signals) {
   const bool partition_speaks = signals.gpu_compute_ratio.has_value();
   if (partition_speaks || *signals.wait_ratio < kSmallestShare) return std::nullopt;
@@ -40,7 +41,7 @@ std::optional<Claim> evaluate_input_wait_from_host(const Signals& signals) {
   if (std::string shares = stage_shares(signals); !shares.empty()) {
     claim.evidence.push_back(std::move(shares));
   }
-  if (trains_on_host(signals)) return claim;
+  if (trains_on_host(signals) || gpu_takes_no_part(signals)) return claim;
   if (signals.gpu_utilisation_mean) {
     claim.evidence.push_back(fmt::format("the monitor shows a mean GPU utilisation of {}",
                                          percent(*signals.gpu_utilisation_mean)));
