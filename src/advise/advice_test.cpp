@@ -177,7 +177,7 @@ TEST(Verdict, SaysEmulatedAndWhere) {
 TEST(Verdict, SaysWhyNothingCanBeSaid) {
   const std::string none = advise_on(diagnose::diagnose(trace::Timeline{}, {})).verdict;
   EXPECT_TRUE(contains(none, "No GPU activity is recorded")) << none;
-  trace::Timeline timeline = starving_run(5, 60, 40);
+  trace::Timeline timeline = starving_run(20, 60, 40);
   timeline.steps.clear();
   const std::string stepless = advise_on(diagnose::diagnose(timeline, {})).verdict;
   EXPECT_TRUE(contains(stepless, "no step boundary is recorded")) << stepless;

@@ -142,6 +142,10 @@ std::string without_loader(const Diagnosis& diagnosis, const std::string& steps)
 
 /// Of a trace whose GPU ran something.
 std::string little_recorded(const Diagnosis& diagnosis, const std::string& steps) {
+  if (diagnosis.set_aside->reason == job::AsideReason::kTooLittle) {
+    return fmt::format("Too little is recorded to say why the GPU idles: {}, and no step boundary.",
+                       what_gpu_ran(*diagnosis.set_aside));
+  }
   return fmt::format(
       "In {} no wait for a data loader is recorded, so whether loading holds them up cannot be "
       "said.",
@@ -168,6 +172,13 @@ std::string nothing_known(const Diagnosis& diagnosis) {
 
 /// What would be observed of a GPU that ran something, and too little.
 NotObserved for_unused(const Diagnosis& diagnosis) {
+  const bool run = diagnosis.input == trace::InputKind::kRun;
+  if (diagnosis.set_aside->reason == job::AsideReason::kTooLittle) {
+    return {.what = "Enough GPU activity",
+            .why = "no steps, and " + what_gpu_ran(*diagnosis.set_aside),
+            .how = run ? "let the job train for longer"
+                       : "record several steps of the training, each marked as one"};
+  }
   return {.what = "Training on the GPU",
           .why = trains_on_host(diagnosis.signals) ? "this job trains on the CPU"
                                                    : "it runs less than one operation a step",

@@ -154,6 +154,15 @@ TEST(HostVerdict, SaysThatAGpuTakesNoPartInWhatATraceHolds) {
   EXPECT_FALSE(says(verdict, "No GPU activity")) << verdict;
 }
 
+TEST(HostVerdict, OfTooLittleSaysWhatThereIs) {
+  Diagnosis diagnosis;
+  diagnosis.set_aside = {job::AsideReason::kTooLittle, 1, 1'500, 130'000'000};
+  EXPECT_EQ(write_host_verdict(diagnosis, {}, {}),
+            "Too little is recorded to say why the GPU idles: 1 operation, busy for 1.50 us of "
+            "130 ms, and no step boundary.");
+  EXPECT_EQ(what_was_not_observed(diagnosis, {}).at(0).what, "Enough GPU activity");
+}
+
 /// What gains are predicted from: a job that loads for 50 of 100 ms, on `cpus` CPUs of which it
 /// uses `cores` in the mean, and others `theirs`.
 struct Loading {

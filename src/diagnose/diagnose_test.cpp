@@ -124,6 +124,25 @@ TEST(Diagnose, AGpuWithLessThanOneOperationAStepTakesNoPart) {
   EXPECT_TRUE(diagnose(timeline, {}).partition) << "those of the others may be lost";
 }
 
+TEST(Diagnose, AFewOperationsWithoutStepsAreTooLittle) {
+  Timeline timeline;
+  add_one_operation(timeline, 5 * test::kMs);
+  Diagnosis found = diagnose(timeline, {});
+  EXPECT_FALSE(found.partition);
+  EXPECT_TRUE(found.findings.empty());
+  ASSERT_TRUE(found.set_aside);
+  EXPECT_EQ(found.set_aside->reason, job::AsideReason::kTooLittle);
+  for (int i = 1; i < 30; ++i) add_one_operation(timeline, (5 + i) * test::kMs);
+  EXPECT_TRUE(diagnose(timeline, {}).partition);
+  trace::HostCall call;
+  call.end_ns = 10'000 * test::kMs;
+  timeline.host_calls.push_back(call);
+  found = diagnose(timeline, {});
+  ASSERT_TRUE(found.set_aside) << "30 ms of 10 s";
+  EXPECT_EQ(found.set_aside->operations, 30);
+  EXPECT_EQ(found.set_aside->of_ns, 10'000 * test::kMs);
+}
+
 TEST(Diagnose, AnEmptyTimelineHasAReasonAndNoFindings) {
   const Diagnosis found = diagnose(Timeline{}, {});
   EXPECT_FALSE(found.partition);
@@ -132,7 +151,7 @@ TEST(Diagnose, AnEmptyTimelineHasAReasonAndNoFindings) {
 }
 
 TEST(Diagnose, WithoutStepsItIsAmbiguous) {
-  Timeline timeline = starving_run(5, 60, 40);
+  Timeline timeline = starving_run(20, 60, 40);
   timeline.steps.clear();
   const Diagnosis found = diagnose(timeline, {});
   EXPECT_EQ(found.findings.at(0).confidence, Confidence::kAmbiguous);

@@ -15,6 +15,7 @@ struct DeviceWork;
 enum class AsideReason : std::uint8_t {
   kTrainsOnHost,  // the trained parameters lie in host memory, and the GPUs do little
   kHardlyUsed,    // nobody says where they lie; the GPUs run less than one operation a step
+  kTooLittle,     // there are no steps, and a few operations or a moment of the recording
 };
 
 /// What was recorded of a job's GPUs and is not judged.

@@ -288,6 +288,7 @@ Json job_json(const RunFacts& facts) {
 std::string_view name_of(job::AsideReason reason) {
   switch (reason) {
     case job::AsideReason::kTrainsOnHost: return "trains_on_cpu";
+    case job::AsideReason::kTooLittle: return "too_little";
     case job::AsideReason::kHardlyUsed: break;
   }
   return "hardly_used";

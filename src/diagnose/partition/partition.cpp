@@ -165,6 +165,10 @@ std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
 
 PartitionedJob::PartitionedJob(const job::JobView& of, const PartitionOptions& options)
     : job(of), devices(partition_devices(of, options)), set_aside(of.set_aside()) {
+  if (const auto little = too_little(job, devices)) {
+    set_aside = little;
+    devices.clear();
+  }
   ranks.rows = rank_rows(job, devices);
   if (ranks.rows.size() < 2) ranks.rows.clear();
   ranks.straggler = find_straggler(ranks.rows);

@@ -73,6 +73,11 @@ std::vector<DevicePartition> partition_devices(const job::JobView& job,
 /// empty.
 std::size_t worst_device(const std::vector<DevicePartition>& partitions);
 
+/// Whether there is too little to judge a device by: no steps, and either a few operations, between
+/// which there are hardly any gaps, or all of them in a moment of what was recorded of the host.
+std::optional<job::SetAside> too_little(const job::JobView& job,
+                                        const std::vector<DevicePartition>& partitions);
+
 /// A job whose devices' time is given to causes: what a diagnosis begins with. The view outlives
 /// it.
 struct PartitionedJob {

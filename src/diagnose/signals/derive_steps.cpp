@@ -54,7 +54,8 @@ void derive_blocking(const SignalSources& sources, double step_ns, Signals& out)
 }
 
 void derive_training_device(const SignalSources& sources, Signals& out) {
-  if (sources.set_aside) out.gpu_takes_no_part = 1;
+  const bool aside = sources.set_aside && sources.set_aside->reason != job::AsideReason::kTooLittle;
+  if (aside) out.gpu_takes_no_part = 1;
   for (const trace::TrainingDevice& device : sources.timeline().training_devices) {
     if (device.process != sources.rank.process) continue;
     out.trains_on_host = device.kind == "cpu" ? 1.0 : 0.0;
