@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
+import tarfile
+import zipfile
 from pathlib import Path
 
 from command_line import unstarve
@@ -50,3 +53,32 @@ def test_what_is_no_export_is_refused(tmp_path: Path) -> None:
         database.execute("create table mine (a)")
     database.close()
     assert unstarve("diagnose", str(other)).returncode != 0
+
+
+def test_what_is_no_recording_is_told_with_what_to_do(tmp_path: Path) -> None:
+    log = "timestamp, utilization.gpu [%]\n2024/03/01 12:00:00.000, 40 %\n"
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as packed:
+        packed.addfile(tarfile.TarInfo("trace.json"))
+    arrays = io.BytesIO()
+    with zipfile.ZipFile(arrays, "w") as packed_arrays:
+        packed_arrays.writestr("images.npy", b"")
+    kinds = {
+        "smi.txt": (b"NVIDIA-SMI has failed because ...\n", "an error of nvidia-smi"),
+        "page.json": (b"<!DOCTYPE html>\n<html>\n", "a web page"),
+        "trace.json": (b"version https://git-lfs.github.com/spec/v1\noid", "git lfs pull"),
+        "run.sqlite": (b"version https://git-lfs.github.com/spec/v1\noid", "git lfs pull"),
+        "traces.tar.gz": (archive.getvalue(), "a tar archive: unpack it"),
+        "images.npz": (arrays.getvalue(), "an array of NumPy"),
+        "notes.txt": (b"epoch 1: loss 0.5\n", "neither a trace nor a log"),
+        "names only.csv": (log[:31].encode(), "holds no sample"),
+        "cut.json": (b'{"traceEvents": [', "cut off"),
+    }
+    for name, (content, said) in kinds.items():
+        file = tmp_path / name
+        file.write_bytes(content)
+        for command in ("diagnose", "report"):
+            refused = unstarve(command, str(file))
+            assert refused.returncode == 2, (name, refused.stderr)
+            assert said in refused.stderr, (command, refused.stderr)
+            assert str(file) in refused.stderr

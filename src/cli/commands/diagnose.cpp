@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/files.h"
 #include "cli/terminal.h"
+#include "cli/unreadable.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
@@ -55,7 +56,7 @@ void diagnose_all(const DiagnoseOptions& options, CommandContext& context) {
   for (const std::string& input : options.inputs) {
     auto one = read_input(options, input);
     if (!one) {
-      report_error(context, one.error());
+      report_error(context, explained(one.error(), input));
     } else {
       examined.push_back(*std::move(one));
     }
@@ -82,7 +83,8 @@ void add_diagnose_command(CommandLine& line, CommandContext& context) {
   auto options = std::make_shared<DiagnoseOptions>();  // lives as long as the parser's callback
   command
       .option("INPUT", options->inputs,
-              "run folders, PyTorch traces (.json, .json.gz), exports of Nsight Systems (.sqlite)")
+              "run folders, PyTorch traces (.json, .json.gz), exports of Nsight Systems (.sqlite), "
+              "logs of nvidia-smi")
       .required();
   command.flag("--json", options->json,
                "print one JSON object per input (one for the ranks of a job), and nothing else");

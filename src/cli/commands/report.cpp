@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/files.h"
 #include "cli/terminal.h"
+#include "cli/unreadable.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/roofs/roofline_text.h"
@@ -66,7 +67,7 @@ Status report_run(const ReportOptions& options) {
   ReadingLine line(run, true);
   const auto job = trial::read_trials(run, line.progress());
   line.clear();
-  if (!job) return forward_error(job);
+  if (!job) return tl::unexpected<Error>(explained(job.error(), run));
   report::Report shown = report::make_report(*job);
   shown.stages = stages;
   if (!options.json.empty()) {
