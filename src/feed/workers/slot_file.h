@@ -10,12 +10,11 @@
 
 namespace unstarve::feed {
 
-/// Who may write a slot. The worker turns kFree and kRetired into kTaken, the consumer turns kTaken
-/// into one of the others; so no lock is needed between the processes.
+/// Who may write a slot. The worker turns kFree into kTaken, the consumer kTaken into kFree; so no
+/// lock is needed between the processes.
 enum class SlotState : std::uint32_t {
-  kFree,     // the worker may fill it
-  kTaken,    // being filled, on its way, or held by the consumer
-  kRetired,  // some forked process may still look at its bytes: the place is not used again
+  kFree,   // the worker may fill it
+  kTaken,  // being filled, on its way, held by the consumer or by a process that it forked
 };
 
 /// A slot in the table that both processes map. `offset` and `capacity` are written while the

@@ -1,33 +1,21 @@
 #include "feed/workers/slot_reader.h"
 
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
 
 namespace unstarve::feed {
-namespace {
-
-/// How often this process has forked, counted from the first call on. Forks are of the process, so
-/// this is one of the few places where state of the process is what is meant.
-std::uint64_t fork_count() {
-  static std::atomic<std::uint64_t> forks(0);
-  static const int registered = ::pthread_atfork([] { ++forks; }, nullptr, nullptr);
-  // Without the handler (no memory for it) every moment counts as a fork: nothing is used twice.
-  return registered == 0 ? forks.load() : ++forks;
-}
-
-}  // namespace
 
 HeldSlot::HeldSlot(std::shared_ptr<SlotReader> reader, std::uint32_t index,
                    std::span<std::byte> bytes)
-    : reader_(std::move(reader)), index_(index), bytes_(bytes), forks_(fork_count()) {}
+    : reader_(std::move(reader)), index_(index), bytes_(bytes) {}
 
 HeldSlot::~HeldSlot() {
-  if (reader_ != nullptr) reader_->give_back(index_, fork_count() != forks_);
+  if (reader_ != nullptr) reader_->give_back(index_);
 }
 
 SlotReader::SlotReader(FileDescriptor memory, SlotMapping table)
@@ -47,11 +35,12 @@ Result<std::shared_ptr<SlotReader>> SlotReader::open(FileDescriptor memory) {
 
 SlotReader::~SlotReader() {
   if (::getpid() != owner_) return;
+  free_shared();
   // Another worker that was forked meanwhile may have the file open for long; its pages go now.
   for (std::uint32_t index = 0; index < kSlotsMax; ++index) {
     const SlotEntry& entry = table_[index];
     const std::uint64_t capacity = entry.capacity.load(std::memory_order_relaxed);
-    if (capacity == 0 || entry.state.load() == SlotState::kRetired) continue;
+    if (capacity == 0 || (index < own_.size() && own_[index].shared)) continue;
     release_slot_memory(memory_.get(), entry.offset.load(std::memory_order_relaxed), capacity);
   }
 }
@@ -61,13 +50,17 @@ Result<HeldSlot> SlotReader::take(std::uint32_t index) {
     return fail(ErrorCode::kCorruptData, "a worker named slot {}, which does not exist", index);
   }
   const MutexLock lock(mutex_);
+  const std::uint64_t forks = witness_.watch();
+  free_shared();
   if (own_.size() <= index) own_.resize(index + 1);
   Own& own = own_[index];
   if (own.held || table_[index].state.load(std::memory_order_acquire) != SlotState::kTaken) {
     return fail(ErrorCode::kCorruptData, "a worker sent slot {}, which is not its to send", index);
   }
   if (Status mapped = map(index, own); !mapped) return forward_error(mapped);
+  shared_.reserve(shared_.size() + held_slots_ + 1);  // so that giving back needs no memory
   own.held = true;
+  own.forks = forks;
   held_bytes_ += own.mapping.bytes().size();
   ++held_slots_;
   return HeldSlot(shared_from_this(), index, own.mapping.bytes());
@@ -96,16 +89,37 @@ Status SlotReader::map(std::uint32_t index, Own& own) {
   return {};
 }
 
-void SlotReader::give_back(std::uint32_t index, bool retire) noexcept {
+void SlotReader::give_back(std::uint32_t index) noexcept {
   if (::getpid() != owner_) return;  // the parent still has it; our mutex may be locked for ever
   const MutexLock lock(mutex_);
   Own& own = own_[index];
   own.held = false;
   held_bytes_ -= own.mapping.bytes().size();
   --held_slots_;
-  if (retire) own.mapping = SlotMapping();
-  table_[index].state.store(retire ? SlotState::kRetired : SlotState::kFree,
-                            std::memory_order_release);
+  const std::uint64_t forks = witness_.watch();
+  if (forks == own.forks) {
+    table_[index].state.store(SlotState::kFree, std::memory_order_release);
+  } else {
+    own.shared = true;
+    shared_.push_back({index, own.forks, forks});
+  }
+  free_shared();
+}
+
+void SlotReader::free_shared() noexcept {
+  if (shared_.empty()) return;
+  std::erase_if(shared_, [this](const Shared& slot) UNSTARVE_REQUIRES(mutex_) {
+    if (witness_.may_live(slot.after, slot.up_to)) return slot.after < witness_.given_up();
+    own_[slot.index].shared = false;
+    table_[slot.index].state.store(SlotState::kFree, std::memory_order_release);
+    return true;
+  });
+  std::uint64_t asked_from = fork_count();
+  for (const Shared& slot : shared_) asked_from = std::min(asked_from, slot.after);
+  for (const Own& own : own_) {
+    if (own.held) asked_from = std::min(asked_from, own.forks);
+  }
+  witness_.forget(asked_from);
 }
 
 std::uint64_t SlotReader::held_bytes() const {

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
+#include "feed/workers/fork_witness.h"
 #include "feed/workers/slot_file.h"
 
 namespace unstarve::feed {
@@ -34,11 +35,11 @@ class HeldSlot {
   std::shared_ptr<SlotReader> reader_;  // shared: tensors may outlive the loader
   std::uint32_t index_ = 0;
   std::span<std::byte> bytes_;
-  std::uint64_t forks_ = 0;  // of this process, when the slot was taken
 };
 
-/// The consumer's end of one worker's slots. A slot that was held while this process forked is
-/// never filled again: the child may hold the same tensors. A forked child gives nothing back.
+/// The consumer's end of one worker's slots. A slot that was held while this process forked is not
+/// filled again before the child and its children have ended: they may hold the same tensors. A
+/// forked child gives nothing back.
 ///
 /// Thread rule: any thread.
 class SlotReader : public std::enable_shared_from_this<SlotReader> {
@@ -62,10 +63,20 @@ class SlotReader : public std::enable_shared_from_this<SlotReader> {
     SlotMapping mapping;
     std::uint64_t offset = 0;
     bool held = false;
+    bool shared = false;      // given back, but not by all forked processes
+    std::uint64_t forks = 0;  // of this process, when the slot was taken
+  };
+  /// A slot that was held in forks above `after` and up to `up_to`.
+  struct Shared {
+    std::uint32_t index = 0;
+    std::uint64_t after = 0;
+    std::uint64_t up_to = 0;
   };
 
   Status map(std::uint32_t index, Own& own) UNSTARVE_REQUIRES(mutex_);
-  void give_back(std::uint32_t index, bool retire) noexcept;
+  void give_back(std::uint32_t index) noexcept;
+  /// Lets the worker have what no forked process can look at any more.
+  void free_shared() noexcept UNSTARVE_REQUIRES(mutex_);
 
   const FileDescriptor memory_;
   const SlotMapping table_mapping_;
@@ -73,6 +84,8 @@ class SlotReader : public std::enable_shared_from_this<SlotReader> {
   const pid_t owner_;
   mutable Mutex mutex_;
   std::vector<Own> own_ UNSTARVE_GUARDED_BY(mutex_);
+  ForkWitness witness_ UNSTARVE_GUARDED_BY(mutex_);
+  std::vector<Shared> shared_ UNSTARVE_GUARDED_BY(mutex_);
   std::uint64_t held_bytes_ UNSTARVE_GUARDED_BY(mutex_) = 0;
   std::uint64_t held_slots_ UNSTARVE_GUARDED_BY(mutex_) = 0;
 };

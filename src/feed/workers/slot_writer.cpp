@@ -77,9 +77,7 @@ std::optional<std::uint32_t> SlotWriter::place_for_new(std::size_t bytes) {
   std::optional<std::uint32_t> smallest;
   for (std::uint32_t index = 0; index < own_.size(); ++index) {
     if (own_[index].borrowed) continue;
-    const SlotState state = table_[index].state.load(std::memory_order_acquire);
-    if (state == SlotState::kRetired) return index;
-    if (state != SlotState::kFree) continue;
+    if (table_[index].state.load(std::memory_order_acquire) != SlotState::kFree) continue;
     const std::size_t capacity = own_[index].mapping.bytes().size();
     if (!smallest || capacity < own_[*smallest].mapping.bytes().size()) smallest = index;
   }
@@ -94,7 +92,7 @@ Status SlotWriter::lay_out(std::uint32_t index, std::size_t bytes) {
   SlotEntry& entry = table_[index];
   const std::size_t old_bytes = own_[index].mapping.bytes().size();
   own_[index].mapping = SlotMapping();
-  if (old_bytes > 0 && entry.state.load(std::memory_order_relaxed) == SlotState::kFree) {
+  if (old_bytes > 0) {
     release_slot_memory(memory_.get(), entry.offset.load(std::memory_order_relaxed), old_bytes);
   }
   entry.capacity.store(0, std::memory_order_relaxed);

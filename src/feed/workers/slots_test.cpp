@@ -1,11 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "feed/workers/slot_reader.h"
@@ -55,6 +61,39 @@ bool all_are(std::span<const std::byte> bytes, int value) {
   return std::all_of(bytes.begin(), bytes.end(),
                      [value](std::byte byte) { return std::to_integer<int>(byte) == value; });
 }
+
+/// A forked process that waits for end(), then says whether `check` holds.
+class Child {
+ public:
+  template <class Check>
+  explicit Child(Check check) {
+    std::array<int, 2> go = {};
+    EXPECT_EQ(::pipe(go.data()), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      char byte = 0;
+      ::_exit(::read(go[0], &byte, 1) == 1 && check() ? 0 : 1);
+    }
+    ::close(go[0]);
+    go_.reset(go[1]);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ > 0) (void)end();
+  }
+
+  bool end() {
+    int status = -1;
+    const bool told = ::write(go_.get(), "", 1) == 1;
+    return told && ::waitpid(std::exchange(pid_, 0), &status, 0) > 0 && status == 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  FileDescriptor go_;
+};
 
 TEST_F(SlotsTest, BytesReachTheReader) {
   const HeldSlot slot = take(send(kMegabyte, 7));
@@ -190,6 +229,62 @@ TEST_F(SlotsTest, AForkedChildKeepsWhatItSees) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(SlotsTest, AForkCostsNoSlotOnceTheChildHasEnded) {
+  constexpr int kBatches = 20;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const HeldSlot slot = take(send(kMegabyte, batch));
+    EXPECT_TRUE(Child([] { return true; }).end());
+  }
+  EXPECT_EQ(writer_->allocations(), 1U);
+}
+
+TEST_F(SlotsTest, AChildThatLivesOnKeepsOnlyWhatItWasForkedWith) {
+  std::optional<Child> child;
+  {
+    const HeldSlot slot = take(send(5000, 1));
+    child.emplace([&slot] { return all_are(slot.bytes().first(5000), 1); });
+  }
+  for (int batch = 2; batch < 10; ++batch) {
+    const HeldSlot slot = take(send(5000, batch));
+    EXPECT_TRUE(Child([] { return true; }).end());
+  }
+  EXPECT_EQ(writer_->allocations(), 2U);
+  EXPECT_TRUE(child->end());
+  const HeldSlot first = take(send(5000, 10));
+  const HeldSlot second = take(send(5000, 11));
+  EXPECT_EQ(writer_->allocations(), 2U) << "its slot is filled again now that it has ended";
+}
+
+TEST_F(SlotsTest, AGrandchildKeepsWhatItSees) {
+  int go[2] = {};
+  ASSERT_EQ(::pipe(go), 0);
+  {
+    const HeldSlot slot = take(send(5000, 1));
+    Child child([&go] {
+      char byte = 0;
+      if (::fork() == 0) ::_exit(::read(go[0], &byte, 1) == 1 ? 0 : 1);
+      return true;
+    });
+    EXPECT_TRUE(child.end());
+  }
+  const HeldSlot next = take(send(5000, 2));
+  EXPECT_EQ(writer_->allocations(), 2U);
+  EXPECT_EQ(::write(go[1], "", 1), 1);
+  ::close(go[0]);
+  ::close(go[1]);
+}
+
+TEST_F(SlotsTest, MoreLivingChildrenThanCanBeAskedAboutKeepTheirSlots) {
+  std::vector<std::unique_ptr<Child>> children;
+  for (int batch = 0; batch < 70; ++batch) {
+    const HeldSlot slot = take(send(100, batch));
+    children.push_back(std::make_unique<Child>(
+        [&slot, batch] { return all_are(slot.bytes().first(100), batch); }));
+  }
+  EXPECT_EQ(writer_->allocations(), 70U);
+  for (const std::unique_ptr<Child>& child : children) EXPECT_TRUE(child->end());
 }
 
 TEST_F(SlotsTest, SlotsOutliveBothEnds) {
