@@ -28,6 +28,7 @@ struct CoefficientCheck::Impl {
   std::array<CoefficientTarget, kernels::kMaxComponents> targets;
 
   bool read(std::span<const std::byte> jpeg);
+  bool same_size() const;
   bool same_frame() const;
   bool same_table(int component) const;
   Status unpack_row(int mcu_row, std::span<const std::byte> payload);
@@ -57,7 +58,8 @@ bool CoefficientCheck::Impl::read(std::span<const std::byte> jpeg) {
     jpeg_create_decompress(&codec);
     jpeg_mem_src(&codec, start, static_cast<unsigned long>(jpeg.size()));
     jpeg_read_header(&codec, TRUE);
-    arrays = jpeg_read_coefficients(&codec);
+    // libjpeg would keep the coefficients of whatever size the file names.
+    if (same_size()) arrays = jpeg_read_coefficients(&codec);
   });
 }
 
@@ -75,12 +77,13 @@ bool CoefficientCheck::Impl::same_table(int component) const {
          std::equal(table.begin(), table.end(), info.quant_table->quantval);
 }
 
+bool CoefficientCheck::Impl::same_size() const {
+  return static_cast<int>(codec.image_width) == head.size.width &&
+         static_cast<int>(codec.image_height) == head.size.height;
+}
+
 bool CoefficientCheck::Impl::same_frame() const {
-  if (static_cast<int>(codec.image_width) != head.size.width ||
-      static_cast<int>(codec.image_height) != head.size.height ||
-      codec.num_components != head.component_count) {
-    return false;
-  }
+  if (!same_size() || codec.num_components != head.component_count) return false;
   for (int component = 0; component < codec.num_components; ++component) {
     if (!same_table(component)) return false;
   }

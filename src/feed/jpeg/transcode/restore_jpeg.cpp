@@ -133,8 +133,15 @@ bool are_markers(std::span<const std::byte> bytes) {
 }
 
 /// Everything about the payload that can be checked before coefficients are unpacked.
-Status check_payload(std::span<const std::byte> payload, PayloadHead& head) {
+Status check_payload(std::span<const std::byte> payload, std::int64_t max_pixels,
+                     PayloadHead& head) {
   if (Status parsed = parse_head(payload, head); !parsed) return parsed;
+  if (std::int64_t{head.size.width} * head.size.height > max_pixels) {
+    return fail(ErrorCode::kCorruptData,
+                "coefficients of {}x{}, more than {} pixels: larger images are packed as their "
+                "files, so do not trust these shards",
+                head.size.width, head.size.height, max_pixels);
+  }
   if (payload_size(head) > payload.size()) {
     return fail(ErrorCode::kCorruptData, "the coefficient payload ends early: {} of {} bytes",
                 payload.size(), payload_size(head));
@@ -164,9 +171,10 @@ struct RowBuffer {
 
 }  // namespace
 
-Status restore_jpeg(std::span<const std::byte> payload, std::vector<std::byte>& jpeg) {
+Status restore_jpeg(std::span<const std::byte> payload, std::vector<std::byte>& jpeg,
+                    std::int64_t max_pixels) {
   PayloadHead head;
-  if (Status checked = check_payload(payload, head); !checked) return checked;
+  if (Status checked = check_payload(payload, max_pixels, head); !checked) return checked;
   const PayloadRange markers = markers_range(head);
   Restorer restorer;
   jpeg_compress_struct& codec = restorer.codec;

@@ -103,6 +103,18 @@ TEST(RestoreJpeg, NamesWhatIsBroken) {
   EXPECT_THAT(message_of({}), testing::HasSubstr("ends early"));
 }
 
+TEST(RestoreJpeg, RefusesMorePixelsThanAreAllowed) {
+  JpegRecipe recipe;
+  recipe.size = {70, 40};
+  const std::vector<std::byte> payload = test::encode(test::make_sampled_jpeg(recipe));
+  std::vector<std::byte> jpeg;
+  EXPECT_TRUE(restore_jpeg(payload, jpeg, 70 * 40));
+  const Status refused = restore_jpeg(payload, jpeg, 70 * 40 - 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorruptData);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("70x40, more than 2799 pixels"));
+}
+
 /// Rewrites every checksum, so that damage gets as far as the code behind them.
 void sign_again(std::vector<std::byte>& payload) {
   PayloadHead head;
