@@ -271,10 +271,12 @@ void restore(PythonLoader& loader, const std::string& json) {
   if (!status) raise(status.error());
 }
 
-/// One line for each thing that the controller changed, with its reason, and what the cache did.
+/// One line for each thing that is left out of the data set or that the controller changed, with
+/// its reason, and what the cache did.
 nb::list explain(const PythonLoader& loader) {
   check_process(loader);
   nb::list lines;
+  for (const std::string& line : loader->left_out()) lines.append(nb::str(line.c_str()));
   for (const feed::ControlMove& move : loader->explain()) lines.append(feed::describe(move));
   for (const std::string& line : feed::describe(loader->cache_stats())) {
     lines.append(nb::str(line.c_str()));

@@ -250,8 +250,8 @@ class ImageLoader:
         self._next_epoch = int(state["epoch"])
 
     def explain(self) -> list[str]:
-        """What the controller has changed, and why (nothing where `threads` and `prefetch` were
-        given), and with a `cache_dir` what the cache did."""
+        """What is left out of the data set; what the controller has changed, and why (nothing where
+        `threads` and `prefetch` were given); and with a `cache_dir` what the cache did."""
         return self._native.explain()
 
     def crop_of(self, epoch: int, index: int, size: tuple[int, int]) -> Crop:

@@ -44,6 +44,7 @@ class CachedSource final : public SampleSource {
   const std::vector<std::string>& classes() const override { return files_->classes(); }
   std::string locate(std::uint64_t index) const override { return files_->locate(index); }
   std::uint64_t fingerprint() const override { return files_->fingerprint(); }
+  std::vector<std::string> left_out() const override { return files_->left_out(); }
   Result<std::unique_ptr<SampleReader>> open_reader() override;
 
   CacheStats stats() const;

@@ -26,6 +26,8 @@ class SampleSource {
   virtual std::string locate(std::uint64_t index) const = 0;
   /// A digest of what the source holds, for resume: equal when indices mean the same samples.
   virtual std::uint64_t fingerprint() const = 0;
+  /// What of the data set is left out, with how much of it; a sentence each.
+  virtual std::vector<std::string> left_out() const { return {}; }
   /// Whether readers know the stamps of samples.
   virtual bool has_stamps() const { return false; }
   /// The source must outlive the reader.

@@ -250,6 +250,7 @@ std::uint64_t Loader::batch_count() const {
 }
 
 const std::vector<std::string>& Loader::classes() const { return impl_->source->classes(); }
+std::vector<std::string> Loader::left_out() const { return impl_->source->left_out(); }
 const LoaderOptions& Loader::options() const { return impl_->options; }
 int Loader::thread_count() const { return impl_->gate->open(); }
 std::vector<ControlMove> Loader::explain() const { return impl_->control->moves(); }

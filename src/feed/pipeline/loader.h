@@ -77,6 +77,8 @@ class Loader {
   /// of one are left out.
   std::uint64_t batch_count() const;
   const std::vector<std::string>& classes() const;
+  /// See SampleSource.
+  std::vector<std::string> left_out() const;
   const LoaderOptions& options() const;
   /// Threads at work now; those that a controller has put aside do not count.
   int thread_count() const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 namespace unstarve::feed {
+
 Result<std::shared_ptr<FolderSource>> FolderSource::open(const Options& options,
                                                          std::shared_ptr<io::Files> files) {
   Result<ImageFolder> folder = ImageFolder::open(options.folder);
@@ -14,6 +15,11 @@ Result<std::shared_ptr<FolderSource>> FolderSource::open(const Options& options,
 FolderSource::FolderSource(ImageFolder folder, std::int64_t max_file_bytes,
                            std::shared_ptr<io::Files> files)
     : folder_(std::move(folder)), max_file_bytes_(max_file_bytes), files_(std::move(files)) {}
+
+std::vector<std::string> FolderSource::left_out() const {
+  if (folder_.skipped() == 0) return {};
+  return {fmt::format("images in other formats than JPEG, left out: {}", folder_.skipped())};
+}
 
 Result<std::unique_ptr<SampleReader>> FolderSource::open_reader() {
   return std::unique_ptr<SampleReader>(

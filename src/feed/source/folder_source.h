@@ -29,6 +29,7 @@ class FolderSource final : public SampleSource {
   const std::vector<std::string>& classes() const override { return folder_.classes(); }
   std::string locate(std::uint64_t index) const override { return folder_.path(index); }
   std::uint64_t fingerprint() const override { return folder_.fingerprint(); }
+  std::vector<std::string> left_out() const override;
   bool has_stamps() const override { return true; }
   Result<std::unique_ptr<SampleReader>> open_reader() override;
 

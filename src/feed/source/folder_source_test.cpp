@@ -56,6 +56,15 @@ TEST_F(FolderSourceTest, RefusesLargerFiles) {
   EXPECT_THAT(sample.error().message, testing::HasSubstr("limit is 3"));
 }
 
+TEST_F(FolderSourceTest, SaysHowManyImagesAreLeftOut) {
+  write("ants/1.jpg", "x");
+  EXPECT_THAT(open()->left_out(), testing::ElementsAre());
+  write("ants/2.png", "x");
+  const FolderSource::Options options{{.root = folder_.path(), .skip_other_formats = true}, 1000};
+  EXPECT_THAT((*FolderSource::open(options, io::plain_files()))->left_out(),
+              testing::ElementsAre("images in other formats than JPEG, left out: 1"));
+}
+
 TEST_F(FolderSourceTest, TheFingerprintIsThatOfTheNames) {
   write("ants/1.jpg", "x");
   const std::uint64_t before = open()->fingerprint();

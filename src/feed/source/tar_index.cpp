@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <xxhash.h>
 
@@ -80,6 +81,61 @@ std::optional<std::string_view> key_of(const std::string& name) {
   return std::string_view(name).substr(0, dot);
 }
 
+/// By what files of one sample know each other: two names of 128 bits that are equal are the same.
+using Key = std::pair<std::uint64_t, std::uint64_t>;
+
+Key digest_of(std::string_view key) {
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  return {hash.high64, hash.low64};
+}
+
+/// Gives labels that lie apart from their images to these, as in `tar cf x.tar *.jpg *.cls`.
+class Joining {
+ public:
+  void add_image(std::string_view key, std::size_t sample) {
+    images_.push_back({digest_of(key), sample});
+  }
+  void add_label(std::string_view key, std::int32_t label, std::uint64_t offset) {
+    labels_.push_back({digest_of(key), label, offset});
+  }
+
+  Status join(TarIndex& index) {
+    if (labels_.empty()) return {};
+    const auto by_key = [](const Image& a, const Image& b) { return a.key < b.key; };
+    std::sort(images_.begin(), images_.end(), by_key);
+    for (const Label& label : labels_) {
+      const auto [first, last] =
+          std::equal_range(images_.begin(), images_.end(), Image{label.key, 0}, by_key);
+      if (first == last) {
+        if (index.orphan_count++ == 0) index.orphan_offset = label.offset;
+        continue;
+      }
+      TarSample& sample = index.samples[first->sample];
+      if (last - first > 1 || sample.label != TarSample::kNoLabel) {
+        return fail(ErrorCode::kCorruptData,
+                    "the label at offset {} is of several images or labels of one name: pack the "
+                    "files of each sample side by side, as tar --sort=name does",
+                    label.offset);
+      }
+      sample.label = label.label;
+    }
+    return {};
+  }
+
+ private:
+  struct Image {
+    Key key;
+    std::size_t sample = 0;
+  };
+  struct Label {
+    Key key;
+    std::int32_t label = 0;
+    std::uint64_t offset = 0;
+  };
+  std::vector<Image> images_;  // that have no label beside them
+  std::vector<Label> labels_;  // that have no image beside them
+};
+
 /// Puts neighbours together.
 class Grouping {
  public:
@@ -117,21 +173,31 @@ class Grouping {
     image_ = TarSample{offset, static_cast<std::uint32_t>(std::min(size, most)), label_};
   }
 
+  Status finish() {
+    flush();
+    return joining_.join(index_);
+  }
+
+ private:
   void flush() {
+    const bool has_label = label_ != TarSample::kNoLabel;
     if (image_) {
       image_->label = label_;
+      if (!has_label && !index_.is_cut(*image_)) joining_.add_image(key_, index_.samples.size());
       index_.samples.push_back(*image_);
-    } else if (other_ && index_.other_count++ == 0) {
-      index_.other_offset = *other_;
+    } else if (other_) {
+      if (index_.other_count++ == 0) index_.other_offset = *other_;
+    } else if (has_label) {
+      joining_.add_label(key_, label_, label_offset_);
     }
     image_.reset();
     other_.reset();
     label_ = TarSample::kNoLabel;
   }
 
- private:
   Status read_label(const TarMember& member, WindowReader& reader) {
     const auto size = static_cast<std::size_t>(std::min(member.size, kMaxLabelBytes));
+    label_offset_ = member.offset;
     const Result<std::span<const std::byte>> bytes = reader.read(member.offset, size);
     if (!bytes) return forward_error(bytes);
     std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -149,6 +215,8 @@ class Grouping {
   std::optional<TarSample> image_;
   std::optional<std::uint64_t> other_;
   std::int32_t label_ = TarSample::kNoLabel;
+  std::uint64_t label_offset_ = 0;
+  Joining joining_;
 };
 
 /// Zeros in the place of a header look like the tar's end: what a download left out, for one.
@@ -189,6 +257,14 @@ Result<TarIndex> TarIndex::scan(io::Files& files, int file, bool accept_cut) {
   WindowReader reader(files, file, stamp->size);
   Grouping grouping(index);
   TarScanner scanner;
+  if (stamp->size == 0) {
+    if (!accept_cut) {
+      return fail(ErrorCode::kCorruptData,
+                  "the tar has 0 bytes, as after a download that failed: fetch it again, or take "
+                  "it out");
+    }
+    grouping.cut(nullptr, 0, scanner.wanted());
+  }
   // A tar that ends without its end mark, but between two files, is whole.
   while (scanner.offset() < stamp->size) {
     const Result<std::span<const std::byte>> bytes =
@@ -219,14 +295,14 @@ Result<TarIndex> TarIndex::scan(io::Files& files, int file, bool accept_cut) {
     }
     if (Status status = grouping.add(member, reader); !status) return forward_error(status);
   }
-  grouping.flush();
+  if (Status status = grouping.finish(); !status) return forward_error(status);
   return index;
 }
 
 namespace {
 
 // The last character is the version.
-constexpr std::array<char, 8> kIndexMagic = {'u', 's', 't', 't', 'a', 'r', 'x', '1'};
+constexpr std::array<char, 8> kIndexMagic = {'u', 's', 't', 't', 'a', 'r', 'x', '2'};
 
 struct Packed {
   std::array<char, 8> magic = kIndexMagic;
@@ -234,9 +310,11 @@ struct Packed {
   TarStamp stamp;
   std::uint64_t other_count = 0;
   std::uint64_t other_offset = 0;
+  std::uint64_t orphan_count = 0;
+  std::uint64_t orphan_offset = 0;
   std::uint64_t sample_count = 0;
 };
-static_assert(sizeof(Packed) == 64 && sizeof(TarSample) == 16, "no padding to write");
+static_assert(sizeof(Packed) == 80 && sizeof(TarSample) == 16, "no padding to write");
 constexpr std::size_t kUnsummed = 16;
 
 }  // namespace
@@ -246,6 +324,8 @@ std::vector<std::byte> pack_tar_index(const TarIndex& index) {
   head.stamp = index.stamp;
   head.other_count = index.other_count;
   head.other_offset = index.other_offset;
+  head.orphan_count = index.orphan_count;
+  head.orphan_offset = index.orphan_offset;
   head.sample_count = index.samples.size();
   std::vector<std::byte> bytes(sizeof(head) + index.samples.size() * sizeof(TarSample));
   std::memcpy(bytes.data(), &head, sizeof(head));
@@ -271,6 +351,8 @@ Result<TarIndex> unpack_tar_index(std::span<const std::byte> bytes) {
   index.stamp = head.stamp;
   index.other_count = head.other_count;
   index.other_offset = head.other_offset;
+  index.orphan_count = head.orphan_count;
+  index.orphan_offset = head.orphan_offset;
   index.samples.resize(static_cast<std::size_t>(head.sample_count));
   if (!samples.empty()) std::memcpy(index.samples.data(), samples.data(), samples.size());
   for (const TarSample& sample : index.samples) {

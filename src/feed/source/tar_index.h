@@ -30,12 +30,14 @@ struct TarSample {
 
 /// What a tar holds, as WebDataset groups it: neighbours whose paths are the same up to the first
 /// dot of the file's name are one sample. Its image is what ends in .jpg or .jpeg, its label the
-/// number in .cls.
+/// number in .cls; a label that lies apart from its image is its label all the same.
 struct TarIndex {
   TarStamp stamp;
   std::vector<TarSample> samples;
-  std::uint64_t other_count = 0;   // samples whose image is in another format
-  std::uint64_t other_offset = 0;  // of the first of these
+  std::uint64_t other_count = 0;    // samples whose image is in another format
+  std::uint64_t other_offset = 0;   // of the first of these
+  std::uint64_t orphan_count = 0;   // labels without an image
+  std::uint64_t orphan_offset = 0;  // of the first of these
 
   /// Reads the headers only, and the labels. Errors name the place in the tar. `accept_cut`: a tar
   /// that ends too early is none; the sample at its end is_cut(), those behind it are not known.

@@ -219,6 +219,34 @@ Status TarSource::check_labels() {
               locate(*without));
 }
 
+std::vector<std::string> TarSource::left_out() const {
+  std::uint64_t empty = 0;
+  std::uint64_t orphans = 0;
+  const Tar* first_empty = nullptr;
+  const Tar* first_orphan = nullptr;
+  for (const Tar& tar : tars_) {
+    if (tar.index.samples.empty() && tar.index.other_count == 0) {
+      if (empty++ == 0) first_empty = &tar;
+    }
+    if (tar.index.orphan_count > 0 && orphans == 0) first_orphan = &tar;
+    orphans += tar.index.orphan_count;
+  }
+  std::vector<std::string> lines;
+  if (empty > 0) {
+    lines.push_back(fmt::format("tars without a sample: {} of {}, the first is {}", empty,
+                                tars_.size(), first_empty->path));
+  }
+  if (orphans > 0) {
+    lines.push_back(
+        fmt::format("labels without an image, left out: {}, the first in {} at offset {}", orphans,
+                    first_orphan->path, first_orphan->index.orphan_offset));
+  }
+  if (skipped_ > 0) {
+    lines.push_back(fmt::format("samples in other formats than JPEG, left out: {}", skipped_));
+  }
+  return lines;
+}
+
 TarSource::Place TarSource::place(std::uint64_t index) const {
   const auto in = std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin();
   const auto tar = static_cast<std::size_t>(in);

@@ -29,7 +29,8 @@ class TarSource final : public SampleSource {
   /// Whether open() is the way to read `path`: it ends in .tar, or is a folder with files that do.
   static bool is_tars(const std::string& path);
   /// Errors name the tar: what it holds besides JPEGs, samples with a label beside some without,
-  /// damage, an end before the last file's.
+  /// damage, an end before the last file's. Tars without a sample and labels without an image are
+  /// none: left_out() has them.
   static Result<std::shared_ptr<TarSource>> open(
       const Options& options, std::shared_ptr<io::Files> files = io::plain_files());
 
@@ -39,6 +40,7 @@ class TarSource final : public SampleSource {
   const std::vector<std::string>& classes() const override { return classes_; }
   std::string locate(std::uint64_t index) const override;
   std::uint64_t fingerprint() const override { return fingerprint_; }
+  std::vector<std::string> left_out() const override;
   Result<std::unique_ptr<SampleReader>> open_reader() override;
   bool has_stamps() const override { return true; }
 

@@ -78,6 +78,80 @@ TEST_F(TarSourceTest, GroupsByTheNameUpToItsFirstDot) {
   EXPECT_EQ(source->locate(0), path("a.tar") + " at offset 2048");
 }
 
+TEST_F(TarSourceTest, LabelsFindTheirImagesAcrossTheTar) {
+  const std::string names = "132";
+  TarBytes behind;
+  TarBytes before;
+  for (const char name : names) behind.add(std::string("d/") + name + ".jpg", {&name, 1});
+  for (const char name : names) behind.add(std::string("d/") + name + ".cls", {&name, 1});
+  for (const char name : names) before.add(std::string("d/") + name + ".cls", {&name, 1});
+  for (const char name : names) before.add(std::string("d/") + name + ".jpg", {&name, 1});
+  write("behind.tar", behind.end());
+  write("before.tar", before.end());
+  for (const char* name : {"behind.tar", "before.tar", "behind.tar"}) {
+    const auto source = open(name);
+    ASSERT_EQ(source->size(), 3U) << name;
+    const auto reader = *source->open_reader();
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(std::to_string(source->label(i)), text(*reader, i)) << name;
+    }
+    EXPECT_THAT(source->left_out(), ElementsAre());
+  }
+}
+
+TEST_F(TarSourceTest, RefusesLabelsThatMayBeOfSeveralImages) {
+  write("a.tar", TarBytes()
+                     .add("1.jpg", "a")
+                     .add("2.jpg", "b")
+                     .add("1.jpg", "c")
+                     .add("x.y", "")
+                     .add("1.cls", "1")
+                     .add("2.cls", "2")
+                     .end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("several images or labels of one name"));
+  write("a.tar", TarBytes()
+                     .add("1.jpg", "a")
+                     .add("2.jpg", "b")
+                     .add("1.cls", "1")
+                     .add("2.cls", "2")
+                     .add("1.cls", "3")
+                     .end());
+  EXPECT_THAT(message("a.tar"), HasSubstr("the label at offset 4608 is of several"));
+}
+
+TEST_F(TarSourceTest, SaysWhatIsLeftOut) {
+  write("s0.tar", TarBytes().add("1.jpg", "a").add("1.cls", "1").end());
+  write("s1.tar", TarBytes().end());
+  write("s2.tar",
+        TarBytes().add("1.jpg", "a").add("1.cls", "1").add("2.cls", "2").add("3.cls", "3").end());
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto source = open("s*.tar");
+    ASSERT_EQ(source->size(), 2U);
+    EXPECT_THAT(source->left_out(),
+                ElementsAre("tars without a sample: 1 of 3, the first is " + path("s1.tar"),
+                            "labels without an image, left out: 2, the first in " + path("s2.tar") +
+                                " at offset 2560"))
+        << (repeat == 0 ? "scanned" : "from the kept index");
+  }
+  write("s2.tar",
+        TarBytes().add("1.jpg", "a").add("1.cls", "1").add("2.png", "b").add("2.cls", "1").end());
+  TarSource::Options settings = options("s*.tar");
+  settings.skip_other_formats = true;
+  EXPECT_THAT((*TarSource::open(settings))->left_out(),
+              testing::Contains("samples in other formats than JPEG, left out: 1"));
+}
+
+TEST_F(TarSourceTest, AnEmptyFileIsNoTar) {
+  write("s0.tar", TarBytes().add("1.jpg", "a").end());
+  write("s1.tar", "");
+  EXPECT_THAT(message("s*.tar"), testing::AllOf(HasSubstr(path("s1.tar")), HasSubstr("0 bytes")));
+  TarSource::Options settings = options("s*.tar");
+  settings.accept_cut = true;
+  const auto source = *TarSource::open(settings);
+  ASSERT_EQ(source->size(), 2U);
+  EXPECT_THAT(text(**source->open_reader(), 1), HasSubstr("cut off here"));
+}
+
 TEST_F(TarSourceTest, ReadsLongNames) {
   const std::string name = std::string(150, 'n');
   write("a.tar", TarBytes()
