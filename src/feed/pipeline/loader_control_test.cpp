@@ -131,6 +131,24 @@ TEST_F(LoaderControl, TheNumberOfCpusIsAskedNowAndThen) {
   EXPECT_EQ((*Loader::open(options, parts_))->thread_count(), 3) << "said by the user";
 }
 
+TEST_F(LoaderControl, ThreadsThatArePutAsideKeepNoBatchesOfAnEpochThatWasLeft) {
+  LoaderOptions options = folder_.options();
+  options.threads = 0;
+  auto loader = *Loader::open(options, parts_);
+  const std::vector<std::uint64_t> indices = {3, 1, 4, 2};
+  for (std::uint32_t epoch = 0; epoch < 3; ++epoch) {
+    ASSERT_TRUE(loader->begin_submitted_epoch(epoch));
+    epoch_over_ = false;
+    for (int batch = 0; batch < 60; ++batch) {
+      ASSERT_TRUE(loader->submit_batch(indices));
+      if (batch >= options.prefetch_batches) train(*loader, 1, 200 * kNsPerMs);
+    }
+    EXPECT_EQ(loader->thread_count(), 1);
+    while (loader->stats().ready_batches < options.prefetch_batches) std::this_thread::yield();
+  }
+  EXPECT_LE(loader->stats().slots_allocated, 5U) << "four that lie ready and the consumer's";
+}
+
 TEST_F(LoaderControl, GivenNumbersStay) {
   auto loader = *Loader::open(folder_.options(), parts_);
   train(*loader, 60, 200 * kNsPerMs);

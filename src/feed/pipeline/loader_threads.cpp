@@ -73,12 +73,16 @@ void Loader::Impl::start_control() noexcept {
   }
 }
 
+/// A thread that waits at the gate has no window: it would keep the batches of an epoch that was
+/// left.
 void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
   ::pthread_setname_np(::pthread_self(), "unstarve-feed");
   std::uint64_t seen = 0;
-  while (const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop)) {
+  while (gate->pass(number, stop)) {
+    const std::shared_ptr<BatchWindow> current = post.wait_newer(seen, stop);
+    if (current == nullptr) return;
     try {
-      while (gate->pass(number, stop)) {
+      while (gate->lets_pass(number)) {
         const std::optional<Ticket> ticket = current->claim(stop);
         if (!ticket) break;
         runner.run(*ticket, *current);
@@ -87,6 +91,7 @@ void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_
     } catch (...) {
       current->fail(caught_error());
     }
+    if (!gate->lets_pass(number)) seen = 0;  // it goes on with the latest when it may
   }
 }
 

@@ -15,6 +15,8 @@ class ThreadGate {
 
   void set_open(int threads) UNSTARVE_EXCLUDES(mutex_);
   int open() const { return open_.load(std::memory_order_relaxed); }
+  /// Whether pass() would not wait.
+  bool lets_pass(int thread) const { return thread < open(); }
   /// Waits while thread number `thread`, from 0 on, may not work. False once stopped.
   bool pass(int thread, const std::stop_token& stop) UNSTARVE_EXCLUDES(mutex_);
 

@@ -278,6 +278,10 @@ void BatchWindow::cancel() {
   {
     MutexLock lock(mutex_);
     cancelled_ = true;
+    for (std::uint64_t batch = delivered_; batch < opened_; ++batch) {
+      Pending& pending = pending_of(batch);
+      if (pending.unfinished == 0) pending.batch.reset();
+    }
   }
   cancellation_.request_stop();
   may_claim_.notify_all();

@@ -66,7 +66,7 @@ class BatchWindow {
   std::uint64_t wanted_batches() const UNSTARVE_EXCLUDES(mutex_);
 
   void set_ahead(int batches) UNSTARVE_EXCLUDES(mutex_);
-  /// Ends all waits; next() then fails with kCancelled.
+  /// Ends all waits and gives back what lies ready; next() then fails with kCancelled.
   void cancel() UNSTARVE_EXCLUDES(mutex_);
   /// Stopped by cancel(): for whatever a thread does for a ticket that takes long.
   std::stop_token cancellation() const { return cancellation_.get_token(); }
