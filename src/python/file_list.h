@@ -4,20 +4,37 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <memory>
 
+#include "feed/pipeline/loader_parts.h"
 #include "feed/source/list_source.h"
+#include "python/errors.h"
+#include "python/released.h"
 
 namespace unstarve::python {
 
 using LabelList = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                     nanobind::device::cpu>;
 
-/// Files that the caller has listed: `paths` are bytes, a zero byte after each.
-inline feed::ListSource::List list_of(const nanobind::bytes& paths, const LabelList& labels) {
-  feed::ListSource::List list;
-  list.paths.assign(paths.c_str(), paths.size());
-  list.labels.assign(labels.data(), labels.data() + labels.size());
-  return list;
-}
+/// Files that the caller has listed, with labels. Loaders share it, and forked processes its
+/// memory.
+class FileList {
+ public:
+  /// `paths` are bytes, a zero byte after each.
+  FileList(const nanobind::bytes& paths, const LabelList& labels) {
+    feed::ListSource::List list;
+    list.paths.assign(paths.c_str(), paths.size());
+    list.labels.assign(labels.data(), labels.data() + labels.size());
+    Result<std::shared_ptr<feed::ListSource>> source = [&] {
+      const Released released;
+      return feed::ListSource::open(std::move(list), feed::LoaderParts::real().files);
+    }();
+    source_ = value_or_raise(std::move(source));
+  }
+  const std::shared_ptr<feed::ListSource>& source() const { return source_; }
+
+ private:
+  std::shared_ptr<feed::ListSource> source_;  // shared with the loaders
+};
 
 }  // namespace unstarve::python

@@ -151,20 +151,20 @@ std::unique_ptr<PythonLoader> open_loader(const LoaderOptions& options, const Ho
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
 
-/// A loader of files that the caller has listed: see list_of().
-std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const nb::bytes& paths,
-                                        const LabelList& labels, const HostMemory* memory) {
-  feed::ListSource::List list = list_of(paths, labels);
-  list.max_file_bytes = options.max_file_bytes;
-  Result<std::unique_ptr<Loader>> loader = [&]() -> Result<std::unique_ptr<Loader>> {
+/// A loader of files that the caller has listed.
+std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const FileList& files,
+                                        const HostMemory* memory) {
+  Result<std::unique_ptr<Loader>> loader = [&] {
     const Released released;
-    const feed::LoaderParts parts = parts_with(memory);
-    Result<std::shared_ptr<feed::ListSource>> source =
-        feed::ListSource::open(std::move(list), parts.files);
-    if (!source) return forward_error(source);
-    return Loader::open(options, std::move(*source), parts);
+    return Loader::open(options, files.source(), parts_with(memory));
   }();
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
+}
+
+/// Without the GIL: its threads finish the samples that they are at.
+void rest(PythonLoader& loader) {
+  const Released released;
+  loader->rest();
 }
 
 void begin_epoch(PythonLoader& loader, std::uint32_t epoch) {
@@ -376,7 +376,7 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
-  module.def("open_list", &open_list, nb::arg("options"), nb::arg("paths"), nb::arg("labels"),
+  module.def("open_list", &open_list, nb::arg("options"), nb::arg("files"),
              nb::arg("memory") = nb::none());
   module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
              nb::arg("size"));
@@ -391,6 +391,11 @@ void bind_loader(nb::module_& module) {
       .def("next", &next_batch, nb::arg("timeout_s") = 0.0, nb::lock_self())
       .def("take_failed", &take_failed)
       .def("next_if_ready", &batch_if_ready, nb::lock_self())
+      .def("rest", &rest)
+      .def(
+          "set_reads_ahead",
+          [](PythonLoader& loader, bool ahead) { loader->set_reads_ahead(ahead); },
+          nb::arg("reads_ahead"))
       .def("stats", &stats)
       .def("failures", &failures)
       .def("state", &state_of)

@@ -22,19 +22,6 @@ namespace {
 
 using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Files with labels. Forked processes share its memory.
-class FileList {
- public:
-  /// See list_of().
-  FileList(const nb::bytes& paths, const LabelList& labels)
-      : source_(value_or_raise(
-            feed::ListSource::open(list_of(paths, labels), feed::LoaderParts::real().files))) {}
-  const std::shared_ptr<feed::ListSource>& source() const { return source_; }
-
- private:
-  std::shared_ptr<feed::ListSource> source_;  // shared with the loaders
-};
-
 /// A SampleLoader for any thread: they take turns, since loading drops the GIL.
 class PythonSampleLoader {
  public:

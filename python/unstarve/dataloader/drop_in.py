@@ -33,7 +33,6 @@ from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
 from unstarve.lowering.decision import Lowering, Part, lower
 from unstarve.lowering.explanation import Explanation
-from unstarve.lowering.work import Work
 from unstarve.order.stream import IndexStream
 from unstarve.workers.places import places_to_resume
 
@@ -44,8 +43,6 @@ _OWN = (
     "_unstarve_kept_order",
     "_unstarve_engine",
     "_unstarve_explanation",
-    "_unstarve_lowering",
-    "_unstarve_files",
     "_unstarve_progress",
 )
 
@@ -91,9 +88,10 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
     one seed, drawn where torch draws the seed of its worker processes, and on each sample's index.
 
     What arguments mean when the native engine runs: `num_workers` is the most loading threads (0:
-    as many as the process may use CPUs), `prefetch_factor` bounds the batches loaded ahead,
-    `timeout` bounds the wait for a batch in seconds. Batches come in order also with
-    `in_order=False`; `multiprocessing_context` has nothing to do.
+    as many as the process may use CPUs, in the four such loaders that were asked last),
+    `prefetch_factor` bounds the batches loaded ahead, `timeout` bounds the wait for a batch in
+    seconds. Batches come in order also with `in_order=False`; `multiprocessing_context` has nothing
+    to do.
 
     Raises:
         ValueError, TypeError, ...: what torch raises for the same arguments.
@@ -262,7 +260,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         tasks = None
         if self._unstarve_explanation.engine == "partly":
             assert lowering.partly is not None
-            view = LoaderView(self, lowering.dataset, self._unstarve_files_of(lowering.partly))
+            view = LoaderView(self, lowering.dataset, file_list(lowering.partly.samples))
             tasks = TaskMaker(lowering.partly, self._auto_collation)
         order = self._unstarve_order
         resumed = order.resumed
@@ -284,23 +282,13 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
             resumed.get("workers"), self.num_workers, iterable=not self._unstarve_is_map_style
         )
 
-    def _unstarve_files_of(self, work: Work) -> Any:
-        """Kept from epoch to epoch: it takes a second for a million files."""
-        samples, files = vars(self).get("_unstarve_files", (None, None))
-        if samples is not work.samples:
-            files = file_list(work.samples)
-            self._unstarve_files = (work.samples, files)
-        return files
-
     def _unstarve_choose(self) -> Lowering:
         """Decides anew, since the data set's transform may have been exchanged between epochs."""
         if self._unstarve_is_map_style:
-            last: Lowering | None = vars(self).get("_unstarve_lowering")
-            lowering = lower(self, None if last is None else last.work or last.partly)
+            lowering = lower(self)
         else:
             stream = Part("data set", False, "an IterableDataset")
             lowering = Lowering(None, [stream], obstacle="data set: an IterableDataset")
-        self._unstarve_lowering = lowering
         self._unstarve_explanation = explanation_of(self, lowering)
         return lowering
 

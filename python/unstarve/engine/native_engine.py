@@ -7,7 +7,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from unstarve.device.slot_memory import lent_memory
-from unstarve.engine.native_options import EPOCHS, ask_for_cache, listed, most_pixels
+from unstarve.engine.at_work import at_work
+from unstarve.engine.native_options import EPOCHS, ask_for_cache, compiled_list, most_pixels
 from unstarve.engine.native_plan import native_plan
 from unstarve.errors import UnstarveError
 from unstarve.lowering.work import Work
@@ -29,6 +30,8 @@ class NativeEngine:
         self._settings = _settings(loader)
         self._memory = lent_memory(loader)
         self._process = os.getpid()
+        #: Its threads and memory are those of all loaders without workers.
+        self._shares = loader.num_workers == 0
         self._user: weakref.ref[NativeIterator] | None = None
         self.options: Any = _native.LoaderOptions()
         options = self.options
@@ -42,7 +45,7 @@ class NativeEngine:
         options.prefetch_batches = ahead
         options.max_pixels = most_pixels()
         ask_for_cache(options)
-        self._native: Any = _native.open_list(options, *listed(work.samples), self._memory)
+        self._native: Any = _native.open_list(options, compiled_list(work.samples), self._memory)
         #: Files that the engine cannot read, as far as their names or itself have told.
         self.unreadable = set(work.others)
         self.samples_by_python = 0
@@ -63,7 +66,24 @@ class NativeEngine:
     def begin(self, user: NativeIterator, draw_seed: int) -> None:
         """Starts an epoch whose crops and flips follow from `draw_seed`."""
         self._user = weakref.ref(user)
+        if self._shares:
+            at_work.begins(self)
         self._native.begin_submitted_epoch(draw_seed % EPOCHS)
+
+    def next(self, timeout: float) -> Any:
+        """The compiled loader's next batch."""
+        native = self.native
+        if self._shares and native is self._native:
+            at_work.asked(self)
+        return native.next(timeout)
+
+    def set_reads_ahead(self, reads_ahead: bool) -> None:
+        """For AtWork."""
+        self._native.set_reads_ahead(reads_ahead)
+
+    def rest(self) -> None:
+        """For AtWork."""
+        self._native.rest()
 
     @property
     def native(self) -> Any:

@@ -245,7 +245,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
     def _take_from_engine(self, batch: Batch) -> None:
         native = self._engine.native
         try:
-            images, labels = native.next(self._timeout)
+            images, labels = self._engine.next(self._timeout)
             labels = torch.from_dlpack(labels)
             if not self._engine.lies_in_lent_memory:
                 # Who keeps all labels, as metrics do, must not keep all images with them.

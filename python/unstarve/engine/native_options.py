@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from array import array
-from collections.abc import Iterable
 from typing import Any
 
 from unstarve.engine.environment import cache_folder, size_of
+from unstarve.lowering.work import Samples
 
 EPOCHS = 1 << 32  # what the engine numbers them with
 SEED_STEP = 0x9E3779B97F4A7C15  # odd and without pattern: seeds that follow are far apart
@@ -31,7 +31,16 @@ def most_pixels() -> int:
     return _JPEG_PIXELS_MAX if most is None else int(most)
 
 
-def listed(samples: Iterable[tuple[Any, int]]) -> tuple[bytes, array[int]]:
-    """Paths and labels as the compiled half takes them."""
-    paths = b"".join(os.fsencode(path) + b"\0" for path, _ in samples)
-    return paths, array("q", (label for _, label in samples))
+def compiled_list(samples: Samples) -> Any:
+    """The FileList of these files, which all who have the same samples share.
+
+    Raises:
+        TypeError, OverflowError: a label is no whole number, or a huge one.
+    """
+    if samples.compiled is None:
+        from unstarve import _native
+
+        paths = b"".join(os.fsencode(path) + b"\0" for path, _ in samples)
+        labels = array("q", (label for _, label in samples))
+        samples.compiled = _native.FileList(paths, labels)
+    return samples.compiled

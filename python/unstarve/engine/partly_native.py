@@ -15,18 +15,24 @@ import os
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from unstarve import errors
 from unstarve.engine.environment import cache_folder, size_of
-from unstarve.engine.native_options import EPOCHS, SEED_STEP, ask_for_cache, listed, most_pixels
+from unstarve.engine.native_options import (
+    EPOCHS,
+    SEED_STEP,
+    ask_for_cache,
+    compiled_list,
+    most_pixels,
+)
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.sample_worker import WorkerStart
 from unstarve.lowering.composition import Prefix
 from unstarve.lowering.decision import prefix_of
 from unstarve.lowering.files import is_jpeg
-from unstarve.lowering.work import Work
+from unstarve.lowering.work import Samples, Work
 from unstarve.order.epoch import Epoch
 from unstarve.order.passes import flattened
 
@@ -109,7 +115,9 @@ class PartlyNative:
         return {**vars(self), "_here": None, "_files": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _here=_Here(), _files=file_list(state["_dataset"].samples))
+        vars(self).update(
+            state, _here=_Here(), _files=file_list(Samples(state["_dataset"].samples))
+        )
 
     def __len__(self) -> int:
         return len(self.outermost)
@@ -200,18 +208,15 @@ class _Images:
         return image
 
 
-def file_list(samples: Iterable[tuple[Any, Any]]) -> Any:
+def file_list(samples: Samples) -> Any:
     """A FileList where the environment asks for a cache, else None."""
     if not cache_folder():
         return None
     size_of("UNSTARVE_CACHE_BYTES")  # rather refused here than in a worker process
-    from unstarve import _native
-
     try:
-        return _native.FileList(*listed(samples))
+        return compiled_list(samples)
     except (TypeError, OverflowError):
-        # Labels that are no whole numbers: they say nothing of the files.
-        return _native.FileList(*listed([(path, 0) for path, _ in samples]))
+        return compiled_list(samples.unlabelled)
 
 
 class LoaderView:

@@ -43,18 +43,15 @@ class Lowering:
     dataset: Any = None
 
 
-def lower(loader: Any, last: Work | None = None) -> Lowering:
-    """Looks at a torch DataLoader. Changes nothing, reads no file.
-
-    `last` is what was found before: a list of files that has not changed is not looked at again.
-    """
+def lower(loader: Any) -> Lowering:
+    """Looks at a torch DataLoader. Changes nothing, reads no file."""
     parts: list[Part] = []
     _judge(parts, "batches", _obstacle_to_batches(loader))
     dataset, subsets = _inside_subsets(loader.dataset)
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     if not parts[-1].native:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
-    files = look_at_files(dataset, last, _whole_numbers(loader))
+    files = look_at_files(dataset, _whole_numbers(loader))
     _judge(parts, "files", files.obstacle)
     _judge(parts, "labels", _obstacle_to_labels(dataset, files))
     plan, verdicts = read_transform(dataset.transform)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +11,26 @@ from typing import Any
 from unstarve.lowering.plan import Plan
 
 
+class Samples(list[tuple[Any, Any]]):
+    """(path, label) of every file: a copy of a data set's list. All loaders of the data set, and of
+    Subsets of it, share it while it stays the same."""
+
+    #: What the engine made of it.
+    compiled: Any = None
+
+    @functools.cached_property
+    def unlabelled(self) -> Samples:
+        """For those who ask for files alone: labels may be anything."""
+        return Samples((path, 0) for path, _ in self)
+
+
 @dataclass(frozen=True)
 class Work:
     """What the engine has to do instead of the user's data set."""
 
     plan: Plan
-    #: (path, label) of every file, in the order of the data set's indices: a copy of its list,
-    #: which the data set's owner may change.
-    samples: list[tuple[Any, int]]
+    #: In the order of the data set's indices; the owner of the data set may change its own list.
+    samples: Samples
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
     #: Indices of the files that are not named as JPEGs.
@@ -27,7 +40,8 @@ class Work:
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
-        return self.plan == other.plan and self.samples == other.samples
+        same_files = self.samples is other.samples or self.samples == other.samples
+        return self.plan == other.plan and same_files
 
     def native_indices(self, indices: Sequence[Any]) -> list[int]:
         """The files that a batch of the data set's indices means; the errors are a list's."""

@@ -64,6 +64,12 @@ void BatchPool::give_back(void* memory, int batch_size) noexcept {
   memory_->release(memory);
 }
 
+void BatchPool::release_free() noexcept {
+  MutexLock lock(mutex_);
+  for (void* memory : free_) memory_->release(memory);
+  free_.clear();
+}
+
 std::uint64_t BatchPool::allocations() const {
   MutexLock lock(mutex_);
   return allocations_;

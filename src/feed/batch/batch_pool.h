@@ -27,6 +27,8 @@ class BatchPool : public std::enable_shared_from_this<BatchPool> {
 
   /// A slot for at least `images`; one is what the pool was made for, or more.
   Result<HostBatch> acquire(int images);
+  /// Frees the slots that nobody has.
+  void release_free() noexcept;
   /// Slots allocated since the pool was made; constant in the steady state.
   std::uint64_t allocations() const;
 

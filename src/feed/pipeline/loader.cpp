@@ -128,9 +128,12 @@ Status Loader::Impl::begin(std::unique_ptr<BatchOrder> order, const EpochPositio
   const bool reports = options.on_error == OnError::kReport;
   const auto next = std::make_shared<BatchWindow>(BatchWindow::Setup{
       std::move(order), start, most_ahead, most_ahead, pool, *parts.clock, reports});
+  next->set_reads_ahead(reads_ahead);
   replace_window(nullptr);
-  if (Status status = start_threads(gate->open()); !status) return status;
-  start_control();
+  if (!resting) {
+    if (Status status = start_threads(gate->open()); !status) return status;
+    start_control();
+  }
   replace_window(next);
   {
     MutexLock lock(mutex);
@@ -200,16 +203,24 @@ std::uint64_t Loader::wanted_batches() const {
 
 Result<NextBatch> Loader::next(std::chrono::nanoseconds at_most) {
   if (Status status = impl_->check_process(); !status) return forward_error(status);
-  const std::shared_ptr<BatchWindow> window = impl_->current_window();
-  if (window == nullptr) return NextBatch{NextState::kEnd, std::nullopt};
-  Result<NextBatch> next = impl_->next(*window, at_most);
-  impl_->measure_when_due();
+  ++impl_->asking;
+  Result<NextBatch> next = impl_->next(at_most);
+  --impl_->asking;
   return next;
 }
 
 std::vector<FailedRow> Loader::take_failed() {
   const std::shared_ptr<BatchWindow> window = impl_->current_window();
   return window == nullptr ? std::vector<FailedRow>() : window->take_failed();
+}
+
+void Loader::rest() {
+  if (impl_->check_process()) impl_->rest();
+}
+
+void Loader::set_reads_ahead(bool reads_ahead) {
+  impl_->reads_ahead = reads_ahead;
+  if (const auto window = impl_->current_window()) window->set_reads_ahead(reads_ahead);
 }
 
 LoaderState Loader::state() const {
@@ -252,7 +263,7 @@ std::uint64_t Loader::batch_count() const {
 const std::vector<std::string>& Loader::classes() const { return impl_->source->classes(); }
 std::vector<std::string> Loader::left_out() const { return impl_->source->left_out(); }
 const LoaderOptions& Loader::options() const { return impl_->options; }
-int Loader::thread_count() const { return impl_->gate->open(); }
+int Loader::thread_count() const { return impl_->resting ? 0 : impl_->gate->open(); }
 std::vector<ControlMove> Loader::explain() const { return impl_->control->moves(); }
 std::vector<SampleFailure> Loader::failures() const { return impl_->quarantine.list(); }
 
@@ -285,7 +296,7 @@ LoaderStats Loader::stats() const {
     }
   }
   stats.slots_allocated = impl_->pool->allocations();
-  stats.threads = impl_->gate->open();
+  stats.threads = thread_count();
   stats.control_is_due = !impl_->control->settled();
   return stats;
 }

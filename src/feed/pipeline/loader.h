@@ -65,6 +65,12 @@ class Loader {
   /// With OnError::kReport: see BatchWindow::take_failed().
   std::vector<FailedRow> take_failed();
 
+  /// Ends the threads and gives back the memory of what lies ready; next() starts them again, and
+  /// its batches are the same. Nothing happens while a consumer waits for a batch.
+  void rest();
+  /// False: a batch is begun only when a consumer has asked for it. To begin with, true.
+  void set_reads_ahead(bool reads_ahead);
+
   /// Where the consumer is: of what lies ready nothing counts. After the last batch of an epoch it
   /// is the begin of the next. Any thread, any time.
   LoaderState state() const;
@@ -80,7 +86,7 @@ class Loader {
   /// See SampleSource.
   std::vector<std::string> left_out() const;
   const LoaderOptions& options() const;
-  /// Threads at work now; those that a controller has put aside do not count.
+  /// Threads at work now; those that a controller has put aside do not count, and at rest none.
   int thread_count() const;
   /// What the controller has changed, and why; empty where both numbers were given.
   std::vector<ControlMove> explain() const;

@@ -43,7 +43,11 @@ struct Loader::Impl {
   std::unique_ptr<LiveControl> control;
   std::unique_ptr<ThreadGate> gate;
   std::atomic<pid_t> owner{0};  // the process that has the threads
-  Mutex start_mutex;            // held while an epoch begins or threads start
+  std::atomic<bool> reads_ahead{true};
+  std::atomic<bool> resting{false};  // written with start_mutex held
+  std::atomic<int> asking{0};        // consumers in next()
+  Mutex rest_mutex;                  // held by rest(), before start_mutex
+  Mutex start_mutex;                 // held while an epoch begins or threads start
   bool closing UNSTARVE_GUARDED_BY(start_mutex) = false;
   // Last: they use all of the above.
   std::vector<std::jthread> threads UNSTARVE_GUARDED_BY(start_mutex);
@@ -56,6 +60,9 @@ struct Loader::Impl {
   /// Starts loading threads until there are `count`.
   Status start_threads(int count) noexcept UNSTARVE_REQUIRES(start_mutex);
   Status start_thread() UNSTARVE_REQUIRES(start_mutex);
+  void rest() UNSTARVE_EXCLUDES(rest_mutex, start_mutex);
+  /// Ends rest().
+  Status wake() UNSTARVE_EXCLUDES(start_mutex);
   /// Without it the loader goes on as it began, and explain() says so.
   void start_control() noexcept UNSTARVE_REQUIRES(start_mutex);
   Status check_process() const;
@@ -70,6 +77,7 @@ struct Loader::Impl {
   std::shared_ptr<BatchWindow> current_window() const UNSTARVE_EXCLUDES(mutex);
   Result<std::shared_ptr<BatchWindow>> submitted_window() const UNSTARVE_EXCLUDES(mutex);
   void run_thread(TicketRunner& runner, int number, const std::stop_token& stop);
+  Result<NextBatch> next(std::chrono::nanoseconds at_most) UNSTARVE_EXCLUDES(start_mutex);
   Result<NextBatch> next(BatchWindow& current, std::chrono::nanoseconds at_most);
   /// Tells the controller what happened, when it is time to.
   void measure_when_due() UNSTARVE_EXCLUDES(mutex);

@@ -73,6 +73,40 @@ void Loader::Impl::start_control() noexcept {
   }
 }
 
+void Loader::Impl::rest() {
+  const MutexLock alone(rest_mutex);
+  std::vector<std::jthread> ending;
+  std::jthread ending_control;
+  {
+    MutexLock lock(start_mutex);
+    // A consumer counts itself, then looks: one of the two sees the other.
+    resting = true;
+    if (asking > 0) {
+      resting = false;
+      return;
+    }
+    for (std::jthread& thread : threads) thread.request_stop();
+    ending.swap(threads);
+    ending_control.swap(control_thread);
+  }
+  // Without the lock: the thread that decides may wait for it.
+  ending_control = std::jthread();
+  ending.clear();
+  MutexLock lock(start_mutex);
+  if (!resting) return;  // a consumer came meanwhile, and the threads are others
+  if (const std::shared_ptr<BatchWindow> current = current_window()) current->forget_ready();
+  pool->release_free();
+}
+
+Status Loader::Impl::wake() {
+  MutexLock lock(start_mutex);
+  if (!resting) return {};
+  if (Status started = start_threads(gate->open()); !started) return started;
+  start_control();
+  resting = false;
+  return {};
+}
+
 /// A thread that waits at the gate has no window: it would keep the batches of an epoch that was
 /// left.
 void Loader::Impl::run_thread(TicketRunner& runner, int number, const std::stop_token& stop) {
@@ -133,12 +167,23 @@ void Loader::Impl::control_with(const ControlSample& sample) {
     current->set_ahead(targets->prefetch);
   }
   MutexLock lock(start_mutex);
-  if (closing) return;
+  if (closing || resting) return;
   const Status started = start_threads(targets->threads);
   gate->set_open(targets->threads);
   if (started) return;
   control->note_thread_failure(static_cast<int>(threads.size()), sample.now_ns,
                                started.error().message);
+}
+
+Result<NextBatch> Loader::Impl::next(std::chrono::nanoseconds at_most) {
+  const std::shared_ptr<BatchWindow> current = current_window();
+  if (current == nullptr) return NextBatch{NextState::kEnd, std::nullopt};
+  if (resting) {
+    if (Status woken = wake(); !woken) return forward_error(woken);
+  }
+  Result<NextBatch> result = next(*current, at_most);
+  measure_when_due();
+  return result;
 }
 
 Result<NextBatch> Loader::Impl::next(BatchWindow& current, std::chrono::nanoseconds at_most) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace unstarve::feed {
@@ -45,11 +46,19 @@ bool BatchWindow::rows_left() const {
   return opened_ > 0 && next_row_ < pending_of(opened_ - 1).plan.samples.size();
 }
 
+/// There is a batch to open now.
+bool BatchWindow::batches_left() const { return opened_ < planned_ || order_->ready(); }
+
+std::uint64_t BatchWindow::most_open() const {
+  if (reads_ahead_) return ahead_;
+  return asked_ ? 1 : 0;
+}
+
 /// Opens batches until there is a row to load. False: none will come, or whoever asks shall stop.
 bool BatchWindow::wait_for_rows(const std::stop_token& stop) {
   const auto ready = [this]() UNSTARVE_REQUIRES(mutex_) {
-    return cancelled_ || failed_ || rows_left() || order_->ended() ||
-           (order_->ready() && opened_ - delivered_ < ahead_);
+    return cancelled_ || failed_ || rows_left() || (opened_ == planned_ && order_->ended()) ||
+           (batches_left() && opened_ - delivered_ < most_open());
   };
   for (;;) {
     if (!ready()) {
@@ -59,7 +68,7 @@ bool BatchWindow::wait_for_rows(const std::stop_token& stop) {
     }
     if (cancelled_ || stop.stop_requested()) return false;
     if (rows_left()) return true;
-    if (failed_ || !order_->ready()) return false;
+    if (failed_ || !batches_left()) return false;
     if (!open_batch() && !reports_) return false;
   }
 }
@@ -104,6 +113,7 @@ bool BatchWindow::open_batch() noexcept {
     filled = tl::unexpected<Error>(caught_error());
   }
   ++opened_;
+  planned_ = std::max(planned_, opened_);
   if (!filled) {
     failed_ = !reports_;
     pending.error = std::move(filled).error();
@@ -114,12 +124,12 @@ bool BatchWindow::open_batch() noexcept {
     return false;
   }
   // With the last batch a thread that waits for another has nothing to wait for.
-  if (order_->ended()) may_claim_.notify_all();
+  if (opened_ == planned_ && order_->ended()) may_claim_.notify_all();
   return true;
 }
 
 Status BatchWindow::fill(Pending& pending) {
-  order_->take(pending.plan);
+  if (opened_ == planned_) order_->take(pending.plan);
   if (reports_) make_room_for_failures(pending.plan.samples.size());
   const auto count = static_cast<int>(pending.plan.samples.size());
   Result<HostBatch> slot = pool_->acquire(count);
@@ -171,7 +181,7 @@ bool BatchWindow::head_is_done() const {
 }
 
 bool BatchWindow::epoch_is_over() {
-  if (!epoch_over_ && opened_ == delivered_ && order_->ended()) {
+  if (!epoch_over_ && planned_ == delivered_ && order_->ended()) {
     epoch_over_ = true;  // an order that did not know which batch was its last
     position_ = {epoch_ + 1, 0, 0};
   }
@@ -190,6 +200,8 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
       };
       if (!ready()) {
         if (waits_.consumers++ == 0) next_blocked_from_ns_ = clock_.now_ns();
+        asked_ = true;
+        if (!reads_ahead_) may_claim_.notify_all();
         head_done_.wait_for(mutex_, at_most, ready);
         if (--waits_.consumers == 0) {
           waits_.next_blocked_ns += clock_.now_ns() - next_blocked_from_ns_;
@@ -210,6 +222,7 @@ Result<NextBatch> BatchWindow::next(std::chrono::nanoseconds at_most) {
       position_ = head.plan.after;
       epoch_over_ = head.plan.last;
       ++delivered_;
+      asked_ = false;
       if (!error) --waits_.ready;
     }
     may_claim_.notify_all();
@@ -228,7 +241,7 @@ std::vector<FailedRow> BatchWindow::take_failed() {
 
 bool BatchWindow::advance_to(std::uint32_t epoch) {
   MutexLock lock(mutex_);
-  const bool goes_on = opened_ > delivered_ || !order_->ended();
+  const bool goes_on = planned_ > delivered_ || !order_->ended();
   if (cancelled_ || failed_ || !epoch_over_ || epoch != epoch_ + 1 || !goes_on) return false;
   epoch_ = epoch;
   epoch_over_ = false;
@@ -262,7 +275,7 @@ Status BatchWindow::finish_submitting() {
 
 std::uint64_t BatchWindow::wanted_batches() const {
   MutexLock lock(mutex_);
-  const std::uint64_t under_way = opened_ - delivered_ + order_->waiting();
+  const std::uint64_t under_way = planned_ - delivered_ + order_->waiting();
   return cancelled_ || failed_ || under_way >= ahead_ ? 0 : ahead_ - under_way;
 }
 
@@ -272,6 +285,27 @@ void BatchWindow::set_ahead(int batches) {
     ahead_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(batches), 1, ring_.size());
   }
   may_claim_.notify_all();
+}
+
+void BatchWindow::set_reads_ahead(bool reads_ahead) {
+  {
+    MutexLock lock(mutex_);
+    reads_ahead_ = reads_ahead;
+  }
+  may_claim_.notify_all();
+}
+
+void BatchWindow::forget_ready() {
+  MutexLock lock(mutex_);
+  if (cancelled_ || failed_) return;
+  for (std::uint64_t batch = delivered_; batch < opened_; ++batch) {
+    if (pending_of(batch).error) return;
+  }
+  for (std::uint64_t batch = delivered_; batch < opened_; ++batch) pending_of(batch).batch.reset();
+  std::erase_if(untold_, [from = delivered_](const FailedRow& row) { return row.batch >= from; });
+  opened_ = delivered_;
+  next_row_ = std::numeric_limits<std::size_t>::max();
+  waits_.ready = 0;
 }
 
 void BatchWindow::cancel() {

@@ -66,6 +66,11 @@ class BatchWindow {
   std::uint64_t wanted_batches() const UNSTARVE_EXCLUDES(mutex_);
 
   void set_ahead(int batches) UNSTARVE_EXCLUDES(mutex_);
+  /// False: a batch is begun only when a consumer has asked for it.
+  void set_reads_ahead(bool reads_ahead) UNSTARVE_EXCLUDES(mutex_);
+  /// Gives back the slots of batches that no consumer has; they are loaded again, the same. Only
+  /// while no thread works on them. What has failed stays as it is.
+  void forget_ready() UNSTARVE_EXCLUDES(mutex_);
   /// Ends all waits and gives back what lies ready; next() then fails with kCancelled.
   void cancel() UNSTARVE_EXCLUDES(mutex_);
   /// Stopped by cancel(): for whatever a thread does for a ticket that takes long.
@@ -98,6 +103,8 @@ class BatchWindow {
   Pending& pending_of(std::uint64_t batch) UNSTARVE_REQUIRES(mutex_);
   const Pending& pending_of(std::uint64_t batch) const UNSTARVE_REQUIRES(mutex_);
   bool rows_left() const UNSTARVE_REQUIRES(mutex_);
+  bool batches_left() const UNSTARVE_REQUIRES(mutex_);
+  std::uint64_t most_open() const UNSTARVE_REQUIRES(mutex_);
   bool wait_for_rows(const std::stop_token& stop) UNSTARVE_REQUIRES(mutex_);
   bool open_batch() noexcept UNSTARVE_REQUIRES(mutex_);
   Status fill(Pending& pending) UNSTARVE_REQUIRES(mutex_);
@@ -119,10 +126,13 @@ class BatchWindow {
   std::uint32_t epoch_ UNSTARVE_GUARDED_BY(mutex_);          // the consumer's
   bool epoch_over_ UNSTARVE_GUARDED_BY(mutex_) = false;      // its last batch is delivered
   std::vector<Pending> ring_ UNSTARVE_GUARDED_BY(mutex_);    // batch b lies at b modulo the size
-  std::uint64_t opened_ UNSTARVE_GUARDED_BY(mutex_) = 0;     // batches
+  std::uint64_t planned_ UNSTARVE_GUARDED_BY(mutex_) = 0;    // batches whose samples are known
+  std::uint64_t opened_ UNSTARVE_GUARDED_BY(mutex_) = 0;     // batches that have a slot
   std::uint64_t delivered_ UNSTARVE_GUARDED_BY(mutex_) = 0;  // batches
   std::size_t next_row_ UNSTARVE_GUARDED_BY(mutex_) = 0;     // of the batch opened last
   std::uint64_t ahead_ UNSTARVE_GUARDED_BY(mutex_);
+  bool reads_ahead_ UNSTARVE_GUARDED_BY(mutex_) = true;
+  bool asked_ UNSTARVE_GUARDED_BY(mutex_) = false;   // for the batch behind those delivered
   bool failed_ UNSTARVE_GUARDED_BY(mutex_) = false;  // open no further batch
   bool cancelled_ UNSTARVE_GUARDED_BY(mutex_) = false;
   std::optional<Error> delivered_error_ UNSTARVE_GUARDED_BY(mutex_);
