@@ -272,6 +272,27 @@ def test_single_samples_are_tv_tensors_where_torchvision_makes_them(folder: Path
     assert type(image) is type(reference) and type(label) is int
 
 
+def test_single_samples_lie_in_memory_as_torchvision_s(folder: Path) -> None:
+    sized = [v2.Resize((40, 50)), v2.RandomHorizontalFlip(1.0)]
+    floats = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]
+    erased = transforms.RandomErasing(1.0, value=0.5)
+    for parts in (
+        [*sized, v2.ToImage()],
+        [*sized, v2.ToImage(), *floats],
+        [*sized, v2.PILToTensor(), v2.RandomVerticalFlip(1.0)],
+        [*sized, transforms.PILToTensor(), transforms.ConvertImageDtype(torch.float32), erased],
+        [*sized, transforms.ToTensor(), erased],
+    ):
+        dataset = folder_of(folder, v2.Compose(parts))
+        ours, _ = next(iter(native(dataset, batch_size=None)))
+        theirs, _ = next(iter(data.DataLoader(dataset, batch_size=None)))
+        assert (ours.shape, ours.stride()) == (theirs.shape, theirs.stride()), parts
+        if erased not in parts:
+            assert apart(ours, theirs) <= (
+                1 if ours.dtype is torch.uint8 else 1.01 / 255 / min(STD)
+            )
+
+
 def test_files_that_only_python_reads_and_what_nobody_reads(folder: Path) -> None:
     odd = folder / "class1" / "0 really a png.jpg"
     Image.open(next(PHOTOS.glob("*.jpg"))).resize((90, 80)).save(odd, format="png")

@@ -35,7 +35,9 @@ class NativeEngine:
         self._user: weakref.ref[NativeIterator] | None = None
         self.options: Any = _native.LoaderOptions()
         options = self.options
-        options.transform = native_plan(work.plan)
+        #: Whether samples that stay single lie in memory as the data set's own would.
+        self.is_interleaved = work.plan.is_interleaved and loader.batch_sampler is None
+        options.transform = native_plan(work.plan, "nhwc" if self.is_interleaved else "nchw")
         options.batch_size = loader.batch_size or 1
         options.shuffle = False
         options.accept_damaged = True  # PIL takes what libjpeg makes of it

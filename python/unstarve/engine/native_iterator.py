@@ -250,7 +250,10 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             if not self._engine.lies_in_lent_memory:
                 # Who keeps all labels, as metrics do, must not keep all images with them.
                 labels = labels.clone()
-            batch.loaded = torch.from_dlpack(images), labels
+            images = torch.from_dlpack(images)
+            if self._engine.is_interleaved:
+                images = images.permute(0, 3, 1, 2)
+            batch.loaded = images, labels
         except TimeoutError:
             raise NoAnswerError from None
         except errors.CancelledError:

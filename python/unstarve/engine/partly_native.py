@@ -168,7 +168,8 @@ class _Images:
 
         plan = prefix.plan
         options: Any = _native.LoaderOptions()
-        options.transform = native_plan(plan, "nhwc" if prefix.is_pil else "nchw")
+        interleaved = prefix.is_pil or plan.is_interleaved
+        options.transform = native_plan(plan, "nhwc" if interleaved else "nchw")
         options.accept_damaged = True  # PIL takes what libjpeg makes of it
         options.max_pixels = most_pixels()
         if files is not None:
@@ -201,8 +202,13 @@ class _Images:
     def _as_tensor(self, fill: Callable[[Any], None]) -> Any:
         torch = sys.modules["torch"]
         dtype = getattr(torch, self._plan.dtype)
-        image = torch.empty((3, self._height, self._width), dtype=dtype)
-        fill(image.view(-1).view(torch.uint8))
+        if self._plan.is_interleaved:
+            image = torch.empty((self._height, self._width, 3), dtype=dtype)
+            fill(image.view(-1).view(torch.uint8))
+            image = image.permute(2, 0, 1)
+        else:
+            image = torch.empty((3, self._height, self._width), dtype=dtype)
+            fill(image.view(-1).view(torch.uint8))
         if self._plan.is_tv_image:
             image = sys.modules["torchvision.tv_tensors"].Image(image)
         return image

@@ -14,6 +14,7 @@ def _colour(image: PartialPlan, step: Colour) -> None:
         raise NotLowerable("a change of colours before the image has its size")
     if image.is_float:
         raise NotLowerable("a change of colours on floating-point pixels")
+    image.plan.is_interleaved = False
     image.plan.colour.append(step)
 
 

@@ -20,6 +20,7 @@ def _interpolation(image: PartialPlan, part: Any) -> Literal["bilinear", "bicubi
 
 
 def _before_geometry(image: PartialPlan) -> None:
+    image.plan.is_interleaved = False  # of a tensor that is resized nobody can say
     if image.geometry is not None or image.pending_resize is not None:
         raise NotLowerable("a second change of size")
     if image.plan.colour:
@@ -84,6 +85,7 @@ def _crop(
     size: tuple[int, int],
 ) -> None:
     """Of what Resize made."""
+    image.plan.is_interleaved = False
     if image.plan.colour or image.plan.erasing is not None:
         raise NotLowerable("a crop after a change of colours or RandomErasing")
     short, resized = 0, (0, 0)

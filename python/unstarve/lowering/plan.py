@@ -63,3 +63,6 @@ class Plan:
     erasing: Erasing | None = None
     #: Whether a single sample is a `torchvision.tv_tensors.Image`.
     is_tv_image: bool = False
+    #: Whether the values of a pixel lie side by side in a single sample, as PIL has them: its
+    #: strides are then others than its shape says.
+    is_interleaved: bool = False

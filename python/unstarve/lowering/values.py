@@ -26,9 +26,12 @@ def to_uint8_tensor(image: PartialPlan, _part: Any) -> None:
     if image.form != "pil":
         raise NotLowerable("PILToTensor on a tensor")
     image.form = "tensor"
+    image.plan.is_interleaved = True
 
 
 def to_image(image: PartialPlan, _part: Any) -> None:
+    if image.form == "pil":
+        image.plan.is_interleaved = True
     image.form = "tensor"
     image.plan.is_tv_image = True
 
