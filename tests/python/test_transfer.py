@@ -212,6 +212,12 @@ class Sample:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    image: Any
+    name: str
+
+
 class Pinned:
     """torch pins it by its own method."""
 
@@ -258,6 +264,7 @@ def test_nested_batches_keep_their_form() -> None:
     assert type(moved) is Numbers and moved.source == "there"
     assert moved["image"].tolist() == two and numbers["image"].tolist() == [1, 1]
     assert add_one(Sample(one, "a")).image.tolist() == two
+    assert add_one(Slotted(one, "a")).image.tolist() == two
     assert add_one(Pinned(one)).parts[0].tolist() == two
     assert add_one([Graphs("here")])[0].where == "there"
     assert [part.tolist() for part in add_one(Listed(one, one))] == [two, two]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Protocol
 
@@ -97,6 +98,10 @@ def _like(batch: Any, parts: Any) -> Any:
 
 def _with_attributes(batch: Any, changed: Callable[[Any], Any]) -> Any:
     made = copy.copy(batch)
-    for name, value in getattr(batch, "__dict__", {}).items():
+    values = dict(getattr(batch, "__dict__", {}))
+    if dataclasses.is_dataclass(batch):  # with slots its fields lie elsewhere
+        names = [each.name for each in dataclasses.fields(batch) if hasattr(batch, each.name)]
+        values = {**{name: getattr(batch, name) for name in names}, **values}
+    for name, value in values.items():
         object.__setattr__(made, name, changed(value))
     return made
