@@ -2,13 +2,13 @@
 """Searches training scripts that others wrote and that save, and says what became of their files.
 
     bench/isolation/public_scripts.py --python .venv/bin/python \
-        --clone examples=DIR --clone nanoGPT=DIR --clone minGPT=DIR --clone makemore=DIR \
-        --clone timm=DIR --clone lightning=DIR
+        --clone examples=DIR --clone nanoGPT=DIR --clone minGPT=DIR --clone timm=DIR \
+        --clone lightning=DIR
 
-Clones: pytorch/examples, karpathy/nanoGPT, minGPT and makemore, huggingface/pytorch-image-models,
+Clones: pytorch/examples, karpathy/nanoGPT and minGPT, huggingface/pytorch-image-models and
 Lightning-AI/pytorch-lightning; scripts of one that is not given are left out. Each script runs once
 by itself, with small random data, so that its checkpoints, logs and outputs are there; then `tune`
-and `run --fix` try it on the CPU. Every file of its folder and of its home has to have the bytes,
+and `run --fix` try it. Every file of its folder and of its home has to have the bytes,
 the mode and the time of its last change that it had before, and none may be there that was not.
 Prints a row for each script; exits 1 where one was changed.
 """
@@ -93,12 +93,6 @@ def write_text(name: str) -> Callable[[Path], None]:
     return write
 
 
-def write_names(folder: Path) -> None:
-    chosen = random.Random(0)
-    names = ("".join(chosen.choices("abcdefgh", k=8)) for _ in range(2000))
-    (folder / "names.txt").write_text("\n".join(names) + "\n")
-
-
 def write_tokens(folder: Path) -> None:
     data = folder / "data/random"
     data.mkdir(parents=True)
@@ -116,6 +110,7 @@ class Script:
     command: tuple[str, ...]  # behind `python`
     prepare: Callable[[Path], None] = lambda folder: None
     at_first: tuple[str, ...] = ()  # another command for the run that makes its files
+    gpus: int = 0  # that it asks for: emulated ones
 
 
 def example(name: str, *command: str, prepare: Callable[[Path], None]) -> Script:
@@ -127,7 +122,7 @@ GPT = (
     *("--n_layer=2", "--n_head=2", "--n_embd=32", "--block_size=32", "--batch_size=4"),
     *("--gradient_accumulation_steps=1", "--eval_interval=20", "--eval_iters=2"),
 )
-MAKE = ("makemore.py", "--num-workers", "0", "--max-steps", "1000000", "--n-layer", "1")
+DDP = "distributed/ddp-tutorial-series"
 FABRIC = "examples/fabric/image_classifier"
 SCRIPTS = (
     example("mnist", "main.py", "--save-model", "--epochs", "1", prepare=write_mnist("../data")),
@@ -177,10 +172,14 @@ SCRIPTS = (
         "minGPT chargpt", "minGPT", (), "projects/chargpt",
         ("chargpt.py", "--model.model_type=gpt-nano"), write_text("input.txt"),
     ),
-    Script("makemore mlp", "makemore", (), ".", (*MAKE, "--type", "mlp"), write_names,
-           (*MAKE, "--type", "mlp", "--max-steps", "600")),
-    Script("makemore, resumed", "makemore", (), ".", (*MAKE, "--resume"), write_names,
-           (*MAKE, "--max-steps", "600")),
+    Script(
+        "DDP tutorial", "examples", (DDP,), DDP, ("single_gpu.py", "200000", "1"), gpus=1,
+        at_first=("single_gpu.py", "2", "1"),
+    ),
+    Script(
+        "DDP tutorial, two ranks", "examples", (DDP,), DDP, ("multigpu.py", "200000", "1"),
+        gpus=2, at_first=("multigpu.py", "2", "1"),
+    ),
     Script(
         "timm", "timm", ("train.py", "timm"), ".",
         ("train.py", "--data-dir", "images", "--model", "resnet10t", "--img-size", "64",
@@ -256,16 +255,18 @@ def try_script(script: Script, arguments: argparse.Namespace) -> list[str]:
             **os.environ, "HOME": str(home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(repository),
             "WANDB_MODE": "offline",
         }  # fmt: skip
-        plain = [arguments.python, *(script.at_first or script.command)]
+        gpus = ["--gpus", str(script.gpus)]
+        on = [str(UNSTARVE), "emulate", "a100", *gpus, "--"] if script.gpus else []
+        plain = [*on, arguments.python, *(script.at_first or script.command)]
         written = state_of(base / "work")
         first = run(plain, folder, environment, arguments.first_seconds)
         made = len(differences(written, base / "work"))
         before = state_of(base / "work")
         job = ["--", arguments.python, *script.command]
-        tune = [str(UNSTARVE), "tune", "--trial-seconds", "1", "--parity-steps", "5"]
+        tune = [*on, str(UNSTARVE), "tune", "--trial-seconds", "1", "--parity-steps", "5"]
         tune += ["--budget-minutes", str(arguments.minutes), "--out", str(runs / "t")]
         tuned = run([*tune, *job], folder, environment, 600)
-        fix = [str(UNSTARVE), "run", "--fix", "--trial-seconds", "1.5", "--no-live"]
+        fix = [*on, str(UNSTARVE), "run", "--fix", "--trial-seconds", "1.5", "--no-live"]
         fixed = run([*fix, "--out", str(runs / "f"), *job], folder, environment, 600)
         changed = differences(before, base / "work")
         trials = len(list(runs.glob("t/trials/*"))) + len(list(runs.glob("f/*/run.sqlite")))
