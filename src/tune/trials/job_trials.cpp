@@ -55,25 +55,28 @@ std::string folder_name(const std::string& label) {
   return name;
 }
 
-/// What the hook says of compiling in a trial that runs, which it writes about once a second.
-class CompilingOf {
+/// What the hook says of a trial that runs: in one for losses at each step, else about once a
+/// second.
+class DiarySoFar {
  public:
-  explicit CompilingOf(std::string diary) : diary_(std::move(diary)) {}
+  explicit DiarySoFar(std::string path) : path_(std::move(path)) {}
 
-  std::int64_t last_step() {
+  ToldSoFar read() {
     std::error_code none;
-    const auto written = fs::last_write_time(diary_, none);
+    const auto written = fs::last_write_time(path_, none);
     if (!none && written != written_) {
       written_ = written;
-      last_step_ = parse_diary(read_all(diary_)).last_compiling_step;
+      const Diary diary = parse_diary(read_all(path_));
+      told_ = {diary.last_compiling_step,
+               static_cast<std::int64_t>(diary.facts.gradient_norms.size())};
     }
-    return last_step_;
+    return told_;
   }
 
  private:
-  std::string diary_;
+  std::string path_;
   fs::file_time_type written_ = {};
-  std::int64_t last_step_ = 0;
+  ToldSoFar told_;
 };
 
 /// Of the GPU that is busy least. A loader that is waited for is known on the CPU too, of which the
@@ -253,9 +256,9 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
     if (!lever->hook.empty()) hook_names.push_back(lever->hook);
   }
   if (request.in_float64) hook_names.emplace_back(kInFloat64);
-  CompilingOf compiling(run_dir + "/tune.json");
+  DiarySoFar so_far(run_dir + "/tune.json");
   TrialWatch watch(clock_, request, journal_.head().trial_seconds,
-                   [&compiling] { return compiling.last_step(); });
+                   [&so_far] { return so_far.read(); });
   job.on_tick = [&](const observe::LiveView& view) {
     if (options_.on_tick) options_.on_tick(request, view);
     return watch.go_on(view);

@@ -25,7 +25,6 @@ trial::TrialLength length_of(const TrialRequest& request, double trial_seconds) 
   length.seconds = request.times_longer * trial_seconds;
   length.until_known = request.until_known;
   if (request.parity_seed >= 0) {
-    length.steps = request.parity_steps + 1;
     const double take_s = static_cast<double>(request.parity_steps) * request.baseline_step_s;
     length.seconds = std::max(10 * trial_seconds, kLongerForLosses * take_s);
   }
@@ -35,10 +34,10 @@ trial::TrialLength length_of(const TrialRequest& request, double trial_seconds) 
 }  // namespace
 
 TrialWatch::TrialWatch(const Clock& clock, const TrialRequest& request, double trial_seconds,
-                       std::function<std::int64_t()> last_compiling)
+                       std::function<ToldSoFar()> told)
     : clock_(clock),
       request_(request),
-      last_compiling_(std::move(last_compiling)),
+      told_(std::move(told)),
       longest_s_(kLongerForFewSteps * request.times_longer * trial_seconds),
       length_(length_of(request, trial_seconds)),
       stop_(std::in_place, clock, length_) {}
@@ -51,6 +50,7 @@ bool TrialWatch::go_on(const observe::LiveView& now) {
     begin_anew(now);
     stop_.emplace(clock_, length_);
   }
+  if (has_all_losses()) return false;
   if (is_hopeless(now)) {
     given_up_ = true;
     return false;
@@ -68,7 +68,7 @@ void TrialWatch::begin_anew(const observe::LiveView& now) {
 }
 
 bool TrialWatch::has_compiled() {
-  const std::int64_t step = last_compiling_();
+  const std::int64_t step = told_().last_compiling_step;
   if (step <= compiled_at_) return false;
   compiled_at_ = step;
   return true;
@@ -88,7 +88,7 @@ bool TrialWatch::has_too_few_steps(const observe::LiveView& now) const {
   if (first_steps_ == 0) return false;
   const double seconds = static_cast<double>(now.elapsed_ns) * 1e-9 - began_s_;
   const bool may_compile = now.steps_of_one < kCompilingIsKnownAt;
-  if (may_compile && !has_all_losses(now)) {
+  if (may_compile) {
     return seconds < std::max({longest_s_, request_.first_step_within_s, kFirstStepsWithinS});
   }
   const std::int64_t before = times_begun_ > 1 ? first_steps_ : 0;
@@ -96,8 +96,10 @@ bool TrialWatch::has_too_few_steps(const observe::LiveView& now) const {
   return request_.parity_seed < 0 && !are_enough && seconds < longest_s_;
 }
 
-bool TrialWatch::has_all_losses(const observe::LiveView& now) const {
-  return length_.steps > 0 && now.steps_of_one >= length_.steps;
+/// By the hook's own count: what is watched from outside takes batches for steps until an optimizer
+/// steps, and a job that accumulates may take many of them before.
+bool TrialWatch::has_all_losses() const {
+  return request_.parity_seed >= 0 && told_().recorded_steps >= request_.parity_steps;
 }
 
 }  // namespace unstarve::tune

@@ -11,12 +11,17 @@
 
 namespace unstarve::tune {
 
+/// What the hook has said so far of a trial that runs.
+struct ToldSoFar {
+  std::int64_t last_compiling_step = 0;  // from 1; 0: torch.compile made no graph
+  std::int64_t recorded_steps = 0;       // whose losses are recorded, of a run made for that
+};
+
 /// Watches one trial while it runs, and says when it is to end.
 class TrialWatch {
  public:
-  /// `last_compiling`: the step (from 1) in which torch.compile made a graph last; 0: in none.
   TrialWatch(const Clock& clock, const TrialRequest& request, double trial_seconds,
-             std::function<std::int64_t()> last_compiling);
+             std::function<ToldSoFar()> told);
 
   bool go_on(const observe::LiveView& now);
   double cold_s() const { return cold_s_; }  // from the start to the first step
@@ -29,11 +34,11 @@ class TrialWatch {
   bool has_compiled();
   bool is_hopeless(const observe::LiveView& now) const;
   bool has_too_few_steps(const observe::LiveView& now) const;
-  bool has_all_losses(const observe::LiveView& now) const;
+  bool has_all_losses() const;
 
   const Clock& clock_;
   const TrialRequest& request_;
-  const std::function<std::int64_t()> last_compiling_;
+  const std::function<ToldSoFar()> told_;
   const double longest_s_;  // behind the first step, where steps are few
   const trial::TrialLength length_;
   std::optional<trial::StopWatch> stop_;

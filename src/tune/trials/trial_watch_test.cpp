@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace unstarve::tune {
 namespace {
 
@@ -34,7 +36,7 @@ class TrialWatchTest : public ::testing::Test {
   observe::LiveView view_;
   std::int64_t compiled_in_ = 0;
   std::int64_t ranks_ = 1;
-  TrialWatch watch_{clock_, request_, kTrialSeconds, [this] { return compiled_in_; }};
+  TrialWatch watch_{clock_, request_, kTrialSeconds, [this] { return ToldSoFar{compiled_in_}; }};
 };
 
 TEST_F(TrialWatchTest, EndsAfterTheTrialsTime) {
@@ -57,14 +59,18 @@ TEST_F(TrialWatchTest, StepsOfSeveralRanksAreOneStep) {
   EXPECT_TRUE(watch_.given_up()) << "twice as slow";
 }
 
-TEST_F(TrialWatchTest, LossesAreRecordedUntilEachRankHasMadeItsSteps) {
-  ranks_ = 2;
+TEST_F(TrialWatchTest, LossesAreRecordedForAsManyStepsAsTheHookCounts) {
   request_.parity_seed = 0;
   request_.parity_steps = 40;
-  TrialWatch watch(clock_, request_, kTrialSeconds, [] { return 0; });
+  // Batches that came before the first step of an optimizer were counted from outside.
+  constexpr std::int64_t kBatchesBefore = 16;
+  const auto recorded = [this] {
+    return ToldSoFar{0, std::max<std::int64_t>(0, view_.steps_of_one - kBatchesBefore)};
+  };
+  TrialWatch watch(clock_, request_, kTrialSeconds, recorded);
   do step(0.05);
   while (watch.go_on(view_));
-  EXPECT_EQ(view_.steps, 2 * 41);
+  EXPECT_EQ(recorded().recorded_steps, 40);
 }
 
 TEST_F(TrialWatchTest, CompilingInTheSecondStepIsPartOfTheStart) {
@@ -119,7 +125,7 @@ TEST_F(TrialWatchTest, AFewSlowStepsAreWaitedForBehindCompilingToo) {
 
 TEST_F(TrialWatchTest, WithoutAFirstStepItTimesOut) {
   request_.first_step_within_s = 5;
-  TrialWatch watch(clock_, request_, kTrialSeconds, [] { return 0; });
+  TrialWatch watch(clock_, request_, kTrialSeconds, [] { return ToldSoFar(); });
   ASSERT_TRUE(watch.go_on(view_));
   clock_.advance_ns(6 * kSecond);
   EXPECT_FALSE(watch.go_on(view_));
