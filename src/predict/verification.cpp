@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,20 @@ Reading<double> least_compute_ratio(const job::JobView& job, std::size_t rank,
   return least;
 }
 
+/// The most that a third of the steps hold: of passes over the data of two steps, one is short.
+Reading<double> samples_of_full_step(const std::vector<trace::Step>& steps) {
+  constexpr std::size_t kOneOf = 3;
+  std::map<std::int64_t, std::size_t> steps_with;
+  for (const trace::Step& step : steps) {
+    if (!step.samples) return WhyAbsent::kNotObserved;
+    ++steps_with[*step.samples];
+  }
+  for (auto held = steps_with.rbegin(); held != steps_with.rend(); ++held) {
+    if (kOneOf * held->second >= steps.size()) return static_cast<double>(held->first);
+  }
+  return WhyAbsent::kNotObserved;
+}
+
 }  // namespace
 
 Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
@@ -77,6 +92,7 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
   all_s += static_cast<double>(thinned.ns) * kSecondsPerNs;
   run.mean_step_s = all_s / (static_cast<double>(steps.size()) + static_cast<double>(thinned.rows));
   if (samples_known && all_s > 0) run.samples_per_s = samples / all_s;
+  run.samples_of_full_step = samples_of_full_step(steps);
   run.au = least_compute_ratio(job, rank, steps);
   return run;
 }

@@ -17,7 +17,10 @@ struct RunMeasurement {
   double mean_step_s = 0;
   Reading<double> au = {};  // accelerator utilisation (MLPerf Storage): compute time / run time
   Reading<double> samples_per_s = {};  // images per second where samples are images
-  trace::Interval span = {};           // from the end of the warm-up to the end of the last step
+  // In a step whose batch is whole: a pass over the data may end with a short one. Absent where
+  // batches are of many sizes, or nobody said them.
+  Reading<double> samples_of_full_step = {};
+  trace::Interval span = {};  // from the end of the warm-up to the end of the last step
 };
 
 /// Measures the training steps of a rank (an index into job.ranks()); AU of its device that

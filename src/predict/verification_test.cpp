@@ -38,6 +38,17 @@ TEST(MeasureRun, GivesStepAuAndRate) {
   EXPECT_NEAR(*run->samples_per_s, 100, 1e-6);
 }
 
+TEST(MeasureRun, KnowsAFullStepBesideTheLastOfAPass) {
+  trace::Timeline timeline = steps_of(100, 40);
+  EXPECT_EQ(*measure(timeline)->samples_of_full_step, 10);
+  for (const std::size_t last : {4U, 9U, 14U}) timeline.steps[last].samples = 3;
+  EXPECT_EQ(*measure(timeline)->samples_of_full_step, 10);
+  for (std::size_t i = 0; i < 20; i += 2) timeline.steps[i].samples = 1;
+  EXPECT_EQ(*measure(timeline)->samples_of_full_step, 10) << "every second one is short";
+  for (std::size_t i = 0; i < 20; ++i) timeline.steps[i].samples = static_cast<std::int64_t>(i);
+  EXPECT_FALSE(measure(timeline)->samples_of_full_step) << "batches of many sizes";
+}
+
 TEST(MeasureRun, NeedsTwoSteps) {
   trace::Timeline timeline = steps_of(100, 40);
   timeline.steps.resize(2);

@@ -47,6 +47,17 @@ TEST(Search, ABatchIsProposedAndNeverAccepted) {
   EXPECT_NE(of(result, "batch=64").why.find("batch=128"), std::string::npos);
 }
 
+TEST(Search, TheShortLastBatchOfAPassIsNoOtherBatch) {
+  PlantedJob job = job_with_batch();
+  const auto full = job.batch;
+  job.batch = [full](std::int64_t size, TrialResult& result) {
+    full(size, result);
+    result.full_step_samples = result.samples_per_step;
+    if (size > 16) result.samples_per_step *= 0.94;  // the larger one's trial ends a pass
+  };
+  EXPECT_TRUE(of(found(job, {"batch"}, kBatchOf16), "batch=128").proposed);
+}
+
 TEST(Search, ABatchThatRunsOutOfMemoryLaterIsNotProposed) {
   PlantedJob job = job_with_batch();
   job.verify = [](std::int64_t size, TrialResult& result) {

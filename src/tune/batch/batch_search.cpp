@@ -204,19 +204,20 @@ class BatchSearch {
   }
 
   bool holds_as_many(std::int64_t size, const TrialResult& with) const {
-    const double held = with.samples_per_step / before_.samples_per_step;
+    const double held = samples_of_step(with, before_) / samples_of_step(before_, with);
     return std::abs(held / times(size) - 1) < kSameRatio;
   }
 
   std::string why_other_samples(std::int64_t size, const TrialResult& with) const {
+    const double held = samples_of_step(with, before_);
+    const double expected = samples_of_step(before_, with) * times(size);
     if (!is_no_batch_) {
-      return fmt::format("a step holds {:.1f} samples and not {:.1f}: the data end before",
-                         with.samples_per_step, before_.samples_per_step * times(size));
+      return fmt::format("a step holds {:.1f} samples and not {:.1f}: the data end before", held,
+                         expected);
     }
-    if (with.samples_per_step <= 0) return "how many samples a step then holds is not known";
+    if (held <= 0) return "how many samples a step then holds is not known";
     return fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
-                       with.samples_per_step, before_.samples_per_step * times(size),
-                       request_.argument.option);
+                       held, expected, request_.argument.option);
   }
 
   LeverResult& row_of(const std::string& id) {

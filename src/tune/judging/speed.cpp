@@ -54,8 +54,10 @@ bool differs(double before, double after, double allowed = kSameWork) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > allowed;
 }
 
-/// An epoch's last step may hold a single sample, and lie in one run and not in the other.
+/// Of means: an epoch's last step may hold a single sample, and lie in one run and not in the
+/// other.
 double same_samples(const TrialResult& before, const TrialResult& after) {
+  if (before.full_step_samples > 0 && after.full_step_samples > 0) return kSameWork;
   const double steps = std::min(timed_steps(before), timed_steps(after));
   return steps > 0 && !before.samples_are_rows ? std::max(kSameWork, 1 / steps) : kSameWork;
 }
@@ -110,6 +112,11 @@ bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
   return std::max(ratio, 1 / ratio) > 1 + by_chance;
 }
 
+double samples_of_step(const TrialResult& result, const TrialResult& other) {
+  const bool known = result.full_step_samples > 0 && other.full_step_samples > 0;
+  return known ? result.full_step_samples : result.samples_per_step;
+}
+
 std::string skipped_steps(const TrialResult& before, const TrialResult& with) {
   if (with.skipped_ratio <= before.skipped_ratio + kFewSkipped) return {};
   return fmt::format("gradients overflow: {:.0f} % of the steps were left out by the GradScaler",
@@ -127,9 +134,10 @@ std::string no_certain_gain(double needed) {
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
 std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
-  if (differs(before.samples_per_step, after.samples_per_step, same_samples(before, after))) {
-    return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work",
-                       after.samples_per_step, before.samples_per_step);
+  const double held = samples_of_step(after, before);
+  const double expected = samples_of_step(before, after);
+  if (differs(expected, held, same_samples(before, after))) {
+    return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work", held, expected);
   }
   const double passes = before.backwards_per_step * passes_ratio;
   if (differs(passes, after.backwards_per_step)) {

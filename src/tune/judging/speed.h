@@ -43,6 +43,10 @@ double threshold(double noise_ratio);
 bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
                      const std::vector<double>& as_it_is_s);
 
+/// Samples that a step of `result` holds, to be held against those of `other`: without the short
+/// last batches of passes, where both know them, since one trial may end a pass and another not.
+double samples_of_step(const TrialResult& result, const TrialResult& other);
+
 /// Why a run leaves out steps that the job as it is makes: its scaled gradients overflow. Empty: it
 /// does not.
 std::string skipped_steps(const TrialResult& before, const TrialResult& with);

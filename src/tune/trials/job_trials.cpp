@@ -125,6 +125,7 @@ void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& c
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
     result.samples_are_rows = false;
+    result.full_step_samples = measured.samples_of_full_step.value_or(0);
   }
 }
 

@@ -95,6 +95,7 @@ struct TrialResult {
   double mean_step_s = 0;
   double samples_per_step = 0;    // 0: not known
   bool samples_are_rows = false;  // of the model's first input: no loader told them
+  double full_step_samples = 0;   // without the short last batches of passes; 0: not known
   double input_numbers = 0;  // that input's, in most steps; 0: steps differ, or nobody saw them
   StepShares shares;
   Latency latency;
