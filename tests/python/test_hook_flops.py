@@ -182,6 +182,34 @@ def test_tf32_is_told_by_torchs_switches() -> None:
     assert count(nodes, tf32_products=False)["kinds"] == {"float32": 2 * 64**3}
 
 
+# Each way of a script to say that products of float32 may be rounded, or may not.
+SWITCHES = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+from _unstarve_hook.float32 import precision
+exec(sys.argv[2])
+print(precision(torch, "cuda", "matmul"), precision(torch, "mkldnn", "matmul"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("", "none none"),
+        ("torch.backends.cuda.matmul.allow_tf32 = True", "tf32 none"),
+        ("torch.set_float32_matmul_precision('high')", "tf32 tf32"),
+        ("torch.set_float32_matmul_precision('medium')", "tf32 bf16"),
+        ("torch.backends.cuda.matmul.fp32_precision = 'tf32'", "tf32 none"),
+        ("torch.backends.fp32_precision = 'tf32'", "tf32 tf32"),
+        ("torch.backends.cuda.matmul.fp32_precision = 'ieee'", "ieee none"),
+        ("torch.backends.mkldnn.matmul.fp32_precision = 'bf16'", "none bf16"),
+    ],
+)
+def test_tf32_is_read_by_older_and_newer_switches(setting: str, expected: str) -> None:
+    done = run_python(["-c", SWITCHES, HOOK, setting], environment())
+    assert done.stdout.strip() == expected, done.stderr
+
+
 def test_of_what_is_gathered_or_written_over_no_more_is_read() -> None:
     table, rows = tensor(1, [1000, 100], [100, 1]), tensor(2, [10, 100], [100, 1])
     where = tensor(3, [10], [1], "long int")

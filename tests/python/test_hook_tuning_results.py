@@ -118,6 +118,18 @@ def test_a_survey_tells_what_a_step_takes_its_time_for(tmp_path: Path) -> None:
     assert shares["optimizer"] > 0 and 0 <= shares["system"] < 1
 
 
+# Where it is set, torch raises an error if its older switches are asked.
+NEWER_SWITCH = JOB.replace(
+    "torch.set_num_threads(1)",
+    "torch.set_num_threads(1); torch.backends.mkldnn.matmul.fp32_precision = 'bf16'",
+)
+
+
+def test_a_precision_that_is_set_by_the_newer_switch_is_one(tmp_path: Path) -> None:
+    said, _ = run_tuned(tmp_path, NEWER_SWITCH, {"survey": True})
+    assert said["why_not"]["matmul_precision"] == "the script has set a precision already"
+
+
 @pytest.mark.parametrize("word", ["profiles", "ends"])
 def test_a_step_that_is_not_seen_whole_tells_no_shares(tmp_path: Path, word: str) -> None:
     """The job profiles itself meanwhile, or ends."""

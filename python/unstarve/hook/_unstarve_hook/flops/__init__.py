@@ -13,6 +13,7 @@ import sys
 import time
 from typing import Any
 
+from .. import float32
 from ..recorder import RECORDER
 from ..ring import ABSENT
 
@@ -164,17 +165,10 @@ def _of_device() -> dict[str, Any]:
     has_tf32 = properties.major >= 8
     return {
         "cache_bytes": int(getattr(properties, "L2_cache_size", 0)),
-        "tf32_products": has_tf32 and _allows("_get_cublas_allow_tf32"),
-        "tf32_convolutions": has_tf32 and _allows("_get_cudnn_allow_tf32"),
+        "tf32_products": has_tf32 and float32.precision(torch, "cuda", "matmul") == "tf32",
+        "tf32_convolutions": has_tf32 and float32.precision(torch, "cuda", "conv") == "tf32",
         **threads,
     }
-
-
-def _allows(name: str) -> bool:
-    try:
-        return bool(getattr(_torch()._C, name)())
-    except Exception:  # Set by torch's newer switches, which this question does not go with.
-        return False
 
 
 def _observer() -> Any:

@@ -325,7 +325,7 @@ class Job:
                 except LeverRefusedError as refused:
                     reason = str(refused)
                 except Exception as error:
-                    reason = f"{type(error).__name__}: {error}"[:200]
+                    reason = f"it could not be applied: {_in_words(error)}"
             self._diary.refused(name, reason)
         for name in self._wanted:
             if name not in levers.NAMES:
@@ -380,7 +380,7 @@ class Job:
             return str(refused)
         except Exception as error:
             RECORDER.note_error(error)
-            return f"{type(error).__name__}: {error}"[:200]
+            return f"whether it applies could not be found out: {_in_words(error)}"
         return None
 
     def _describe(self) -> None:
@@ -405,6 +405,11 @@ class Job:
             return around(inner, arguments, named)
 
         self.root.forward = Forward(self.root, forward)
+
+
+def _in_words(error: Exception) -> str:
+    """What an error of torch begins with; it may go on with a trace of C++."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:200]
 
 
 def _with_gradients(module: Any) -> int:

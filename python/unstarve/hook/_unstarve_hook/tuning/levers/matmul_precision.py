@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...float32 import precision
 from ..refusal import LeverRefusedError
 from .autocast import in_use
 
@@ -12,7 +13,8 @@ NEEDS_ROOT = False
 
 def check(job: Any, settings: dict[str, Any]) -> None:
     torch = job.torch
-    if torch.get_float32_matmul_precision() != "highest":
+    backend = "cuda" if job.device == "cuda" else "mkldnn"
+    if precision(torch, backend, "matmul") != "none":
         raise LeverRefusedError("the script has set a precision already")
     if in_use(torch, job.device, job.root):
         raise LeverRefusedError("the script autocasts already")
