@@ -222,6 +222,14 @@ TEST(Advice, ACacheIsAdvisedBetweenLoaderAndShards) {
   EXPECT_TRUE(contains(advised[0].how, "Unless the loader has a cache already: set"));
 }
 
+Remedy find_offered(const diagnose::Signals& signals, const JobFacts& job, const char* id) {
+  for (const Remedy& remedy : offered_for_waits(signals, job)) {
+    if (remedy.id == id) return remedy;
+  }
+  ADD_FAILURE() << id << " is not offered";
+  return {};
+}
+
 /// A job of two workers on two CPUs whose fetches take four steps, most of it waiting.
 diagnose::Signals waiting_for_storage() {
   diagnose::Signals signals;
@@ -259,6 +267,36 @@ TEST(Advice, WorkersBeyondTheCpusAreForFetchesThatWaitForStorage) {
   signals = waiting_for_storage();
   signals.fetch_in_files_ratio = 0.1;  // it waits for something else
   EXPECT_NE(offered_for_waits(signals, {}).front().id, "more_workers");
+}
+
+TEST(Advice, AStreamThatDoesNotDivideItselfGetsNoMoreThanOneWorker) {
+  diagnose::Signals signals = waiting_for_storage();
+  JobFacts job;
+  job.data.is_stream = true;
+  const auto ids = [&] {
+    std::vector<std::string> found;
+    for (const Remedy& remedy : offered_for_waits(signals, job)) found.push_back(remedy.id);
+    return found;
+  };
+  const auto is_offered = [&](const char* id) {
+    const std::vector<std::string> found = ids();
+    return std::find(found.begin(), found.end(), id) != found.end();
+  };
+  EXPECT_FALSE(is_offered("more_workers")) << "two workers, and perhaps each sample twice";
+  EXPECT_TRUE(is_offered("divided_stream"));
+  job.data.workers_repeat = true;
+  EXPECT_FALSE(is_offered("more_workers"));
+  EXPECT_TRUE(contains(find_offered(signals, job, "divided_stream").how, "give the same samples"));
+  job.data.workers_repeat = false;
+  EXPECT_TRUE(is_offered("more_workers")) << "it divides itself";
+  EXPECT_FALSE(is_offered("divided_stream"));
+
+  job.data.workers_repeat = {};
+  signals.num_workers = 0;
+  EXPECT_EQ(find_offered(signals, job, "more_workers").values["num_workers"], 1);
+  const Remedy divided = find_offered(signals, job, "divided_stream");
+  EXPECT_GT(divided.values.at("num_workers"), 1);
+  EXPECT_TRUE(contains(divided.edit, "get_worker_info"));
 }
 
 TEST(Advice, WorkersBeyondTheCpusAreOfferedOnlyWhereTheyAreSureToGain) {

@@ -62,6 +62,10 @@ bool may_load_natively(const trace::DataSet& data) {
   return data.class_name.empty() || holds_images_in_folders(data);
 }
 
+bool may_repeat_in_workers(const trace::DataSet& data) {
+  return data.is_stream && data.workers_repeat.value_or(true);
+}
+
 std::string image_folder(const trace::DataSet& data) {
   return holds_images_in_folders(data) ? data.folder : std::string();
 }

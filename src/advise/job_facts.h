@@ -35,6 +35,10 @@ std::int64_t passes_begun(const job::JobView& job, std::size_t rank, const job::
 /// nobody named; whether the loader takes the transforms only it can tell.
 bool may_load_natively(const trace::DataSet& data);
 
+/// Whether several workers may give each sample several times: an iterable data set of which nobody
+/// saw that its workers give other samples.
+bool may_repeat_in_workers(const trace::DataSet& data);
+
 /// The folder of images, one sub-folder a class, that the data set reads from; empty where it is
 /// another data set.
 std::string image_folder(const trace::DataSet& data);

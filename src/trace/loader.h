@@ -17,6 +17,11 @@ struct DataSet {
   std::string files_class = {};  // of the data set inside wrappers such as Subset, or the same
   std::string folder = {};       // the bytes of an absolute path, to be opened
   std::vector<std::string> transforms = {};  // of a sample, in their order, as Python prints them
+  bool is_stream =
+      false;  // an iterable data set, over which each worker process iterates by itself
+  // Of such a one: whether its first two workers gave the same. Absent: there were no two, or their
+  // batches cannot be compared.
+  Reading<bool> workers_repeat = {};
 };
 
 /// What the job asked one of its loaders for, each time that it was iterated.

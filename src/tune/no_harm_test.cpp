@@ -87,6 +87,8 @@ const std::vector<Harm> kHarms = {
      [](TrialResult& r) {
        if (is_parity(r)) r.rows.pop_back();
      }},
+    {"each worker gives all of an iterable data set", "workers=2",
+     [](TrialResult& r) { r.stream_workers = 2; }},
     {"batches are cropped", "channels_last",
      [](TrialResult& r) {
        for (std::int64_t& rows : r.rows) rows = 12;

@@ -36,6 +36,10 @@ Signals make_signals(const Json& values) {
 
 advise::JobFacts make_job(const Json& names) {
   advise::JobFacts job;
+  if (names.contains("stream")) {
+    job.data.class_name = names["stream"].get<std::string>();
+    job.data.is_stream = true;
+  }
   if (!names.contains("image_folder")) return job;
   const std::string name = "torchvision.datasets.folder.ImageFolder";
   job.data = {name, name, names["image_folder"].get<std::string>()};

@@ -124,11 +124,11 @@ def judge_stream(found: dict[str, Any]) -> None:
     judge_written(found)
 
 
-def test_a_stream_gets_one_worker_and_no_promise(tmp_path: Path) -> None:
+def test_a_stream_gets_one_worker_and_is_promised_no_more(tmp_path: Path) -> None:
     loader = "KIND = 'stream'\nloader = DataLoader(Stream(), batch_size=8)"
     _, found, said = fix(tmp_path, loader, judge_stream)
     tried, written = found["verification"]
-    assert "absent" in tried["predicted"], "what was predicted is of more workers"
+    assert tried["predicted"]["high"] < 2.3, "loading and the step take about as long"
     assert "+loader = DataLoader(Stream(), batch_size=8, num_workers=1" in written["diff"], said
 
 

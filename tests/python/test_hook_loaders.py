@@ -96,5 +96,47 @@ def test_samples_of_a_batch_are_counted(
     name: str, short: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = 9 if name == "many images" else 7
-    with hook_module("loaders", monkeypatch) as loaders:
-        assert loaders._samples_in(BATCHES[name], 32 if short else right) == right
+    with hook_module("batches", monkeypatch) as batches:
+        assert batches.samples_in(BATCHES[name], 32 if short else right) == right
+
+
+STREAMS = """
+import itertools, sys, torch
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+class Numbers(IterableDataset):
+    def __iter__(self):
+        info = get_worker_info() if sys.argv[1] == "divides" else None
+        numbers = iter(range(64))
+        if info is not None:
+            numbers = itertools.islice(numbers, info.id, None, info.num_workers)
+        for number in numbers:
+            crop = torch.rand(4) if sys.argv[1] == "crops" else torch.full((4,), float(number))
+            yield crop, number
+
+loader = DataLoader(Numbers(), batch_size=8, num_workers=int(sys.argv[2]))
+for _ in range(2):
+    for rows, numbers in loader:
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "workers", "repeat"),
+    [
+        ("as it is", 2, True),
+        ("crops", 2, True),
+        ("divides", 2, False),
+        ("as it is", 1, None),
+        ("as it is", 0, None),
+    ],
+)
+def test_workers_of_a_stream_are_compared(
+    tmp_path: Path, kind: str, workers: int, repeat: bool | None
+) -> None:
+    (tmp_path / "train.py").write_text(STREAMS)
+    job = run_job(tmp_path, [tmp_path / "train.py", kind, workers])
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    for words in (job.main.text["dataset"], job.main.text["loaders"]["0"]["dataset"]):
+        assert words["stream"] is True
+        assert words.get("workers_repeat") is repeat

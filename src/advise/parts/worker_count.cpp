@@ -35,6 +35,25 @@ double waiting_workers(const diagnose::Signals& signals, std::int64_t batches_ah
                   std::floor(batches_in_memory(signals) / static_cast<double>(batches_ahead + 1)));
 }
 
+bool is_about_waiting(std::string_view rule) {
+  return rule == "input_wait" || rule == "input_wait_from_host" ||
+         rule == "gpu_fluctuating_cpu_low";
+}
+
+std::optional<Workers> workers_for(const diagnose::Signals& signals,
+                                   const Reading<double>& needed) {
+  if (diagnose::is_native(signals)) return std::nullopt;  // it has threads
+  if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= diagnose::kCpusBusy) return std::nullopt;
+  if (diagnose::cpus_are_taken(signals)) return std::nullopt;
+  if (!needed) return std::nullopt;
+  const double cpus = whole_cpus(signals.effective_cpus.value_or(*needed));
+  Workers workers = {std::min(*needed, cpus)};
+  const double waiting = std::min(*needed, waiting_workers(signals, kPrefetchBeyondCpus));
+  if (waiting > cpus) workers = {waiting, true};
+  if (signals.num_workers && workers.count <= *signals.num_workers) return std::nullopt;
+  return workers;
+}
+
 Reading<double> needed_workers(const diagnose::Signals& signals) {
   constexpr double kFewestWorkers = 2;
   // In the training process the fetch is the wait, so the wait stands for it when nobody timed it.

@@ -45,6 +45,9 @@ DataSet data_set_of(const Json& json) {
   // A path that is no UTF-8 is only shown by `root`; its bytes are beside it.
   data.folder = bytes_of(text_at(json, "root_hex"));
   if (data.folder.empty()) data.folder = text_at(json, "root");
+  data.is_stream = member(json, "stream") == Json(true);
+  const Json repeat = member(json, "workers_repeat");
+  if (repeat.is_boolean()) data.workers_repeat = repeat.get<bool>();
   return data;
 }
 

@@ -31,13 +31,18 @@ TEST(HookText, GivesEachLoaderItsOwnWords) {
   Timeline timeline;
   timeline.loaders = {loader(7, 3), loader(7, 5), loader(8, 5), loader(7, 9)};
   add_loader_words({process(7, R"({"loader_place": "t.py:1", "loaders": {
-          "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val"}},
+          "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val",
+                "stream": true, "workers_repeat": false}},
           "5": {"loader_place": "t.py:2", "dataset": {"class": "torch.Subset",
                 "files_class": "c.D", "root": "/train", "root_hex": "2fff"},
                 "transforms": ["A(3) ", 7, "B"]}}})")},
                    timeline);
   EXPECT_EQ(timeline.loaders[0].place, "t.py:1");
   EXPECT_EQ(timeline.loaders[0].data.files_class, "a.B") << "the same where nothing wraps it";
+  EXPECT_TRUE(timeline.loaders[0].data.is_stream);
+  EXPECT_FALSE(timeline.loaders[0].data.workers_repeat.value_or(true));
+  EXPECT_FALSE(timeline.loaders[1].data.is_stream);
+  EXPECT_FALSE(timeline.loaders[1].data.workers_repeat.has_value());
   EXPECT_EQ(timeline.loaders[1].place, "t.py:2");
   EXPECT_EQ(timeline.loaders[1].data.class_name, "torch.Subset");
   EXPECT_EQ(timeline.loaders[1].data.files_class, "c.D");

@@ -66,7 +66,7 @@ void add_workers(const CellBasis& basis, const predict::Placement& where, int ne
                  std::vector<Option>& options) {
   const int carried = std::max(1, static_cast<int>(where.cores / where.gpus));
   const int workers = std::min(std::max(needed, 1), carried);
-  if (workers <= basis.run.workers) return;
+  if (workers <= basis.run.workers || (basis.run.workers_repeat && workers > 1)) return;
   Option option;
   option.id = "more_workers";
   option.how = fmt::format("num_workers={}", workers);

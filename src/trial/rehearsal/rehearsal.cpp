@@ -126,6 +126,7 @@ RehearsedRunFacts facts_of(const Examination& examined, const predict::Rehearsed
   facts.cores_of_others = run.cores_of_others;
   facts.step_s = run.pipeline.mean_step_s();
   facts.workers = run.pipeline.workers;
+  facts.workers_repeat = advise::may_repeat_in_workers(examined.job.data);
   facts.samples = fitted.samples;
   facts.fetch_cpu_s = fitted.fetch_cpu_s;
   facts.host_cpu_s = fitted.host_cpu_s;

@@ -76,10 +76,11 @@ struct RehearsedRunFacts {
   double step_s = 0;
   double measured_au = 0;  // by the partition of the device's time
   int workers = 0;
-  double samples = 0;       // a step
-  double fetch_cpu_s = 0;   // a step
-  double host_cpu_s = 0;    // a step, of the training thread
-  double misfit_ratio = 0;  // of the model against the run's step time
+  bool workers_repeat = false;  // each may give all of an iterable data set: more are no help
+  double samples = 0;           // a step
+  double fetch_cpu_s = 0;       // a step
+  double host_cpu_s = 0;        // a step, of the training thread
+  double misfit_ratio = 0;      // of the model against the run's step time
   Reading<double> read_bytes_per_sample = {};
   Reading<double> gradient_bytes = {};  // that GPUs would exchange
 };

@@ -134,6 +134,14 @@ std::string no_certain_gain(double needed) {
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
 std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
+  // Without workers, and with one, the stream is gone through once.
+  const std::int64_t times = std::max<std::int64_t>(1, after.stream_workers);
+  if (times != std::max<std::int64_t>(1, before.stream_workers)) {
+    return fmt::format(
+        "each of {} workers gives all of an iterable data set that does not divide itself: it is "
+        "other work",
+        times);
+  }
   const double held = samples_of_step(after, before);
   const double expected = samples_of_step(before, after);
   if (differs(expected, held, same_samples(before, after))) {

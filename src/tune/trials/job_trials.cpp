@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -122,6 +123,10 @@ void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& c
         std::accumulate(steps_s.begin(), steps_s.end(), 0.0) / static_cast<double>(steps_s.size());
   }
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
+  const trace::DataSet& data = examined->job.data;
+  if (data.is_stream && data.workers_repeat.value_or(true)) {
+    result.stream_workers = std::llround(examined->diagnosis.signals.num_workers.value_or(0));
+  }
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;
     result.samples_are_rows = false;

@@ -128,6 +128,7 @@ Json to_json(const TrialResult& result) {
           {"mean_step_s", result.mean_step_s},
           {"samples_per_step", result.samples_per_step},
           {"samples_are_rows", result.samples_are_rows},
+          {"stream_workers", result.stream_workers},
           {"full_step_samples", result.full_step_samples},
           {"input_numbers", result.input_numbers},
           {"shares", to_json(result.shares)},
@@ -187,6 +188,7 @@ Result<TrialResult> result_from(const Json& json) {
   }
   result.samples_per_step = number_at(json, "samples_per_step");
   result.samples_are_rows = flag_at(json, "samples_are_rows");
+  result.stream_workers = integer_at(json, "stream_workers");
   result.full_step_samples = number_at(json, "full_step_samples");
   result.input_numbers = number_at(json, "input_numbers");
   if (const auto shares = json.find("shares"); shares != json.end()) {

@@ -93,9 +93,10 @@ struct TrialResult {
   std::vector<double> steps_s;        // of steps behind the warm-up; means of neighbours where many
   std::vector<double> steps_of_each;  // how many steps each of these is the mean of; empty: one
   double mean_step_s = 0;
-  double samples_per_step = 0;    // 0: not known
-  bool samples_are_rows = false;  // of the model's first input: no loader told them
-  double full_step_samples = 0;   // without the short last batches of passes; 0: not known
+  double samples_per_step = 0;      // 0: not known
+  bool samples_are_rows = false;    // of the model's first input: no loader told them
+  std::int64_t stream_workers = 0;  // that may each give all of an iterable data set
+  double full_step_samples = 0;     // without the short last batches of passes; 0: not known
   double input_numbers = 0;  // that input's, in most steps; 0: steps differ, or nobody saw them
   StepShares shares;
   Latency latency;

@@ -106,6 +106,8 @@ def fit(facts: dict[str, Any]) -> bytes:
 def dataset(data: Any) -> dict[str, Any]:
     """Class, length and root of a data set, seen through wrappers such as torch's Subset."""
     facts: dict[str, Any] = {"class": class_name(data)}
+    if _is_stream(data):
+        facts["stream"] = True
     try:
         facts["length"] = len(data)
     except Exception:
@@ -115,6 +117,11 @@ def dataset(data: Any) -> dict[str, Any]:
         facts["files_class"] = class_name(files)
     facts.update(root(_folder(files)))
     return facts
+
+
+def _is_stream(data: object) -> bool:
+    module: Any = sys.modules.get("torch.utils.data.dataset")
+    return module is not None and isinstance(data, module.IterableDataset)
 
 
 def _folder(files: object) -> Any:

@@ -166,10 +166,11 @@ def _workers_of_a_stream(loader: Any, workers: int) -> int:
     in another order."""
     if loader.num_workers > 0:
         raise RefusedError("an iterable data set: another number of workers has another order")
-    _add(
-        "fix_limited",
-        reason=f"an iterable data set: each of {workers} workers would deliver all of it",
-    )
+    if workers > 1:
+        _add(
+            "fix_limited",
+            reason=f"an iterable data set: each of {workers} workers would deliver all of it",
+        )
     return 1
 
 

@@ -9,7 +9,8 @@ import weakref
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
-from . import calibrate, decode, describe, fix, loader_ids
+from . import calibrate, decode, describe, fix, loader_ids, repeats
+from .batches import samples_in, samples_of_item
 from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
 from .ring import ABSENT
@@ -35,9 +36,10 @@ _NATIVE = 4
 class Watched:
     """One iteration over a loader."""
 
-    __slots__ = ("batch", "batch_size", "loader_id", "stages")
+    __slots__ = ("batch", "batch_size", "loader_id", "repeats", "stages")
 
     def __init__(self, loader_id: int, batch_size: int, stages: Stages | None = None) -> None:
+        self.repeats: repeats.Repeats | None = None
         self.loader_id = loader_id
         self.batch_size = batch_size
         self.stages = stages
@@ -183,6 +185,7 @@ def _watched_iter(
             if wrap is not None:
                 iterator = wrap(iterator, watched)
             else:
+                watched.repeats = repeats.of_pass(self, loader_id)
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
             made_at = getattr(self, "__dict__", {}).get(_MADE_AT)
@@ -292,10 +295,12 @@ def _watched_next(
         _here.within_next = False
         samples = _here.samples
         if samples == ABSENT:
-            samples = _samples_in(data, watched.batch_size)
+            samples = samples_in(data, watched.batch_size)
         RECORDER.record(WAIT, start, end, loader_id, watched.batch, ready, samples, 0)
         if stages is not None:
             stages.note()
+        if watched.repeats is not None:
+            watched.repeats = watched.repeats.got(data)
         watched.batch += 1
         STEPS.got(loader_id, samples)
         return data
@@ -360,55 +365,6 @@ def _ready_batches(iterator: Any) -> int:
         return ABSENT
 
 
-# A batch has fewer parts; a longer list is one of samples.
-_MOST_PARTS = 8
-
-
-def _samples_in(data: Any, batch_size: int) -> int:
-    """The first dimension of the first tensor in the batch, or how many samples a list has, as far
-    as it can be told."""
-    try:
-        found = _counts_in(data)
-    except Exception:
-        return batch_size
-    if batch_size == ABSENT:
-        return found[0]
-    if batch_size in found:
-        return batch_size
-    # The last batch of an epoch may be shorter.
-    return max((count for count in found if count <= batch_size), default=batch_size)
-
-
-def _counts_in(data: Any) -> list[int]:
-    """How many samples there may be, the likeliest first."""
-    kind = type(data)
-    # Of a table `values` is a property, which copies.
-    if hasattr(kind, "keys") and callable(getattr(kind, "values", None)):
-        return _counts_in(next(iter(data.values())))
-    if not isinstance(data, (list, tuple)):
-        return [int(data.shape[0])]
-    if getattr(data[0], "shape", None):
-        return [len(data)] if len(data) > _MOST_PARTS else [int(data[0].shape[0])]
-    if isinstance(data[0], dict):
-        return [len(data), *_counts_in(data[0])]
-    if isinstance(data[0], (list, tuple)):  # samples, or the parts of all of them
-        return [len(data), len(data[0])]
-    return [len(data)]  # numbers, texts
-
-
-def _samples_of_item(data: Any) -> int:
-    """Of what a data set gives a loader that collates nothing (`batch_size=None`): a batch that it
-    made itself, where two tensors or more have the same first dimension, else one sample."""
-    try:
-        parts = list(data.values()) if hasattr(data, "values") else data
-        if not isinstance(parts, (list, tuple)):
-            return 1
-        sizes = [part.shape[0] for part in parts if getattr(part, "shape", None)]
-        return int(sizes[0]) if len(sizes) > 1 and len(set(sizes)) == 1 else 1
-    except Exception:
-        return 1
-
-
 def _watched_fetch(original: Any) -> Any:
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         outer = decode.enter_fetch()
@@ -424,7 +380,7 @@ def _watched_fetch(original: Any) -> Any:
         decode_ns = decode.leave_fetch(outer)
         samples, collate_ns = (collating.samples, collating.ns) if collating else (ABSENT, ABSENT)
         if not getattr(self, "auto_collation", True):
-            samples = _samples_of_item(data)
+            samples = samples_of_item(data)
         _here.samples = samples
         RECORDER.record(FETCH, start, end, _loader_id(), samples, cpu, decode_ns, collate_ns)
         return data

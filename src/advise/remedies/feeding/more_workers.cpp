@@ -14,36 +14,21 @@ namespace {
 
 constexpr std::int64_t kPrefetchFactor = 4;
 
-// Beyond the CPUs each worker is ahead by torch's usual number, since all of them are memory.
-constexpr std::int64_t kPrefetchBeyondCpus = 2;
-
-bool concerns(std::string_view rule) {
-  return rule == "input_wait" || rule == "input_wait_from_host" ||
-         rule == "gpu_fluctuating_cpu_low";
+/// Each of several workers gives all of an iterable data set that does not divide itself: then one
+/// at most.
+std::optional<Workers> workers_of_stream(const diagnose::Signals& signals) {
+  if (!signals.num_workers || *signals.num_workers >= 1) return std::nullopt;
+  Workers one;
+  one.count = 1;
+  return one;
 }
 
-struct Workers {
-  double count = 0;
-  bool beyond_cpus = false;  // since their fetches wait for storage and leave the CPUs alone
-};
-
-/// As many as are needed and the CPUs allow, or, where fetches wait for storage, storage; nothing
-/// when the CPUs are busy already, or as many run.
-std::optional<Workers> workers_for(const diagnose::Signals& signals,
-                                   const Reading<double>& needed) {
-  if (is_native(signals)) return std::nullopt;  // it has threads
-  if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= diagnose::kCpusBusy) return std::nullopt;
-  if (diagnose::cpus_are_taken(signals)) return std::nullopt;
-  if (!needed) return std::nullopt;
-  const double cpus = whole_cpus(signals.effective_cpus.value_or(*needed));
-  Workers workers = {std::min(*needed, cpus)};
-  const double waiting = std::min(*needed, waiting_workers(signals, kPrefetchBeyondCpus));
-  if (waiting > cpus) workers = {waiting, true};
-  if (signals.num_workers && workers.count <= *signals.num_workers) return std::nullopt;
-  return workers;
-}
-
-std::string why_so_many(const diagnose::Signals& signals, const Workers& workers, double needed) {
+std::string why_so_many(const Situation& situation, const Workers& workers, double needed) {
+  const diagnose::Signals& signals = situation.signals;
+  if (may_repeat_in_workers(situation.job.data)) {
+    return "; no more, since each worker gives all of an iterable data set that does not divide "
+           "itself";
+  }
   if (workers.beyond_cpus) {
     return fmt::format(
         "; more than the {:.0f} CPUs of this job, since a worker is off the CPU for {} of its "
@@ -57,10 +42,11 @@ std::string why_so_many(const diagnose::Signals& signals, const Workers& workers
 }
 
 std::optional<Remedy> offer_more_workers(const Situation& situation, std::string_view rule) {
-  if (!concerns(rule)) return std::nullopt;
+  if (!is_about_waiting(rule)) return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   const Reading<double> needed = needed_workers(signals);
-  const std::optional<Workers> workers = workers_for(signals, needed);
+  std::optional<Workers> workers = workers_for(signals, needed);
+  if (workers && may_repeat_in_workers(situation.job.data)) workers = workers_of_stream(signals);
   if (!workers) return std::nullopt;
   const std::int64_t prefetch = workers->beyond_cpus ? kPrefetchBeyondCpus : kPrefetchFactor;
   const std::string now =
@@ -68,7 +54,7 @@ std::optional<Remedy> offer_more_workers(const Situation& situation, std::string
   Remedy remedy;
   remedy.how = fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
                            diagnose::at(situation.job.loader_place), workers->count, now, prefetch,
-                           why_so_many(signals, *workers, *needed));
+                           why_so_many(situation, *workers, *needed));
   remedy.values = {{"num_workers", std::llround(workers->count)}, {"prefetch_factor", prefetch}};
   if (workers->beyond_cpus) remedy.values[kBeyondCpus] = 1;
   const std::string was =

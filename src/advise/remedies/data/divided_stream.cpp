@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/catalogue.h"
+#include "advise/parts/worker_count.h"
+#include "diagnose/rules/wording.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+/// What it gains depends on what a worker reads of the samples that are another's, which nobody
+/// knows before.
+std::optional<Remedy> offer_divided_stream(const Situation& situation, std::string_view rule) {
+  constexpr double kFewestToDivide = 2;
+  const trace::DataSet& data = situation.job.data;
+  if (!is_about_waiting(rule) || !may_repeat_in_workers(data)) return std::nullopt;
+  const diagnose::Signals& signals = situation.signals;
+  const bool repeats = data.workers_repeat.value_or(false);
+  const std::optional<Workers> wanted = workers_for(signals, needed_workers(signals));
+  if (!wanted && !repeats) return std::nullopt;
+  const double workers = std::max(wanted ? wanted->count : 0, signals.num_workers.value_or(0));
+  if (workers < kFewestToDivide) return std::nullopt;
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "Divide the iterable data set by torch.utils.data.get_worker_info(), since {}, then make the "
+      "DataLoader{} with num_workers={:.0f}, and see that two workers give different batches.",
+      repeats ? "its workers give the same samples" : "each worker gives all of it",
+      diagnose::at(situation.job.loader_place), workers);
+  remedy.values = {{"num_workers", std::llround(workers)}};
+  remedy.edit =
+      "+ info = torch.utils.data.get_worker_info()  # in __iter__\n"
+      "+ if info is not None:\n"
+      "+     samples = itertools.islice(samples, info.id, None, info.num_workers)";
+  return remedy;
+}
+
+}  // namespace
+
+CatalogueEntry divided_stream_remedy() {
+  return {.id = "divided_stream", .effort = Effort::kRewrite, .offer = offer_divided_stream};
+}
+
+}  // namespace unstarve::advise
