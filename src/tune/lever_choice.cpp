@@ -23,6 +23,15 @@ std::vector<Lever> by_promise(std::vector<Lever> levers, const std::vector<StepS
   return levers;
 }
 
+/// If it waited for no loader any more: any, where nobody saw how long it waits.
+double speedup_of_waiting(const std::vector<StepShares>& seen) {
+  double waited = seen.empty() ? 1 : 0;
+  for (const StepShares& shares : seen) {
+    waited = std::max(waited, shares.known() ? shares.loading : 1);
+  }
+  return speedup_of_saving(waited);
+}
+
 bool has_batch(const std::vector<Argument>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(),
                      [](const Argument& one) { return one.name == kBatchArgument; });
@@ -64,7 +73,8 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
                                        const SearchOptions& options) {
   const TunedJob tuned = {job.device,          job.threads,        options.cpus,
                           job.interop_threads, options.allocators, options.allowed};
-  const bool held_up = !when_fed || when_fed->high >= kHeldUpByLoader;
+  const double most = when_fed ? when_fed->high : speedup_of_waiting(seen);
+  const bool held_up = most >= kHeldUpByLoader;
   std::vector<LeverResult> chosen;
   AskedArguments asked = settle_arguments(options.arguments, job);
   for (Lever& lever : by_promise(levers_for(tuned, asked.known), seen, held_up)) {

@@ -82,7 +82,7 @@ class Search {
 
   Status measure_when_fed() {
     if (!result_.baseline.loads) return {};
-    auto gain = fed_.measure(result_.baseline, opening_);
+    auto gain = fed_.measure(result_.baseline, opening_, result_.noise_ratio);
     if (!gain) return forward_error(gain);
     result_.when_fed = *gain;
     return {};
@@ -119,6 +119,7 @@ class Search {
       widen(entry.speedup_when_fed);
     }
     widen(result_.best);
+    widen(result_.when_fed);
   }
 
   /// Of those that ran, or were too small to be tried for the time that they save.

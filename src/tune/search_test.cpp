@@ -297,6 +297,26 @@ TEST(Search, WhereTheLoaderHoldsTheJobUpFeedingItComesFirst) {
   EXPECT_NE(lever.why.find("feed the job first"), std::string::npos);
 }
 
+TEST(Search, WhereItHardlyWaitsAShortFirstBatchIsNoLoaderThatHoldsItUp) {
+  PlantedJob job;  // of a batch that is there already a step takes a tenth
+  job.batch = [](std::int64_t, TrialResult& result) { result.shares.products = 0.8; };
+  job.loading_s = 0.1;
+  job.factor["bf16_autocast"] = 0.5;
+  const TuneResult result = found(job, {"bf16_autocast"});
+  EXPECT_FALSE(result.when_fed);
+  EXPECT_FALSE(of(result, "bf16_autocast").speedup_when_fed);
+}
+
+TEST(Search, WhatTheNoiseHidesIsNoLoaderThatHoldsItUp) {
+  PlantedJob job;
+  job.drift = 40;
+  job.loading_s = 0.02;
+  const TuneResult result = found(job, {"bf16_autocast"});
+  EXPECT_LT(result.when_fed->low, kHeldUpByLoader);
+  const std::string& why = of(result, "bf16_autocast").why;
+  EXPECT_NE(why.find("nothing can be told"), std::string::npos) << why;
+}
+
 TEST(Search, HowAFedJobIsFedIsTriedLast) {
   PlantedJob fed;
   PlantedJob starved;

@@ -2,9 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "tune/judging/promise.h"
 #include "tune/judging/speed.h"
 
 namespace unstarve::tune {
+
+namespace {
+
+/// That more is gained than waiting for the loader takes, as far as the runs saw that.
+bool gains_more_than_waiting(const predict::Speedup& gain, const TrialResult& before,
+                             const TrialResult& again) {
+  constexpr double kBeyond = 1.1;  // a step is not the same twice
+  if (!before.shares.known() || !again.shares.known()) return false;
+  const double waited = std::max(before.shares.loading, again.shares.loading);
+  return gain.low > kBeyond * speedup_of_saving(waited);
+}
+
+}  // namespace
 
 Result<TrialResult> WhenFed::make(const std::string& label,
                                   const std::vector<std::string>& levers) {
@@ -16,12 +32,14 @@ Result<TrialResult> WhenFed::make(const std::string& label,
 }
 
 Result<std::optional<predict::Speedup>> WhenFed::measure(const TrialResult& before,
-                                                         const TrialResult& again) {
+                                                         const TrialResult& again,
+                                                         double noise_ratio) {
   auto fed = make("fed", {});
   if (!fed) return forward_error(fed);
   if (fed->ending != Ending::kMeasured) return std::optional<predict::Speedup>();
   const predict::Speedup gain = speedup_between(before, *fed, again, false);
-  is_held_up_ = gain.low > kHeldUpByLoader;
+  if (gains_more_than_waiting(gain, before, again)) return std::optional<predict::Speedup>();
+  is_held_up_ = with_noise(gain, noise_ratio).low > kHeldUpByLoader;
   last_ = *std::move(fed);
   return std::optional(gain);
 }

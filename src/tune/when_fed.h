@@ -16,10 +16,11 @@ class WhenFed {
   using Make = std::function<Result<TrialResult>(TrialRequest)>;
   explicit WhenFed(Make make) : make_(std::move(make)) {}
 
-  /// What the job gains, between `before` and `again`, two runs of it as it is. None: it cannot be
-  /// run so. Errors: those of `make`.
+  /// What the job gains, between `before` and `again`, two runs of it as it is that differ by
+  /// `noise_ratio`. None: it cannot be run so, or it gains more than it waits for its loader, so
+  /// that its first batch is less work than others. Errors: those of `make`.
   Result<std::optional<predict::Speedup>> measure(const TrialResult& before,
-                                                  const TrialResult& again);
+                                                  const TrialResult& again, double noise_ratio);
   /// Whether a lever that gained nothing would, if the loader kept up; adds that to its reason.
   /// Only where the job is held up by its loader. Errors: those of `make`.
   Status judge(LeverResult& entry, double noise_ratio);

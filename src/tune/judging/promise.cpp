@@ -7,7 +7,10 @@ namespace unstarve::tune {
 namespace {
 
 constexpr double kUnknown = 0.5;
-constexpr double kHalf = 0.5;  // of the bytes, where a number has half as many
+// Another number of threads is set at once, and all of a step on a CPU is done by them.
+constexpr double kThreadsOfCpu = 1;
+constexpr double kCostsTime = -0.5;  // never kept for itself
+constexpr double kHalf = 0.5;        // of the bytes, where a number has half as many
 
 double saved_on_gpu(Eases eases, const StepShares& shares) {
   const double others = std::max(0.0, shares.compute - shares.products);
@@ -66,6 +69,10 @@ std::optional<double> most_saved(const Lever& lever, const std::vector<StepShare
 
 double promise_of(const Lever& lever, const std::vector<StepShares>& seen, bool held_up_by_loader) {
   if (lever.eases == Eases::kLoading) return held_up_by_loader ? 2 : -1;
+  if (lever.saves_memory) return kCostsTime;
+  const bool on_cpu = std::any_of(seen.begin(), seen.end(),
+                                  [](const StepShares& shares) { return shares.of_cpu(); });
+  if (lever.eases == Eases::kThreads && on_cpu) return kThreadsOfCpu;
   return most_saved(lever, seen).value_or(kUnknown);
 }
 

@@ -63,6 +63,20 @@ TEST(Promise, IsUnknownWhereNobodyLooked) {
   EXPECT_DOUBLE_EQ(*most_saved(twice, {StepShares()}), 0.5) << "it follows from the lever";
 }
 
+TEST(Promise, OnACpuThreadsComeBeforeWhatTheyCompute) {
+  const StepShares cpu = {.optimizer = 0.1, .system = 0.9, .products = 0.8, .loading = 0.01};
+  Lever costs_time = easing(Eases::kCompute);
+  costs_time.saves_memory = true;
+  const double threads = promise_of(easing(Eases::kThreads), {cpu}, false);
+  for (const Eases eases : {Eases::kCompute, Eases::kPrecision, Eases::kHostMemory}) {
+    EXPECT_GT(threads, promise_of(easing(eases), {cpu}, false));
+    EXPECT_GT(promise_of(easing(eases), {cpu}, false), promise_of(costs_time, {cpu}, false));
+  }
+  EXPECT_GT(promise_of(costs_time, {cpu}, false),
+            promise_of(easing(Eases::kLoading), {cpu}, false));
+  EXPECT_LT(threads, promise_of(easing(Eases::kLoading), {cpu}, true)) << "of a job that waits";
+}
+
 TEST(Promise, OfAllOfAStepIsNotWithoutEnd) {
   EXPECT_DOUBLE_EQ(speedup_of_saving(0.5), 2);
   EXPECT_DOUBLE_EQ(speedup_of_saving(1), 100);

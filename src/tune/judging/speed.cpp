@@ -128,6 +128,13 @@ predict::Speedup with_noise(const predict::Speedup& speed, double noise_ratio) {
 }
 
 std::string no_certain_gain(double needed) {
+  constexpr double kTellsNothing = 2;
+  if (needed > kTellsNothing) {
+    return fmt::format(
+        "nothing can be told: runs of the job as it is differ {:.1f}-fold, so that it needs a "
+        "quieter machine",
+        needed);
+  }
   return fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
 }
 
