@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tune/judging/tensors.h"
+
 namespace unstarve::tune {
 
 namespace {
@@ -265,8 +267,16 @@ ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& ca
     why = differs_early(baseline, candidate, allowed, numerics == Numerics::kRounding);
   }
   if (why.empty()) why = leaves_band(baseline, candidate, band);
+  if (why.empty()) why = differs_in_calls(baseline, candidate, numerics);
+  if (why.empty()) {
+    const double drift = early_difference(candidate.gradient_norms, same.gradient_norms);
+    // Where rounding explains any first gradient, it explains any way.
+    const bool goes_any_way = explained > 1 && numerics == Numerics::kRounding;
+    why = differs_in_tensors(baseline, candidate, goes_any_way ? Numerics::kRedrawn : numerics,
+                             fewer_bits, drift);
+  }
   if (!why.empty()) return {Parity::kFailed, why};
-  return {Parity::kOk, "losses and gradients hold"};
+  return {Parity::kOk, "losses, gradients and each tensor hold"};
 }
 
 }  // namespace unstarve::tune

@@ -32,7 +32,8 @@ struct ParityVerdict {
 /// `candidate`: the job with the lever and its own seed. The first losses and norms of gradients
 /// are compared one by one, within what rounding explains and what two runs of the same seed differ
 /// by; the first gradient as a whole with that in FP64, where that is known; all losses as means of
-/// five and more, which stay in the band of the seeds. `fewer_bits`: it rounds to 16 bits or so,
+/// five and more, which stay in the band of the seeds; and what becomes of each tensor (tensors.h).
+/// `fewer_bits`: it rounds to 16 bits or so,
 /// which in a model whose float32 gradient is far from FP64 explains any gradient; then the losses
 /// have to tell.
 ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& candidate,

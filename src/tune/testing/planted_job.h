@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -76,6 +77,36 @@ class PlantedJob final : public Trials {
   }
 
  private:
+  /// A body whose first layer thaws in the eighth step, two heads in turn, an expert, tied weights,
+  /// and an average of the weights.
+  static TensorDigests tensors_of(int seed) {
+    const std::string each(20, '2');
+    std::string thaws = each, first, second;
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      if (i < 7) thaws[i] = '0';
+      first += i % 2 == 0 ? '2' : '0';
+      second += i % 2 == 0 ? '0' : '2';
+    }
+    const double other = 1 + 0.01 * seed;
+    const auto moved = [other](double length) {
+      const double one = length * other / std::sqrt(8.0);
+      return std::vector<double>{one, -one, one, one, -one, one, -one, -one};
+    };
+    const std::vector<double> still(8, 0);
+    TensorDigests tensors;
+    tensors["frozen.weight"] = {64, 3, 0, still, 0.05 * other, thaws};
+    tensors["body.weight"] = {64, 3 * other, 0.4, moved(0.02), 0.07 * other, each};
+    tensors["body.weight: exp_avg"] = {64, 0, 0, moved(0.1), 0.2 * other, ""};
+    tensors["body.mean"] = {8, 0, 0, moved(0.3), 0.9 * other, ""};
+    tensors["heads.0.weight"] = {8, 1 * other, 0.3, moved(0.01), 0.04 * other, first};
+    tensors["heads.1.weight"] = {8, 1 * other, 0.3, moved(0.01), 0.04 * other, second};
+    tensors["heads.1.weight: exp_avg"] = {8, 0, 0, moved(0.1), 0.2 * other, ""};
+    tensors["experts.3.weight"] = {32, 2 * other, 0.1, moved(0.01), 0.03 * other, each};
+    tensors["tokens.weight"] = {128, 5 * other, 0.2, moved(0.03), 0.1 * other, each};
+    tensors["Average 1 beside it: body.weight"] = {64, 3 * other, 0, moved(0.001), 0.02, ""};
+    return tensors;
+  }
+
   void add_batch(const TrialRequest& request, TrialResult& result) const {
     std::int64_t size = 16;
     for (const std::string& id : request.levers) {
@@ -90,7 +121,12 @@ class PlantedJob final : public Trials {
       result.losses.push_back(zero_losses ? 0 : 2.3 - 0.02 * i + 0.01 * seed);
       result.gradient_norms.push_back(zero_losses ? 0 : 1.0 + 0.01 * seed);
       result.rows.push_back(16);
+      result.numbers.push_back(16 * 12);
+      result.calls.push_back(1);
     }
+    if (zero_losses) return;
+    result.tensors = tensors_of(seed);
+    result.generators = {{"torch", 7 + seed}, {"python", 8 + seed}};
   }
 };
 

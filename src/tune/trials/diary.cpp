@@ -177,11 +177,11 @@ Diary parse_diary(std::string_view text) {
   const auto last = json.find("last_loss");
   diary.loss_not_finite = diary.loss_not_finite || (last != json.end() && last->is_string());
   read_compiling(json, diary);
-  if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
-    for (const Json& one : *rows) {
-      if (one.is_number_integer()) facts.rows.push_back(one.get<std::int64_t>());
-    }
-  }
+  facts.rows = integers_from(json.value("rows", Json()));
+  facts.numbers = integers_from(json.value("numbers", Json()));
+  facts.calls = integers_from(json.value("calls", Json()));
+  facts.tensors = tensors_from(json.value("tensors", Json()));
+  facts.generators = generators_from(json.value("generators", Json()));
   if (diary.steps > 0) {
     facts.backwards_per_step =
         static_cast<double>(integer_of(json, "backwards")) / static_cast<double>(diary.steps);

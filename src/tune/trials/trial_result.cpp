@@ -149,6 +149,10 @@ Json to_json(const TrialResult& result) {
           {"gradient_norms", numbers(result.gradient_norms)},
           {"gradient_sketch", numbers(result.gradient_sketch)},
           {"rows", result.rows},
+          {"numbers", result.numbers},
+          {"calls", result.calls},
+          {"tensors", to_json(result.tensors)},
+          {"generators", result.generators},
           {"device", result.device},
           {"optimizer", result.optimizer},
           {"trainer", result.trainer},
@@ -210,11 +214,11 @@ Result<TrialResult> result_from(const Json& json) {
   result.losses = numbers_at(json, "losses");
   result.gradient_norms = numbers_at(json, "gradient_norms");
   result.gradient_sketch = numbers_at(json, "gradient_sketch");
-  if (const auto rows = json.find("rows"); rows != json.end() && rows->is_array()) {
-    for (const Json& one : *rows) {
-      if (one.is_number_integer()) result.rows.push_back(one.get<std::int64_t>());
-    }
-  }
+  result.rows = integers_from(json.value("rows", Json()));
+  result.numbers = integers_from(json.value("numbers", Json()));
+  result.calls = integers_from(json.value("calls", Json()));
+  result.tensors = tensors_from(json.value("tensors", Json()));
+  result.generators = generators_from(json.value("generators", Json()));
   result.device = text_at(json, "device");
   result.optimizer = text_at(json, "optimizer");
   result.trainer = text_at(json, "trainer");
@@ -229,6 +233,24 @@ Result<TrialResult> result_from(const Json& json) {
   }
   result.constructed = constructed_from(json.value("constructed", Json()));
   return result;
+}
+
+std::vector<std::int64_t> integers_from(const Json& list) {
+  std::vector<std::int64_t> values;
+  if (!list.is_array()) return values;
+  for (const Json& one : list) {
+    if (one.is_number_integer()) values.push_back(one.get<std::int64_t>());
+  }
+  return values;
+}
+
+std::map<std::string, std::int64_t> generators_from(const Json& json) {
+  std::map<std::string, std::int64_t> generators;
+  if (!json.is_object()) return generators;
+  for (const auto& [name, state] : json.items()) {
+    if (state.is_number_integer()) generators[name] = state.get<std::int64_t>();
+  }
+  return generators;
 }
 
 std::map<std::string, Constructed> constructed_from(const Json& json) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "isolation/file_change.h"
+#include "tune/trials/tensor_digest.h"
 
 namespace unstarve::tune {
 
@@ -113,7 +114,12 @@ struct TrialResult {
   std::vector<double> losses;          // NaN where none is known
   std::vector<double> gradient_norms;
   std::vector<double> gradient_sketch;  // of the first step: sums of its entries, signs drawn
-  std::vector<std::int64_t> rows;       // of the model's first input, call by call
+  // Of the model in each step: rows and numbers of its first input, and how often it was called.
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> calls;
+  TensorDigests tensors;                           // by name
+  std::map<std::string, std::int64_t> generators;  // what each would draw next, as a sum
   std::string device;
   std::string optimizer;  // its class
   std::string trainer;    // "transformers", "lightning", "accelerate"; empty: none of them
@@ -137,6 +143,8 @@ nlohmann::json to_json(const TrialResult& result);
 /// Errors: kCorruptData where it is no result.
 Result<TrialResult> result_from(const nlohmann::json& json);
 /// What is not as it should be is absent, or has no value.
+std::vector<std::int64_t> integers_from(const nlohmann::json& list);
+std::map<std::string, std::int64_t> generators_from(const nlohmann::json& json);
 std::map<std::string, Constructed> constructed_from(const nlohmann::json& json);
 
 }  // namespace unstarve::tune

@@ -128,6 +128,8 @@ class Diary:
     def stepped(self) -> None:
         self._steps += 1
         self._backwards_of_steps = self._backwards
+        if self.parity is not None:
+            self.parity.stepped()
         self._rows.end_step()
         self._input_numbers.end_step()
         if self._has_compiled():

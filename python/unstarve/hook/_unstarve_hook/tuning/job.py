@@ -71,6 +71,8 @@ class Job:
         self._steps = 0
         self._profiled_of = 0
         self.habits = Habits(torch) if survey else None
+        if diary.parity is not None:
+            diary.parity.follow(self)
         #: Called with an optimizer once its gradients are there.
         self.before_updates: list[Callable[[Any], None]] = []
         # Torch traces what a compiled function calls, hooks included, and then calls them no more.
@@ -79,6 +81,13 @@ class Job:
     @property
     def optimizers(self) -> list[Any]:
         return [optimizer for one in self._optimizers if (optimizer := one()) is not None]
+
+    @property
+    def model(self) -> Any:
+        """The root, or what will be it, where the first gradients come before it is known."""
+        if self.root is not None or self._root_by_hand is None:
+            return self.root
+        return self._root_by_hand()
 
     @property
     def compares_results(self) -> bool:

@@ -1,10 +1,10 @@
-"""Records, in a run made for that, what the training computes: losses and norms of gradients, and
-the first gradient as a whole.
+"""Records, in a run made for that, what the training computes: losses and norms of gradients, the
+first gradient as a whole, and what becomes of each tensor (states.py).
 
 Of a job that infers it is numbers of its outputs and their size.
 
-A step's loss is the sum over its backward passes, and its rows are those of all calls: so they stay
-what they are where a step takes the same samples in other portions.
+A step's loss is the sum over its backward passes, and its rows, numbers and calls are those of all
+calls: so losses and rows stay what they are where a step takes the same samples in other portions.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from typing import Any
 
 from ..recorder import RECORDER
 from ..wrap import in_the_place_of, put
+from .sketch import Sketch
+from .states import States
 
 #: What generators begin with where the job does not seed them.
 _SEED = 20260
 
 
 _LARGE_PRIME = 2_654_435_761
+#: In the place of a sparse gradient's length, which is not known.
+_SPARSE = -1.0
 _BUCKETS = 256
-_ENTRIES_AT_ONCE = 1 << 20
 
 
 def number(value: float) -> Any:
@@ -39,6 +42,7 @@ class Parity:
         self.steps = steps
         self._torch = torch
         self._seed = seed
+        self._states: States | None = None
         self.start_over()
 
     def start_over(self) -> None:
@@ -47,8 +51,17 @@ class Parity:
         self._norms: list[Any] = []
         self._rows: list[int] = []
         self._passes: list[float | None] = []  # losses of the backward passes since the last step
-        self._rows_of_step = 0
+        self._calls: list[int] = []  # of the model, step by step
+        self._numbers: list[int] = []  # of its first input
+        self._since_step = _Calls()
         self._sketch: list[Any] = []  # of the first step's gradient
+        self._updates_seen = 0
+        if self._states is not None:
+            self._states.start_over()
+
+    def follow(self, job: Any) -> None:
+        """What it trains is compared too, tensor by tensor."""
+        self._states = States(self._torch, job)
 
     def watch(self) -> None:
         torch, offset = self._torch, self._seed
@@ -73,12 +86,12 @@ class Parity:
     def called(self, tensors: list[Any]) -> None:
         """The root model was called: how many rows its first input has."""
         if len(self._norms) < self.steps and tensors and tensors[0].dim() > 0:
-            self._rows_of_step += int(tensors[0].shape[0])
+            self._since_step.add(tensors[0])
 
     def left_out(self) -> None:
         """The step that was to follow is left out by a GradScaler."""
         self._passes = []
-        self._rows_of_step = 0
+        self._since_step = _Calls()
 
     def before_update(self, optimizer: Any) -> None:
         if _overflowed(optimizer):
@@ -95,21 +108,33 @@ class Parity:
         if len(self._norms) >= self.steps:
             return
         self._end_of_passes()
+        parameters = list(parameters)
         try:
-            gradients = [one.grad.detach() for one in parameters if one.grad is not None]
-            gradients = [gradient for gradient in gradients if not gradient.is_sparse]
-            squares = sum(float(gradient.double().norm()) ** 2 for gradient in gradients)
-            self._norms.append(number(math.sqrt(squares) / scale if squares >= 0 else math.nan))
+            gradients = [None if one.grad is None else one.grad.detach() for one in parameters]
+            lengths = [_length_of(gradient, scale) for gradient in gradients]
+            dense = [one for one in gradients if one is not None and not one.is_sparse]
+            known = [one for one in lengths if one is not None and one != _SPARSE]
+            self._norms.append(number(math.hypot(*known)))
         except Exception as error:
             self._norms.append(None)
             RECORDER.note_error(error)
             return
         if len(self._norms) == 1:
-            self._sketch = self._sketch_of(gradients, scale)
+            self._sketch = self._sketch_of(dense, scale)
+        if self._states is not None:
+            self._states.before_update(parameters, lengths, len(self._norms) - 1)
+
+    def stepped(self) -> None:
+        """An optimizer has updated what it trains, unless it left that out by itself."""
+        updates = len(self._norms)
+        if self._states is None or updates == self._updates_seen:
+            return
+        self._updates_seen = updates
+        self._states.after_update(updates, self.steps)
 
     def _sketch_of(self, gradients: list[Any], scale: float) -> list[Any]:
         try:
-            sketch = Sketch(self._torch)
+            sketch = Sketch(self._torch, _BUCKETS)
             for gradient in gradients:
                 sketch.add(gradient)
             return [number(value / scale) for value in sketch.sums()]
@@ -128,19 +153,22 @@ class Parity:
         self._passes = []
         self._losses.append(number(float(flat[at])))
         self._norms.append(number(float(flat.float().square().mean().sqrt())))
-        if self._rows_of_step:
-            self._rows.append(self._rows_of_step)
-        self._rows_of_step = 0
+        self._end_of_calls()
 
     def _end_of_passes(self) -> None:
         """A second optimizer's step has none of its own where both follow one backward()."""
         passes, self._passes = self._passes, []
-        rows, self._rows_of_step = self._rows_of_step, 0
         if passes:
             known = [one for one in passes if one is not None]
             self._losses.append(number(sum(known)) if len(known) == len(passes) else None)
-        if rows:
-            self._rows.append(rows)
+        self._end_of_calls()
+
+    def _end_of_calls(self) -> None:
+        calls, self._since_step = self._since_step, _Calls()
+        if calls.rows:
+            self._rows.append(calls.rows)
+            self._numbers.append(calls.numbers)
+            self._calls.append(calls.count)
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -148,37 +176,39 @@ class Parity:
             "gradients": self._norms,
             "sketch": self._sketch,
             "rows": self._rows,
+            "calls": self._calls,
+            "numbers": self._numbers,
+            **self._facts_of_states(),
         }
+
+    def _facts_of_states(self) -> dict[str, Any]:
+        """Once they are whole: they may be many, and the others are written at each step."""
+        if self._states is None or self._updates_seen < self.steps:
+            return {}
+        return self._states.facts()
+
+
+class _Calls:
+    """Of the model since the last step."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.rows = 0
+        self.numbers = 0
+
+    def add(self, first_input: Any) -> None:
+        self.count += 1
+        self.rows += int(first_input.shape[0])
+        self.numbers += int(first_input.numel())
+
+
+def _length_of(gradient: Any, scale: float) -> float | None:
+    if gradient is None:
+        return None
+    return _SPARSE if gradient.is_sparse else float(gradient.double().norm()) / scale
 
 
 def _overflowed(optimizer: Any) -> bool:
     """A fused optimizer is called all the same, and leaves the step out by itself."""
     found = getattr(optimizer, "found_inf", None)
     return found is not None and float(found) > 0
-
-
-class Sketch:
-    """A long vector in few numbers, each the sum of every _BUCKETS-th entry with a sign drawn for
-    it. The difference of two vectors' sketches is as long as the difference of the vectors, give or
-    take a tenth (a count sketch: Charikar, Chen and Farach-Colton, 2002)."""
-
-    def __init__(self, torch: Any) -> None:
-        self._torch = torch
-        # The job may have set another default device.
-        self._sums = torch.zeros(_BUCKETS, dtype=torch.float64, device="cpu")
-        # Of its own: the job's draws stay what they are.
-        self._signs = torch.Generator("cpu").manual_seed(_SEED)
-
-    def add(self, part: Any) -> None:
-        torch = self._torch
-        flat = part.reshape(-1)
-        for start in range(0, flat.numel(), _ENTRIES_AT_ONCE):
-            entries = flat[start : start + _ENTRIES_AT_ONCE].to("cpu", torch.float64)
-            drawn = torch.randint(2, (len(entries),), generator=self._signs, device="cpu")
-            signs = drawn * 2 - 1
-            missing = -len(entries) % _BUCKETS
-            padded = torch.nn.functional.pad(entries * signs, (0, missing))
-            self._sums += padded.reshape(-1, _BUCKETS).sum(0)
-
-    def sums(self) -> list[float]:
-        return [float(one) for one in self._sums]
