@@ -1,5 +1,6 @@
 #include "trace/run_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -56,6 +57,23 @@ Result<bool> is_there(const Database& database, const char* query, std::string_v
 /// Runs of earlier versions lack some.
 Result<bool> has_table(const Database& database, std::string_view name) {
   return is_there(database, "SELECT 1 FROM sqlite_master WHERE name = ?", name);
+}
+
+Result<SamplesByMetric> read_samples(const Database& database) {
+  SamplesByMetric samples;
+  const Status read =
+      for_each_row(database, "SELECT metric_id, t_ns, value, absent FROM sample ORDER BY rowid", {},
+                   [&samples](const Statement& row) {
+                     SeriesPoint point{row.integer(1), WhyAbsent::kNotObserved};
+                     if (!row.is_null(2)) {
+                       point.value = row.real(2);
+                     } else if (const auto why = parse_why_absent(row.text(3))) {
+                       point.value = *why;
+                     }
+                     samples[row.integer(0)].push_back(point);
+                   });
+  if (!read) return forward_error(read);
+  return samples;
 }
 
 Status read_loaders(const Database& database, RunSink& sink) {
@@ -263,21 +281,19 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
   if (ids.empty()) {
     return fail(ErrorCode::kNotFound, "{} has no metric '{}' of '{}'", dir_, metric, subject);
   }
+  if (!samples_) {
+    Result<SamplesByMetric> read = read_samples(database_);
+    if (!read) return forward_error(read);
+    samples_ = *std::move(read);
+  }
   std::vector<SeriesPoint> points;
   for (const std::int64_t id : ids) {
-    const Status read = for_each_row(
-        database_, "SELECT t_ns, value, absent FROM sample WHERE metric_id = ? ORDER BY t_ns", {id},
-        [&points](const Statement& row) {
-          SeriesPoint point{row.integer(0), WhyAbsent::kNotObserved};
-          if (!row.is_null(1)) {
-            point.value = row.real(1);
-          } else if (const auto why = parse_why_absent(row.text(2))) {
-            point.value = *why;
-          }
-          points.push_back(point);
-        });
-    if (!read) return forward_error(read);
+    const auto known = samples_->find(id);
+    if (known == samples_->end()) continue;
+    points.insert(points.end(), known->second.begin(), known->second.end());
   }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const SeriesPoint& a, const SeriesPoint& b) { return a.t_ns < b.t_ns; });
   return points;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct SeriesPoint {
   std::int64_t t_ns = 0;
   Reading<double> value;
 };
+
+/// By the number of the metric, each in the order of the store.
+using SamplesByMetric = std::map<std::int64_t, std::vector<SeriesPoint>>;
 
 /// A process of the job as its hook described it.
 struct ProcessRecord {
@@ -50,7 +54,8 @@ class RunReader {
   bool has_ended() const { return info("state") == "ended"; }
 
   Result<std::vector<MetricRow>> metrics() const;
-  /// All samples of a metric, by time. A metric that the run does not have is kNotFound.
+  /// All samples of a metric, by time. A metric that the run does not have is kNotFound. The first
+  /// call reads those of all metrics, in one pass: every series is of that moment.
   Result<std::vector<SeriesPoint>> series(std::string_view metric, std::string_view subject) const;
   Result<std::vector<ProcessRecord>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
@@ -77,6 +82,7 @@ class RunReader {
   std::string dir_;
   std::map<std::string, std::string, std::less<>> info_;
   SlotPlan thinning_;
+  mutable std::optional<SamplesByMetric> samples_;  // none: not read by now
 };
 
 }  // namespace unstarve::trace

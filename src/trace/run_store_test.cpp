@@ -68,6 +68,32 @@ TEST_F(RunStore, KeepsSamplesAndWhyTheyAreAbsent) {
   EXPECT_EQ(run->metrics()->at(0).unit, "W");
 }
 
+TEST_F(RunStore, EverySeriesComesOutOfOneReadingOfTheSamples) {
+  auto writer = create();
+  std::vector<std::int64_t> ids;
+  for (const char* subject : {"gpu0", "gpu1", "gpu0"}) {
+    MetricRow metric;
+    metric.name = "gpu.power_w";
+    metric.subject = subject;
+    ids.push_back(writer->add_metric(metric));
+  }
+  writer->add(SampleRow{30, ids[0], 3.0});
+  writer->add(SampleRow{20, ids[1], 2.0});
+  writer->add(SampleRow{10, ids[2], 1.0});
+  ASSERT_TRUE(writer->commit());
+  const auto run = RunReader::open(dir_);
+  ASSERT_TRUE(run) << run.error().message;
+  const auto first = run->series("gpu.power_w", "gpu0");
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->size(), 2U);
+  EXPECT_EQ((*first)[0].t_ns, 10) << "a GPU that was lost and found is one series, by time";
+  // What comes later would be seen by a reader that goes over the table again.
+  writer->add(SampleRow{40, ids[1], 4.0});
+  ASSERT_TRUE(writer->commit());
+  EXPECT_EQ(run->series("gpu.power_w", "gpu1")->size(), 1U);
+  EXPECT_EQ(RunReader::open(dir_)->series("gpu.power_w", "gpu1")->size(), 2U);
+}
+
 TEST_F(RunStore, KeepsErrorsOfGpusByTime) {
   auto writer = create();
   writer->add(GpuErrorRow{20, 1, 79});
