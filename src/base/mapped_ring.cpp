@@ -1,6 +1,7 @@
 #include "base/mapped_ring.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Header {
   std::uint64_t writer_pid;
   std::int64_t created_ns;
   std::uint32_t text_size;
-  std::uint32_t reserved1;
+  std::uint32_t is_locked;
   char text[kTextBytes];
 };
 static_assert(sizeof(Header) == kHeaderBytes);
@@ -83,6 +84,16 @@ Status check_header(const Header& header, const std::string& path) {
   return {};
 }
 
+/// Whether others find a file locked that is mapped, and whose descriptor is closed: not every
+/// file system keeps the lock then.
+bool stays_locked(const std::string& path) {
+  io::Files files;
+  const Result<FileDescriptor> other = files.open(path, O_RDWR);
+  if (!other) return false;
+  const Result<bool> got = files.try_lock(other->get());
+  return got && !*got;
+}
+
 }  // namespace
 
 struct RingWriter::Impl {
@@ -102,7 +113,7 @@ Result<RingWriter> RingWriter::create(const std::string& path, const RingOptions
                      options.record_size > 0 && options.record_size <= kRecordBytesMax,
                  "ring options are ours and must be in bounds");
   io::Files files;
-  const Result<FileDescriptor> file = files.open(path, O_RDWR | O_CREAT | O_TRUNC);
+  Result<FileDescriptor> file = files.open(path, O_RDWR | O_CREAT | O_TRUNC);
   if (!file) return fail_again(file.error(), fmt::format("cannot create ring {}", path));
   const std::size_t bytes = kHeaderBytes + options.capacity * options.record_size;
   // posix_fallocate, not ftruncate: on a full disk a store into a sparse map would be a SIGBUS in
@@ -114,6 +125,9 @@ Result<RingWriter> RingWriter::create(const std::string& path, const RingOptions
   }
   Result<io::Mapping> mapping = files.map(file->get(), bytes, io::MapAccess::kReadAndWrite);
   if (!mapping) return fail_again(mapping.error(), fmt::format("cannot map ring {}", path));
+  // The mapping holds the lock, and with it goes however the process ends.
+  const bool locked = ::flock(file->get(), LOCK_SH | LOCK_NB) == 0;
+  *file = FileDescriptor();
 
   auto impl = std::make_unique<Impl>();
   impl->mapping = std::move(*mapping);
@@ -127,6 +141,7 @@ Result<RingWriter> RingWriter::create(const std::string& path, const RingOptions
   header.capacity = options.capacity;
   header.writer_pid = static_cast<std::uint64_t>(::getpid());
   header.created_ns = options.created_ns;
+  header.is_locked = locked && stays_locked(path) ? 1 : 0;
   // The magic comes last: a reader that finds it finds a whole header.
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
@@ -205,6 +220,10 @@ std::int64_t RingReader::created_ns() const { return impl_->header.created_ns; }
 std::string RingReader::path() const { return impl_->path; }
 io::FileIdentity RingReader::identity() const { return impl_->identity; }
 std::uint64_t RingReader::position() const { return impl_->seen; }
+bool RingReader::writer_is_gone() const {
+  if (impl_->header.is_locked != 1) return false;
+  return io::Files().try_lock(impl_->fd.get()).value_or(false);
+}
 void RingReader::skip_to(std::uint64_t position) { impl_->seen = position; }
 std::uint64_t RingReader::lost() const { return impl_->lost; }
 

@@ -58,6 +58,9 @@ class RingReader {
   std::uint32_t record_size() const;
   std::uint64_t writer_pid() const;
   std::int64_t created_ns() const;
+  /// No process maps the file for writing any more, however the last one ended: what is in it by
+  /// now is all. False also where the file system cannot tell.
+  bool writer_is_gone() const;
   std::string path() const;
   /// Of the file that was opened.
   io::FileIdentity identity() const;

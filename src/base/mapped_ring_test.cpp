@@ -53,6 +53,18 @@ TEST_F(MappedRing, ReaderFollowsWriter) {
   EXPECT_EQ(reader->created_ns(), 5);
 }
 
+TEST_F(MappedRing, AWriterIsGoneWhenNobodyMapsTheFileAnyMore) {
+  auto reader = [this] {
+    const auto writer = RingWriter::create(path_, options_);
+    EXPECT_TRUE(writer.has_value());
+    auto opened = RingReader::open(path_);
+    EXPECT_TRUE(opened.has_value());
+    EXPECT_FALSE(opened->writer_is_gone());
+    return std::move(*opened);
+  }();
+  EXPECT_TRUE(reader.writer_is_gone());
+}
+
 TEST_F(MappedRing, OverwrittenRecordsAreCountedAsLost) {
   auto writer = RingWriter::create(path_, options_);
   ASSERT_TRUE(writer.has_value());

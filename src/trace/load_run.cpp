@@ -21,7 +21,12 @@ using Marks = std::map<std::string, RingMark>;
 /// Reads what a killed watcher left in the rings, each from where it had got to.
 void read_rings(const std::string& dir, const Marks& marks, TimelineSink& sink,
                 std::vector<std::string>& remarks) {
-  for (const std::string& path : list_rings(dir + "/rings")) {
+  const Result<std::vector<std::string>> paths = list_rings(dir + "/rings");
+  if (!paths) {
+    remarks.push_back(paths.error().message);
+    return;
+  }
+  for (const std::string& path : *paths) {
     Result<RingFollower> ring = RingFollower::open(path);
     if (!ring) {
       remarks.push_back(ring.error().message);
@@ -163,7 +168,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   const std::string dir = is_store ? std::filesystem::path(path).parent_path().string() : path;
   Marks marks;
   const std::optional<StoredState> stored = read_store(path, out, sink, marks);
-  if (!stored && list_rings(dir + "/rings").empty()) {
+  if (!stored && list_rings(dir + "/rings").value_or(std::vector<std::string>()).empty()) {
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }

@@ -1,6 +1,7 @@
 #include "trace/ring_follower.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
@@ -125,12 +126,13 @@ std::vector<std::string> missing_rings(const std::string& dir) {
   return words;
 }
 
-std::vector<std::string> list_rings(const std::string& dir) {
+Result<std::vector<std::string>> list_rings(const std::string& dir) {
   std::vector<std::string> paths;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator entry(dir, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (entry->path().extension() == ".ring") paths.push_back(entry->path().string());
+  const Status listed = io::Files().list(dir, [&dir, &paths](std::string_view name) {
+    if (name.ends_with(".ring")) paths.push_back(fmt::format("{}/{}", dir, name));
+  });
+  if (!listed && listed.error().os_errno != ENOENT) {
+    return fail_again(listed.error(), fmt::format("cannot list the rings in {}", dir));
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -29,6 +29,8 @@ class RingFollower {
   bool is_device_ring() const { return reader_.kind() == RingKind::kDeviceActivity; }
   /// The process said that it ends; only for hook rings.
   bool writer_ended() const { return writer_ended_; }
+  /// The process ended without a word, or does not have the ring any more.
+  bool writer_is_gone() const { return reader_.writer_is_gone(); }
   /// What the writer says for people; empty: nothing.
   const std::string& remark() const { return remark_; }
   /// Position, lost and damaged records so far.
@@ -57,6 +59,6 @@ class RingFollower {
 std::vector<std::string> missing_rings(const std::string& dir);
 
 /// Full paths of the rings in `dir` (RUN/rings), in order of name. An absent folder has none.
-std::vector<std::string> list_rings(const std::string& dir);
+Result<std::vector<std::string>> list_rings(const std::string& dir);
 
 }  // namespace unstarve::trace

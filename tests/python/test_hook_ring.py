@@ -34,6 +34,37 @@ def test_a_ring_outlives_a_process_that_is_killed(tmp_path: Path, last_words: st
     assert job.main.of("wait")[0]["loader"] == 7
 
 
+LOCK = """
+import fcntl, os, signal
+R.record(WAIT, 1, 2, 7)
+def is_free(path):
+    with open(path) as ring:
+        try:
+            fcntl.flock(ring, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+told, tell = os.pipe()
+child = os.fork()
+if child == 0:
+    R.record(WAIT, 1, 2, 8)
+    os.write(tell, os.fsencode(R.ring_path()))
+    signal.pause()
+path = os.read(told, 4096).decode()
+print(is_free(R.ring_path()), is_free(path))
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+print(is_free(R.ring_path()), is_free(path))
+"""
+
+
+def test_a_ring_is_locked_until_its_process_is_gone(tmp_path: Path) -> None:
+    job = job_of(tmp_path, LOCK)
+    assert job.process.stdout == "False False\nFalse True\n", job.process.stderr
+    for path in (tmp_path / "rings").glob("*.ring"):
+        assert struct.unpack_from("<I", path.read_bytes(), 60) == (1,)
+
+
 def test_threads_and_forks_share_nothing_but_the_directory(tmp_path: Path) -> None:
     code = """
 import os, threading

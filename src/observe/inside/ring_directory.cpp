@@ -1,6 +1,7 @@
 #include "observe/inside/ring_directory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -32,10 +33,26 @@ bool remove_file(const std::string& path, const io::FileIdentity& file) {
   return !failed;
 }
 
+/// Nothing is wrong with the file itself, so that a later look may open it.
+bool is_too_many_files(const Error& error) {
+  return error.os_errno == EMFILE || error.os_errno == ENFILE;
+}
+
 }  // namespace
 
+void RingDirectory::remark_once(const Error& error) {
+  const std::string words =
+      is_too_many_files(error)
+          ? "unstarve had too many files open to read what some processes of the job recorded; "
+            "start it with a higher `ulimit -n`"
+          : error.message;
+  if (std::count(remarks_.begin(), remarks_.end(), words) == 0) remarks_.push_back(words);
+}
+
 void RingDirectory::discover() {
-  for (const std::string& path : trace::list_rings(dir_)) {
+  const Result<std::vector<std::string>> paths = trace::list_rings(dir_);
+  if (!paths) return remark_once(paths.error());
+  for (const std::string& path : *paths) {
     const std::optional<io::FileIdentity> file = identity_of(path);
     if (!file) continue;
     const Key key(path, *file);
@@ -47,8 +64,8 @@ void RingDirectory::discover() {
       const io::FileIdentity opened = follower->identity();
       rings_.try_emplace({path, opened}, Ring{std::move(*follower)});
       tries_left_.erase(key);
-    } else if (--tries == 0) {
-      remarks_.push_back(follower.error().message);
+    } else if (is_too_many_files(follower.error()) || --tries == 0) {
+      remark_once(follower.error());
     }
   }
 }
@@ -67,14 +84,15 @@ void RingDirectory::drain(trace::RunSink& sink) {
       remarks_.push_back(remark);
     }
     ring.finished = ring.ended_before;
-    ring.ended_before = ring.follower.writer_ended();
+    ring.ended_before = ring.follower.writer_ended() || ring.follower.writer_is_gone();
   }
 }
 
-void RingDirectory::remove_finished() {
+void RingDirectory::remove_finished(bool events_are_whole) {
   for (auto entry = rings_.begin(); entry != rings_.end();) {
     const auto& [key, ring] = *entry;
-    if (!ring.finished || ring.failed) {
+    const bool is_kept = events_are_whole || !ring.follower.is_device_ring();
+    if (!ring.finished || ring.failed || !is_kept) {
       ++entry;
       continue;
     }

@@ -14,8 +14,9 @@
 namespace unstarve::observe {
 
 /// All rings of a run. Processes of the job add files while it runs; each is followed from its
-/// first record, and one whose process said goodbye is removed once the run holds all of it, since
-/// a job that starts new workers every epoch would otherwise fill the disk with them.
+/// first record, and one whose process said goodbye, or is gone without a word, is removed once the
+/// run holds all of it, since a job that starts new workers every epoch would otherwise fill the
+/// disk with them.
 /// Thread rule: one thread at a time.
 class RingDirectory {
  public:
@@ -27,22 +28,24 @@ class RingDirectory {
   /// Hands what is new in all rings to `sink`. A ring that fails is given up, the others go on.
   void drain(trace::RunSink& sink);
   /// Removes the files of ended processes whose rows were committed: call it after a commit that
-  /// succeeded.
-  void remove_finished();
+  /// succeeded. Those of device events only where none was dropped.
+  void remove_finished(bool events_are_whole);
   /// At the end of a run whose last commit succeeded: removes every ring that was read whole.
   void remove_all();
 
   /// Records overwritten or damaged before they could be read.
   std::uint64_t lost() const;
-  /// In words, each once: files that are no rings, rings that could not be read on.
+  /// In words, each once: files that are no rings, rings that could not be found or read on.
   const std::vector<std::string>& remarks() const { return remarks_; }
   std::size_t open_rings() const { return rings_.size(); }
 
  private:
+  void remark_once(const Error& error);
+
   struct Ring {
     trace::RingFollower follower;
     bool failed = false;
-    bool ended_before = false;  // when it was last drained, it had ended already
+    bool ended_before = false;  // when it was last drained, its process had ended
     bool finished = false;      // drained once more after its end
   };
   /// A ring's path and the file that it names: process ids, and with them names, are used again.

@@ -194,7 +194,21 @@ TEST_F(SamplerTest, RingsOfEndedProcessesAreRemovedOnceTheyAreInTheRun) {
   RingWriter ring = make_ring("hook-9.ring");
   append(ring, HookEvent{.event = 6, .start_ns = 10, .end_ns = 10, .numbers = {0}});
   for (int i = 0; i < 13; ++i) tick(sampler);
-  EXPECT_TRUE(trace::list_rings(dir_ + "/rings").empty());
+  EXPECT_TRUE(trace::list_rings(dir_ + "/rings")->empty());
+}
+
+TEST_F(SamplerTest, RingsOfProcessesThatWereKilledAreRemovedToo) {
+  Sampler sampler(wiring_, {}, ::getpid());
+  const RingWriter alive = make_ring("hook-10.ring");
+  {
+    RingWriter killed = make_ring("hook-9.ring");
+    append(killed, HookEvent{.event = 2, .start_ns = 0, .end_ns = 10});
+    const RingWriter device = make_ring("cupti-9-1.ring");
+  }
+  for (int i = 0; i < 13; ++i) tick(sampler);
+  EXPECT_EQ(sampler.live().steps, 1);
+  EXPECT_THAT(*trace::list_rings(dir_ + "/rings"),
+              testing::ElementsAre(dir_ + "/rings/hook-10.ring"));
 }
 
 TEST_F(SamplerTest, AProcessIdThatIsUsedAgainIsAnotherProcess) {
@@ -207,7 +221,7 @@ TEST_F(SamplerTest, AProcessIdThatIsUsedAgainIsAnotherProcess) {
     append(ring, HookEvent{.event = 2, .start_ns = born_ns, .end_ns = born_ns + 10});
     append(ring, HookEvent{.event = 6, .start_ns = born_ns + 10, .end_ns = born_ns + 10});
     for (int i = 0; i < 13; ++i) tick(sampler);
-    EXPECT_TRUE(trace::list_rings(dir_ + "/rings").empty());
+    EXPECT_TRUE(trace::list_rings(dir_ + "/rings")->empty());
   }
   EXPECT_EQ(sampler.live().steps, 2);
   EXPECT_THAT(sampler.finish().remarks, testing::IsEmpty());
@@ -240,7 +254,7 @@ TEST_F(SamplerTest, ARingThatTakesTheNameOfAnotherIsFollowedBesideIt) {
   EXPECT_EQ(sampler.live().steps, 2);
   append(first, HookEvent{.event = 6, .start_ns = 40, .end_ns = 40});
   for (int i = 0; i < 13; ++i) tick(sampler);
-  EXPECT_EQ(trace::list_rings(dir_ + "/rings").size(), 1U) << "the other one's file";
+  EXPECT_EQ(trace::list_rings(dir_ + "/rings")->size(), 1U) << "the other one's file";
 }
 
 TEST_F(SamplerTest, OverwrittenRecordsAreCounted) {

@@ -108,7 +108,8 @@ void Sampler::commit_if_due(std::int64_t now_ns) {
   next_commit_ns_ = now_ns + options_.commit_every_ns;
   committed_ = wiring_.writer->commit().has_value();
   // What was dropped on a full disk can still be had from the rings, by whoever reads the run.
-  if (committed_ && wiring_.writer->losses().rows == 0) rings_.remove_finished();
+  const trace::WriteLosses losses = wiring_.writer->losses();
+  if (committed_ && losses.rows == 0) rings_.remove_finished(losses.events == 0);
 }
 
 void Sampler::remember_utilization() {

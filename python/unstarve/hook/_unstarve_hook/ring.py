@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import struct
@@ -39,8 +40,9 @@ class Ring:
         try:
             os.posix_fallocate(descriptor, 0, size)
             self._map = mmap.mmap(descriptor, size)
+            locked = _is_locked(descriptor, hidden)
             header = (b"UNSTRING", 1, HOOK_EVENTS, RECORD_BYTES, 0, CAPACITY, 0, pid)
-            _HEADER.pack_into(self._map, 0, *header, now, 0, 0)
+            _HEADER.pack_into(self._map, 0, *header, now, 0, int(locked))
             self.path = os.path.join(directory, name + ".ring")
             os.rename(hidden, self.path)
         except BaseException:
@@ -68,6 +70,23 @@ class Ring:
         self._text_size[0] = 0
         self._map[TEXT_AT : TEXT_AT + len(text)] = text
         self._text_size[0] = len(text)
+
+
+def _is_locked(descriptor: int, path: str) -> bool:
+    """Locks a file that is mapped: the lock goes with the last process that maps it, however that
+    ends. False where the file system does not keep others from it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        other = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(other)
+    except OSError:
+        pass
+    return False
 
 
 def leave_word(directory: str, error: OSError) -> None:
