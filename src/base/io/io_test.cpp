@@ -52,6 +52,20 @@ class HaltingFiles final : public Files {
   int calls_ = 0;
 };
 
+/// Keeps in which order a file is brought to the disk and gets its name.
+class SyncingFiles final : public Files {
+ public:
+  Status sync(int file) override {
+    calls.emplace_back("sync");
+    return Files::sync(file);
+  }
+  Status rename(const std::string& from, const std::string& to) override {
+    calls.emplace_back("rename");
+    return Files::rename(from, to);
+  }
+  std::vector<std::string> calls;
+};
+
 /// The n-th call that could change something fails, and for ever those after it.
 class FailingFiles final : public Files {
  public:
@@ -212,6 +226,16 @@ TEST_F(IoTest, OfAReplacementThatFailsAnywhereNothingIsLeft) {
       EXPECT_EQ(names().size(), 1U);
     }
   }
+}
+
+TEST_F(IoTest, TheNewFileIsOnTheDiskBeforeTheOldOneGoes) {
+  store(path("a"), "old");
+  SyncingFiles files;
+  ASSERT_TRUE(replace_file(files, path("a"), bytes_of("new")));
+  EXPECT_THAT(files.calls, testing::ElementsAre("sync", "rename"));
+  files.calls.clear();
+  ASSERT_TRUE(replace_file(files, path("b"), bytes_of("new")));
+  EXPECT_THAT(files.calls, testing::ElementsAre("rename")) << "there was nothing to lose";
 }
 
 TEST_F(IoTest, ANameThatWasLeftByAKillIsPassedOver) {

@@ -48,11 +48,23 @@ Result<Temporary> make_temporary(Files& files, const fs::path& file, unsigned mo
   }
 }
 
+/// Brings to the disk what was written, where the file system can do that.
+Status sync_data(Files& files, int file) {
+  const Status synced = files.sync(file);
+  if (synced) return {};
+  // Some network file systems cannot do this for everything, and need not.
+  const int reason = synced.error().os_errno;
+  return reason == EINVAL || reason == ENOTSUP ? Status() : synced;
+}
+
 Status replace(Files& files, const fs::path& file, std::span<const std::byte> bytes,
                unsigned mode) {
   Result<Temporary> made = make_temporary(files, file, mode);
   if (!made) return forward_error(made);
   Status status = write_all_at(files, made->file.get(), 0, bytes);
+  // Without this a file system may write down the new name first: after a power cut neither is
+  // there. Where nothing is replaced there is nothing to lose.
+  if (status && files.exists(file.string())) status = sync_data(files, made->file.get());
   if (status) status = files.close(std::move(made->file));
   if (status) status = files.rename(made->path, file.string());
   if (!status) (void)files.remove(made->path);
@@ -113,12 +125,8 @@ Status replace_file(const std::string& path, std::string_view text) {
 Status sync_folder(Files& files, const std::string& path) {
   const Result<FileDescriptor> folder = files.open(path, O_RDONLY | O_DIRECTORY);
   if (!folder) return fail_again(folder.error(), "cannot open " + path);
-  const Status synced = files.sync(folder->get());
-  if (synced) return {};
-  // Some network file systems cannot do this for folders, and need not.
-  const int reason = synced.error().os_errno;
-  if (reason == EINVAL || reason == ENOTSUP) return {};
-  return fail_again(synced.error(), "cannot bring to the disk " + path);
+  const Status synced = sync_data(files, folder->get());
+  return synced ? synced : fail_again(synced.error(), "cannot bring to the disk " + path);
 }
 
 Status check_replaceable(Files& files, const std::string& path) {

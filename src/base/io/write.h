@@ -21,8 +21,9 @@ Status write_all(int file, std::string_view text);
 /// finds all of the old or all of the new, and of a failure nothing is left. A file through a link
 /// is replaced behind the link. `mode`: who may do what with it, less what the umask takes.
 ///
-/// The bytes go into a file `.unstarve-PID-N.tmp` beside it first. That they are on the disk is not
-/// waited for.
+/// The bytes go into a file `.unstarve-PID-N.tmp` beside it first. Where a file is replaced they
+/// are on the disk before it goes, so that a power cut leaves the old or the new one; where none
+/// was, it is not waited for.
 Status replace_file(Files& files, const std::string& path, std::span<const std::byte> bytes,
                     unsigned mode = 0666);
 Status replace_file(const std::string& path, std::string_view text);
