@@ -14,6 +14,7 @@
 #include "base/io/files.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
+#include "trace/events/events_layout.h"
 #include "trace/run_rows.h"
 
 namespace unstarve::trace {
@@ -97,8 +98,9 @@ Result<EventsReport> read_events(const std::string& path, RunSink& sink);
 /// no such file.
 std::uint64_t count_events(const std::string& path);
 
-/// As read_events, from memory; for tests and the fuzzer.
-Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path,
-                                       RunSink& sink);
+/// As read_events, from memory; for tests and the fuzzer. Chunks beyond `raw_bytes_max` bytes, as
+/// they are unpacked and all together, are damage.
+Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
+                                       std::uint64_t raw_bytes_max = kEventsRawBytesMax);
 
 }  // namespace unstarve::trace

@@ -122,6 +122,16 @@ TEST_F(EventsFile, AFlippedByteCostsItsChunkAndThoseBehindIt) {
   }
 }
 
+TEST_F(EventsFile, ChunksThatUnpackToTooMuchTogetherAreDamage) {
+  const std::string whole = three_chunks();
+  RecordedRows rows;
+  const auto report = read_events_bytes(whole, "x", rows, 500);  // some 190 each
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->damage);
+  EXPECT_EQ(report->chunks, 2U);
+  EXPECT_EQ(rows.operations.size(), 2U);
+}
+
 TEST_F(EventsFile, AtItsBoundEventsAreCountedAndTheFileStaysWhole) {
   EventsWriter writer = create(400);
   std::uint64_t refused = 0;

@@ -20,8 +20,10 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 24);
 
 // What a reader accepts, so that damaged lengths cannot make it ask for absurd memory. A writer
-// stays far below: it flushes at 65,536 events of 64 bytes.
+// stays below: it flushes at 524,288 events of 64 bytes at the latest. All chunks together are
+// bounded too, since few bytes may unpack to many.
 inline constexpr std::size_t kChunkRawBytesMax = 64U << 20;
+inline constexpr std::uint64_t kEventsRawBytesMax = 8ULL << 30;
 inline constexpr std::size_t kEventNameBytesMax = 4096;
 
 }  // namespace unstarve::trace

@@ -141,13 +141,19 @@ class ChunkReader {
 };
 
 /// The raw bytes of the chunk at the cursor, or why there are none.
-Result<std::string> unpack(Cursor& cursor, const ChunkHeader& header, std::size_t offset) {
+Result<std::string> unpack(Cursor& cursor, const ChunkHeader& header, std::size_t offset,
+                           std::uint64_t raw_bytes_left) {
   if (std::memcmp(header.magic, kChunkMagic, sizeof(kChunkMagic)) != 0) {
     return fail(ErrorCode::kCorruptData, "no chunk begins at byte {}", offset);
   }
   if (header.raw_bytes > kChunkRawBytesMax) {
     return fail(ErrorCode::kCorruptData, "the chunk at byte {} claims {} bytes", offset,
                 header.raw_bytes);
+  }
+  if (header.raw_bytes > raw_bytes_left) {
+    return fail(ErrorCode::kCorruptData,
+                "the chunks up to the one at byte {} unpack to more than a recording holds",
+                offset);
   }
   const std::string_view stored = cursor.take(header.stored_bytes);
   if (!cursor.ok()) return fail(ErrorCode::kCorruptData, "the chunk at byte {} is cut off", offset);
@@ -165,8 +171,8 @@ Result<std::string> unpack(Cursor& cursor, const ChunkHeader& header, std::size_
 
 }  // namespace
 
-Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path,
-                                       RunSink& sink) {
+Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
+                                       std::uint64_t raw_bytes_max) {
   EventsReport report;
   Cursor cursor(bytes);
   const std::string_view magic = cursor.take(sizeof(kEventsMagic));
@@ -183,7 +189,7 @@ Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view 
                             fmt::format("the chunk header at byte {} is cut off", offset), 0};
       break;
     }
-    const Result<std::string> raw = unpack(cursor, header, offset);
+    const Result<std::string> raw = unpack(cursor, header, offset, raw_bytes_max);
     if (!raw) {
       report.damage = raw.error();
       break;
@@ -193,6 +199,7 @@ Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view 
                             fmt::format("the chunk at byte {} breaks its layout", offset), 0};
       break;
     }
+    raw_bytes_max -= raw->size();
     ++report.chunks;
   }
   return report;
