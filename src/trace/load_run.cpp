@@ -107,7 +107,7 @@ std::optional<StoredState> read_store(const std::string& path, LoadedRun& out, T
   }
   if (const Result<std::vector<RingMark>> known = reader->ring_marks()) {
     for (const RingMark& mark : *known) {
-      const bool device_ring = mark.file.compare(0, 4, "gpu-") == 0;
+      const bool device_ring = is_device_ring(mark.file);
       // A device ring's mark counts only with its events.
       if (!device_ring) marks[mark.file] = mark;
       sink.set_mark(mark, device_ring);

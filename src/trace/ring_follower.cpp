@@ -126,6 +126,10 @@ std::vector<std::string> missing_rings(const std::string& dir) {
   return words;
 }
 
+bool is_device_ring(std::string_view file) {
+  return file.starts_with("cupti-") || file.starts_with("gpu-");
+}
+
 Result<std::vector<std::string>> list_rings(const std::string& dir) {
   std::vector<std::string> paths;
   const Status listed = io::Files().list(dir, [&dir, &paths](std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mapped_ring.h"
@@ -57,6 +58,10 @@ class RingFollower {
 
 /// In words, why processes of the job have no ring in `dir`: what the hook left there instead.
 std::vector<std::string> missing_rings(const std::string& dir);
+
+/// Whether a ring of this name holds device activity: what a process did on its GPUs (`cupti-`), or
+/// an emulated one (`gpu-`).
+bool is_device_ring(std::string_view file);
 
 /// Full paths of the rings in `dir` (RUN/rings), in order of name. An absent folder has none.
 Result<std::vector<std::string>> list_rings(const std::string& dir);

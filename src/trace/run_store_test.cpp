@@ -8,11 +8,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/cupti_ring.h"
+#include "base/mapped_ring.h"
 #include "base/testing/test_folder.h"
+#include "trace/events/events_file.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
 #include "trace/sqlite.h"
+#include "trace/testing/recorded_rows.h"
 
 namespace unstarve::trace {
 namespace {
@@ -192,6 +196,48 @@ TEST_F(RunStore, DeviceEventsComeBackWithTheirNames) {
   ASSERT_EQ(timeline->devices.size(), 1U);
   EXPECT_EQ(timeline->devices[0].index, 2);
   EXPECT_EQ(timeline->host_calls.size(), 1U);
+}
+
+TEST_F(RunStore, AChunkThatIsWrittenEarlyHasTheMarkOfItsEvents) {
+  auto writer = create();
+  ASSERT_TRUE(writer->commit());
+  const auto add = [&writer](int count) {
+    DeviceOp operation;
+    for (int i = 0; i < count; ++i) writer->add(operation, "gemm");
+  };
+  add(70'000);
+  RecordedRows none;
+  EXPECT_EQ(read_events(dir_ + "/events-0.uev", none)->events, 0U) << "they are still in the ring";
+  writer->set_mark({"cupti-9-1.ring", 70'000, 0, 0}, true);
+  writer.reset();  // as a kill does
+  RecordedRows rows;
+  const auto report = read_events(dir_ + "/events-0.uev", rows);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->events, 70'000U);
+  ASSERT_EQ(report->marks.size(), 1U);
+  EXPECT_EQ(report->marks[0].position, 70'000U);
+}
+
+TEST_F(RunStore, ADeviceRingIsReadAgainWhereItsEventsAreNotInTheRun) {
+  auto writer = create();
+  auto ring =
+      RingWriter::create(dir_ + "/rings/cupti-9-1.ring", {.kind = RingKind::kDeviceActivity,
+                                                          .record_size = sizeof(cupti::RingRecord),
+                                                          .capacity = 8,
+                                                          .created_ns = 1});
+  ASSERT_TRUE(ring) << ring.error().message;
+  cupti::RecordingWindow window;
+  window.start_ns = 10;
+  window.end_ns = 20;
+  const cupti::RingRecord record = cupti::to_ring_record(window);
+  ring->append(std::as_bytes(std::span(&record, 1)));
+  // The store has the mark, and the chunk with the events was never written.
+  writer->set_mark({"cupti-9-1.ring", 1, 0, 0}, true);
+  ASSERT_TRUE(writer->commit());
+  writer.reset();
+  const auto timeline = load_run(dir_);
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->windows.size(), 1U);
 }
 
 TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {

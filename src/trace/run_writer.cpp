@@ -23,8 +23,11 @@ namespace unstarve::trace {
 
 namespace {
 
-/// Events in memory at which a chunk is written without waiting for the next commit: 4 MiB.
+/// Events in memory at which a chunk is written without waiting for the next commit, as soon as the
+/// mark of their ring is there: 4 MiB.
 constexpr std::size_t kChunkEvents = 65536;
+/// At which it is written without that mark. No ring of ours holds so many at once.
+constexpr std::size_t kChunkEventsMost = 8 * kChunkEvents;
 
 /// Makes the store's file, which only one of several writers can do: whose it is, whose run it is.
 Status claim_store(const std::string& dir, const std::string& store) {
@@ -145,7 +148,9 @@ struct RunWriter::Impl {
       return;
     }
     writer->add(event, name);
-    if (writer->pending() >= kChunkEvents) flush_events();
+    // A chunk without the mark that belongs to its events would have whoever reads the run after a
+    // kill take them from the ring again.
+    if (writer->pending() >= kChunkEventsMost) flush_events();
   }
 
   void flush_events() {
@@ -297,7 +302,9 @@ void RunWriter::set_mark(const RingMark& mark, bool device_ring) {
                  static_cast<std::int64_t>(mark.lost), static_cast<std::int64_t>(mark.damaged)});
   // Device events go to another file than the table `ring`, and the two cannot be written in one
   // stroke: what counts for a device ring is the mark in the chunk that holds its events.
-  if (device_ring && impl_->events) impl_->events->set_mark(mark);
+  if (!device_ring || !impl_->events) return;
+  impl_->events->set_mark(mark);
+  if (impl_->events->pending() >= kChunkEvents) impl_->flush_events();
 }
 
 std::int64_t RunWriter::add_metric(const MetricRow& row) {
