@@ -54,8 +54,8 @@ std::optional<CgroupMount> parse_cgroup_mount(std::string_view line) {
   std::string_view rest = line;
   for (int skipped = 0; skipped < 3; ++skipped) take_word(rest);
   CgroupMount mount;
-  mount.root = std::string(take_word(rest));
-  mount.point = std::string(take_word(rest));
+  mount.root = unescape_mount_path(take_word(rest));
+  mount.point = unescape_mount_path(take_word(rest));
   const std::size_t dash = rest.find(" - ");
   if (dash == std::string_view::npos || mount.point.empty()) return std::nullopt;
   rest.remove_prefix(dash + 3);

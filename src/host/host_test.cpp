@@ -179,6 +179,18 @@ TEST_F(RecordedHost, AContainersQuotaIsFoundAtItsMountPoint) {
   EXPECT_FALSE(group.cpu_pressure);
 }
 
+TEST_F(RecordedHost, AGroupWhoseMountHasABlankInItsPathIsFound) {
+  write_machine();
+  write("/proc/self/cgroup", "0::/my jobs\\040/a\n");
+  write("/proc/self/mountinfo",
+        "30 23 0:26 /my\\040jobs\\134040 /mnt/c\\040groups rw - cgroup2 cgroup2 rw\n");
+  write("/mnt/c groups/a/cpu.max", "150000 100000\n");
+  const Result<CgroupFolders> folders = find_cgroup(files_, 0);
+  ASSERT_TRUE(folders);
+  EXPECT_EQ(folders->unified, "/mnt/c groups/a");
+  EXPECT_DOUBLE_EQ(*quota_cores(files_, *folders), 1.5);
+}
+
 TEST_F(RecordedHost, TheTightestQuotaUpTheTreeCounts) {
   write_machine();
   write_unified("/slice/job", "/");

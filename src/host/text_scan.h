@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -36,6 +37,20 @@ inline std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+}
+
+/// A path as it is in /proc/PID/mountinfo, where blanks, tabs, newlines and backslashes stand as
+/// three octal digits: `\040`.
+inline std::string unescape_mount_path(std::string_view text) {
+  std::string path;
+  while (!text.empty()) {
+    const bool escaped = text.size() >= 4 && text[0] == '\\' && text[1] >= '0' && text[1] <= '3' &&
+                         text.substr(2, 2).find_first_not_of("01234567") == text.npos;
+    path += escaped ? static_cast<char>((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0')
+                    : text[0];
+    text.remove_prefix(escaped ? 4 : 1);
+  }
+  return path;
 }
 
 /// `text` as a number, if it is one from its first to its last character.

@@ -1,5 +1,6 @@
 #include "observe/outside/cgroup_source.h"
 
+#include "base/units.h"
 #include "host/effective_cpus.h"
 
 namespace unstarve::observe {
@@ -55,8 +56,9 @@ void CgroupSource::sample(const Tick& tick, SampleBook& book) {
     if (folders) folders_ = *folders;
     found_ = folders.has_value();
   }
-  // Affinity and quotas hardly ever change: once a minute.
-  if (tick.number % 600 == 0) {
+  // Affinity and quotas hardly ever change: once a minute, whichever ticks were skipped meanwhile.
+  if (tick.now_ns >= next_limits_ns_) {
+    next_limits_ns_ = tick.now_ns + 60 * kSecondNs;
     const Result<host::EffectiveCpus> cpus = host::effective_cpus(files_, job_);
     book.put(kEffective, "job",
              cpus ? Reading<double>(cpus->cores) : Reading<double>(WhyAbsent::kNotSupported));

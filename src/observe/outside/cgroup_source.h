@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 
 #include "host/cgroup.h"
 #include "host/host_files.h"
@@ -21,6 +22,7 @@ class CgroupSource final : public Source {
   const host::HostFiles& files_;
   pid_t job_;
   bool found_ = false;
+  std::int64_t next_limits_ns_ = 0;
   host::CgroupFolders folders_;
   Rate throttled_;
   Rate read_;

@@ -145,6 +145,18 @@ TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
   EXPECT_DOUBLE_EQ(*find(view, "host.memory_total_bytes"), 4096.0 * 1024.0);
 }
 
+TEST_F(HostFaults, LimitsAreReadAgainEveryMinuteThoughTicksWereSkipped) {
+  const host::HostFiles files(root_);
+  Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {}, kJob);
+  clock_.sleep_until_ns(sampler.next_deadline_ns());
+  sampler.tick();
+  write("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+  clock_.advance_ns(61 * kSecondNs);  // as a laptop's sleep does
+  sampler.tick();
+  EXPECT_DOUBLE_EQ(*find(sampler.live(), "job.effective_cores"), 2.0);
+  (void)sampler.finish();
+}
+
 TEST_F(HostFaults, EachReadMayFailOnceOrForEver) {
   const auto counting = std::make_shared<FailingFiles>();
   sample(counting);
