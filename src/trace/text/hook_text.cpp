@@ -117,6 +117,15 @@ Reading<double> amount_at(const Json& object, const char* key) {
   return value;
 }
 
+/// The same as a whole number; more than 2^53 of anything is no count.
+Reading<std::int64_t> count_at(const Json& object, const char* key) {
+  constexpr double kMost = 9007199254740992.0;
+  const Reading<double> amount = amount_at(object, key);
+  if (!amount) return amount.why_absent();
+  if (*amount > kMost) return WhyAbsent::kNotObserved;
+  return static_cast<std::int64_t>(*amount);
+}
+
 FlopText flops_of(const Json& json) {
   FlopText flops;
   flops.refused = text_at(json, "refused");
@@ -127,17 +136,13 @@ FlopText flops_of(const Json& json) {
       if (count) flops.by_dtype[dtype] = *count;
     }
   }
-  flops.step = static_cast<std::int64_t>(amount_at(json, "step").value_or(-1));
-  if (const Reading<double> samples = amount_at(json, "samples"); samples && *samples < 1e15) {
-    flops.samples = static_cast<std::int64_t>(*samples);
-  }
+  flops.step = count_at(json, "step").value_or(-1);
+  flops.samples = count_at(json, "samples");
   flops.device = text_at(json, "device");
   flops.operand_bytes = amount_at(json, "operand_bytes");
   flops.beyond_cache_bytes = amount_at(json, "beyond_cache_bytes");
   flops.cache_bytes = amount_at(json, "cache_bytes");
-  if (const Reading<double> threads = amount_at(json, "threads"); threads && *threads < 1e6) {
-    flops.threads = static_cast<std::int64_t>(*threads);
-  }
+  flops.threads = count_at(json, "threads");
   flops.not_counted = texts_at(json, "not_counted");
   flops.compiled = member(json, "compiled") == true;
   return flops;

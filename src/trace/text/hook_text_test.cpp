@@ -103,6 +103,9 @@ TEST(HookText, CountedOperationsAreReadAndNothingOfThemIsTrusted) {
   EXPECT_FALSE(odd.operand_bytes);
   EXPECT_FALSE(odd.threads);
   EXPECT_FALSE(odd.cache_bytes);
+  const FlopText large = parse_hook_text(R"({"flops": {"step": 1e20, "samples": 1e19}})").flops;
+  EXPECT_EQ(large.step, -1) << "such a double has no int64";
+  EXPECT_FALSE(large.samples);
   EXPECT_EQ(parse_hook_text(R"({"flops": {"refused": "why"}})").flops.refused, "why");
   EXPECT_TRUE(parse_hook_text(R"({"flops": 5})").flops.by_dtype.empty());
 }
