@@ -93,17 +93,60 @@ std::string_view last_name(std::string_view callee) {
   return callee.substr(callee.rfind('.') + 1);  // npos + 1 is 0
 }
 
-/// Whether a call is of torch's class: by its whole name, or by one that an import of torch's gives
-/// it.
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\n\\()");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n\\()") - begin + 1);
+}
+
+/// The name that one part of an import gives to something: `b` of `a as b`, `a` of `a` and `a.c`.
+std::string_view name_given_by(std::string_view part) {
+  const std::size_t as = part.find(" as ");
+  return as != part.npos ? trimmed(part.substr(as + 4)) : part.substr(0, part.find('.'));
+}
+
+/// What the script's imports call `name`, each as Python would write it: "torch.optim.AdamW".
+std::vector<std::string> imported_as(std::string_view name, const std::string& code) {
+  constexpr std::string_view kImport = "import ";
+  std::vector<std::string> found;
+  for (std::size_t at = code.find(kImport); at != code.npos; at = code.find(kImport, at + 1)) {
+    const std::size_t line = code.rfind('\n', at) + 1;  // npos + 1 is 0
+    std::string_view before = trimmed(std::string_view(code).substr(line, at - line));
+    before.remove_prefix(std::min(before.find_last_of(";:") + 1, before.size()));
+    before = trimmed(before);
+    const bool is_from = before.starts_with("from ");
+    if (!is_from && !before.empty()) continue;
+    const std::string module =
+        is_from ? std::string(trimmed(before.substr(5))) + "." : std::string();
+    std::string_view names = std::string_view(code).substr(at + kImport.size());
+    const bool in_brackets = names.find_first_not_of(' ') == names.find('(');
+    names = names.substr(0, in_brackets ? names.find(')') : names.find_first_of("\n;"));
+    for (std::size_t from = 0; from <= names.size();) {
+      const std::size_t end = std::min(names.find(',', from), names.size());
+      const std::string_view part = trimmed(names.substr(from, end - from));
+      if (name_given_by(part) == name || part == "*") {  // of what a star brings nobody can say
+        found.push_back(module + std::string(part.substr(0, part.find(' '))));
+      }
+      from = end + 1;
+    }
+  }
+  return found;
+}
+
+/// Whether a call is of torch's class: by its whole name, or by one that imports of torch's alone
+/// give it.
 bool is_of_torch(const trial::PythonCall& call, const std::string& code) {
   const std::string_view before =
       std::string_view(call.callee).substr(0, call.callee.size() - last_name(call.callee).size());
   if (before == "torch.optim.") return true;
-  if (before == "optim.") {
-    return code.find("import torch.optim as optim") != std::string::npos ||
-           code.find("from torch import") != std::string::npos;
-  }
-  return before.empty() && code.find("from torch.optim") != std::string::npos;
+  const bool is_class = before.empty();
+  if (!is_class && before != "optim.") return false;
+  const std::string_view name = is_class ? last_name(call.callee) : "optim";
+  const std::string torchs =
+      is_class ? fmt::format("torch.optim.{}", name) : std::string("torch.optim");
+  const std::vector<std::string> imports = imported_as(name, code);
+  return !imports.empty() && std::all_of(imports.begin(), imports.end(),
+                                         [&torchs](const auto& one) { return one == torchs; });
 }
 
 std::optional<LeverEdit> fused_edit(const Script& script, const std::string& code,

@@ -151,8 +151,29 @@ TEST_F(ScriptPatchTest, TheOnlyOptimizerIsFused) {
             by_name + "    lr=1,  # high\n    fused=True,\n)\n");
   EXPECT_EQ(patched(by_name + "    lr=1  # high\n)\n"),
             by_name + "    lr=1, fused=True  # high\n)\n");
-  EXPECT_EQ(patched("import torch.optim as optim\no = optim.AdamW(p, lr=1,)"),
-            "import torch.optim as optim\no = optim.AdamW(p, lr=1, fused=True)");
+  for (const char* imports :
+       {"import torch.optim as optim\n", "from torch import nn, optim\n",
+        "import os; from torch import (\n    nn,\n    optim,\n)\nfrom x import AdamW\n"}) {
+    const std::string before = std::string(imports) + "o = optim.AdamW(p, lr=1";
+    EXPECT_EQ(patched(before + ",)"), before + ", fused=True)");
+  }
+}
+
+TEST_F(ScriptPatchTest, AnOptimizerThatOthersMayHaveMadeStaysInWords) {
+  keep("fused_optimizer");
+  for (const char* imports :
+       {"from torch import nn\nfrom mine import optim",
+        "from torch import optim as o, nn\noptim = 1",
+        "from torch import optim\nimport mine.optim as optim", "import torch.optim as optimizers",
+        "from torch import optim\nfrom mine import *"}) {
+    EXPECT_EQ(patch(imports + std::string("\na = optim.AdamW(p)\n")).diff, "") << imports;
+  }
+  for (const char* imports :
+       {"from torch.optim.lr_scheduler import LambdaLR\nfrom transformers import AdamW",
+        "from torch.optim import SGD, AdamW as A",
+        "from torch.optim import AdamW\nfrom b import AdamW"}) {
+    EXPECT_EQ(patch(imports + std::string("\na = AdamW(p)\n")).diff, "") << imports;
+  }
 }
 
 TEST_F(ScriptPatchTest, AnOptimizerThatIsNotCertainStaysInWords) {
