@@ -39,6 +39,8 @@ LINES_AFTER_FAILURE = 8
 FAILURE_LINES = 80
 # Of each target, every night: long runs are `make fuzz`.
 FUZZ_SECONDS = "20"
+# Every night others, each for both commands: ten thousand are tools/try_mutations.py by itself.
+MUTATIONS = "1000"
 
 
 Commands = list[list[str]]
@@ -156,6 +158,11 @@ def fuzz_commands(change: Change) -> Commands:
     return [["scripts/build.sh", "fuzz"], ["scripts/fuzz.sh", FUZZ_SECONDS]]
 
 
+def mutations_commands(change: Change) -> Commands:
+    tries = [PYTHON, "tools/try_mutations.py", "--count", MUTATIONS]
+    return [["scripts/build.sh", "release", "unstarve"], tries]
+
+
 # The quick ones first, so that a slip shows within seconds.
 CHECKS = (
     Check("layers", "no #include or import against the layers", layers_commands),
@@ -216,6 +223,12 @@ CHECKS = (
         nightly_alone,
     ),
     Check("fuzz", f"every fuzz target for {FUZZ_SECONDS} s", fuzz_commands, nightly_alone),
+    Check(
+        "mutations",
+        f"{MUTATIONS} recordings, changed at random, are read or refused",
+        mutations_commands,
+        nightly_alone,
+    ),
 )
 
 
