@@ -100,6 +100,20 @@ def test_samples_of_a_batch_are_counted(
         assert batches.samples_in(BATCHES[name], 32 if short else right) == right
 
 
+def test_an_item_that_is_a_table_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a loader that collates nothing, as of one that does."""
+    copied: list[object] = []
+
+    class Frame:
+        shape = (7, 3)
+        values = property(copied.append)
+
+    with hook_module("batches", monkeypatch) as batches:
+        assert batches.samples_of_item(Frame()) == 1
+        assert batches.samples_of_item({"a": torch.zeros(7), "b": torch.zeros(7)}) == 7
+    assert not copied
+
+
 STREAMS = """
 import itertools, sys, torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info

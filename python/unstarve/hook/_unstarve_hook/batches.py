@@ -25,11 +25,15 @@ def samples_in(data: Any, batch_size: int) -> int:
     return max((count for count in found if count <= batch_size), default=batch_size)
 
 
+def _is_by_name(data: Any) -> bool:
+    """Of a table `values` is a property, which copies: the class is asked."""
+    kind = type(data)
+    return hasattr(kind, "keys") and callable(getattr(kind, "values", None))
+
+
 def _counts_in(data: Any) -> list[int]:
     """How many samples there may be, the likeliest first."""
-    kind = type(data)
-    # Of a table `values` is a property, which copies.
-    if hasattr(kind, "keys") and callable(getattr(kind, "values", None)):
+    if _is_by_name(data):
         return _counts_in(next(iter(data.values())))
     if not isinstance(data, (list, tuple)):
         return [int(data.shape[0])]
@@ -46,7 +50,7 @@ def samples_of_item(data: Any) -> int:
     """Of what a data set gives a loader that collates nothing (`batch_size=None`): a batch that it
     made itself, where two tensors or more have the same first dimension, else one sample."""
     try:
-        parts = list(data.values()) if hasattr(data, "values") else data
+        parts = list(data.values()) if _is_by_name(data) else data
         if not isinstance(parts, (list, tuple)):
             return 1
         sizes = [part.shape[0] for part in parts if getattr(part, "shape", None)]
