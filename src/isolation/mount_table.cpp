@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "host/text_scan.h"
+
 namespace unstarve::isolation {
 
 namespace {
@@ -23,23 +25,6 @@ std::string_view take_field(std::string_view& rest) {
   const std::string_view field = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return field;
-}
-
-/// Spaces and backslashes stand there as \040 and \134.
-std::string unescaped(std::string_view text) {
-  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
-        is_octal(text[i + 3])) {
-      const int value = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
-      out += static_cast<char>(value);
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 unsigned long flags_of(std::string_view options) {
@@ -67,7 +52,7 @@ std::optional<Mount> parse_line(std::string_view line) {
   const auto read = std::from_chars(id.data(), id.data() + id.size(), mount.id);
   if (read.ec != std::errc() || read.ptr != id.data() + id.size()) return std::nullopt;
   for (int skipped = 0; skipped < 3; ++skipped) take_field(before);
-  mount.point = unescaped(take_field(before));
+  mount.point = host::unescape_mount_path(take_field(before));
   mount.flags = flags_of(take_field(before));
   mount.type = std::string(take_field(behind));
   // The file system as a whole may be read-only where the mount is not.
