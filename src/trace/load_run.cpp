@@ -74,8 +74,8 @@ void read_events_of(const std::string& dir, Timeline& timeline, TimelineSink& si
         fmt::format("{}: {} damaged events were left out", path, report->events_dropped));
   }
   // For device rings these marks rule, not those of the store: they were written with the events.
-  for (const RingMark& mark : report->marks) {
-    marks[mark.file] = mark;
+  for (const auto& [file, mark] : report->marks) {
+    marks[file] = mark;
     sink.set_mark(mark, true);
   }
 }

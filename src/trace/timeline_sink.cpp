@@ -133,13 +133,7 @@ void TimelineSink::add(const HostCall& call, std::string_view name) {
 }
 
 void TimelineSink::set_mark(const RingMark& mark, bool) {
-  const auto same = [&mark](const RingMark& other) { return other.file == mark.file; };
-  const auto entry = std::find_if(marks_.begin(), marks_.end(), same);
-  if (entry == marks_.end()) {
-    marks_.push_back(mark);
-  } else {
-    *entry = mark;
-  }
+  marks_.insert_or_assign(mark.file, mark);
 }
 
 void TimelineSink::leave_out_windows(int level) {
@@ -201,7 +195,7 @@ void TimelineSink::drop_what_stood_for_steps() {
 void TimelineSink::finish() {
   add_windows();
   drop_what_stood_for_steps();
-  for (const RingMark& mark : marks_) {
+  for (const auto& [file, mark] : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }
   for (const DeviceOp& operation : timeline_.device_ops) {

@@ -56,7 +56,7 @@ class TimelineSink final : public RunSink {
   Timeline& timeline_;
   NameTable names_;
   std::unordered_map<std::string, std::uint32_t> stacks_;  // by their words
-  std::vector<RingMark> marks_;
+  std::unordered_map<std::string, RingMark> marks_;
   // By process, when it made its ring, and number: each comes again when it has closed.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WindowRow> windows_;
   // Of each process: when a window begins, and whether it is left out. None: all are read.

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -75,8 +77,8 @@ class EventsWriter {
   std::uint64_t dropped_ = 0;
   std::vector<StoredEvent> events_;
   std::vector<std::string> new_names_;
-  std::vector<RingMark> marks_;
-  bool marks_changed_ = false;
+  std::map<std::string, RingMark> marks_;  // that no chunk has yet
+  std::set<std::string> rings_;            // that marks were kept of
   std::unordered_map<std::string, std::uint32_t> name_ids_;
 };
 
@@ -85,8 +87,8 @@ struct EventsReport {
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;
   std::uint64_t events_dropped = 0;  // events of undefined type or kind, or with times reversed
-  std::vector<RingMark> marks;       // the last of each ring
-  std::optional<Error> damage;       // why reading ended before the end of the file
+  std::map<std::string, RingMark> marks;  // the last of each ring
+  std::optional<Error> damage;            // why reading ended before the end of the file
 };
 
 /// Hands every event of every whole chunk to `sink`, in the order of the file. Damage ends the
@@ -99,7 +101,8 @@ Result<EventsReport> read_events(const std::string& path, RunSink& sink);
 std::uint64_t count_events(const std::string& path);
 
 /// As read_events, from memory; for tests and the fuzzer. Chunks beyond `raw_bytes_max` bytes, as
-/// they are unpacked and all together, are damage.
+/// they are unpacked and all together, are damage, and so are those that unpack to more than can be
+/// of a recording of that size.
 Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
                                        std::uint64_t raw_bytes_max = kEventsRawBytesMax);
 

@@ -90,7 +90,42 @@ TEST_F(EventsFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(rows.calls[1].first.process, 70);
   EXPECT_EQ(rows.calls[1].second, "cudaMemcpyAsync");
   ASSERT_EQ(report->marks.size(), 1U);
-  EXPECT_EQ(report->marks[0].position, 3U);
+  EXPECT_EQ(report->marks.at("gpu-0.ring").position, 3U);
+}
+
+TEST_F(EventsFile, FewBytesThatUnpackToMuchAreDamage) {
+  EventsWriter writer = create();
+  for (int chunk = 0; chunk < 2; ++chunk) {
+    for (int i = 0; i < 600'000; ++i) writer.add(kernel_at(1), "k");
+    ASSERT_TRUE(writer.flush());
+  }
+  RecordedRows rows;
+  const Result<EventsReport> report = read_events(path_, rows);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(report->damage) << "77 MB of " << writer.bytes_written();
+  EXPECT_EQ(report->events, 600'000U);
+}
+
+TEST_F(EventsFile, EachChunkHasTheMarksThatChangedAndTheFileSoManyRings) {
+  EventsWriter writer = create(64 << 20);
+  const auto mark = [&writer](std::size_t ring, std::uint64_t position) {
+    writer.set_mark({"cupti-" + std::to_string(ring) + "-1.ring", position, 0, 0});
+    ASSERT_TRUE(writer.flush());
+  };
+  mark(0, 1);
+  const std::uint64_t one = writer.bytes_written();
+  for (std::size_t ring = 1; ring < 1000; ++ring) mark(ring, 1);
+  EXPECT_LT(writer.bytes_written(), 1100 * one) << "chunks do not grow with the rings before";
+  for (std::size_t ring = 1000; ring <= kEventRingsMax; ++ring) {
+    writer.set_mark({"cupti-" + std::to_string(ring) + "-1.ring", 1, 0, 0});
+  }
+  mark(0, 2);
+  RecordedRows rows;
+  const Result<EventsReport> report = read_events(path_, rows);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->damage);
+  EXPECT_EQ(report->marks.size(), kEventRingsMax);
+  EXPECT_EQ(report->marks.at("cupti-0-1.ring").position, 2U);
 }
 
 TEST_F(EventsFile, EveryPrefixGivesWholeChunksAndSaysWhereItEnds) {

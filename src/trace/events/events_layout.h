@@ -21,9 +21,15 @@ static_assert(sizeof(ChunkHeader) == 24);
 
 // What a reader accepts, so that damaged lengths cannot make it ask for absurd memory. A writer
 // stays below: it flushes at 524,288 events of 64 bytes at the latest. All chunks together are
-// bounded too, since few bytes may unpack to many.
+// bounded too, and by the size of their file, since few bytes may unpack to many: those of real
+// jobs unpack to 4 to 8 times their size.
 inline constexpr std::size_t kChunkRawBytesMax = 64U << 20;
 inline constexpr std::uint64_t kEventsRawBytesMax = 8ULL << 30;
+inline constexpr std::uint64_t kRawBytesPerByteMax = 32;
 inline constexpr std::size_t kEventNameBytesMax = 4096;
+/// Different names of a file, and rings that it has marks of. A writer gives later events no name,
+/// and later rings no mark.
+inline constexpr std::size_t kEventNamesMax = 1'000'000;
+inline constexpr std::size_t kEventRingsMax = 100'000;
 
 }  // namespace unstarve::trace

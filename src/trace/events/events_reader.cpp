@@ -66,11 +66,13 @@ class ChunkReader {
     const auto name_count = cursor.number<std::uint32_t>();
     for (std::uint32_t i = 0; i < name_count && cursor.ok(); ++i) {
       const std::string_view name = cursor.text();
-      if (name.size() > kEventNameBytesMax) return false;
+      if (name.size() > kEventNameBytesMax || names_.size() > kEventNamesMax) return false;
       names_.emplace_back(name);
     }
     const auto mark_count = cursor.number<std::uint32_t>();
-    for (std::uint32_t i = 0; i < mark_count && cursor.ok(); ++i) read_mark(cursor);
+    for (std::uint32_t i = 0; i < mark_count && cursor.ok(); ++i) {
+      if (!read_mark(cursor)) return false;
+    }
     if (!cursor.ok()) return false;
     if (cursor.rest().size() != std::uint64_t{record_count} * sizeof(StoredEvent)) return false;
     for (std::uint32_t i = 0; i < record_count; ++i) hand_out(cursor.number<StoredEvent>());
@@ -78,19 +80,14 @@ class ChunkReader {
   }
 
  private:
-  void read_mark(Cursor& cursor) {
+  bool read_mark(Cursor& cursor) {
     RingMark mark;
     mark.file = std::string(cursor.text());
     mark.position = cursor.number<std::uint64_t>();
     mark.lost = cursor.number<std::uint64_t>();
     mark.damaged = cursor.number<std::uint64_t>();
-    const auto same = [&mark](const RingMark& other) { return other.file == mark.file; };
-    const auto entry = std::find_if(report_.marks.begin(), report_.marks.end(), same);
-    if (entry == report_.marks.end()) {
-      report_.marks.push_back(std::move(mark));
-    } else {
-      *entry = std::move(mark);
-    }
+    report_.marks.insert_or_assign(mark.file, mark);
+    return report_.marks.size() <= kEventRingsMax;
   }
 
   void hand_out(const StoredEvent& event) {
@@ -180,6 +177,7 @@ Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view 
     return fail(ErrorCode::kCorruptData, "{} is not an events file: bytes 0..7 are not UNSTEVT1",
                 path);
   }
+  raw_bytes_max = std::min(raw_bytes_max, kChunkRawBytesMax + kRawBytesPerByteMax * bytes.size());
   ChunkReader reader(sink, report);
   while (!cursor.rest().empty()) {
     const std::size_t offset = bytes.size() - cursor.rest().size();

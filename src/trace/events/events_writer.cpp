@@ -2,8 +2,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/io/write.h"
 #include "trace/events/events_file.h"
@@ -52,8 +52,9 @@ Result<EventsWriter> EventsWriter::create(const std::string& path, std::uint64_t
 
 std::uint32_t EventsWriter::intern(std::string_view name) {
   const auto next = static_cast<std::uint32_t>(name_ids_.size());
-  const auto [entry, inserted] =
-      name_ids_.try_emplace(std::string(name.substr(0, kEventNameBytesMax)), next);
+  std::string kept(name.substr(0, kEventNameBytesMax));
+  if (next > kEventNamesMax && name_ids_.count(kept) == 0) return 0;
+  const auto [entry, inserted] = name_ids_.try_emplace(std::move(kept), next);
   if (inserted) new_names_.push_back(entry->first);
   return entry->second;
 }
@@ -89,14 +90,9 @@ void EventsWriter::add(const HostCall& call, std::string_view name) {
 }
 
 void EventsWriter::set_mark(const RingMark& mark) {
-  const auto same = [&mark](const RingMark& known) { return known.file == mark.file; };
-  const auto known = std::find_if(marks_.begin(), marks_.end(), same);
-  if (known == marks_.end()) {
-    marks_.push_back(mark);
-  } else {
-    *known = mark;
-  }
-  marks_changed_ = true;
+  if (rings_.size() >= kEventRingsMax && rings_.count(mark.file) == 0) return;
+  rings_.insert(mark.file);
+  marks_.insert_or_assign(mark.file, mark);
 }
 
 std::vector<std::byte> EventsWriter::encode() const {
@@ -105,8 +101,8 @@ std::vector<std::byte> EventsWriter::encode() const {
   append_u32(raw, static_cast<std::uint32_t>(new_names_.size()));
   for (const std::string& name : new_names_) append_text(raw, name);
   append_u32(raw, static_cast<std::uint32_t>(marks_.size()));
-  for (const RingMark& mark : marks_) {
-    append_text(raw, mark.file);
+  for (const auto& [file, mark] : marks_) {
+    append_text(raw, file);
     append_u64(raw, mark.position);
     append_u64(raw, mark.lost);
     append_u64(raw, mark.damaged);
@@ -160,7 +156,7 @@ void EventsWriter::forget_pending() {
 }
 
 Status EventsWriter::flush() {
-  if (events_.empty() && !marks_changed_) return {};
+  if (events_.empty() && marks_.empty()) return {};
   const Status written = write_chunk(encode());
   if (!written) {
     forget_pending();
@@ -168,7 +164,7 @@ Status EventsWriter::flush() {
   }
   events_.clear();
   new_names_.clear();
-  marks_changed_ = false;
+  marks_.clear();
   return {};
 }
 
