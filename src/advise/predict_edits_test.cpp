@@ -175,6 +175,9 @@ TEST(PredictedEdits, ABatchIsNoLargerThanMemorySurelyHolds) {
   const auto gain = gain_of(job, "larger_batch");
   ASSERT_TRUE(gain);
   EXPECT_LT(gain->high, 1.3) << "a quarter more samples a step";
+  job.signals.gpu_memory_used_ratio = 0.1;
+  job.signals.batch_size = 9e18;  // a run that somebody sent
+  EXPECT_EQ(size(), INT64_MAX);
 }
 
 TEST(PredictedEdits, HostWorkGoesWithItsGaps) {

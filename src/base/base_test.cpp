@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <stop_token>
@@ -12,6 +14,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
+#include "base/whole_number.h"
 
 namespace unstarve {
 namespace {
@@ -48,6 +51,19 @@ TEST(Reading, AbsentKeepsItsReason) {
   EXPECT_EQ(parse_why_absent("stale"), WhyAbsent::kStale);
   EXPECT_EQ(parse_why_absent("zero"), std::nullopt);
   EXPECT_EQ(Reading<double>(0.5).value(), 0.5);
+}
+
+TEST(WholeNumber, OfWhatDoesNotFitIsTheEdge) {
+  EXPECT_EQ(whole_number<std::int64_t>(2.5), 3);
+  EXPECT_EQ(whole_number<std::int64_t>(-2.5), -3);
+  EXPECT_EQ(whole_number<std::int64_t>(0x1p63), INT64_MAX);
+  EXPECT_EQ(whole_number<std::int64_t>(-1e300), INT64_MIN);
+  EXPECT_EQ(whole_number<std::int64_t>(0x1p63 - 1024), INT64_MAX - 1023);
+  EXPECT_EQ(whole_number<std::int32_t>(2147483647.5), INT32_MAX);
+  EXPECT_EQ(whole_number<std::uint8_t>(-0.6), 0);
+  EXPECT_EQ(whole_number<std::uint8_t>(255.7), 255);
+  EXPECT_EQ(whole_number<std::int64_t>(std::numeric_limits<double>::infinity()), INT64_MAX);
+  EXPECT_EQ(whole_number<std::int64_t>(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
 TEST(UniqueHandle, ClosesOnceAndMoves) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/whole_number.h"
 #include "predict/simulation.h"
 
 namespace unstarve::predict {
@@ -189,7 +190,7 @@ int workers_needed(const FittedPipeline& fitted, const Forecast& forecast, doubl
   blocked_s /= static_cast<double>(fitted.steps.size());
   const double batch_s = fitted.fetch_cpu_s + blocked_s;
   const double every_s = forecast.step_without_waiting_s / target;
-  return every_s > 0 ? std::max(1, static_cast<int>(std::ceil(batch_s / every_s))) : 1;
+  return every_s > 0 ? std::max(1, whole_number<int>(std::ceil(batch_s / every_s))) : 1;
 }
 
 }  // namespace unstarve::predict

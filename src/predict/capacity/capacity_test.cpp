@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace unstarve::predict {
@@ -162,6 +163,7 @@ TEST(Capacity, AuIsTheStepWithFreeBatchesByTheStep) {
   EXPECT_LT(found.au.low, found.au.value);
   EXPECT_GT(found.au.high, found.au.value);
   EXPECT_EQ(workers_needed(planted(1), found, 0.9), 2);  // 0.2 / (0.1 / 0.9) = 1.8
+  EXPECT_EQ(workers_needed(planted(1), found, 1e300), INT32_MAX);
 }
 
 TEST(Capacity, AFasterGpuIsFedLessAndASlowerOneMore) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/whole_number.h"
 #include "trace/text/json_text.h"
 
 namespace unstarve::trace {
@@ -72,7 +72,7 @@ Status read_thinned_stages(const Database& database, RunSink& sink) {
         stage.pid = row.integer(0);
         stage.when = {row.integer(2), row.integer(3)};
         if (row.integer(5) > 0) stage.amount = row.integer(4);
-        stage.spent_ns = std::llround(row.real(6));
+        stage.spent_ns = whole_number<std::int64_t>(row.real(6));
         sink.add(stage);
       });
 }
@@ -97,7 +97,7 @@ Result<RowTotals> read_thinned_samples(const Database& database, const MetricNam
       });
   if (!read) return forward_error(read);
   RowTotals totals;
-  totals.samples = std::llround(samples);
+  totals.samples = whole_number<std::int64_t>(samples);
   // What is rounded of their number is not to change their mean.
   totals.value = samples > 0 ? sum / samples * static_cast<double>(totals.samples) : 0;
   return totals;

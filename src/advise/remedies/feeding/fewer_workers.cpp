@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::advise {
@@ -21,7 +20,7 @@ std::optional<Remedy> offer_fewer_workers(const Situation& situation, std::strin
   remedy.how =
       fmt::format("Lower num_workers{} from {:.0f} to {:.0f}, one per CPU this job may use.",
                   diagnose::at(situation.job.loader_place), *signals.num_workers, workers);
-  remedy.values = {{"num_workers", std::llround(workers)}};
+  remedy.values = {{"num_workers", whole_number<std::int64_t>(workers)}};
   remedy.edit =
       fmt::format("- DataLoader(..., num_workers={:.0f})\n+ DataLoader(..., num_workers={:.0f})",
                   *signals.num_workers, workers);

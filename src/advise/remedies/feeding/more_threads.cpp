@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "advise/catalogue.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::advise {
@@ -19,7 +20,7 @@ std::optional<Remedy> offer_more_threads(const Situation& situation, std::string
       "whose "
       "reasons explain() gives.",
       diagnose::at(situation.job.loader_place), cpus);
-  remedy.values = {{"threads", std::llround(cpus)}};
+  remedy.values = {{"threads", whole_number<std::int64_t>(cpus)}};
   return remedy;
 }
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -55,7 +55,8 @@ std::optional<Remedy> offer_more_workers(const Situation& situation, std::string
   remedy.how = fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
                            diagnose::at(situation.job.loader_place), workers->count, now, prefetch,
                            why_so_many(situation, *workers, *needed));
-  remedy.values = {{"num_workers", std::llround(workers->count)}, {"prefetch_factor", prefetch}};
+  remedy.values = {{"num_workers", whole_number<std::int64_t>(workers->count)},
+                   {"prefetch_factor", prefetch}};
   if (workers->beyond_cpus) remedy.values[kBeyondCpus] = 1;
   const std::string was =
       signals.num_workers ? fmt::format("num_workers={:.0f}", *signals.num_workers) : "...";

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "advise/catalogue.h"
 #include "advise/parts/native_model.h"
 #include "advise/parts/worker_count.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
@@ -33,7 +33,7 @@ std::optional<Remedy> offer_unstarve_loader(const Situation& situation, std::str
   if (signals.effective_cpus) {
     const double count = threads_for(signals);
     threads = fmt::format(" with {:.0f} thread{}", count, count == 1 ? "" : "s");
-    remedy.values = {{kThreads, std::llround(count)}};
+    remedy.values = {{kThreads, whole_number<std::int64_t>(count)}};
     if (count > whole_cpus(*signals.effective_cpus)) {
       remedy.values[kBeyondCpus] = 1;
       argument = fmt::format(

@@ -6,6 +6,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
@@ -45,7 +46,7 @@ std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string
       "learning rate.",
       room);
   if (signals.batch_size) {
-    const auto size = static_cast<std::int64_t>(times * std::round(*signals.batch_size));
+    const auto size = whole_number<std::int64_t>(times * std::round(*signals.batch_size));
     remedy.values = {{"batch_size", size}};
   }
   return remedy;
