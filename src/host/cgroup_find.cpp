@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <vector>
 
 #include "host/cgroup.h"
@@ -6,6 +7,9 @@
 namespace unstarve::host {
 
 namespace {
+
+/// A host of containers mounts thousands of file systems, each in a line of up to 4 KiB.
+constexpr std::size_t kMountsBytesMax = 64U << 20;
 
 /// One line of /proc/PID/cgroup: `4:memory:/jobs/7`, or `0::/jobs/7` for version 2.
 struct Membership {
@@ -75,7 +79,7 @@ Result<CgroupFolders> find_cgroup(const HostFiles& files, std::int64_t pid) {
   const std::string process = pid == 0 ? "/proc/self" : "/proc/" + std::to_string(pid);
   const Result<std::string> groups = files.read(process + "/cgroup");
   if (!groups) return forward_error(groups);
-  const Result<std::string> mounts = files.read("/proc/self/mountinfo");
+  const Result<std::string> mounts = files.read("/proc/self/mountinfo", kMountsBytesMax);
   if (!mounts) return forward_error(mounts);
   const std::vector<Membership> memberships = parse_memberships(*groups);
 

@@ -191,6 +191,18 @@ TEST_F(RecordedHost, AGroupWhoseMountHasABlankInItsPathIsFound) {
   EXPECT_DOUBLE_EQ(*quota_cores(files_, *folders), 1.5);
 }
 
+TEST_F(RecordedHost, AGroupIsFoundAmongThousandsOfMounts) {
+  write_machine();
+  const std::string layer = "40 23 0:50 / /a rw - overlay none lowerdir=" + std::string(900, 'x');
+  std::string mounts;
+  for (int i = 0; i < 2000; ++i) mounts += layer + "\n";
+  write("/proc/self/cgroup", "0::/\n");
+  write("/proc/self/mountinfo", mounts + "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  const Result<CgroupFolders> folders = find_cgroup(files_, 0);
+  ASSERT_TRUE(folders) << folders.error().message;
+  EXPECT_EQ(folders->unified_mount, "/sys/fs/cgroup");
+}
+
 TEST_F(RecordedHost, TheTightestQuotaUpTheTreeCounts) {
   write_machine();
   write_unified("/slice/job", "/");
