@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/shell_word.h"
+#include "base/whole_number.h"
 #include "trial/examination.h"
 #include "trial/observed_job.h"
 #include "tune/levers/catalogue.h"
@@ -125,7 +126,8 @@ void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& c
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
   const trace::DataSet& data = examined->job.data;
   if (data.is_stream && data.workers_repeat.value_or(true)) {
-    result.stream_workers = std::llround(examined->diagnosis.signals.num_workers.value_or(0));
+    result.stream_workers =
+        whole_number<std::int64_t>(examined->diagnosis.signals.num_workers.value_or(0));
   }
   if (measured.samples_per_s) {
     result.samples_per_step = *measured.samples_per_s * measured.mean_step_s;

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
+#include "base/whole_number.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::advise {
@@ -29,7 +29,7 @@ std::optional<Remedy> offer_divided_stream(const Situation& situation, std::stri
       "DataLoader{} with num_workers={:.0f}, and see that two workers give different batches.",
       repeats ? "its workers give the same samples" : "each worker gives all of it",
       diagnose::at(situation.job.loader_place), workers);
-  remedy.values = {{"num_workers", std::llround(workers)}};
+  remedy.values = {{"num_workers", whole_number<std::int64_t>(workers)}};
   remedy.edit =
       "+ info = torch.utils.data.get_worker_info()  # in __iter__\n"
       "+ if info is not None:\n"
