@@ -14,7 +14,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 
 namespace unstarve {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "predict/simulation.h"
 
 namespace unstarve::predict {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "trace/text/json_text.h"
 
 namespace unstarve::trace {

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "base/shell_word.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "trial/examination.h"
 #include "trial/observed_job.h"
 #include "tune/levers/catalogue.h"

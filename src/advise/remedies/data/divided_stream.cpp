@@ -4,7 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::advise {

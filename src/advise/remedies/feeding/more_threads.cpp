@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "advise/catalogue.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "diagnose/rules/wording.h"
 
 namespace unstarve::advise {

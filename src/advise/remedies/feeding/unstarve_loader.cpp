@@ -5,7 +5,7 @@
 #include "advise/catalogue.h"
 #include "advise/parts/native_model.h"
 #include "advise/parts/worker_count.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 

@@ -6,7 +6,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
-#include "base/whole_number.h"
+#include "base/units.h"
 #include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
