@@ -72,6 +72,7 @@ def fix(
 
 
 def only_trial(found: dict[str, Any]) -> dict[str, Any]:
+    tried: list[dict[str, Any]]
     tried = [one for one in found["verification"] if one["remedy"] != "as_written"]
     assert len(tried) == 1, [finding["detail"] for finding in found["findings"]]
     return tried[0]
