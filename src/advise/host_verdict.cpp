@@ -100,7 +100,11 @@ std::string of_log(const Diagnosis& diagnosis) {
   const diagnose::Signals& signals = diagnosis.signals;
   std::string text = "The log says nothing of how much the GPU is used";
   if (signals.gpu_utilisation_mean) {
-    text = fmt::format("The GPU runs something {} of the time",
+    const std::string gpu = diagnosis.logged.of > 1
+                                ? fmt::format("GPU {}, of {} the one that is used least,",
+                                              diagnosis.logged.index, diagnosis.logged.of)
+                                : "The GPU";
+    text = fmt::format("{} runs something {} of the time", gpu,
                        percent(*signals.gpu_utilisation_mean));
   }
   const double heat = signals.thermal_slowdown_ratio.value_or(0);

@@ -313,5 +313,18 @@ TEST(HostVerdict, AGpuThatIsLeftAloneIsNamed) {
   EXPECT_TRUE(says(verdict, "on the CPU, although this machine has a GPU")) << verdict;
 }
 
+TEST(HostVerdict, OfALogSaysWhichGpuItIs) {
+  trace::Timeline timeline;
+  timeline.input = trace::InputKind::kCsv;
+  diagnose::HostSignals host;
+  host.gpu_utilisation.assign(10, 0.02);
+  host.logged = {.index = 1, .of = 2};
+  EXPECT_TRUE(says(write_host_verdict(diagnose::diagnose(timeline, host), {}, {}),
+                   "GPU 1, of 2 the one that is used least, runs something 2.0 % of the time"));
+  host.logged = {.index = 0, .of = 1};
+  EXPECT_TRUE(says(write_host_verdict(diagnose::diagnose(timeline, host), {}, {}),
+                   "The GPU runs something 2.0 % of the time"));
+}
+
 }  // namespace
 }  // namespace unstarve::advise

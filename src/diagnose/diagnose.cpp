@@ -145,6 +145,7 @@ Diagnosis diagnose(const PartitionedJob& partitioned, const HostSignals& host) {
   diagnosis.edge_other_ratio = signals.edge_other_ratio.value_or(0);
   diagnosis.copies = summarise_copies(timeline, signals);
   diagnosis.events = count_events(sources);
+  diagnosis.logged = host.logged;
   diagnosis.gpu_errors = group_errors(host.gpu_errors, host.run_started_ns, sources.rank.steps);
   conclude(signals, diagnosis);
   name_code(sources, diagnosis);

@@ -10,6 +10,7 @@
 #include "diagnose/lines/code_time.h"
 #include "diagnose/lines/library_time.h"
 #include "diagnose/ranks/rank_comparison.h"
+#include "diagnose/signals/host_signals.h"
 #include "diagnose/signals/signals.h"
 #include "job/set_aside.h"
 #include "trace/timeline.h"
@@ -128,6 +129,7 @@ struct Diagnosis {
   std::vector<Finding> findings;          // by share, largest first
   std::vector<NamedEvent> events;         // by kind
   std::vector<GpuErrorGroup> gpu_errors;  // in the order in which they came
+  LoggedGpu logged = {};                  // of a log of several GPUs: the one that is used least
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
   Signals signals;  // what all of it rests on

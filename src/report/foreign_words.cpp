@@ -32,14 +32,6 @@ constexpr std::string_view kRecordTrace =
 
 ForeignWords words_of_log(ForeignFile kind) {
   switch (kind) {
-    case ForeignFile::kUtf16Log:
-      return {"a log of nvidia-smi in UTF-16, as PowerShell writes it", kToUtf8};
-    case ForeignFile::kSemicolonLog:
-      return {"a log of nvidia-smi with semicolons between its columns",
-              "give the file as nvidia-smi wrote it, with commas"};
-    case ForeignFile::kQuotedLog:
-      return {"a log of nvidia-smi with quotes around its columns",
-              "give the file as nvidia-smi wrote it, without quotes"};
     case ForeignFile::kLogWithoutNames:
       return {"a log of nvidia-smi without the names of its columns",
               "put the line of names first, as --query-gpu had them, or record without noheader"};

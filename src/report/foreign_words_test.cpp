@@ -21,7 +21,7 @@ TEST(ForeignWords, EveryKindHasWordsThatNameTheFileAndWhatToDo) {
 }
 
 TEST(ForeignWords, ACommandHasTheFileAsOneWord) {
-  const std::string words = foreign_words(ForeignFile::kUtf16Log, "my log.csv");
+  const std::string words = foreign_words(ForeignFile::kUtf16, "my log.csv");
   EXPECT_NE(words.find("iconv -f UTF-16 -t UTF-8 'my log.csv' >"), words.npos) << words;
   EXPECT_NE(words.find("Get-Content 'my log.csv'"), words.npos) << words;
 }

@@ -15,6 +15,12 @@ struct LibraryLooks {
   double looks = 0;
 };
 
+/// Which GPU of a log is looked at.
+struct LoggedGpu {
+  std::int64_t index = 0;
+  std::int64_t of = 0;  // so many that the log has; 0: it is of no log
+};
+
 /// What the sampler saw beside the job. Filled by the caller, so that diagnose needs no run store;
 /// means are over the steps that are looked at. A trace from elsewhere has none of it.
 struct HostSignals {
@@ -46,6 +52,7 @@ struct HostSignals {
   Reading<double> power_cap_ratio;             // of the samples
   std::vector<trace::GpuErrorRow> gpu_errors;  // of all of the run, by time
   std::int64_t run_started_ns = 0;
+  LoggedGpu logged = {};  // whose all this is, where it is of a log
 };
 
 }  // namespace unstarve::diagnose

@@ -119,15 +119,12 @@ bool begins_with_time(std::string_view line) {
 /// Whether a line names columns as nvidia-smi writes them, with commas or, of dmon, with blanks.
 bool is_log_as_written(std::string_view line) {
   if (line.starts_with('#')) return has(line, " gpu ");
-  return names_columns(line) && has(line, ",") && !has(line, ";") && !has(line, "\"");
+  return names_columns(line) && (has(line, ",") || has(line, ";"));
 }
 
 /// What a line of a log tells of it; warnings may stand before.
 std::optional<ForeignFile> log_of(std::string_view line) {
-  if (begins_with_time(line)) return ForeignFile::kLogWithoutNames;
-  if (!names_columns(line)) return std::nullopt;
-  if (has(line, ";")) return ForeignFile::kSemicolonLog;
-  return has(line, "\"") ? std::optional(ForeignFile::kQuotedLog) : std::nullopt;
+  return begins_with_time(line) ? std::optional(ForeignFile::kLogWithoutNames) : std::nullopt;
 }
 
 /// Two lines that one mark divides into as many columns.
@@ -189,7 +186,7 @@ std::optional<ForeignFile> recognise(std::string_view path, std::string_view sta
     return ForeignFile::kTar;
   }
   if (const std::string letters = from_utf16(start); !letters.empty()) {
-    return names_columns(letters) ? ForeignFile::kUtf16Log : ForeignFile::kUtf16;
+    return names_columns(letters) ? std::nullopt : std::optional(ForeignFile::kUtf16);
   }
   if (is_binary(start)) return ForeignFile::kBinary;
   const std::size_t first = start.find_first_not_of(" \t\r\n");

@@ -9,10 +9,7 @@ namespace unstarve::trace {
 
 /// A kind of file that people give instead of a recording, or a recording in another form.
 enum class ForeignFile : std::uint8_t {
-  kUtf16Log,         // a log of nvidia-smi, as PowerShell's `>` writes it
-  kUtf16,            // other text in UTF-16
-  kSemicolonLog,     // a log of nvidia-smi that a spreadsheet wrote
-  kQuotedLog,        // likewise
+  kUtf16,            // text that is no log of nvidia-smi
   kLogWithoutNames,  // of nvidia-smi, recorded with noheader
   kOtherTable,       // columns of other names
   kSmiTable,         // what `nvidia-smi` shows once

@@ -85,8 +85,13 @@ LoggedGpus describe_log(const observe::GpuLog& log) {
     if (used < least) {
       least = used;
       out.worst = signals_of(gpu);
+      out.worst.logged = {gpu.index, static_cast<std::int64_t>(log.gpus.size())};
     }
     out.remarks.push_back(sentence_on(gpu));
+  }
+  for (const observe::LoggedFault& fault : log.faults) {
+    out.remarks.push_back(fmt::format("in place of samples nvidia-smi said, in {} line{}: {}",
+                                      fault.lines, fault.lines == 1 ? "" : "s", fault.words));
   }
   if (log.lines_lost > 0) {
     out.remarks.push_back(fmt::format("{} lines have too few columns", log.lines_lost));

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "observe/import/byte_source.h"
 #include "observe/import/gpu_log/log_columns.h"
+#include "observe/import/gpu_log/log_text.h"
 
 namespace unstarve::observe {
 
@@ -18,6 +19,17 @@ constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::uint64_t kMostSamples = 10'000'000;
 // Warnings may stand before the names of the columns.
 constexpr std::size_t kLinesBeforeNames = 10;
+constexpr std::size_t kMostFaults = 8;
+constexpr std::size_t kLongestFault = 200;
+
+/// As the driver's library says that a GPU does not answer any more.
+bool is_fault(std::string_view line) {
+  for (const std::string_view words : {"GPU is lost", "Unable to determine the device handle",
+                                       "Unknown Error", "GPU requires reset"}) {
+    if (line.find(words) != line.npos) return true;
+  }
+  return false;
+}
 
 /// Takes a log line by line.
 class LogReader {
@@ -28,11 +40,16 @@ class LogReader {
       take_names(line);
       return {};
     }
+    if (take_names(line)) return {};  // a second log behind the first
     GpuLogSample sample;
     std::int64_t index = 0;
     std::string name;
     if (!columns_->read(line, sample, index, name)) {
-      if (!take_names(line)) ++log_.lines_lost;  // a second log behind the first
+      if (is_fault(line)) {
+        add_fault(line);
+      } else {
+        ++log_.lines_lost;
+      }
       return {};
     }
     if (columns_->has_time_of_day() && sample.t_ns) sample.t_ns = on_its_day(*sample.t_ns);
@@ -75,6 +92,20 @@ class LogReader {
     return true;
   }
 
+  void add_fault(std::string_view line) {
+    const std::string words(line.substr(0, std::min(line.find('\r'), kLongestFault)));
+    const auto known =
+        std::find_if(log_.faults.begin(), log_.faults.end(),
+                     [&words](const LoggedFault& one) { return one.words == words; });
+    if (known != log_.faults.end()) {
+      ++known->lines;
+    } else if (log_.faults.size() < kMostFaults) {
+      log_.faults.push_back({words, 1});
+    } else {
+      ++log_.faults.back().lines;
+    }
+  }
+
   std::optional<LogColumns> columns_;
   std::size_t lines_without_names_ = 0;
   std::uint64_t samples_ = 0;
@@ -103,12 +134,13 @@ Status take_lines(std::string& text, LogReader& reader) {
 
 Status read_all(ByteSource& source, LogReader& reader) {
   std::string text;
+  LogText decoded;
   std::vector<char> chunk(kLongestLine);
   while (!reader.gave_up()) {
     const auto bytes = source.read(chunk);
     if (!bytes) return forward_error(bytes);
     if (*bytes == 0) break;
-    text.append(chunk.data(), *bytes);
+    decoded.append(std::span(chunk).first(*bytes), text);
     if (const Status taken = take_lines(text, reader); !taken) return taken;
   }
   return reader.take(text);  // a last line without an end
@@ -139,10 +171,11 @@ bool is_gpu_log(const std::string& path) {
   constexpr std::size_t kEnough = 4096;
   const auto source = open_byte_source(path);
   if (!source) return false;
-  std::string start(kEnough, '\0');
-  const auto bytes = (*source)->read(start);
+  std::string raw(kEnough, '\0');
+  const auto bytes = (*source)->read(raw);
   if (!bytes) return false;
-  start.resize(*bytes);
+  std::string start;
+  LogText().append(std::span(raw).first(*bytes), start);
   // A trace in JSON may hold any words.
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first == start.npos || start[first] == '{' || start[first] == '[') return false;

@@ -25,6 +25,12 @@ struct GpuLogSample {
   Reading<bool> held_by_power = {};
 };
 
+/// What nvidia-smi said in place of a sample.
+struct LoggedFault {
+  std::string words;
+  std::int64_t lines = 0;  // that say so
+};
+
 struct LoggedGpu {
   std::int64_t index = 0;
   std::string name = {};  // empty: the log does not say
@@ -33,8 +39,9 @@ struct LoggedGpu {
 
 /// What nvidia-smi said, again and again.
 struct GpuLog {
-  std::vector<LoggedGpu> gpus;  // by index, each with a sample
-  std::int64_t lines_lost = 0;  // of whose columns some are missing, as where it was cut off
+  std::vector<LoggedGpu> gpus;      // by index, each with a sample
+  std::vector<LoggedFault> faults;  // in the order in which they came, a few
+  std::int64_t lines_lost = 0;      // of whose columns some are missing, as where it was cut off
 };
 
 /// Whether a file begins as `nvidia-smi --query-gpu=... --format=csv` or `nvidia-smi dmon` write.

@@ -91,9 +91,64 @@ TEST(GpuLog, DmonGoesOnBehindMidnight) {
   }
 }
 
+std::string in_utf16(const std::string& text, bool little) {
+  std::string out;
+  for (const char c : text) {
+    if (!little) out += '\0';
+    out += c;
+    if (little) out += '\0';
+  }
+  return out;
+}
+
+TEST(GpuLog, OtherFormsOfTheSameLogSayTheSame) {
+  using namespace std::string_literals;
+  const std::string plain =
+      "timestamp, index, name, utilization.gpu [%], power.draw [W]\r\n"
+      "2026/05/01 10:00:00.100, 0, NVIDIA A100, 95 %, 120.5 W\r\n";
+  const std::string semicolons =
+      "timestamp; index; name; utilization.gpu [%]; power.draw [W]\n"
+      "2026/05/01 10:00:00.100; 0; NVIDIA A100; 95 %; 120,5 W\n";
+  const std::string quoted =
+      "\"timestamp\",\"index\",\"name\",\"utilization.gpu [%]\",\"power.draw [W]\"\n"
+      "\"2026/05/01 10:00:00.100\",\"0\",\"NVIDIA, A100\",\"95 %\",\"120.5 W\"\n";
+  for (const std::string& text : {plain, semicolons, quoted, "\xFF\xFE"s + in_utf16(plain, true),
+                                  "\xFE\xFF"s + in_utf16(plain, false), in_utf16(plain, true),
+                                  in_utf16(plain, false), "\xEF\xBB\xBF" + plain}) {
+    const GpuLog log = read_log(text);
+    ASSERT_EQ(log.gpus.size(), 1U) << text;
+    ASSERT_EQ(log.gpus[0].samples.size(), 1U) << text;
+    const GpuLogSample& sample = log.gpus[0].samples[0];
+    EXPECT_TRUE(sample.t_ns) << text;
+    EXPECT_DOUBLE_EQ(sample.utilisation.value_or(0), 0.95) << text;
+    EXPECT_DOUBLE_EQ(sample.power_w.value_or(0), 120.5) << text;
+    EXPECT_EQ(log.gpus[0].name, text == quoted ? "NVIDIA, A100" : "NVIDIA A100");
+    EXPECT_EQ(log.lines_lost, 0) << text;
+  }
+}
+
+TEST(GpuLog, NamesThatComeAgainAreNoSample) {
+  const std::string names = "utilization.gpu [%], memory.used [MiB]\n";
+  const GpuLog log = read_log(names + "5 %, 10 MiB\n" + names + "7 %, 10 MiB\n");
+  ASSERT_EQ(log.gpus.size(), 1U);
+  EXPECT_EQ(log.gpus[0].samples.size(), 2U);
+}
+
+TEST(GpuLog, AGpuThatIsLostIsSaid) {
+  const std::string lost =
+      "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system";
+  const GpuLog log =
+      read_log("index, utilization.gpu [%]\n0, 5 %\n" + lost + "\r\n" + lost + "\n0, 6 %\ncut o\n");
+  ASSERT_EQ(log.faults.size(), 1U);
+  EXPECT_EQ(log.faults[0].words, lost);
+  EXPECT_EQ(log.faults[0].lines, 2);
+  EXPECT_EQ(log.lines_lost, 1);
+}
+
 TEST(GpuLog, OtherTextsAreErrorsThatNameTheFile) {
   for (const char* const text :
-       {"", "a,b,c\n1,2,3\n", "utilization.gpu [%]\n", "{\"utilization.gpu\": 1}"}) {
+       {"", "a,b,c\n1,2,3\n", "utilization.gpu [%]\n",
+        "# gpu  pid type sm\n# Idx # C/G %\n 0 1234 C 45\n", "{\"utilization.gpu\": 1}"}) {
     const std::string bytes = text;
     const auto log = import_gpu_log_bytes(bytes, "gpu.csv");
     ASSERT_FALSE(log) << text;

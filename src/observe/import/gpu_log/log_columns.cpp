@@ -52,12 +52,28 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-std::vector<std::string_view> split(std::string_view line, bool commas) {
+/// Where the first column ends, which may stand in quotes.
+std::size_t end_of_column(std::string_view line, char divider) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (first == line.npos || line[first] != '"') return std::min(line.find(divider), line.size());
+  const std::size_t closing = line.find('"', first + 1);
+  return std::min(line.find(divider, std::min(closing, line.size())), line.size());
+}
+
+std::string_view unquoted(std::string_view part) {
+  if (part.starts_with('"')) part.remove_prefix(1);
+  if (part.ends_with('"')) part.remove_suffix(1);
+  return trimmed(part);
+}
+
+std::vector<std::string_view> split(std::string_view line, char divider) {
   std::vector<std::string_view> parts;
+  const bool blanks = divider == ' ';
   while (!line.empty()) {
-    const std::size_t end = std::min(line.find_first_of(commas ? "," : " \t\r"), line.size());
+    const std::size_t end =
+        blanks ? std::min(line.find_first_of(" \t\r"), line.size()) : end_of_column(line, divider);
     const std::string_view part = trimmed(line.substr(0, end));
-    if (commas || !part.empty()) parts.push_back(part);
+    if (!blanks || !part.empty()) parts.push_back(blanks ? part : unquoted(part));
     line.remove_prefix(std::min(end + 1, line.size()));
   }
   return parts;
@@ -188,9 +204,15 @@ std::optional<LogColumns> LogColumns::parse(std::string_view names) {
   names = trimmed(names);
   const bool monitor = names.starts_with('#');
   if (monitor) names = trimmed(names.substr(1));
-  columns.commas_ = !monitor || names.find(',') != names.npos;
+  const bool commas = names.find(',') != names.npos;
+  if (!commas && names.find(';') != names.npos) {
+    columns.divider_ = ';';
+  } else if (monitor && !commas) {
+    columns.divider_ = ' ';
+  }
   bool any = false;
-  for (const std::string_view name : split(names, columns.commas_)) {
+  for (const std::string_view name : split(names, columns.divider_)) {
+    if (monitor && name == "pid") return std::nullopt;  // of pmon: processes, and not GPUs
     const LogField field = monitor ? monitor_field(name) : query_field(name);
     columns.fields_.push_back(field);
     any = any || (field != LogField::kOther && field != LogField::kTime &&
@@ -210,7 +232,13 @@ bool LogColumns::read(std::string_view line, GpuLogSample& sample, std::int64_t&
                       std::string& name) const {
   constexpr double kMebibyte = 1024.0 * 1024.0;
   constexpr double kMostGpus = 4096;
-  const std::vector<std::string_view> texts = split(line, commas_);
+  std::string points;
+  if (divider_ == ';') {
+    points = line;
+    std::replace(points.begin(), points.end(), ',', '.');
+    line = points;
+  }
+  const std::vector<std::string_view> texts = split(line, divider_);
   if (texts.size() < fields_.size()) return false;
   Reading<std::int64_t> date;
   for (std::size_t i = 0; i < fields_.size(); ++i) {

@@ -31,7 +31,8 @@ enum class LogField : std::uint8_t {
 };
 
 /// The columns of a log, by its line of names: "timestamp, index, utilization.gpu [%]", or
-/// "# gpu  pwr gtemp  sm  mem". None where the line has no name that such a log has.
+/// "# gpu  pwr gtemp  sm  mem"; also as a spreadsheet writes the former, with semicolons or quotes.
+/// None where the line has no name that such a log has.
 class LogColumns {
  public:
   static std::optional<LogColumns> parse(std::string_view names);
@@ -44,7 +45,8 @@ class LogColumns {
 
  private:
   std::vector<LogField> fields_;
-  bool commas_ = true;  // between columns; else blanks
+  // Between columns; ' ' stands for any blanks. With ';' a comma is the point of a number.
+  char divider_ = ',';
 };
 
 }  // namespace unstarve::observe
