@@ -268,6 +268,12 @@ TEST(SetAside, IsAGpuOfWhichNobodySaysThatItTrainsWithLessThanAnOperationAStep) 
   EXPECT_TRUE(JobView(with_operations(8, 1'000)).set_aside());
   EXPECT_FALSE(JobView(with_operations(9, 1'000)).set_aside());
   EXPECT_FALSE(JobView(with_operations(8, 2 * kMs)).set_aside()) << "busy all the same";
+  Timeline behind = with_operations(100, kMs);
+  for (trace::DeviceOp& op : behind.device_ops) {
+    op.start_ns += 1000 * kMs;
+    op.end_ns += 1000 * kMs;
+  }
+  EXPECT_FALSE(JobView(behind).set_aside()) << "its queue is longer than the steps";
   Timeline other = with_operations(8, 1'000);
   for (trace::DeviceOp op : with_operations(30, 1'000).device_ops) {
     op.device = 1;

@@ -10,7 +10,7 @@
 namespace unstarve::job {
 namespace {
 
-/// What one device did in the steps of its rank, as far as it was recorded.
+/// What one device did in the steps of its rank and behind, as far as it was recorded.
 struct Part {
   double steps = 0;
   std::int64_t operations = 0;
@@ -38,7 +38,8 @@ Part part_of(const trace::Timeline& timeline, const DeviceWork& work, const Rank
   DeviceTimeSweep sweep(recorded);
   for (const std::uint32_t i : work.ops) {
     const trace::DeviceOp& op = timeline.device_ops[i];
-    if (covered_ns(recorded, {op.start_ns, op.end_ns}) > 0) ++part.operations;
+    // A queue that is longer than the steps runs what they launched behind them.
+    if (op.end_ns > recorded.front().start_ns) ++part.operations;
     sweep.add(op);
     if (enough && static_cast<double>(part.operations) >= part.steps) break;
   }
