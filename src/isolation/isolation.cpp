@@ -123,6 +123,22 @@ std::string unused_name() {
 
 }  // namespace
 
+/// What one trial is to be, as begin() has it.
+struct Isolation::Asked {
+  std::string run_dir;
+  std::vector<std::string> command;
+  Environment environment;
+  std::vector<FileChange> changes;
+
+  /// As the job will have it; null: it has none.
+  const char* variable(const char* name) const {
+    for (const auto& [known, value] : environment) {
+      if (known == name) return value.c_str();
+    }
+    return std::getenv(name);
+  }
+};
+
 struct IsolatedTrial::Impl {
   OwnCommand own;
   Environment environment;
@@ -136,6 +152,40 @@ struct IsolatedTrial::Impl {
   bool ended = false;
 
   ~Impl() { end(); }
+
+  Status watch_writes(std::vector<std::string> kept) {
+    for (const char* const folder : {"/dev", "/proc", "/sys", "/run"}) kept.emplace_back(folder);
+    auto prepared = WriteGuard::prepare(std::move(kept));
+    if (!prepared) return forward_error(prepared);
+    guard.emplace(*std::move(prepared));
+    return {};
+  }
+
+  Status put_layers(Means means, const Isolation::Asked& asked, std::vector<std::string> kept,
+                    const std::string& working_folder) {
+    LayeredView view;
+    const Folders folders;
+    view.has_user_namespace = means == Means::kUserLayers;
+    if (view.has_user_namespace) {
+      const char* const home = asked.variable("HOME");
+      auto steps = layers_of_user(visible_mounts(), folders,
+                                  {working_folder, run_dir, home == nullptr ? "" : home});
+      if (!steps) return forward_error(steps);
+      view.steps = *std::move(steps);
+    } else {
+      view.steps = layers_of_all(visible_mounts(), folders);
+    }
+    const std::vector<std::string> sockets = open_sockets(read_all("/proc/net/unix"));
+    kept.insert(kept.end(), sockets.begin(), sockets.end());
+    view.kept = std::move(kept);
+    view.store = store;
+    view.working_folder = working_folder;
+    view.changes = asked.changes;
+    auto prepared = LayeredEntry::prepare(std::move(view));
+    if (!prepared) return forward_error(prepared);
+    layers.emplace(*std::move(prepared));
+    return {};
+  }
 
   std::size_t end() {
     if (ended) return 0;
@@ -257,7 +307,7 @@ std::optional<std::string> Isolation::try_layers(Means means, const std::string&
   for (const std::string& base : bases) {
     const std::string run_dir = trials + "/" + unused_name();
     if (!fs::create_directory(run_dir, none)) return "cannot make " + run_dir;
-    auto trial = begin_by(means, base, run_dir, {}, {}, {});
+    auto trial = begin_by(means, base, {run_dir, {}, {}, {}});
     const auto failed = trial ? try_entry(trial->entry()) : std::optional(trial.error().message);
     if (trial) trial->end();
     fs::remove_all(run_dir, none);
@@ -293,73 +343,42 @@ Result<IsolatedTrial> Isolation::begin(const std::string& run_dir,
   }
   fs::create_directories(run_dir, none);
   if (none) return fail_errno(none.value(), "cannot make the folder " + run_dir);
-  return begin_by(means_, store_base_, run_dir, command, environment, changes);
+  return begin_by(means_, store_base_, {run_dir, command, environment, changes});
 }
 
 Result<IsolatedTrial> Isolation::begin_by(Means means, const std::string& store_base,
-                                          const std::string& run_dir,
-                                          const std::vector<std::string>& command,
-                                          const Environment& environment,
-                                          const std::vector<FileChange>& changes) const {
+                                          const Asked& asked) const {
   std::error_code failed;
   const std::string working_folder = fs::current_path(failed).string();
   if (failed) return fail_errno(failed.value(), "cannot tell which folder this is");
-  const auto variable = [&environment](const char* name) -> const char* {
-    for (const auto& [known, value] : environment) {
-      if (known == name) return value.c_str();
-    }
-    return std::getenv(name);
-  };
   auto impl = std::make_unique<IsolatedTrial::Impl>();
-  impl->own = with_trial_name(command, environ, unused_name(), working_folder);
+  impl->own = with_trial_name(asked.command, environ, unused_name(), working_folder);
   impl->environment = impl->own.environment;
-  impl->run_dir = run_dir;
+  impl->run_dir = asked.run_dir;
   if (!wish_.online) {
-    impl->trackers = run_dir + "/trackers";
+    impl->trackers = asked.run_dir + "/trackers";
     fs::create_directories(impl->trackers, failed);
     const Environment off = trackers_off(impl->trackers);
     impl->environment.insert(impl->environment.end(), off.begin(), off.end());
   }
   if (means == Means::kNone) return IsolatedTrial(std::move(impl));
-  impl->store = store_base.empty() ? run_dir + kStore : store_base + "/unstarve-" + unused_name();
+  impl->store =
+      store_base.empty() ? asked.run_dir + kStore : store_base + "/unstarve-" + unused_name();
   fs::create_directories(impl->store, failed);
   if (failed) return fail_errno(failed.value(), "cannot make the folder " + impl->store);
   impl->free_before = free_bytes(impl->store);
+  const auto variable = [&asked](const char* name) { return asked.variable(name); };
   std::vector<std::string> kept = shared_caches(variable);
   for (const std::string& name : missing_compiler_caches(variable)) {
     impl->environment.emplace_back(name, caches_.path() + "/" + name);
     fs::create_directories(impl->environment.back().second, failed);
     kept.push_back(impl->environment.back().second);
   }
-  kept.push_back(run_dir);
-  if (means == Means::kGuard) {
-    for (const char* const folder : {"/dev", "/proc", "/sys", "/run"}) kept.emplace_back(folder);
-    auto guard = WriteGuard::prepare(std::move(kept));
-    if (!guard) return forward_error(guard);
-    impl->guard.emplace(*std::move(guard));
-    return IsolatedTrial(std::move(impl));
-  }
-  LayeredView view;
-  const Folders folders;
-  view.has_user_namespace = means == Means::kUserLayers;
-  if (view.has_user_namespace) {
-    const char* const home = variable("HOME");
-    auto steps = layers_of_user(visible_mounts(), folders,
-                                {working_folder, run_dir, home == nullptr ? "" : home});
-    if (!steps) return forward_error(steps);
-    view.steps = *std::move(steps);
-  } else {
-    view.steps = layers_of_all(visible_mounts(), folders);
-  }
-  const std::vector<std::string> sockets = open_sockets(read_all("/proc/net/unix"));
-  kept.insert(kept.end(), sockets.begin(), sockets.end());
-  view.kept = std::move(kept);
-  view.store = impl->store;
-  view.working_folder = working_folder;
-  view.changes = changes;
-  auto layers = LayeredEntry::prepare(std::move(view));
-  if (!layers) return forward_error(layers);
-  impl->layers.emplace(*std::move(layers));
+  kept.push_back(asked.run_dir);
+  const Status set = means == Means::kGuard
+                         ? impl->watch_writes(std::move(kept))
+                         : impl->put_layers(means, asked, std::move(kept), working_folder);
+  if (!set) return forward_error(set);
   return IsolatedTrial(std::move(impl));
 }
 

@@ -92,6 +92,7 @@ class Isolation {
                               const std::vector<FileChange>& changes = {}) const;
 
  private:
+  friend class IsolatedTrial;
   /// A folder that is gone with this object.
   class OwnFolder {
    public:
@@ -110,13 +111,11 @@ class Isolation {
 
   Isolation(const IsolationWish& wish, std::string caches)
       : wish_(wish), caches_(std::move(caches)) {}
+  struct Asked;
   std::optional<std::string> try_layers(Means means, const std::string& folder);
   std::optional<std::string> try_guard() const;
   Result<IsolatedTrial> begin_by(Means means, const std::string& store_base,
-                                 const std::string& run_dir,
-                                 const std::vector<std::string>& command,
-                                 const Environment& environment,
-                                 const std::vector<FileChange>& changes) const;
+                                 const Asked& asked) const;
 
   IsolationWish wish_;
   Means means_ = Means::kNone;
