@@ -292,6 +292,7 @@ def change_ring(data: bytes, draw: Random) -> bytes:
 _CHUNK = struct.Struct("<4sIIIQ")  # magic, raw bytes, stored bytes, records, checksum
 _EVENTS_MAGIC_BYTES = 8
 _EVENT_BYTES = 64
+_DEVICE_AT = 52  # in an event: its device, type, kind and stream
 
 
 def change_events(data: bytes, draw: Random) -> bytes:
@@ -328,15 +329,23 @@ def _change_chunk(raw: bytearray, records: int, draw: Random) -> None:
 
 
 def _flood(raw: bytes, records: int, draw: Random) -> tuple[bytearray, int]:
-    """Few bytes that unpack to many events, names or marks."""
-    how = draw.randrange(3)
+    """Few bytes that unpack to many events, names or marks, or to events of many devices."""
+    events = raw[len(raw) - _EVENT_BYTES * records :]
+    how = draw.randrange(4)
     if how == 0:
-        times = (32 << 20) // (_EVENT_BYTES * max(1, records))
-        events = raw[len(raw) - _EVENT_BYTES * records :]
-        return bytearray(raw + events * times), records * (times + 1)
+        times = (32 << 20) // max(_EVENT_BYTES, len(events))
+        return bytearray(raw + events * times), records * (1 + times)
     if how == 1:
         names = 4_000_000
         return bytearray(struct.pack("<I", names) + bytes(4 * names) + bytes(4)), 0
+    if how == 2:
+        times = 60_000 // max(1, records)
+        spread = bytearray(raw + events * times)
+        count = records * (1 + times)
+        for event in range(1, count + 1):
+            at = len(spread) - _EVENT_BYTES * event + _DEVICE_AT
+            struct.pack_into("<hBBi", spread, at, event % 32_768, 1, event % 3, event)
+        return spread, count
     marks = 500_000
     each = (struct.pack("<II3q", 4, number, 1, 0, 0) for number in range(marks))
     return bytearray(struct.pack("<II", 0, marks) + b"".join(each)), 0

@@ -43,7 +43,7 @@ CPU_SECONDS = 10
 #: Of the clock: on a machine that is busy a command waits for its turn.
 WALL_SECONDS = 120
 MEMORY_KIB = 1 << 20
-OUTPUT_BLOCKS = 1 << 18  # of 512 bytes: 128 MiB, of a file that is written
+OUTPUT_KIB = 1 << 17  # of a file that is written, and of what is printed
 #: 0 to 2 are the command's own; `timeout` and shells use those above 123.
 OWN_CODES = (0, 1, 2)
 #: C0 without tabs and newlines, DEL, and C1 as UTF-8.
@@ -53,10 +53,11 @@ OWN_FAULT = b"a fault of unstarve's own"
 
 @dataclass(frozen=True)
 class Recording:
-    """What is changed: `files` are laid down in a folder, `change` takes that folder."""
+    """`lay_down` puts its files into a folder, and gives what the commands are to read of it;
+    `change` changes one of them."""
 
     name: str
-    lay_down: Callable[[Path], Path]  # gives the input of the commands
+    lay_down: Callable[[Path], Path]
     change: Callable[[Path, Random], None]
 
 
@@ -65,10 +66,10 @@ def _changed(path: Path, change: Callable[[bytes, Random], bytes], draw: Random)
 
 
 def change_run(folder: Path, draw: Random) -> None:
-    """One file of a run, the store most often; the name tells how."""
+    """One file of a run, or of a folder of runs, a store most often."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    store = folder / "run.sqlite"
-    path = store if draw.random() < 0.5 else draw.choice(files)
+    stores = [path for path in files if path.name == "run.sqlite"]
+    path = draw.choice(stores if draw.random() < 0.5 else files)
     if path.suffix == ".sqlite":
         mutations.change_store(path, draw)
     elif path.suffix == ".uev":
@@ -90,11 +91,13 @@ def change_trace(path: Path, draw: Random) -> None:
         _changed(path, mutations.change_json, draw)
 
 
+def _copy(source: Path, target: Path) -> Path:
+    return shutil.copytree(source, target, ignore=shutil.ignore_patterns("told.json"))
+
+
 def _run(source: Path) -> Recording:
     def lay_down(folder: Path) -> Path:
-        run = folder / "run"
-        shutil.copytree(source, run, ignore=shutil.ignore_patterns("told.json"))
-        return run
+        return _copy(source, folder / "run")
 
     return Recording(source.name, lay_down, change_run)
 
@@ -112,6 +115,34 @@ def _unended_run(ring: Path) -> Recording:
         return run
 
     return Recording(f"ring {ring.name}", lay_down, change_run)
+
+
+def _trials() -> Recording:
+    """A folder that `run --fix` made."""
+    trial = {"remedy": "more_workers", "how": "Use 2 workers.", "base": "before"}
+    trial |= {"opening": "before", "again": "more_workers.again", "permanent": "2", "diff": "- a"}
+
+    def lay_down(folder: Path) -> Path:
+        for label, name in (("before", "starved"), ("more_workers", "fed")):
+            _copy(RUNS / name, folder / "run" / label)
+        _copy(RUNS / "starved", folder / "run/more_workers.again")
+        (folder / "run/trials.json").write_text(json.dumps([trial]), encoding="utf-8")
+        return folder / "run"
+
+    return Recording("trials", lay_down, change_run)
+
+
+def _stages() -> Recording:
+    """Runs of one id."""
+
+    def lay_down(folder: Path) -> Path:
+        for stage, name in (("train", "fed_gpu"), ("infer", "infers")):
+            _copy(RUNS / name, folder / "run" / stage)
+            with closing(sqlite3.connect(folder / "run" / stage / "run.sqlite")) as store, store:
+                store.execute("insert or replace into run values ('stage', ?)", (stage,))
+        return folder / "run"
+
+    return Recording("stages", lay_down, change_run)
 
 
 def _trace(name: str, data: bytes) -> Recording:
@@ -139,7 +170,7 @@ def recordings() -> list[Recording]:
     """Runs twice, since they have most to say; each other form by its corpus."""
     runs = [_run(path) for path in sorted(RUNS.iterdir()) if (path / "run.sqlite").is_file()]
     rings = sorted([*CORPORA.glob("run_rings/corpus/*"), *CORPORA.glob("mapped_ring/corpus/*")])
-    found = [*runs, *runs, *(_unended_run(ring) for ring in rings)]
+    found = [*runs, *runs, *[_trials(), _stages()] * 8, *(_unended_run(ring) for ring in rings)]
     for path in sorted(TRACES.glob("*.json.gz")):
         found.append(_trace(path.name, _shortened(path.read_bytes())))
     for corpus in ("kineto_trace", "nsys_export", "gpu_log"):
@@ -167,7 +198,7 @@ class Limits:
 
 def run_limited(command: list[str], folder: Path, limits: Limits) -> tuple[int | None, bytes]:
     """How a command ended (None: it did not), and all that it said on a terminal."""
-    bounds = f"ulimit -c 0 -t {limits.cpu_seconds} -v {limits.memory_kib} -f {OUTPUT_BLOCKS}"
+    bounds = f"ulimit -c 0 -t {limits.cpu_seconds} -v {limits.memory_kib} -f {OUTPUT_KIB}"
     bounded = ["bash", "-c", f'{bounds} && exec "$@"', "bash", *command]
     environment = {
         "PATH": os.environ.get("PATH", ""),
