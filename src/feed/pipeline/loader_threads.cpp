@@ -79,6 +79,8 @@ void Loader::Impl::rest() {
   std::jthread ending_control;
   {
     MutexLock lock(start_mutex);
+    // A consumer that asks now starts the threads, which are not there to be left at work.
+    if (resting) return;
     // A consumer counts itself, then looks: one of the two sees the other.
     resting = true;
     if (asking > 0) {
