@@ -10,7 +10,9 @@ shift
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 mkdir -p build
 
-if [[ ! -f "build/$preset/build.ninja" || CMakePresets.json -nt "build/$preset/CMakeCache.txt" ]]
+# A build looks for sources that came or went by itself; who only wants their list has it made.
+if [[ ! -f "build/$preset/build.ninja" || CMakePresets.json -nt "build/$preset/CMakeCache.txt" ||
+      "${1:-}" == --configure-only ]]
 then
   printf 'build: configuring %s\n' "$preset" >&2
   log="build/configure-$preset.log"
