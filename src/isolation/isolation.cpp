@@ -295,6 +295,12 @@ Result<Isolation> Isolation::choose(const std::vector<std::string>& command,
               isolation.why_not_, *no_guard, kTrialWord);
 }
 
+std::string Isolation::why_files_stay() const {
+  return fmt::format(
+      "only a layer over the file system shows a changed script to one trial alone ({})",
+      wish_.in_place ? "trials write in place" : why_not_);
+}
+
 std::optional<std::string> Isolation::try_layers(Means means, const std::string& trials) {
   std::optional<std::string> why;
   std::error_code none;

@@ -81,9 +81,10 @@ class Isolation {
   /// Why no better means was chosen; empty for kLayers and what was asked for.
   const std::string& why_not() const { return why_not_; }
   const IsolationWish& wish() const { return wish_; }
-  /// Whether a trial may find a file of the job changed: layers alone can do that. Why they cannot
-  /// be had stands in why_not(), unless somebody wished for none.
+  /// Whether a trial may find a file of the job changed: layers alone can do that.
   bool can_change_files() const { return means_ == Means::kLayers || means_ == Means::kUserLayers; }
+  /// In words, where it may not.
+  std::string why_files_stay() const;
   /// `run_dir`: absolute, of this run alone and kept as it is in there. `environment`: variables
   /// that the job gets. `changes`: to files that are there. Errors: kInvalidArgument where the
   /// folder holds something already, or changes are asked for that cannot be made.

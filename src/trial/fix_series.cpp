@@ -208,12 +208,8 @@ class FixSeries {
   Status try_written(TriedJob& job) {
     if (!kept_ || !written_) return {};
     if (!isolation_->can_change_files()) {
-      const std::string why =
-          isolation_->wish().in_place ? "trials write in place" : isolation_->why_not();
-      listener_.not_tried(kAsWritten,
-                          "only a layer over the file system shows a changed script to one trial "
-                          "alone (" +
-                              why + "), so that the change is given as it was tried");
+      listener_.not_tried(kAsWritten, isolation_->why_files_stay() +
+                                          ", so that the change is given as it was tried");
       return give_diff(job);
     }
     listener_.begins(kAsWritten, "the change written into " + written_->file);

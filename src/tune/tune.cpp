@@ -48,12 +48,7 @@ std::optional<TrialRequest> write_kept(const std::vector<std::string>& command,
   result.command = kept_command(command, result);
   if (result.patch.diff.empty()) return std::nullopt;
   if (!isolation.can_change_files()) {
-    const std::string& why =
-        isolation.wish().in_place ? "trials write in place" : isolation.why_not();
-    result.patch.why_no_gain =
-        "it was not run as it is written: only a layer over the file system shows a changed script "
-        "to one trial alone (" +
-        why + ")";
+    result.patch.why_no_gain = "it was not run as it is written: " + isolation.why_files_stay();
     return std::nullopt;
   }
   TrialRequest request;
