@@ -191,6 +191,7 @@ struct IsolatedTrial::Impl {
     if (ended) return 0;
     ended = true;
     const std::size_t left = marks.run_dir.empty() ? 0 : kill_processes_of(marks);
+    marks.mount_namespace.reset();  // with which its layers go
     if (guard) guard->end();
     layers.reset();
     if (!store.empty()) remove_store(store);
@@ -218,7 +219,7 @@ ChildEntry IsolatedTrial::entry() const {
 Status IsolatedTrial::started(pid_t pid) {
   impl_->marks.run_dir = impl_->run_dir;
   impl_->marks.group = ::getpgid(pid) == ::getpgrp() ? 0 : ::getpgid(pid);
-  if (impl_->layers) impl_->marks.mount_namespace = mount_namespace_of(pid);
+  if (impl_->layers) impl_->marks.mount_namespace = open_mount_namespace(pid);
   return impl_->guard ? impl_->guard->watch() : Status();
 }
 

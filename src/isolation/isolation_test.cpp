@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -265,15 +266,63 @@ TEST_F(IsolationTest, ProcessesThatAreLeftAreKilled) {
   EXPECT_EQ(run(*trial, "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $UNSTARVE_RUN_DIR/pid"), 0);
   const pid_t left = std::stoi(text_of(runs() + "/a/pid"));
   EXPECT_GE(trial->end(), 1U);
-  EXPECT_THAT(processes_of({runs() + "/a", "", 0}), IsEmpty());
+  EXPECT_THAT(processes_of({runs() + "/a"}), IsEmpty());
   const std::string state = text_of("/proc/" + std::to_string(left) + "/stat");
   EXPECT_TRUE(state.empty() || state.find(" Z ") != std::string::npos) << state;
 }
 
 TEST(TrialProcesses, WhatWeShareWithThemIsNoMark) {
-  EXPECT_THAT(processes_of({"", mount_namespace_of(::getpid()), 0}), IsEmpty());
-  EXPECT_THAT(processes_of({"", "", ::getpgrp()}), IsEmpty());
-  EXPECT_THAT(processes_of({"", "", 0}), IsEmpty());
+  EXPECT_THAT(processes_of({"", open_mount_namespace(::getpid())}), IsEmpty());
+  EXPECT_THAT(processes_of({"", {}, ::getpgrp()}), IsEmpty());
+  EXPECT_THAT(processes_of({}), IsEmpty());
+}
+
+/// Lives in a mount namespace of its own, which it shows by a byte, until it is ended.
+class Elsewhere {
+ public:
+  Elsewhere() {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const char moved = ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 1 : 0;
+      if (::write(ends[1], &moved, 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char moved = 0;
+    EXPECT_EQ(::read(ends[0], &moved, 1), 1);
+    has_moved_ = moved != 0;
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+  ~Elsewhere() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  pid_t pid() const { return pid_; }
+  bool has_moved() const { return has_moved_; }
+
+ private:
+  pid_t pid_ = 0;
+  bool has_moved_ = false;
+};
+
+// The kernel numbers namespaces with the lowest number that is free.
+TEST(TrialProcesses, ANamespaceThatIsGoneMarksNobodyElse) {
+  TrialMarks marks;
+  {
+    const Elsewhere trial;
+    if (!trial.has_moved()) GTEST_SKIP() << "no namespaces here";
+    marks.mount_namespace = open_mount_namespace(trial.pid());
+    EXPECT_THAT(processes_of(marks), ElementsAre(trial.pid()));
+  }
+  for (int i = 0; i < 50; ++i) {
+    const Elsewhere stranger;
+    EXPECT_THAT(processes_of(marks), IsEmpty()) << i;
+  }
 }
 
 class WriteGuardTest : public IsolationTest {

@@ -1,7 +1,9 @@
 #include "isolation/trial_processes.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -27,6 +30,10 @@ constexpr auto kLookAgain = std::chrono::milliseconds(5);
 constexpr int kLooksWithout = 3;
 constexpr const char* kRunVariable = "UNSTARVE_RUN_DIR=";
 
+bool are_same(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool started_with(pid_t pid, const std::string& entry) {
   const std::string environment = read_all(fmt::format("/proc/{}/environ", pid));
   for (std::size_t at = environment.find(entry); at != std::string::npos;
@@ -38,6 +45,23 @@ bool started_with(pid_t pid, const std::string& entry) {
   return false;
 }
 
+/// None where the process is gone, or is none that we may look at.
+std::optional<struct stat> namespace_of(pid_t pid) {
+  struct stat found = {};
+  if (::stat(fmt::format("/proc/{}/ns/mnt", pid).c_str(), &found) != 0) return std::nullopt;
+  return found;
+}
+
+/// Never the one that we live in: half the machine does.
+std::optional<struct stat> namespace_of(const TrialMarks& marks) {
+  struct stat marked = {};
+  if (!marks.mount_namespace || ::fstat(marks.mount_namespace.get(), &marked) != 0) {
+    return std::nullopt;
+  }
+  const auto own = namespace_of(::getpid());
+  return own && are_same(*own, marked) ? std::nullopt : std::optional(marked);
+}
+
 bool is_dead(pid_t pid) {
   const std::string text = read_all(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_ends = text.rfind(')');
@@ -47,17 +71,15 @@ bool is_dead(pid_t pid) {
 
 }  // namespace
 
-std::string mount_namespace_of(pid_t pid) {
-  std::error_code failed;
-  const fs::path target = fs::read_symlink(fmt::format("/proc/{}/ns/mnt", pid), failed);
-  return failed ? "" : target.string();
+FileDescriptor open_mount_namespace(pid_t pid) {
+  const std::string path = fmt::format("/proc/{}/ns/mnt", pid);
+  return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 std::vector<pid_t> processes_of(const TrialMarks& marks) {
   // What we share with a process is no mark of a trial: half the machine has it.
   const bool has_group = marks.group > 1 && marks.group != ::getpgrp();
-  const bool has_namespace =
-      !marks.mount_namespace.empty() && marks.mount_namespace != mount_namespace_of(::getpid());
+  const auto marked = namespace_of(marks);
   std::vector<pid_t> found;
   std::error_code failed;
   for (fs::directory_iterator entry("/proc", failed), end; !failed && entry != end;
@@ -67,9 +89,10 @@ std::vector<pid_t> processes_of(const TrialMarks& marks) {
     const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (read.ec != std::errc() || read.ptr != name.data() + name.size()) continue;
     if (pid == ::getpid() || is_dead(pid)) continue;
+    const auto its = marked ? namespace_of(pid) : std::nullopt;
     const bool is_ours =
         (has_group && ::getpgid(pid) == marks.group && pid != marks.group) ||
-        (has_namespace && mount_namespace_of(pid) == marks.mount_namespace) ||
+        (its && are_same(*its, *marked)) ||
         (!marks.run_dir.empty() && started_with(pid, kRunVariable + marks.run_dir));
     if (is_ours) found.push_back(pid);
   }

@@ -5,17 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_handle.h"
+
 namespace unstarve::isolation {
 
 /// By what the processes of a trial are known, whoever is their parent by now.
 struct TrialMarks {
-  std::string run_dir;          // as UNSTARVE_RUN_DIR has it; what a process started with
-  std::string mount_namespace;  // as /proc/PID/ns/mnt names it; empty: not one of its own
-  pid_t group = 0;              // of processes; 0: none
+  std::string run_dir;                  // as UNSTARVE_RUN_DIR has it; what a process started with
+  FileDescriptor mount_namespace = {};  // none: not one of its own
+  pid_t group = 0;                      // of processes; 0: none
 };
 
-/// How /proc names the mount namespace of a process; empty where it is gone.
-std::string mount_namespace_of(pid_t pid);
+/// The mount namespace of a process; none where that is gone. As long as it is open the kernel
+/// gives its number to no other: of one that is closed the next namespace on the machine gets it,
+/// another trial's or a container's.
+FileDescriptor open_mount_namespace(pid_t pid);
 
 std::vector<pid_t> processes_of(const TrialMarks& marks);
 

@@ -37,7 +37,7 @@ class ObservedTrial : public testing::Test {
   }
   std::string output() const { return text_of(folder_.path() + "/run/output.log"); }
   void expect_nobody_left() const {
-    EXPECT_THAT(isolation::processes_of({folder_.path() + "/run", "", 0}), IsEmpty());
+    EXPECT_THAT(isolation::processes_of({folder_.path() + "/run"}), IsEmpty());
   }
 
  private:
