@@ -198,7 +198,7 @@ NotObserved for_device(const Diagnosis& diagnosis, const trace::TrainingDevice& 
   } else if (diagnosis.input == trace::InputKind::kNsys) {
     gpu.why = "the export holds no GPU operation";
     gpu.how = "record with `nsys profile --trace=cuda,nvtx`";
-  } else if (diagnosis.input == trace::InputKind::kKineto) {
+  } else if (diagnosis.input == trace::InputKind::kKineto && device.kind.empty()) {
     gpu.why = "the trace holds no GPU operation";
     gpu.how = "record with ProfilerActivity.CUDA on a machine with a GPU";
   } else if (device.kind == "cpu") {

@@ -48,6 +48,16 @@ TEST(HostVerdict, GoodNewsIsAVerdict) {
   EXPECT_FALSE(advice.next_remedy);
 }
 
+TEST(HostVerdict, ATraceOfAnotherDeviceIsNotToldToRecordCuda) {
+  HostRun traced(2, "mtia");
+  traced.timeline.input = trace::InputKind::kKineto;
+  const Advice advice = traced.advise();
+  ASSERT_EQ(advice.not_observed.size(), 1U);
+  EXPECT_EQ(advice.not_observed[0].why,
+            "this job trains on PyTorch's \"mtia\", of which no records are kept");
+  EXPECT_FALSE(says(advice.not_observed[0].how, "CUDA"));
+}
+
 TEST(HostVerdict, OfAGpuThatIsNotSeenNothingIsClaimed) {
   const Advice fed = HostRun(2, "cuda").advise();
   EXPECT_TRUE(says(fed.verdict, "what the GPU does meanwhile was not observed"));

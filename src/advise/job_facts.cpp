@@ -27,8 +27,8 @@ bool holds_images_in_folders(const trace::DataSet& data) {
 
 JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   JobFacts facts;
-  for (const trace::TrainingDevice& device : job.timeline().training_devices) {
-    if (device.process == job.ranks()[rank].process) facts.device = device;
+  if (const auto* device = job.timeline().device_of(job.ranks()[rank].process)) {
+    facts.device = *device;
   }
   const job::LoaderUse* loader = job.ranks()[rank].waited_loader();
   if (loader == nullptr || !loader->config) return facts;

@@ -49,10 +49,8 @@ Part part_of(const trace::Timeline& timeline, const DeviceWork& work, const Rank
 
 /// torch's word for where the trained parameters of a process lie; empty where nobody says it.
 std::string_view trains_on(const trace::Timeline& timeline, const Rank& rank) {
-  for (const trace::TrainingDevice& device : timeline.training_devices) {
-    if (device.process == rank.process) return device.kind;
-  }
-  return {};
+  const trace::TrainingDevice* const device = timeline.device_of(rank.process);
+  return device != nullptr ? std::string_view(device->kind) : std::string_view();
 }
 
 /// Where nobody says where the parameters lie, records that were lost may be of any work.

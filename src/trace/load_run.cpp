@@ -11,6 +11,7 @@
 #include "trace/run_reader.h"
 #include "trace/text/hook_text.h"
 #include "trace/timeline_sink.h"
+#include "trace/used_devices.h"
 
 namespace unstarve::trace {
 
@@ -180,6 +181,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     read_rings(dir, marks, sink, out.remarks);
   }
   sink.finish();
+  if (const auto used = used_devices(out.timeline); !used) return forward_error(used);
   if (stored && stored->events_lost) end_recording_with_the_last_event(out.timeline);
   if (stored) {
     add_loader_words(stored->processes, out.timeline);

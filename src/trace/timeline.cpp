@@ -26,6 +26,14 @@ void sort_starts(std::vector<T>& items) {
 
 }  // namespace
 
+const TrainingDevice* Timeline::device_of(std::int64_t process) const {
+  const auto found = std::find_if(training_devices.begin(), training_devices.end(),
+                                  [process](const TrainingDevice& device) {
+                                    return device.process == process || device.process == 0;
+                                  });
+  return found == training_devices.end() ? nullptr : &*found;
+}
+
 NameTable::NameTable(Timeline& timeline) : timeline_(timeline) {
   if (timeline_.names.empty()) timeline_.names.emplace_back();
   for (std::size_t i = 0; i < timeline_.names.size(); ++i) {

@@ -117,9 +117,10 @@ struct DeviceInfo {
   Reading<double> compute_capability = {};
 };
 
-/// What the hook of a process that trains said of its device; empty where it said nothing.
+/// What the hook of a process that trains, or a trace, said of its device; empty where it said
+/// nothing.
 struct TrainingDevice {
-  std::int64_t process = 0;
+  std::int64_t process = 0;    // 0: whatever the recording is of
   std::string kind = {};       // torch's word for where the trained parameters lie: "cpu", "cuda"
   std::string build = {};      // of its PyTorch: "cuda", "rocm"; empty: for neither
   std::string unwatched = {};  // why the hook opened no window on the device; empty: it did not say
@@ -168,6 +169,9 @@ struct Timeline {
   std::string_view name_of(NameId id) const {
     return id < names.size() ? std::string_view(names[id]) : std::string_view();
   }
+
+  /// Null where nobody said it. Valid as long as this.
+  const TrainingDevice* device_of(std::int64_t process) const;
 };
 
 /// Gives each distinct name one NameId while a Timeline is being built.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "trace/timeline_sink.h"
+#include "trace/used_devices.h"
 
 namespace unstarve::trace {
 namespace {
@@ -23,6 +24,24 @@ TEST(ClassifyHostCall, KnowsLaunchesSyncsAndAllocations) {
 TEST(CommunicationKernel, IsFoundByName) {
   EXPECT_TRUE(is_communication_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)"));
   EXPECT_FALSE(is_communication_kernel("volta_sgemm_128x64_nn"));
+}
+
+TEST(UsedDevices, AreDescribedAndNotMoreThanAMachineHas) {
+  Timeline timeline;
+  timeline.file = "t.json";
+  for (const std::int32_t device : {3, 1, 3}) timeline.device_ops.emplace_back().device = device;
+  ASSERT_TRUE(list_devices({{.index = 0}, {.index = 3, .name = "A100"}}, timeline));
+  ASSERT_EQ(timeline.devices.size(), 2U);
+  EXPECT_EQ(timeline.devices[0].index, 1);
+  EXPECT_EQ(timeline.devices[0].name, "");
+  EXPECT_EQ(timeline.devices[1].name, "A100");
+  for (std::int32_t i = 0; i < 1022; ++i) timeline.device_ops.emplace_back().device = 10 + i;
+  EXPECT_EQ(used_devices(timeline)->size(), 1024U);
+  timeline.device_ops.emplace_back().device = -5;
+  const auto refused = used_devices(timeline);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "t.json is damaged: it names 1025 devices, more than any machine has");
 }
 
 TEST(NameTable, GivesOneIdPerName) {

@@ -56,10 +56,8 @@ void derive_blocking(const SignalSources& sources, double step_ns, Signals& out)
 void derive_training_device(const SignalSources& sources, Signals& out) {
   const bool aside = sources.set_aside && sources.set_aside->reason != job::AsideReason::kTooLittle;
   if (aside) out.gpu_takes_no_part = 1;
-  for (const trace::TrainingDevice& device : sources.timeline().training_devices) {
-    if (device.process != sources.rank.process) continue;
-    out.trains_on_host = device.kind == "cpu" ? 1.0 : 0.0;
-  }
+  const trace::TrainingDevice* const device = sources.timeline().device_of(sources.rank.process);
+  if (device != nullptr) out.trains_on_host = device->kind == "cpu" ? 1.0 : 0.0;
 }
 
 /// Of all steps and of all of the run: an error of the kind ends it.

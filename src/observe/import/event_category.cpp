@@ -31,6 +31,12 @@ constexpr CategoryName kCategoryNames[] = {
     {"xpu_driver", EventCategory::kHostCall},
     {"privateuse1_runtime", EventCategory::kHostCall},
     {"privateuse1_driver", EventCategory::kHostCall},
+    {"mtia_ccp_events", EventCategory::kMtia},
+    {"mtia_runtime", EventCategory::kMtia},
+    {"mtia_workloadd", EventCategory::kMtia},
+    {"mtia_insight", EventCategory::kMtia},
+    {"mtia_counters", EventCategory::kMtia},
+    {"hpu_op", EventCategory::kHpu},
 };
 
 /// Walks over the members of one object as long as their values are strings without escapes or

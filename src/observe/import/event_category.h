@@ -13,6 +13,8 @@ enum class EventCategory : std::uint8_t {
   kMemset,      // gpu_memset, Memset
   kHostCall,    // cuda_runtime, cuda_driver, Runtime, hip_runtime, ...
   kAnnotation,  // user_annotation, cpu_op, Operator: only steps and loader waits among them
+  kMtia,        // work of devices that are named and not judged: mtia_ccp_events, mtia_runtime, ...
+  kHpu,         // hpu_op
 };
 
 EventCategory parse_category(std::string_view category);

@@ -61,6 +61,27 @@ std::string message_of(const std::string& bytes) {
   return error.message;
 }
 
+TEST(KinetoDamage, AMissingQuoteIsNotAFileCutOff) {
+  const auto with_quotes = [](const std::string& name, const std::string& space) {
+    return "{\"traceEvents\": [{\"ph\": \"X\"," + space + name + "," + space + "\"ts\": 1}," +
+           space + "{\"ph\": \"X\", \"name\": \"b\"}" + space + "]}";
+  };
+  const auto whole = import_kineto_bytes(with_quotes("\"name\": \"a\"", "\n"), "t.json");
+  EXPECT_TRUE(whole) << whole.error().message;
+  const std::string start = "{\"traceEvents\": [{\"ph\": \"X\",";
+  for (const std::string name :
+       {"name\": \"a\"", "\"name: \"a\"", "\"name\": a\"", "\"name\": \"a"}) {
+    for (const std::string space : {"\n", " "}) {
+      const std::string message = message_of(with_quotes(name, space));
+      EXPECT_THAT(message, HasSubstr("a quote is missing before what stands at byte")) << name;
+    }
+  }
+  EXPECT_THAT(message_of(with_quotes("\"name\": \"a", "\n")),
+              HasSubstr("at byte " + std::to_string(start.size() + 12)));
+  EXPECT_THAT(message_of(start + "\"name\": \"a\", \"ts\": 1"), HasSubstr("is cut off"));
+  EXPECT_THAT(message_of(start + "\"name\": \"a"), HasSubstr("is cut off"));
+}
+
 TEST(KinetoDamage, WhatIsNoTrace) {
   EXPECT_THAT(message_of(""), HasSubstr("empty"));
   EXPECT_THAT(message_of("  \n "), HasSubstr("cut off"));

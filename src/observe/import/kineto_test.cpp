@@ -87,6 +87,22 @@ TEST(Kineto, OldCategoriesAndTextThreads) {
   EXPECT_EQ(timeline.device_ops[2].stream, 20);
 }
 
+TEST(Kineto, TheWorkOfDevicesThatAreNotJudgedIsNamed) {
+  const auto device_of = [](const std::string& category) {
+    const Timeline timeline = read_events(
+        R"json({"ph":"X","cat":"cpu_op","name":"ProfilerStep#3","pid":9,"tid":9,"ts":1,"dur":9},
+               {"ph":"X","ts":1,"dur":1,"pid":0,"tid":7,"name":"x","cat":")json" +
+        category + "\"}");
+    EXPECT_EQ(timeline.events_lost, 0);
+    const trace::TrainingDevice* const device = timeline.device_of(9);
+    return device == nullptr ? std::string("none") : device->kind;
+  };
+  EXPECT_EQ(device_of("mtia_ccp_events"), "mtia");
+  EXPECT_EQ(device_of("mtia_runtime"), "mtia");
+  EXPECT_EQ(device_of("hpu_op"), "hpu");
+  EXPECT_EQ(device_of("kernel"), "none");
+}
+
 TEST(Kineto, CopiesSayWhichMemory) {
   const auto copy_named = [](const std::string& name) {
     const Timeline timeline = read_events(

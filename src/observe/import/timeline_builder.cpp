@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "trace/used_devices.h"
+
 namespace unstarve::observe {
 
 namespace {
@@ -76,6 +78,12 @@ void drop_duplicates(std::vector<T>& items) {
   items.erase(std::unique(items.begin(), items.end(), same), items.end());
 }
 
+/// torch's word for the device whose work such an event is; empty: a GPU's, or the host's.
+std::string_view named_device(EventCategory category) {
+  if (category == EventCategory::kMtia) return "mtia";
+  return category == EventCategory::kHpu ? "hpu" : std::string_view();
+}
+
 /// Of one copy or fill: 0 where no memory holds so much. Millions of them can be added up.
 std::int64_t plausible_bytes(std::int64_t bytes) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -93,6 +101,12 @@ TimelineBuilder::TimelineBuilder(std::string file, Limits limits)
 Status TimelineBuilder::add(const EventFields& event) {
   if (event.phase == 'B' || event.phase == 'E') return add_phase(event);
   if (event.phase != 'X' || event.category == EventCategory::kOther) return {};
+  if (const std::string_view device = named_device(event.category); !device.empty()) {
+    if (timeline_.training_devices.empty()) {
+      timeline_.training_devices = {{.process = 0, .kind = std::string(device)}};
+    }
+    return {};
+  }
   if (event.category == EventCategory::kAnnotation && !is_step_name(event.name) &&
       !is_loader_wait_name(event.name)) {
     return {};
@@ -312,24 +326,7 @@ void TimelineBuilder::convert_times() {
   }
 }
 
-void TimelineBuilder::list_devices() {
-  std::vector<std::int32_t> used;
-  for (const trace::DeviceOp& op : timeline_.device_ops) {
-    if (used.empty() || used.back() != op.device) used.push_back(op.device);
-  }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  for (const std::int32_t index : used) {
-    trace::DeviceInfo device;
-    device.index = index;
-    for (const trace::DeviceInfo& described : described_) {
-      if (described.index == index) device = described;
-    }
-    timeline_.devices.push_back(std::move(device));
-  }
-}
-
-trace::Timeline TimelineBuilder::finish() {
+Result<trace::Timeline> TimelineBuilder::finish() {
   timeline_.events_lost += static_cast<std::int64_t>(open_events_);
   fill_missing_bytes();
   convert_times();
@@ -337,7 +334,9 @@ trace::Timeline TimelineBuilder::finish() {
   trace::sort_by_start(timeline_);
   drop_duplicates(timeline_.steps);
   drop_duplicates(timeline_.loader_waits);
-  list_devices();
+  if (const Status listed = trace::list_devices(described_, timeline_); !listed) {
+    return forward_error(listed);
+  }
   return std::move(timeline_);
 }
 

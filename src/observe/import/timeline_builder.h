@@ -35,8 +35,9 @@ class TimelineBuilder {
   void describe_devices(std::vector<trace::DeviceInfo> devices) { described_ = std::move(devices); }
   /// What `distributedInfo` says.
   void set_rank(const trace::RankNumber& number) { timeline_.rank_numbers = {number}; }
-  /// Decides the unit of time, sorts, and gives the Timeline away. Call once.
-  trace::Timeline finish();
+  /// Decides the unit of time, sorts, and gives the Timeline away. Call once. Errors: those of
+  /// trace::list_devices().
+  Result<trace::Timeline> finish();
 
  private:
   /// An event with begin and end, in raw time.
@@ -69,7 +70,6 @@ class TimelineBuilder {
   const NameFacts& facts_of(trace::NameId name);
   void fill_missing_bytes();
   void convert_times();
-  void list_devices();
 
   trace::Timeline timeline_;
   trace::NameTable names_;

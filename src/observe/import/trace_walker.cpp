@@ -1,5 +1,6 @@
 #include "observe/import/trace_walker.h"
 
+#include <optional>
 #include <utility>
 
 namespace unstarve::observe {
@@ -9,6 +10,24 @@ namespace {
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::size_t kLongestKey = 4096;
 
+/// Where a text shows that a quote is missing before: in the middle of a string its line ends, or
+/// outside of strings stands what only a string has.
+std::optional<std::size_t> behind_missing_quote(std::string_view text) {
+  // Structure, numbers, true, false, null, NaN, Infinity.
+  constexpr std::string_view kOutside = "{}[]:, \t\r\n+-.0123456789eEtrufalsnNaIity";
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (in_string && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      in_string = !in_string;
+    } else if (in_string ? text[at] == '\n' : kOutside.find(text[at]) == kOutside.npos) {
+      return at;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 tl::unexpected<Error> TraceWalker::wrong(std::string_view what, std::uint64_t at) const {
@@ -17,12 +36,13 @@ tl::unexpected<Error> TraceWalker::wrong(std::string_view what, std::uint64_t at
 }
 
 tl::unexpected<Error> TraceWalker::ended(std::string_view where) const {
-  if (window_.error()) {
-    // Errors of the source name the file themselves; those of the window do not.
-    const Error& error = *window_.error();
-    if (error.message.find(name_) != std::string::npos) return tl::unexpected<Error>(error);
-    return wrong(error.message, window_.offset());
+  const std::optional<Error>& error = window_.error();
+  // Errors of the source name the file themselves; those of the window do not.
+  if (error && error->message.find(name_) != std::string::npos) return tl::unexpected(*error);
+  if (const auto at = behind_missing_quote(window_.unread())) {
+    return wrong("a quote is missing before what stands", window_.offset() + *at);
   }
+  if (error) return wrong(error->message, window_.offset());
   return fail(ErrorCode::kCorruptData, "{} is cut off: it ends {} at {} {}", name_, where,
               source_.position_word(), window_.offset() + window_.unread().size());
 }

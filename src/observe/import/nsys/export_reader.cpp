@@ -6,6 +6,8 @@
 #include <cctype>
 #include <limits>
 
+#include "trace/used_devices.h"
+
 namespace unstarve::observe {
 
 namespace {
@@ -341,20 +343,6 @@ std::string_view ExportReader::string_of(const Reading<std::int64_t>& id) const 
   return found == strings_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void ExportReader::list_devices() {
-  std::set<std::int32_t> used;
-  for (const DeviceOp& op : out_.timeline.device_ops) used.insert(op.device);
-  for (const std::int32_t index : used) {
-    trace::DeviceInfo device;
-    const auto described =
-        std::find_if(described_.begin(), described_.end(),
-                     [index](const trace::DeviceInfo& one) { return one.index == index; });
-    if (described != described_.end()) device = *described;
-    device.index = index;
-    out_.timeline.devices.push_back(std::move(device));
-  }
-}
-
 void ExportReader::say_what_is_missing() {
   const auto lacks = [this](std::string_view what) { return missing_.contains(what); };
   const auto remark = [this](std::string text) { out_.remarks.push_back(std::move(text)); };
@@ -383,10 +371,12 @@ void ExportReader::say_what_is_missing() {
   }
 }
 
-NsysImport ExportReader::finish() {
+Result<NsysImport> ExportReader::finish() {
   ranges_.finish(out_.timeline);
   trace::sort_by_start(out_.timeline);
-  list_devices();
+  if (const Status listed = trace::list_devices(described_, out_.timeline); !listed) {
+    return forward_error(listed);
+  }
   say_what_is_missing();
   return std::move(out_);
 }

@@ -26,7 +26,8 @@ class ExportReader {
 
   /// All tables. Once, before finish().
   Status read();
-  NsysImport finish();
+  /// Errors: those of trace::list_devices().
+  Result<NsysImport> finish();
 
  private:
   using Row = const ExportTable&;
@@ -53,7 +54,6 @@ class ExportReader {
   trace::DeviceOp* add_operation(Row row);
   std::int32_t device_of(const Reading<std::int64_t>& cuda_device, std::int64_t process) const;
   std::string_view string_of(const Reading<std::int64_t>& id) const;
-  void list_devices();
   void say_what_is_missing();
 
   const trace::Database& database_;
