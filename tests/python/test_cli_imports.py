@@ -29,6 +29,19 @@ def test_a_log_of_nvidia_smi_gets_an_honest_verdict(tmp_path: Path) -> None:
     assert "GPU 0 (NVIDIA A100): 41 % used, in the mean of 20 samples over 19 s" in text.stderr
 
 
+def test_memory_in_a_log_counts_where_most_is_used(tmp_path: Path) -> None:
+    log = tmp_path / "smi.csv"
+    names = "timestamp, index, utilization.gpu [%], memory.used [MiB], memory.total [MiB]"
+    for most, room in ((70_000, False), (20_000, True)):
+        used = [10_000] * 19 + [most]
+        rows = [
+            f"2024/03/01 12:00:{i:02}.000, 0, 60 %, {m} MiB, 81920 MiB" for i, m in enumerate(used)
+        ]
+        log.write_text("\n".join([names, *rows]) + "\n")
+        found = json.loads(unstarve("diagnose", "--json", str(log)).stdout)
+        assert ("gpu_memory_room" in {hint["rule"] for hint in found["hints"]}) is room
+
+
 def test_an_export_of_nsight_systems_is_told_by_its_tables(tmp_path: Path) -> None:
     export = tmp_path / "report.sqlite"
     with sqlite3.connect(export) as database:
@@ -73,6 +86,7 @@ def test_what_is_no_recording_is_told_with_what_to_do(tmp_path: Path) -> None:
         "notes.txt": (b"epoch 1: loss 0.5\n", "neither a trace nor a log"),
         "names only.csv": (log[:31].encode(), "holds no sample"),
         "cut.json": (b'{"traceEvents": [', "cut off"),
+        "quote.json": (b'{"traceEvents": [{"ph": "X,\n"ts": 1}]}', "a quote is missing"),
     }
     for name, (content, said) in kinds.items():
         file = tmp_path / name

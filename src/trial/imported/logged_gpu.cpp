@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "base/units.h"
 
@@ -24,6 +24,15 @@ Reading<double> mean_of(const LoggedGpu& gpu, Reading<double> GpuLogSample::*wha
   return count > 0 ? Reading<double>(sum / count) : WhyAbsent::kNotObserved;
 }
 
+/// A batch has to fit where most is used.
+Reading<double> most_memory(const LoggedGpu& gpu) {
+  Reading<double> most = WhyAbsent::kNotObserved;
+  for (const GpuLogSample& sample : gpu.samples) {
+    if (sample.memory_used) most = std::max(*sample.memory_used, most.value_or(0));
+  }
+  return most;
+}
+
 /// Of the samples that say it.
 Reading<double> how_often(const LoggedGpu& gpu, Reading<bool> GpuLogSample::*what) {
   double yes = 0;
@@ -41,7 +50,7 @@ diagnose::HostSignals signals_of(const LoggedGpu& gpu) {
   for (const GpuLogSample& sample : gpu.samples) {
     if (sample.utilisation) host.gpu_utilisation.push_back(*sample.utilisation);
   }
-  host.gpu_memory_used_bytes = mean_of(gpu, &GpuLogSample::memory_used);
+  host.gpu_memory_used_bytes = most_memory(gpu);
   host.gpu_memory_total_bytes = mean_of(gpu, &GpuLogSample::memory_total);
   host.thermal_slowdown_ratio = how_often(gpu, &GpuLogSample::held_by_heat);
   host.power_cap_ratio = how_often(gpu, &GpuLogSample::held_by_power);
