@@ -12,24 +12,31 @@ constexpr int kSeeds = 3;
 
 Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& levers,
                            const std::string& label) {
-  if (const Status based = measure_baseline(); !based) return based;
-  ParityVerdict verdict = {Parity::kNotObserved, why_not_observed(baseline_)};
-  if (!verdict.why.empty() && entry.lever.numerics == Numerics::kExact) {
-    entry.parity = Parity::kNotNeeded;
-    return {};
-  }
-  if (verdict.why.empty()) {
-    auto recorded = make(label + ".losses", levers, 0);
-    if (!recorded) return forward_error(recorded);
-    verdict = judge_parity(baseline_, *recorded, entry.lever.numerics, has_fewer_bits(entry.lever));
-  }
-  entry.parity = verdict.parity;
-  if (verdict.parity == Parity::kNotObserved) {
-    entry.why = "faster, but its results were not observed: " + verdict.why;
-  } else if (verdict.parity != Parity::kOk) {
-    entry.why = "other results: " + verdict.why;
+  TrialRequest request;
+  request.label = label + ".losses";
+  request.levers = levers;
+  const auto verdict = compare(entry.lever, std::move(request));
+  if (!verdict) return forward_error(verdict);
+  entry.parity = verdict->parity;
+  if (verdict->parity == Parity::kNotObserved) {
+    entry.why = "faster, but its results were not observed: " + verdict->why;
+  } else if (verdict->parity == Parity::kFailed) {
+    entry.why = "other results: " + verdict->why;
   }
   return {};
+}
+
+Result<ParityVerdict> ResultsCheck::compare(const Lever& lever, TrialRequest request) {
+  if (const Status based = measure_baseline(); !based) return forward_error(based);
+  const std::string why = why_not_observed(baseline_);
+  if (!why.empty()) {
+    if (lever.numerics == Numerics::kExact) return ParityVerdict{Parity::kNotNeeded, {}};
+    return ParityVerdict{Parity::kNotObserved, why};
+  }
+  request.parity_seed = 0;
+  const auto recorded = make_(std::move(request));
+  if (!recorded) return forward_error(recorded);
+  return judge_parity(baseline_, *recorded, lever.numerics, has_fewer_bits(lever));
 }
 
 Result<TrialResult> ResultsCheck::make(const std::string& label,

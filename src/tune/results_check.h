@@ -22,6 +22,9 @@ class ResultsCheck {
   /// names of its trials. Errors: those of `make`.
   Status judge(LeverResult& entry, const std::vector<std::string>& levers,
                const std::string& label);
+  /// Whether a run is what the job as it is computes, of which a lever may change what `lever` may.
+  /// Errors: those of `make`.
+  Result<ParityVerdict> compare(const Lever& lever, TrialRequest request);
   /// What the job's own runs told, in words; empty: there were none.
   const std::string& remark() const { return remark_; }
 

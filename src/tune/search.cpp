@@ -185,7 +185,30 @@ class Search {
           "no change of the script is given: as it is written, " + anew->compared.words;
     } else {
       patch.gain = with_noise(anew->compared.speedup, result_.noise_ratio);
+      return compare_as_written(*request);
     }
+    return {};
+  }
+
+  Status compare_as_written(TrialRequest request) {
+    std::vector<Lever> kept;
+    for (const LeverResult& entry : result_.levers) {
+      if (entry.kept) kept.push_back(entry.lever);
+    }
+    if (kept.empty()) return {};
+    request.label += ".losses";
+    const auto verdict = results_check_.compare(as_one(kept), std::move(request));
+    if (!verdict) {
+      // With the hook the results were compared.
+      const bool no_time = verdict.error().code == ErrorCode::kTimeout;
+      return no_time ? Status() : forward_error(verdict);
+    }
+    if (verdict->parity != Parity::kFailed) return {};
+    ScriptPatch& patch = result_.patch;
+    patch.diff.clear();
+    patch.gain.reset();
+    patch.why_no_gain =
+        "no change of the script is given: as it is written, other results: " + verdict->why;
     return {};
   }
 

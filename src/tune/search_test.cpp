@@ -64,6 +64,19 @@ TEST(Search, AChangeThatDoesNotRunIsNoneThatIsGiven) {
   EXPECT_NE(result.patch.why_no_gain.find("crashed: NameError"), std::string::npos);
 }
 
+TEST(Search, AChangeThatComputesSomethingElseIsNoneThatIsGiven) {
+  PlantedJob job;
+  job.factor["channels_last"] = 0.5;
+  job.write = written;
+  job.written_factor = 0.5;
+  job.plant["as_written-1.losses"] = [](TrialResult& result) { result.losses.back() *= 1.5; };
+  const TuneResult result = found(job, {"channels_last"});
+  EXPECT_EQ(result.kept, std::vector<std::string>{"channels_last"});
+  EXPECT_EQ(result.patch.diff, "");
+  EXPECT_FALSE(result.patch.gain);
+  EXPECT_NE(result.patch.why_no_gain.find("as it is written, other results: "), std::string::npos);
+}
+
 TEST(Search, AChangeForWhichNoTimeIsLeftIsGivenWithoutAGain) {
   PlantedJob job;
   job.factor["channels_last"] = 0.5;

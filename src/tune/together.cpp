@@ -120,20 +120,10 @@ Status Together::try_refused() {
   return {};
 }
 
-/// What they may do to the results together: what the one of them may that may do most.
 Lever Together::as_one(const std::vector<std::size_t>& chosen) const {
-  const auto any = [&](auto is) {
-    return std::any_of(chosen.begin(), chosen.end(),
-                       [&](std::size_t index) { return is(result_.levers[index].lever); });
-  };
-  Lever all = result_.levers[chosen.back()].lever;
-  for (const Numerics numerics : {Numerics::kRegrouped, Numerics::kRounding, Numerics::kRedrawn}) {
-    if (any([&](const Lever& lever) { return lever.numerics == numerics; })) {
-      all.numerics = numerics;
-    }
-  }
-  if (any(has_fewer_bits)) all.eases = Eases::kPrecision;
-  return all;
+  std::vector<Lever> levers;
+  for (const std::size_t index : chosen) levers.push_back(result_.levers[index].lever);
+  return tune::as_one(levers);
 }
 
 /// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.

@@ -61,4 +61,8 @@ inline bool has_fewer_bits(const Lever& lever) {
   return lever.eases == Eases::kPrecision || lever.eases == Eases::kProducts;
 }
 
+/// The last of them, at least one, which may do to the results what they may together: what the one
+/// of them may that may do most.
+Lever as_one(const std::vector<Lever>& levers);
+
 }  // namespace unstarve::tune

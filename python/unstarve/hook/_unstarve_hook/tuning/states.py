@@ -115,8 +115,9 @@ class States:
     def _parameters_and_buffers(self) -> Iterator[tuple[str, Any]]:
         root = self._job.model
         if root is not None:
-            yield from root.named_parameters()
-            yield from root.named_buffers()
+            for name, tensor in (*root.named_parameters(), *root.named_buffers()):
+                # A script that says `torch.compile(model)` puts a module around it.
+                yield name.removeprefix("_orig_mod."), tensor
         for at, optimizer in enumerate(self._job.optimizers):
             for number, parameter in enumerate(_trained_by(optimizer)):
                 yield f"optimizer {at}, parameter {number}", parameter
