@@ -1,6 +1,7 @@
 #include "diagnose/partition/edges.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace unstarve::diagnose {
@@ -15,6 +16,7 @@ RecordingEdges::RecordingEdges(const job::JobView& view, const job::DeviceWork& 
     if (launch == nullptr) continue;
     threads.insert({launch->process, launch->thread});
     longest_way_ns_ = std::max(longest_way_ns_, op.end_ns - launch->start_ns);
+    longest_ns_ = std::max(longest_ns_, op.end_ns - op.start_ns);
   }
   launching_.assign(threads.begin(), threads.end());
   const std::vector<job::ThreadKey>& training = view.rank_of(work).training;
@@ -73,6 +75,23 @@ std::int64_t RecordingEdges::busy_from(const trace::DeviceOp* last, const trace:
   constexpr std::int64_t kLongerThanEver = 2;
   if (gap.end_ns - launched_ns > kLongerThanEver * longest_way_ns_) return gap.end_ns;
   return std::max(gap.start_ns, launched_ns);
+}
+
+bool RecordingEdges::is_behind_queue(const trace::Interval& gap,
+                                     std::int64_t recording_start_ns) const {
+  if (timeline_.events_lost > 0) return false;
+  const auto& calls = timeline_.host_calls;
+  auto call = std::partition_point(calls.begin(), calls.end(),
+                                   [recording_start_ns](const trace::HostCall& one) {
+                                     return one.start_ns < recording_start_ns;
+                                   });
+  std::optional<std::int64_t> first_ns;
+  for (; call != calls.end() && call->start_ns < gap.end_ns; ++call) {
+    if (!launches_here(*call)) continue;
+    if (host_.has_operation(call->correlation)) return false;
+    if (!first_ns) first_ns = call->end_ns;
+  }
+  return first_ns && gap.end_ns - *first_ns > std::max(options_.head_wait_min_ns, longest_ns_);
 }
 
 bool RecordingEdges::launches_here(const trace::HostCall& call) const {

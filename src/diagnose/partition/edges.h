@@ -27,6 +27,11 @@ class RecordingEdges {
   std::int64_t busy_from(const trace::DeviceOp* last, const trace::Interval& gap,
                          std::int64_t recording_start_ns) const;
 
+  /// Whether a queue filled all of the gap, in a recording that began at `recording_start_ns` and
+  /// in which nothing has run of what it holds a record of: a launch in it is so long ago that its
+  /// operation would have ended, had it begun at once.
+  bool is_behind_queue(const trace::Interval& gap, std::int64_t recording_start_ns) const;
+
  private:
   bool launches_here(const trace::HostCall& call) const;
 
@@ -36,6 +41,7 @@ class RecordingEdges {
   std::vector<job::ThreadKey> launching_;  // threads that launch this device's work; sorted
   std::vector<job::ThreadKey> waiting_;    // those, and the training threads
   std::int64_t longest_way_ns_ = 0;        // from a launch to the end of its operation
+  std::int64_t longest_ns_ = 0;            // of an operation
 };
 
 }  // namespace unstarve::diagnose

@@ -90,6 +90,10 @@ std::int64_t GapAttributor::first_busy_until(const trace::DeviceOp* next,
 void GapAttributor::tail(const trace::DeviceOp* last, trace::Interval gap,
                          const Recording& recording) {
   ++out_.gaps;
+  if (recording.nothing_yet && edges_.is_behind_queue(gap, recording.start_ns)) {
+    out_.edge_busy_ns += gap.duration_ns();
+    return;
+  }
   const std::int64_t busy_from_ns = edges_.busy_from(last, gap, recording.start_ns);
   out_.edge_busy_ns += gap.end_ns - busy_from_ns;
   gap.end_ns = busy_from_ns;

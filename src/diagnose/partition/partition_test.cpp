@@ -337,6 +337,27 @@ TEST(PartitionWindows, AQueueThatIsLongerThanTheWindowFillsIt) {
   EXPECT_EQ(us(p, Cause::kGpuCompute), 3'000);
 }
 
+TEST(PartitionWindows, AQueueOfWhichNothingRunsInAWindowFillsIt) {
+  const auto job_with_launches_at = [](const std::vector<std::int64_t>& all) {
+    Builder builder;
+    builder.step(0, 30'000).window(0, 10'000).window(20'000, 23'000);
+    for (std::int64_t at = 0; at < 10; ++at) {
+      builder.launched(at * 1'000, at * 1'000 + 10, at * 1'000 + 10, at * 1'000 + 1'000);
+    }
+    std::int64_t correlation = 77;
+    for (const std::int64_t at : all) {
+      builder.call(at, at + 10, HostCallKind::kLaunch, 1, correlation++);
+    }
+    return builder.build();
+  };
+  Timeline timeline = job_with_launches_at({20'100, 21'400, 22'500});
+  EXPECT_EQ(only(timeline).edge_busy_ns, 3'000 * kUs);
+  timeline.events_lost = 1;
+  EXPECT_EQ(only(timeline).edge_busy_ns, 0) << "records of what ran may be among those";
+  const auto idle = only(job_with_launches_at({22'500, 22'600}));
+  EXPECT_LE(idle.edge_busy_ns, 500 * kUs) << "what was launched may have begun at once";
+}
+
 TEST(PartitionWindows, AHostThatWaitsForTheDeviceWaitsForWorkFromBefore) {
   const auto p = only(Builder()
                           .step(0, 10'000)
