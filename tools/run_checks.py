@@ -167,6 +167,11 @@ def mutations_commands(change: Change) -> Commands:
 CHECKS = (
     Check("layers", "no #include or import against the layers", layers_commands),
     Check("tidy", "sizes, banners, left-over notes", lambda _: [[PYTHON, "tools/check_tidy.py"]]),
+    Check(
+        "language",
+        "documents that are easy to read",
+        lambda _: [[PYTHON, "tools/check_language.py"]],
+    ),
     Check("format", "clang-format", format_commands),
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
