@@ -172,6 +172,11 @@ CHECKS = (
         "documents that are easy to read",
         lambda _: [[PYTHON, "tools/check_language.py"]],
     ),
+    Check(
+        "commits",
+        "messages that say what and why",
+        lambda _: [[PYTHON, "tools/check_commits.py"]],
+    ),
     Check("format", "clang-format", format_commands),
     Check("shell", "shellcheck", shell_commands),
     Check("python", "ruff and mypy", python_commands),
