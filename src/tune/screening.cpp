@@ -42,7 +42,7 @@ bool Screening::is_variant_of_slower(const LeverResult& entry) const {
 Status Screening::screen_one(std::size_t index) {
   LeverResult& entry = result_.levers[index];
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
-  auto with = runs_.make(request_with(entry));
+  auto with = runner_.make(request_with(entry));
   if (!with) return forward_error(with);
   entry.tried = true;
   entry.cold_s = with->cold_s;
@@ -54,12 +54,12 @@ Status Screening::screen_one(std::size_t index) {
     return {};
   }
   const bool is_slower = with->mean_step_s > opening_.mean_step_s;
-  if (!opening_is_old_ && !changes && is_slower && runs_.is_beyond_doubt(opening_, *with)) {
+  if (!opening_is_old_ && !changes && is_slower && runner_.is_beyond_doubt(opening_, *with)) {
     opening_is_old_ = true;
     TrialResult again = opening_;
     return judge(entry, opening_, *with, again);
   }
-  auto again = runs_.make_measured(request_without(entry));
+  auto again = runner_.make_measured(request_without(entry));
   if (!again) return forward_error(again);
   const Status judged = judge(entry, opening_, *with, *again);
   opening_ = *std::move(again);
@@ -97,7 +97,7 @@ TrialRequest Screening::request_with(const LeverResult& entry) const {
 }
 
 TrialRequest Screening::request_without(const LeverResult& entry) const {
-  return runs_.request_for(entry.lever.id + ".without", {}, true);
+  return runner_.request_for(entry.lever.id + ".without", {}, true);
 }
 
 /// Leaves entry.why empty where the lever may be kept.
@@ -118,7 +118,7 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
     return {};
   }
   const auto compared =
-      runs_.compare({request_with(entry), request_without(entry), changes}, before, with, again);
+      runner_.compare({request_with(entry), request_without(entry), changes}, before, with, again);
   if (!compared) return forward_error(compared);
   entry.why = compared->why_not;
   if (!entry.why.empty()) return {};

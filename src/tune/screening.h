@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "tune/results_check.h"
-#include "tune/runs.h"
+#include "tune/trial_runner.h"
 #include "tune/when_fed.h"
 
 namespace unstarve::tune {
@@ -20,9 +20,9 @@ struct Winner {
 class Screening {
  public:
   /// All outlive this. `opening`: the last run of the job as it is.
-  Screening(Runs& runs, WhenFed& fed, ResultsCheck& results_check, SearchListener& listener,
-            TuneResult& result, TrialResult opening)
-      : runs_(runs),
+  Screening(TrialRunner& runner, WhenFed& fed, ResultsCheck& results_check,
+            SearchListener& listener, TuneResult& result, TrialResult opening)
+      : runner_(runner),
         fed_(fed),
         results_check_(results_check),
         listener_(listener),
@@ -43,7 +43,7 @@ class Screening {
   Status judge(LeverResult& entry, const TrialResult& before, TrialResult& with,
                TrialResult& again);
 
-  Runs& runs_;
+  TrialRunner& runner_;
   WhenFed& fed_;
   ResultsCheck& results_check_;
   SearchListener& listener_;

@@ -4,12 +4,12 @@
 
 #include "tune/asked_arguments.h"
 #include "tune/batch/batch_search.h"
+#include "tune/combination.h"
 #include "tune/judging/speed.h"
 #include "tune/lever_choice.h"
 #include "tune/results_check.h"
-#include "tune/runs.h"
 #include "tune/screening.h"
-#include "tune/together.h"
+#include "tune/trial_runner.h"
 #include "tune/when_fed.h"
 
 namespace unstarve::tune {
@@ -19,17 +19,17 @@ namespace {
 class Search {
  public:
   Search(Trials& trials, const SearchOptions& options, SearchListener& listener)
-      : options_(options), listener_(listener), runs_(trials, options, listener, result_) {}
+      : options_(options), listener_(listener), runner_(trials, options, listener, result_) {}
 
   Result<TuneResult> run() {
     if (const Status based = measure_baseline(); !based) return forward_error(based);
     choose();
-    Screening screening(runs_, fed_, results_check_, listener_, result_, opening_);
-    Together together(runs_, results_check_, result_, screening.winners());
+    Screening screening(runner_, fed_, results_check_, listener_, result_, opening_);
+    Combination combination(runner_, results_check_, result_, screening.winners());
     Status done = screening.run();
-    if (done) done = together.run();
+    if (done) done = combination.run();
     withdraw_what_noise_hides();
-    std::vector<std::size_t> kept = together.kept();
+    std::vector<std::size_t> kept = combination.kept();
     if (done) done = search_for_batch(kept);
     if (!done) {
       // Where the job itself fails now and then, what is known so far is not lost.
@@ -37,7 +37,7 @@ class Search {
       if (code != ErrorCode::kTimeout && code != ErrorCode::kJobFailed) return forward_error(done);
       result_.unfinished = done.error().message;
       say_untried();
-      const bool is_decided = together.was_refused() || together.was_confirmed();
+      const bool is_decided = combination.was_refused() || combination.was_confirmed();
       if (!is_decided) keep_the_best(screening.winners(), kept);
     }
     for (const std::size_t index : kept) {
@@ -55,7 +55,7 @@ class Search {
     TrialRequest first;
     first.label = "baseline";
     first.survey = true;
-    auto before = runs_.make(first);
+    auto before = runner_.make(first);
     if (!before) return forward_error(before);
     if (before->ending != Ending::kMeasured) {
       return fail(ErrorCode::kJobFailed, "the job as it is: {}: {}", to_string(before->ending),
@@ -67,11 +67,11 @@ class Search {
                   "calls of a model: there is nothing that it could change");
     }
     result_.baseline = *before;
-    runs_.begin_with(*before);
+    runner_.begin_with(*before);
     TrialRequest second;
     second.label = "baseline.again";
     second.survey = true;
-    auto again = runs_.make_measured(std::move(second));
+    auto again = runner_.make_measured(std::move(second));
     if (!again) return forward_error(again);
     result_.shares = {before->shares, again->shares};
     result_.baseline.shares = mean_of(result_.shares);
@@ -149,7 +149,7 @@ class Search {
       request.kept = ids;
       request.threshold = threshold(result_.noise_ratio);
       request.for_memory = levers_for_memory(kept);
-      request.make = [this](TrialRequest trial) { return runs_.make(std::move(trial)); };
+      request.make = [this](TrialRequest trial) { return runner_.make(std::move(trial)); };
       request.introduce = [this](const Lever& lever) { all_.push_back(lever); };
       const Status done = search_batch(request, result_.levers);
       for (std::size_t i = first; i < result_.levers.size(); ++i) {
@@ -172,8 +172,8 @@ class Search {
     if (!request) return {};
     Comparison what;
     what.with = *request;
-    what.without = runs_.request_for("as_written.after", {}, false);
-    const auto anew = runs_.compare_anew(what, "as_written.before");
+    what.without = runner_.request_for("as_written.after", {}, false);
+    const auto anew = runner_.compare_anew(what, "as_written.before");
     ScriptPatch& patch = result_.patch;
     if (!anew) {
       const ErrorCode code = anew.error().code;
@@ -228,12 +228,12 @@ class Search {
   const SearchOptions& options_;
   SearchListener& listener_;
   TuneResult result_;
-  Runs runs_;
+  TrialRunner runner_;
   std::vector<Lever> all_;
   TrialResult opening_;  // the last run of the job as it is
-  WhenFed fed_{[this](TrialRequest request) { return runs_.make(std::move(request)); }};
+  WhenFed fed_{[this](TrialRequest request) { return runner_.make(std::move(request)); }};
   ResultsCheck results_check_{
-      [this](TrialRequest request) { return runs_.make(std::move(request)); }};
+      [this](TrialRequest request) { return runner_.make(std::move(request)); }};
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tune/together.h"
+#include "tune/combination.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +19,7 @@ constexpr double kNotHopeless = 2.0 / 3;
 
 }  // namespace
 
-Status Together::run() {
+Status Combination::run() {
   Status done = combine();
   if (done) done = try_uncertain();
   if (done) done = try_refused();
@@ -30,13 +30,13 @@ Status Together::run() {
   return done;
 }
 
-std::vector<std::string> Together::ids(const std::vector<std::size_t>& chosen) const {
+std::vector<std::string> Combination::ids(const std::vector<std::size_t>& chosen) const {
   std::vector<std::string> names;
   for (const std::size_t index : chosen) names.push_back(result_.levers[index].lever.id);
   return names;
 }
 
-bool Together::excluded_by(const Lever& lever, std::string& by) const {
+bool Combination::excluded_by(const Lever& lever, std::string& by) const {
   for (const std::size_t index : kept_) {
     const Lever& kept = result_.levers[index].lever;
     if (lever.group.empty() || kept.group != lever.group) continue;
@@ -46,13 +46,13 @@ bool Together::excluded_by(const Lever& lever, std::string& by) const {
   return false;
 }
 
-bool Together::is_winner(std::size_t index) const {
+bool Combination::is_winner(std::size_t index) const {
   return std::any_of(winners_.begin(), winners_.end(),
                      [index](const Winner& one) { return one.index == index; });
 }
 
 /// Puts together what was faster by itself, each on top of what is kept so far.
-Status Together::combine() {
+Status Combination::combine() {
   for (const Winner& winner : winners_) {
     LeverResult& entry = result_.levers[winner.index];
     if (kept_.empty()) {
@@ -74,7 +74,7 @@ Status Together::combine() {
 
 /// What is kept made the job so much faster that more may be seen of what is not known to be
 /// slower, what may gain most first: of a step half as long a gain is twice the share.
-Status Together::try_uncertain() {
+Status Combination::try_uncertain() {
   if (!result_.best || result_.best->speedup < kMuchFaster) return {};
   std::vector<std::size_t> uncertain;
   for (std::size_t i = 0; i < result_.levers.size(); ++i) {
@@ -98,7 +98,7 @@ Status Together::try_uncertain() {
 
 /// What is slower by itself may gain where it eases much of a step: autocast makes copies of all
 /// parameters, which cost more than it saves until their memory is kept.
-bool Together::may_gain(const LeverResult& entry) const {
+bool Combination::may_gain(const LeverResult& entry) const {
   if (most_gained(entry) > kNearly) return true;
   return entry.speedup && entry.speedup->speedup > kNotHopeless &&
          entry.at_most.value_or(0) > kMuchFaster;
@@ -106,7 +106,7 @@ bool Together::may_gain(const LeverResult& entry) const {
 
 /// What gained nothing beside fewer levers than are kept now, and may gain beside those that came
 /// later.
-Status Together::try_refused() {
+Status Combination::try_refused() {
   for (std::size_t before = 0; before != kept_.size();) {
     before = kept_.size();
     const auto refused = refused_;
@@ -120,25 +120,25 @@ Status Together::try_refused() {
   return {};
 }
 
-Lever Together::as_one(const std::vector<std::size_t>& chosen) const {
+Lever Combination::as_one(const std::vector<std::size_t>& chosen) const {
   std::vector<Lever> levers;
   for (const std::size_t index : chosen) levers.push_back(result_.levers[index].lever);
   return tune::as_one(levers);
 }
 
 /// The run with what is kept, behind `other`: the last one again, where nothing is in doubt.
-Result<TrialResult> Together::make_again(const TrialRequest& request, const TrialResult& other) {
-  if (!kept_is_old_ && runs_.is_beyond_doubt(with_kept_, other)) {
+Result<TrialResult> Combination::make_again(const TrialRequest& request, const TrialResult& other) {
+  if (!kept_is_old_ && runner_.is_beyond_doubt(with_kept_, other)) {
     kept_is_old_ = true;
     return with_kept_;
   }
   kept_is_old_ = false;
-  return runs_.make_measured(request);
+  return runner_.make_measured(request);
 }
 
 /// By itself, as it was measured; of one that was too small to be tried, now that a step is
 /// shorter.
-double Together::most_gained(const LeverResult& entry) const {
+double Combination::most_gained(const LeverResult& entry) const {
   if (entry.speedup) return entry.speedup->high;
   if (!entry.too_small) return 0;
   const double now = speedup_of_saving((1 - 1 / *entry.at_most) * result_.best->speedup);
@@ -147,10 +147,10 @@ double Together::most_gained(const LeverResult& entry) const {
 
 /// Why `entry`, one of `chosen`, may not be kept beside the others; empty, and its parity is
 /// filled in, where it may. What by itself was too small to be tried is seen here first.
-Result<std::string> Together::why_not_together(LeverResult& entry,
-                                               const std::vector<std::size_t>& chosen,
-                                               const TrialResult& with, double passes_ratio,
-                                               const std::string& label) {
+Result<std::string> Combination::why_not_together(LeverResult& entry,
+                                                  const std::vector<std::size_t>& chosen,
+                                                  const TrialResult& with, double passes_ratio,
+                                                  const std::string& label) {
   std::string why = too_much_memory(with_kept_, with);
   if (why.empty()) why = skipped_steps(with_kept_, with);
   if (why.empty()) why = less_work(with_kept_, with, passes_ratio);
@@ -175,16 +175,16 @@ Result<std::string> Together::why_not_together(LeverResult& entry,
   return std::string();
 }
 
-Status Together::add_one(std::size_t index, const std::string& by_itself) {
+Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   LeverResult& entry = result_.levers[index];
   entry.tried = true;
   refused_.erase(index);
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
   const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
-  const Comparison what = {runs_.request_for(label, ids(more), false),
-                           runs_.request_for(label + ".without", ids(kept_), true)};
-  auto with = runs_.make(what.with);
+  const Comparison what = {runner_.request_for(label, ids(more), false),
+                           runner_.request_for(label + ".without", ids(kept_), true)};
+  auto with = runner_.make(what.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     entry.why = fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
@@ -193,7 +193,7 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
   }
   auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const auto compared = runs_.compare(what, with_kept_, *with, *again);
+  const auto compared = runner_.compare(what, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   if (!compared->why_not.empty()) {
     entry.why = fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "), compared->why_not);
@@ -219,7 +219,7 @@ Status Together::add_one(std::size_t index, const std::string& by_itself) {
 }
 
 /// Whether each of what is kept is still worth it beside the others.
-Status Together::leave_one_out() {
+Status Combination::leave_one_out() {
   for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size();) {
     const bool by_itself = is_winner(kept_[at]);
     if (by_itself && at + 1 == kept_.size()) break;  // it was just seen to be
@@ -230,25 +230,25 @@ Status Together::leave_one_out() {
   return {};
 }
 
-std::vector<std::size_t> Together::kept_without(std::size_t at) const {
+std::vector<std::size_t> Combination::kept_without(std::size_t at) const {
   std::vector<std::size_t> fewer = kept_;
   fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at));
   return fewer;
 }
 
 /// What was certain to be faster by itself, and beside less than is kept now.
-Result<bool> Together::is_likely_to_gain(std::size_t at) {
+Result<bool> Combination::is_likely_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
-  const Comparison what = {runs_.request_for(label, ids(fewer), false),
-                           runs_.request_for(label + ".with", ids(kept_), true), false, 1};
-  auto without = runs_.make(what.with);
+  const Comparison what = {runner_.request_for(label, ids(fewer), false),
+                           runner_.request_for(label + ".with", ids(kept_), true), false, 1};
+  auto without = runner_.make(what.with);
   if (!without) return forward_error(without);
   if (without->ending != Ending::kMeasured) return true;  // without it the others do not run
   auto again = make_again(what.without, *without);
   if (!again) return forward_error(again);
-  const auto gone = runs_.compare(what, with_kept_, *without, *again);
+  const auto gone = runner_.compare(what, with_kept_, *without, *again);
   if (!gone) return forward_error(gone);
   const bool makes_room = !too_much_memory(with_kept_, *without).empty();
   if (!gone->why_not.empty() || makes_room || 1 / gone->speedup.speedup > kWorthChanging) {
@@ -264,13 +264,13 @@ Result<bool> Together::is_likely_to_gain(std::size_t at) {
 
 /// What was seen to be faster beside others alone: the run that showed it was picked for being
 /// fast, so that it takes new ones to tell a gain from luck.
-Result<bool> Together::is_certain_to_gain(std::size_t at) {
+Result<bool> Combination::is_certain_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
-  const Comparison what = {runs_.request_for(label + ".with", ids(kept_), false),
-                           runs_.request_for(label + ".after", ids(fewer), true)};
-  auto anew = runs_.compare_anew(what, label);
+  const Comparison what = {runner_.request_for(label + ".with", ids(kept_), false),
+                           runner_.request_for(label + ".after", ids(fewer), true)};
+  auto anew = runner_.compare_anew(what, label);
   if (!anew) return forward_error(anew);
   const bool makes_room =
       anew->compared.why_not.empty() && !too_much_memory(anew->with, anew->without).empty();
@@ -286,7 +286,7 @@ Result<bool> Together::is_certain_to_gain(std::size_t at) {
   return false;
 }
 
-bool Together::may_take_place(const LeverResult& kept, const LeverResult& other) const {
+bool Combination::may_take_place(const LeverResult& kept, const LeverResult& other) const {
   const bool of_group = !kept.lever.group.empty() && other.lever.group == kept.lever.group;
   const bool may_be_kept = other.speedup && !other.proposed &&
                            other.lever.numerics != Numerics::kTrajectory &&
@@ -296,7 +296,7 @@ bool Together::may_take_place(const LeverResult& kept, const LeverResult& other)
 }
 
 /// What is nearly as fast by itself as what is kept of its group may be faster beside the others.
-Status Together::try_in_place() {
+Status Combination::try_in_place() {
   for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size(); ++at) {
     for (std::size_t i = 0; i < result_.levers.size(); ++i) {
       if (!may_take_place(result_.levers[kept_[at]], result_.levers[i])) continue;
@@ -306,20 +306,20 @@ Status Together::try_in_place() {
   return {};
 }
 
-Status Together::put_in_place(std::size_t at, std::size_t index) {
+Status Combination::put_in_place(std::size_t at, std::size_t index) {
   LeverResult& entry = result_.levers[index];
   LeverResult& kept = result_.levers[kept_[at]];
   std::vector<std::size_t> others = kept_;
   others[at] = index;
   const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
-  const Comparison what = {runs_.request_for(label + ".in_place", ids(others), false),
-                           runs_.request_for(label + ".in_place.without", ids(kept_), true)};
-  auto with = runs_.make(what.with);
+  const Comparison what = {runner_.request_for(label + ".in_place", ids(others), false),
+                           runner_.request_for(label + ".in_place.without", ids(kept_), true)};
+  auto with = runner_.make(what.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) return {};
   auto again = make_again(what.without, *with);
   if (!again) return forward_error(again);
-  const auto compared = runs_.compare(what, with_kept_, *with, *again);
+  const auto compared = runner_.compare(what, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   with_kept_ = *std::move(again);
   if (!compared->is_faster) return {};
@@ -338,7 +338,7 @@ Status Together::put_in_place(std::size_t at, std::size_t index) {
 
 /// What was seen to be faster beside others alone, and not again: the run that showed it was picked
 /// for being fast.
-void Together::drop_unproved(const std::string& why) {
+void Combination::drop_unproved(const std::string& why) {
   std::erase_if(kept_, [&](std::size_t index) {
     if (is_winner(index) || proved_.count(index) != 0) return false;
     result_.levers[index].why =
@@ -349,11 +349,11 @@ void Together::drop_unproved(const std::string& why) {
 
 /// All that is kept, once more and between two runs of the job as it is: of many levers that do
 /// nothing one was lucky.
-Status Together::confirm() {
+Status Combination::confirm() {
   if (kept_.empty()) return {};
-  const Comparison what = {runs_.request_for("confirm", ids(kept_), false),
-                           runs_.request_for("confirm.after", {}, true)};
-  auto anew = runs_.compare_anew(what, "confirm.before");
+  const Comparison what = {runner_.request_for("confirm", ids(kept_), false),
+                           runner_.request_for("confirm.after", {}, true)};
+  auto anew = runner_.compare_anew(what, "confirm.before");
   if (!anew) return forward_error(anew);
   result_.best = anew->compared.speedup;
   was_confirmed_ = result_.best->low > threshold(result_.noise_ratio);

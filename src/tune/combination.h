@@ -8,18 +8,18 @@
 
 #include "base/result.h"
 #include "tune/results_check.h"
-#include "tune/runs.h"
 #include "tune/screening.h"
+#include "tune/trial_runner.h"
 
 namespace unstarve::tune {
 
 /// Puts together what was faster by itself, and finds out what of it is to be kept.
-class Together {
+class Combination {
  public:
   /// All outlive this.
-  Together(Runs& runs, ResultsCheck& results_check, TuneResult& result,
-           const std::vector<Winner>& winners)
-      : runs_(runs), results_check_(results_check), result_(result), winners_(winners) {}
+  Combination(TrialRunner& runner, ResultsCheck& results_check, TuneResult& result,
+              const std::vector<Winner>& winners)
+      : runner_(runner), results_check_(results_check), result_(result), winners_(winners) {}
 
   /// Errors: those of the trials; of what was kept until then what is certain stays.
   Status run();
@@ -62,7 +62,7 @@ class Together {
   Status confirm();
   void drop_unproved(const std::string& why);
 
-  Runs& runs_;
+  TrialRunner& runner_;
   ResultsCheck& results_check_;
   TuneResult& result_;
   const std::vector<Winner>& winners_;

@@ -1,4 +1,4 @@
-#include "tune/runs.h"
+#include "tune/trial_runner.h"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ std::string goes_otherwise(const TrialResult& first, const TrialResult& second) 
 
 }  // namespace
 
-Result<TrialResult> Runs::make(TrialRequest request) {
+Result<TrialResult> TrialRunner::make(TrialRequest request) {
   ++result_.trials;
   if (result_.baseline.cold_s > 0) {
     request.first_step_within_s = std::max({request.first_step_within_s, kFirstStepAtLeastS,
@@ -54,7 +54,7 @@ Result<TrialResult> Runs::make(TrialRequest request) {
   return made;
 }
 
-void Runs::note_speed(const TrialRequest& request, const TrialResult& made) {
+void TrialRunner::note_speed(const TrialRequest& request, const TrialResult& made) {
   const bool is_whole = made.ending == Ending::kMeasured && !made.given_up;
   const bool is_the_job =
       request.parity_seed < 0 && !request.first_batch_again && !request.as_written;
@@ -62,26 +62,27 @@ void Runs::note_speed(const TrialRequest& request, const TrialResult& made) {
   mean_steps_s_[{request.levers.begin(), request.levers.end()}].push_back(made.mean_step_s);
 }
 
-std::optional<double> Runs::noise_with(const std::vector<std::string>& levers) const {
+std::optional<double> TrialRunner::noise_with(const std::vector<std::string>& levers) const {
   if (levers.empty()) return result_.noise_ratio;
   const auto runs = mean_steps_s_.find({levers.begin(), levers.end()});
   if (runs == mean_steps_s_.end() || runs->second.size() < kRunsThatShowNoise) return std::nullopt;
   return noise_among(runs->second);
 }
 
-int Runs::parity_steps() const {
+int TrialRunner::parity_steps() const {
   if (options_.parity_steps > 0) return options_.parity_steps;
   const double fit = 2 * options_.trial_seconds / result_.baseline.mean_step_s;
   return static_cast<int>(std::clamp(fit, kFewestParitySteps, kMostParitySteps));
 }
 
-Result<TrialResult> Runs::make(const std::string& label, const std::vector<std::string>& levers,
-                               bool until_known) {
+Result<TrialResult> TrialRunner::make(const std::string& label,
+                                      const std::vector<std::string>& levers, bool until_known) {
   return make(request_for(label, levers, until_known));
 }
 
-TrialRequest Runs::request_for(const std::string& label, const std::vector<std::string>& levers,
-                               bool until_known) const {
+TrialRequest TrialRunner::request_for(const std::string& label,
+                                      const std::vector<std::string>& levers,
+                                      bool until_known) const {
   TrialRequest request;
   request.label = label;
   request.levers = levers;
@@ -90,12 +91,13 @@ TrialRequest Runs::request_for(const std::string& label, const std::vector<std::
   return request;
 }
 
-Result<TrialResult> Runs::make_measured(const std::string& label,
-                                        const std::vector<std::string>& levers, bool until_known) {
+Result<TrialResult> TrialRunner::make_measured(const std::string& label,
+                                               const std::vector<std::string>& levers,
+                                               bool until_known) {
   return make_measured(request_for(label, levers, until_known));
 }
 
-Result<TrialResult> Runs::make_measured(TrialRequest request) {
+Result<TrialResult> TrialRunner::make_measured(TrialRequest request) {
   const std::string label = request.label;
   const bool as_it_is = request.levers.empty();
   auto made = make(request);
@@ -114,12 +116,12 @@ Result<TrialResult> Runs::make_measured(TrialRequest request) {
   return made;
 }
 
-bool Runs::is_beyond_doubt(const TrialResult& one, const TrialResult& other) const {
+bool TrialRunner::is_beyond_doubt(const TrialResult& one, const TrialResult& other) const {
   return tune::is_beyond_doubt(one, other, result_.as_it_is_s);
 }
 
-Result<Compared> Runs::compare(const Comparison& what, const TrialResult& before, TrialResult& with,
-                               TrialResult& again) {
+Result<Compared> TrialRunner::compare(const Comparison& what, const TrialResult& before,
+                                      TrialResult& with, TrialResult& again) {
   auto compared = compare_once_more_if_in_doubt(what, before, with, again);
   if (!compared) return compared;
   const double noise = noise_with(what.without.levers).value_or(result_.noise_ratio);
@@ -127,9 +129,9 @@ Result<Compared> Runs::compare(const Comparison& what, const TrialResult& before
   return compared;
 }
 
-Result<Compared> Runs::compare_once_more_if_in_doubt(const Comparison& what,
-                                                     const TrialResult& before, TrialResult& with,
-                                                     TrialResult& again) {
+Result<Compared> TrialRunner::compare_once_more_if_in_doubt(const Comparison& what,
+                                                            const TrialResult& before,
+                                                            TrialResult& with, TrialResult& again) {
   const std::vector<std::string>& base = what.without.levers;
   const double may_do = what.needed.value_or(threshold(noise_with(base).value_or(0)));
   const double in_one = std::max(may_do, what.needed.value_or(threshold(result_.noise_ratio)));
@@ -155,7 +157,7 @@ Result<Compared> Runs::compare_once_more_if_in_doubt(const Comparison& what,
   return compared;
 }
 
-Result<ComparedAnew> Runs::compare_anew(const Comparison& what, const std::string& label) {
+Result<ComparedAnew> TrialRunner::compare_anew(const Comparison& what, const std::string& label) {
   TrialRequest first = what.without;
   first.label = label;
   auto before = make_measured(std::move(first));

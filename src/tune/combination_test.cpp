@@ -17,11 +17,11 @@ bool has(const std::vector<std::string>& levers, const char* id) {
   return std::find(levers.begin(), levers.end(), id) != levers.end();
 }
 
-TEST(Together, WhatGainsNothingBesideTheOthersIsLeftOut) {
+TEST(Combination, WhatGainsNothingBesideTheOthersIsLeftOut) {
   PlantedJob job;
   job.factor["channels_last"] = 0.5;
   job.factor["fused_optimizer"] = 0.7;
-  // Together they are as fast as channels_last alone.
+  // Combination they are as fast as channels_last alone.
   job.plant["fused_optimizer"] = [](TrialResult& result) {
     if (result.mean_step_s > 0.005) return;
     for (double& step : result.steps_s) step /= 0.7;
@@ -32,7 +32,7 @@ TEST(Together, WhatGainsNothingBesideTheOthersIsLeftOut) {
   EXPECT_NE(of(result, "fused_optimizer").why.find("on top of channels_last"), std::string::npos);
 }
 
-TEST(Together, WhatIsExactMayRoundBesideWhatRounds) {
+TEST(Combination, WhatIsExactMayRoundBesideWhatRounds) {
   PlantedJob job;
   job.factor["bf16_autocast"] = 0.5;
   job.factor["kept_memory"] = 0.8;
@@ -43,7 +43,7 @@ TEST(Together, WhatIsExactMayRoundBesideWhatRounds) {
   EXPECT_EQ(result.kept, (std::vector<std::string>{"bf16_autocast", "kept_memory"}));
 }
 
-TEST(Together, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
+TEST(Combination, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
   PlantedJob job;
   job.drift = 0.1;  // of 10 ms one is noise
   job.factor["fused_optimizer"] = 0.5;
@@ -60,7 +60,7 @@ TEST(Together, WhatIsNotCertainByItselfIsTriedBesideWhatIsKept) {
   EXPECT_NE(of(result, "channels_last").why.find("is certain; on top of"), std::string::npos);
 }
 
-TEST(Together, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
+TEST(Combination, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
   PlantedJob job;
   job.beside = [](const std::vector<std::string>& levers) {
     const bool kept_memory = has(levers, "kept_memory");
@@ -80,7 +80,7 @@ TEST(Together, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
   EXPECT_EQ(found(job, only).kept, std::vector<std::string>{"kept_memory"}) << "too little to gain";
 }
 
-TEST(Together, WhatWasRefusedIsTriedAgainBesideMore) {
+TEST(Combination, WhatWasRefusedIsTriedAgainBesideMore) {
   PlantedJob job;
   job.beside = [](const std::vector<std::string>& levers) {
     const bool fused = has(levers, "fused_optimizer");
@@ -94,7 +94,7 @@ TEST(Together, WhatWasRefusedIsTriedAgainBesideMore) {
   EXPECT_EQ(result.kept.size(), 3U) << "kept_memory gains nothing beside fused_optimizer alone";
 }
 
-TEST(Together, WhatWasFasterBesideOthersOnceIsNotKeptWhereTheBudgetEnds) {
+TEST(Combination, WhatWasFasterBesideOthersOnceIsNotKeptWhereTheBudgetEnds) {
   const std::vector<std::string> only = {"fused_optimizer", "matmul_precision"};
   const auto planted = [] {
     PlantedJob job;
@@ -119,7 +119,7 @@ TEST(Together, WhatWasFasterBesideOthersOnceIsNotKeptWhereTheBudgetEnds) {
   EXPECT_GT(result.best->speedup, 1.9);
 }
 
-TEST(Together, WhatMakesRoomForTheOthersStaysThoughItGainsNothingBesideThem) {
+TEST(Combination, WhatMakesRoomForTheOthersStaysThoughItGainsNothingBesideThem) {
   PlantedJob job;
   job.beside = [](const std::vector<std::string>& levers) {
     const bool fused = has(levers, "fused_optimizer");
@@ -139,7 +139,7 @@ TEST(Together, WhatMakesRoomForTheOthersStaysThoughItGainsNothingBesideThem) {
   EXPECT_EQ(found(job, only).kept.size(), 3U) << "without it 96 % of the memory are taken";
 }
 
-TEST(Together, WhatFailsWhenItIsProvedMakesNoRoom) {
+TEST(Combination, WhatFailsWhenItIsProvedMakesNoRoom) {
   PlantedJob job;
   job.drift = 0.1;
   job.beside = [](const std::vector<std::string>& levers) {
@@ -158,7 +158,7 @@ TEST(Together, WhatFailsWhenItIsProvedMakesNoRoom) {
   EXPECT_EQ(result.kept, std::vector<std::string>{"fused_optimizer"});
 }
 
-TEST(Together, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
+TEST(Combination, WhatMakesTheJobAsItIsNoisyHidesNoGainBesideWhatEndsThat) {
   PlantedJob job;
   int runs = 0;
   job.beside = [&runs](const std::vector<std::string>& levers) {

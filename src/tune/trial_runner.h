@@ -39,10 +39,11 @@ struct ComparedAnew {
 
 /// Makes a search's trials: gives each what follows from the job as it is (how long its first step
 /// may take, when it is hopeless, how many losses), counts them, and keeps the noise.
-class Runs {
+class TrialRunner {
  public:
   /// All outlive this. `result`: its baseline is what follows is taken from.
-  Runs(Trials& trials, const SearchOptions& options, SearchListener& listener, TuneResult& result)
+  TrialRunner(Trials& trials, const SearchOptions& options, SearchListener& listener,
+              TuneResult& result)
       : trials_(trials), options_(options), listener_(listener), result_(result) {}
 
   Result<TrialResult> make(TrialRequest request);
