@@ -31,8 +31,7 @@ AskedArguments settle_arguments(const std::vector<Argument>& asked, const TrialR
       continue;
     }
     LeverResult row;
-    row.why = why_without_value(argument, first_run);
-    if (row.why.empty()) {
+    if (!row.settle_if(Outcome::kNotApplicable, why_without_value(argument, first_run))) {
       argument.value = first_run.constructed.at(argument.option).value;
       settled.known.push_back(std::move(argument));
       continue;

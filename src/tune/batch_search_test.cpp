@@ -39,11 +39,11 @@ TEST(Search, ABatchIsProposedAndNeverAccepted) {
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
   EXPECT_TRUE(result.kept.empty());
   const LeverResult& best = of(result, "batch=128");
-  EXPECT_TRUE(best.proposed) << "140 fit below 95 %, too little more to be worth a trial";
+  EXPECT_TRUE(best.is_proposed()) << "140 fit below 95 %, too little more to be worth a trial";
   EXPECT_NEAR(best.speedup->speedup, (10.33 / 16) / (47.6 / 128), 0.02);
   EXPECT_NE(best.lever.permanent.find("2.83 times the learning rate"), std::string::npos)
       << best.lever.permanent;
-  EXPECT_FALSE(of(result, "batch=64").proposed);
+  EXPECT_FALSE(of(result, "batch=64").is_proposed());
   EXPECT_NE(of(result, "batch=64").why.find("batch=128"), std::string::npos);
 }
 
@@ -55,7 +55,7 @@ TEST(Search, TheShortLastBatchOfAPassIsNoOtherBatch) {
     result.full_step_samples = result.samples_per_step;
     if (size > 16) result.samples_per_step *= 0.94;  // the larger one's trial ends a pass
   };
-  EXPECT_TRUE(of(found(job, {"batch"}, kBatchOf16), "batch=128").proposed);
+  EXPECT_TRUE(of(found(job, {"batch"}, kBatchOf16), "batch=128").is_proposed());
 }
 
 TEST(Search, ABatchThatRunsOutOfMemoryLaterIsNotProposed) {
@@ -66,9 +66,9 @@ TEST(Search, ABatchThatRunsOutOfMemoryLaterIsNotProposed) {
     result.why = "torch.OutOfMemoryError: CUDA out of memory";
   };
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
-  EXPECT_FALSE(of(result, "batch=128").proposed);
+  EXPECT_FALSE(of(result, "batch=128").is_proposed());
   EXPECT_NE(of(result, "batch=128").why.find("later not: out_of_memory"), std::string::npos);
-  EXPECT_TRUE(of(result, "batch=64").proposed);
+  EXPECT_TRUE(of(result, "batch=64").is_proposed());
 }
 
 /// Of which a lever keeps a quarter of what a sample takes, and makes steps so much longer.
@@ -102,7 +102,7 @@ TEST(Search, ALeverThatSavesMemoryIsNeverKeptForItself) {
     const TuneResult result = found(job, {"gradient_checkpointing"});
     EXPECT_TRUE(result.kept.empty());
     const LeverResult& lever = of(result, "gradient_checkpointing");
-    EXPECT_TRUE(lever.tried && !lever.proposed);
+    EXPECT_TRUE(lever.tried && !lever.is_proposed());
     EXPECT_NE(lever.why.find("saves 2.24 of 12.29 GiB"), std::string::npos) << lever.why;
     EXPECT_NE(lever.why.find(fmt::format("{:.2f} times as long", times_longer)), std::string::npos);
   }
@@ -113,11 +113,11 @@ TEST(Search, WhereMemoryEndsLargerBatchesAreTriedWithWhatSavesIt) {
   const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
   EXPECT_TRUE(result.kept.empty());
   const LeverResult& best = of(result, "batch=512 gradient_checkpointing");
-  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_TRUE(best.is_proposed()) << best.why;
   EXPECT_EQ(best.lever.hook, "gradient_checkpointing");
   EXPECT_NE(best.lever.permanent.find("--batch-size 512"), std::string::npos);
   EXPECT_NE(best.lever.permanent.find("set_grad_checkpointing"), std::string::npos);
-  EXPECT_FALSE(of(result, "batch=128").proposed);
+  EXPECT_FALSE(of(result, "batch=128").is_proposed());
   EXPECT_NE(of(result, "batch=128").why.find("batch=512 gradient_ch"), std::string::npos);
   EXPECT_EQ(of(result, "batch=256 gradient_checkpointing").why,
             "a sample takes less with batch=512 gradient_checkpointing");
@@ -126,9 +126,9 @@ TEST(Search, WhereMemoryEndsLargerBatchesAreTriedWithWhatSavesIt) {
 TEST(Search, WhatSavesMemoryIsNotProposedWhereASampleTakesLonger) {
   PlantedJob job = job_with_checkpointing(1.5);
   const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
-  EXPECT_TRUE(of(result, "batch=128").proposed);
+  EXPECT_TRUE(of(result, "batch=128").is_proposed());
   const LeverResult& lever = of(result, "batch=256 gradient_checkpointing");
-  EXPECT_FALSE(lever.proposed);
+  EXPECT_FALSE(lever.is_proposed());
   EXPECT_EQ(lever.why, "a sample takes less with batch=128: what it saves is not worth it");
 }
 
@@ -142,7 +142,7 @@ TEST(Search, WhatSavesMemoryIsNotTriedWhereThereIsEnough) {
     result.mean_step_s *= longer;
   };
   const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
-  EXPECT_TRUE(of(result, "batch=32").proposed);
+  EXPECT_TRUE(of(result, "batch=32").is_proposed());
   for (const LeverResult& lever : result.levers) {
     EXPECT_EQ(lever.lever.id.find(" gradient_checkpointing"), std::string::npos);
   }
@@ -155,7 +155,7 @@ TEST(Search, WhatSavesMemoryIsNotTriedWhereTheDataEnd) {
   };
   const TuneResult result = found(job, {"batch", "gradient_checkpointing"}, kBatchOf16);
   EXPECT_NE(of(result, "batch=64").why.find("the data end before"), std::string::npos);
-  EXPECT_TRUE(of(result, "batch=48").proposed);
+  EXPECT_TRUE(of(result, "batch=48").is_proposed());
   for (const LeverResult& lever : result.levers) {
     EXPECT_EQ(lever.lever.id.find(" gradient_checkpointing"), std::string::npos);
   }
@@ -180,7 +180,7 @@ TEST(Search, WhereHolesInMemoryEndItLargerBatchesAreTriedWithoutThem) {
   const TuneResult result = found(job, {"batch", "expandable_segments"}, kBatchOf16);
   EXPECT_NE(of(result, "batch=64").why.find("it ran out of memory 3 times"), std::string::npos);
   const LeverResult& best = of(result, "batch=128 expandable_segments");
-  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_TRUE(best.is_proposed()) << best.why;
   EXPECT_NE(best.lever.permanent.find("expandable_segments:True"), std::string::npos);
   ASSERT_EQ(best.lever.environment.size(), 1U);
   EXPECT_EQ(of(result, "batch=32").why, "a sample takes less with batch=128 expandable_segments");
@@ -198,7 +198,7 @@ TEST(Search, WhatMakesRoomAtNoCostNeedNotBeatTheNoise) {
   };
   const TuneResult result = found(job, {"batch", "expandable_segments"}, kBatchOf16);
   EXPECT_GT(result.noise_ratio, 0.03);
-  EXPECT_TRUE(of(result, "batch=128 expandable_segments").proposed) << "2 % faster than 32";
+  EXPECT_TRUE(of(result, "batch=128 expandable_segments").is_proposed()) << "2 % faster than 32";
 }
 
 TEST(Search, WhatSavesMemoryComesOnTopOfWhatMadeRoom) {
@@ -206,7 +206,7 @@ TEST(Search, WhatSavesMemoryComesOnTopOfWhatMadeRoom) {
   const TuneResult result =
       found(job, {"batch", "expandable_segments", "gradient_checkpointing"}, kBatchOf16);
   const LeverResult& best = of(result, "batch=512 expandable_segments gradient_checkpointing");
-  EXPECT_TRUE(best.proposed) << best.why;
+  EXPECT_TRUE(best.is_proposed()) << best.why;
   EXPECT_EQ(best.lever.hook, "gradient_checkpointing");
   EXPECT_EQ(best.lever.environment.size(), 1U) << "the other's";
   EXPECT_EQ(of(result, "batch=128 expandable_segments").why,
@@ -222,7 +222,7 @@ TEST(Search, WhatMakesNoRoomIsNotUnderWhatSavesMemory) {
   const TuneResult result =
       found(job, {"batch", "expandable_segments", "gradient_checkpointing"}, kBatchOf16);
   EXPECT_TRUE(of(result, "batch=128 expandable_segments").tried);
-  EXPECT_TRUE(of(result, "batch=512 gradient_checkpointing").proposed);
+  EXPECT_TRUE(of(result, "batch=512 gradient_checkpointing").is_proposed());
 }
 
 TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
@@ -233,7 +233,8 @@ TEST(Search, AnOptionThatIsNotTheBatchIsNotTakenForOne) {
     result.samples_per_step = 16;
   };
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
-  for (const LeverResult& lever : result.levers) EXPECT_FALSE(lever.proposed) << lever.lever.id;
+  for (const LeverResult& lever : result.levers)
+    EXPECT_FALSE(lever.is_proposed()) << lever.lever.id;
   EXPECT_NE(of(result, "batch=32").why.find("16.0 samples and not 32.0"), std::string::npos);
 }
 
@@ -247,7 +248,7 @@ TEST(Search, ABatchThatIsColumnsOfTheModelsInputIsSearched) {
     result.input_numbers = kWords * static_cast<double>(size);
   };
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
-  EXPECT_TRUE(of(result, "batch=128").proposed) << of(result, "batch=128").why;
+  EXPECT_TRUE(of(result, "batch=128").is_proposed()) << of(result, "batch=128").why;
 }
 
 TEST(Search, ASizeWhoseSamplesNobodySawEndsTheSearch) {
@@ -260,7 +261,8 @@ TEST(Search, ASizeWhoseSamplesNobodySawEndsTheSearch) {
   };
   const TuneResult result = found(job, {"batch"}, kBatchOf16);
   EXPECT_EQ(of(result, "batch=32").why, "how many samples a step then holds is not known");
-  for (const LeverResult& lever : result.levers) EXPECT_FALSE(lever.proposed) << lever.lever.id;
+  for (const LeverResult& lever : result.levers)
+    EXPECT_FALSE(lever.is_proposed()) << lever.lever.id;
 }
 
 }  // namespace

@@ -59,12 +59,12 @@ Status Combination::combine() {
       kept_ = {winner.index};
       with_kept_ = winner.run;
       result_.best = entry.speedup;
-      entry.why = "faster, same results";
+      entry.settle(Outcome::kFaster, "faster, same results");
       continue;
     }
     std::string by;
     if (excluded_by(entry.lever, by)) {
-      entry.why = "faster by itself; in its place is " + by;
+      entry.settle(Outcome::kReplaced, "faster by itself; in its place is " + by);
       continue;
     }
     if (const Status done = add_one(winner.index, "faster by itself"); !done) return done;
@@ -177,6 +177,8 @@ Result<std::string> Combination::why_not_together(LeverResult& entry,
 
 Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   LeverResult& entry = result_.levers[index];
+  // Of one that was not faster by itself nothing else is known now.
+  const Outcome not_added = is_winner(index) ? Outcome::kNotBesideOthers : entry.outcome;
   entry.tried = true;
   refused_.erase(index);
   std::vector<std::size_t> more = kept_;
@@ -187,8 +189,8 @@ Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   auto with = runner_.make(what.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
-    entry.why = fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
-                            to_string(with->ending), with->why);
+    entry.settle(not_added, fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
+                                        to_string(with->ending), with->why));
     return {};
   }
   auto again = make_again(what.without, *with);
@@ -196,25 +198,27 @@ Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   const auto compared = runner_.compare(what, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   if (!compared->why_not.empty()) {
-    entry.why = fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "), compared->why_not);
+    entry.settle(not_added, fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "),
+                                        compared->why_not));
     return {};
   }
   if (!compared->is_faster) {
     refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
-    entry.why = fmt::format("{}; on top of {} it gains {}", by_itself, fmt::join(ids(kept_), ", "),
-                            compared->words);
+    entry.settle(not_added, fmt::format("{}; on top of {} it gains {}", by_itself,
+                                        fmt::join(ids(kept_), ", "), compared->words));
     with_kept_ = *std::move(again);
     return {};
   }
   const auto why_not = why_not_together(entry, more, *with, entry.lever.passes_ratio, label);
   if (!why_not) return forward_error(why_not);
   if (!why_not->empty()) {
-    entry.why = by_itself + "; together: " + *why_not;
+    entry.settle(not_added, by_itself + "; together: " + *why_not);
     return {};
   }
   kept_ = more;
   with_kept_ = *std::move(with);
-  entry.why = fmt::format("faster, same results; on top of the others {}", compared->words);
+  entry.settle(Outcome::kFaster,
+               fmt::format("faster, same results; on top of the others {}", compared->words));
   return {};
 }
 
@@ -255,8 +259,9 @@ Result<bool> Combination::is_likely_to_gain(std::size_t at) {
     with_kept_ = *std::move(again);
     return true;
   }
-  entry.why = fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
-                          fmt::join(ids(fewer), ", "));
+  entry.settle(Outcome::kNotBesideOthers,
+               fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
+                           fmt::join(ids(fewer), ", ")));
   kept_ = fewer;
   with_kept_ = *std::move(without);
   return false;
@@ -279,8 +284,9 @@ Result<bool> Combination::is_certain_to_gain(std::size_t at) {
     with_kept_ = std::move(anew->with);
     return true;
   }
-  entry.why = fmt::format("faster beside {} at first; measured again {}: no gain is certain",
-                          fmt::join(ids(fewer), ", "), anew->compared.words);
+  entry.settle(Outcome::kNotBesideOthers,
+               fmt::format("faster beside {} at first; measured again {}: no gain is certain",
+                           fmt::join(ids(fewer), ", "), anew->compared.words));
   kept_ = fewer;
   with_kept_ = std::move(anew->without);
   return false;
@@ -288,7 +294,7 @@ Result<bool> Combination::is_certain_to_gain(std::size_t at) {
 
 bool Combination::may_take_place(const LeverResult& kept, const LeverResult& other) const {
   const bool of_group = !kept.lever.group.empty() && other.lever.group == kept.lever.group;
-  const bool may_be_kept = other.speedup && !other.proposed &&
+  const bool may_be_kept = other.speedup && !other.is_proposed() &&
                            other.lever.numerics != Numerics::kTrajectory &&
                            other.parity != Parity::kFailed && other.parity != Parity::kNotObserved;
   return of_group && may_be_kept && other.lever.id != kept.lever.id && kept.speedup &&
@@ -327,9 +333,9 @@ Status Combination::put_in_place(std::size_t at, std::size_t index) {
   const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
   if (!why_not) return forward_error(why_not);
   if (!why_not->empty()) return {};
-  entry.why =
-      fmt::format("faster, same results; in the place of {} {}", kept.lever.id, compared->words);
-  kept.why = "faster by itself; in its place is " + entry.lever.id;
+  entry.settle(Outcome::kFaster, fmt::format("faster, same results; in the place of {} {}",
+                                             kept.lever.id, compared->words));
+  kept.settle(Outcome::kReplaced, "faster by itself; in its place is " + entry.lever.id);
   kept_ = others;
   proved_.insert(index);
   with_kept_ = *std::move(with);
@@ -341,8 +347,8 @@ Status Combination::put_in_place(std::size_t at, std::size_t index) {
 void Combination::drop_unproved(const std::string& why) {
   std::erase_if(kept_, [&](std::size_t index) {
     if (is_winner(index) || proved_.count(index) != 0) return false;
-    result_.levers[index].why =
-        fmt::format("{}; not measured again: {}", result_.levers[index].why, why);
+    LeverResult& entry = result_.levers[index];
+    entry.settle(Outcome::kNotMeasured, fmt::format("{}; not measured again: {}", entry.why, why));
     return true;
   });
 }
@@ -359,9 +365,10 @@ Status Combination::confirm() {
   was_confirmed_ = result_.best->low > threshold(result_.noise_ratio);
   if (was_confirmed_) return {};
   for (const std::size_t index : kept_) {
-    result_.levers[index].why =
+    result_.levers[index].settle(
+        Outcome::kWithinNoise,
         fmt::format("faster at first; measured again {}: {}", anew->compared.words,
-                    no_certain_gain(threshold(result_.noise_ratio)));
+                    no_certain_gain(threshold(result_.noise_ratio))));
   }
   was_refused_ = true;
   kept_.clear();

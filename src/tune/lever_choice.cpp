@@ -52,10 +52,10 @@ void foretell(LeverResult& entry, const std::vector<StepShares>& seen,
   const std::optional<double> saved = most_saved(lever, seen);
   if (!saved) return;
   entry.at_most = speedup_of_saving(*saved);
-  if (!entry.why.empty() || *entry.at_most > kWorthChanging) return;
+  if (!entry.is_pending() || *entry.at_most > kWorthChanging) return;
   entry.too_small = true;
-  entry.why = fmt::format("at most {:.3f}x: {} takes {:.1f} % of a step", *entry.at_most,
-                          eased(lever), 100 * *saved);
+  entry.settle(Outcome::kTooSmall, fmt::format("at most {:.3f}x: {} takes {:.1f} % of a step",
+                                               *entry.at_most, eased(lever), 100 * *saved));
 }
 
 }  // namespace
@@ -81,8 +81,9 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     if (!is_asked_for(lever, options)) continue;
     LeverResult entry;
     const auto why = job.why_not.find(lever.hook);
-    if (!lever.hook.empty() && why != job.why_not.end()) entry.why = why->second;
-    if (entry.why.empty()) entry.why = lever.missing;
+    const bool is_refused = !lever.hook.empty() && why != job.why_not.end();
+    if (is_refused) entry.settle_if(Outcome::kNotApplicable, why->second);
+    if (entry.is_pending()) entry.settle_if(Outcome::kNotApplicable, lever.missing);
     entry.lever = std::move(lever);
     foretell(entry, seen, when_fed);
     chosen.push_back(std::move(entry));
@@ -100,7 +101,7 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     if (is_known || is_argument) continue;
     LeverResult row;
     row.lever.id = name;
-    row.why = "no lever of this job has that name";
+    row.settle(Outcome::kNotApplicable, "no lever of this job has that name");
     chosen.push_back(std::move(row));
   }
   return chosen;

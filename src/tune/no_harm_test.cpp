@@ -256,7 +256,7 @@ int searches_that_keep(double factor, const Machine& machine, double beside = 1)
     };
     std::vector<std::string> only = {"fused_optimizer"};
     if (beside != 1) only.emplace_back("channels_last");
-    kept += of(found(job, only), "fused_optimizer").kept ? 1 : 0;
+    kept += of(found(job, only), "fused_optimizer").is_kept() ? 1 : 0;
   }
   return kept;
 }
@@ -279,7 +279,7 @@ TEST(NoHarm, AGainBeyondItsBoundIsOtherWork) {
     job.factor["fused_optimizer"] = factor;
     const TuneResult result = found(job, {"fused_optimizer"});
     const bool is_possible = factor == 0.7;
-    EXPECT_EQ(of(result, "fused_optimizer").kept, is_possible);
+    EXPECT_EQ(of(result, "fused_optimizer").is_kept(), is_possible);
     if (!is_possible) {
       EXPECT_NE(of(result, "fused_optimizer").why.find("other work"), std::string::npos)
           << of(result, "fused_optimizer").why;
@@ -299,14 +299,14 @@ TEST(NoHarm, WhatTheNoiseOfTheFirstRunsDidNotHideIsNotProposedAtTheEnd) {
   job.factor["nothing=4"] = job.factor["nothing=16"] = job.factor["nothing=32"] = 0.9;
   const std::vector<Argument> arguments = {{"nothing", "--nothing", 8}};
   for (const LeverResult& lever : found(job, {"nothing"}, arguments).levers) {
-    EXPECT_TRUE(lever.proposed) << lever.lever.id;
+    EXPECT_TRUE(lever.is_proposed()) << lever.lever.id;
   }
   int as_it_is = 0;  // the fifth is behind the second lever
   job.beside = [&as_it_is](const std::vector<std::string>& levers) {
     return levers.empty() && ++as_it_is > 4 && as_it_is % 2 == 1 ? 1.3 : 1.0;
   };
   for (const LeverResult& lever : found(job, {"nothing"}, arguments).levers) {
-    EXPECT_FALSE(lever.proposed) << lever.lever.id;
+    EXPECT_FALSE(lever.is_proposed()) << lever.lever.id;
     EXPECT_NE(lever.why.find("is certain"), std::string::npos) << lever.why;
   }
 }

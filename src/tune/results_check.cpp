@@ -19,9 +19,10 @@ Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& l
   if (!verdict) return forward_error(verdict);
   entry.parity = verdict->parity;
   if (verdict->parity == Parity::kNotObserved) {
-    entry.why = "faster, but its results were not observed: " + verdict->why;
+    entry.settle(Outcome::kNotMeasured,
+                 "faster, but its results were not observed: " + verdict->why);
   } else if (verdict->parity == Parity::kFailed) {
-    entry.why = "other results: " + verdict->why;
+    entry.settle(Outcome::kOtherResults, "other results: " + verdict->why);
   }
   return {};
 }

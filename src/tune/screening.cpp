@@ -20,9 +20,10 @@ constexpr double kCompiledWithinS = 300;
 Status Screening::run() {
   for (std::size_t i = 0; i < result_.levers.size(); ++i) {
     LeverResult& entry = result_.levers[i];
-    if (!entry.why.empty()) continue;
+    if (!entry.is_pending()) continue;
     if (is_variant_of_slower(entry)) {
-      entry.why = entry.lever.variant_of + " is slower, of which it is a variant";
+      entry.settle(Outcome::kSlower,
+                   entry.lever.variant_of + " is slower, of which it is a variant");
     } else if (const Status done = screen_one(i); !done) {
       return done;
     }
@@ -49,8 +50,10 @@ Status Screening::screen_one(std::size_t index) {
   entry.peak_memory_bytes = with->peak_memory_bytes;
   entry.latency = with->latency;
   if (with->ending != Ending::kMeasured) {
-    entry.why = fmt::format("{}: {}", to_string(with->ending), with->why);
-    entry.parity = with->ending == Ending::kNotFinite ? Parity::kFailed : Parity::kNotObserved;
+    const bool is_finite = with->ending != Ending::kNotFinite;
+    entry.settle(is_finite ? Outcome::kNotMeasured : Outcome::kOtherResults,
+                 fmt::format("{}: {}", to_string(with->ending), with->why));
+    entry.parity = is_finite ? Parity::kNotObserved : Parity::kFailed;
     return {};
   }
   const bool is_slower = with->mean_step_s > opening_.mean_step_s;
@@ -64,9 +67,9 @@ Status Screening::screen_one(std::size_t index) {
   const Status judged = judge(entry, opening_, *with, *again);
   opening_ = *std::move(again);
   opening_is_old_ = false;
-  if (judged && entry.why.empty()) {
+  if (judged && entry.is_pending()) {
     winners_.push_back({index, entry.speedup->speedup, *std::move(with)});
-    entry.why = "faster by itself";
+    entry.settle(Outcome::kFaster, "faster by itself");
   }
   return judged;
 }
@@ -100,48 +103,51 @@ TrialRequest Screening::request_without(const LeverResult& entry) const {
   return runner_.request_for(entry.lever.id + ".without", {}, true);
 }
 
-/// Leaves entry.why empty where the lever may be kept.
+/// Leaves it pending where the lever may be kept.
 Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResult& with,
                         TrialResult& again) {
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
   const bool known = with.samples_per_step > 0 && before.samples_per_step > 0;
   if (!known && (changes || entry.lever.numerics == Numerics::kRegrouped)) {
-    entry.why = "it changes what a step is, and the samples of a step are not known";
+    entry.settle(Outcome::kNotMeasured,
+                 "it changes what a step is, and the samples of a step are not known");
     return {};
   }
-  entry.why = too_much_memory(before, with);
-  if (entry.why.empty()) entry.why = skipped_steps(before, with);
-  if (!entry.why.empty()) return {};
-  if (!changes) entry.why = less_work(before, with, entry.lever.passes_ratio);
-  if (!entry.why.empty()) {
+  if (entry.settle_if(Outcome::kTooMuchMemory, too_much_memory(before, with)) ||
+      entry.settle_if(Outcome::kOtherWork, skipped_steps(before, with))) {
+    return {};
+  }
+  if (!changes &&
+      entry.settle_if(Outcome::kOtherWork, less_work(before, with, entry.lever.passes_ratio))) {
     entry.parity = Parity::kFailed;
     return {};
   }
   const auto compared =
       runner_.compare({request_with(entry), request_without(entry), changes}, before, with, again);
   if (!compared) return forward_error(compared);
-  entry.why = compared->why_not;
-  if (!entry.why.empty()) return {};
+  if (entry.settle_if(Outcome::kNotMeasured, compared->why_not)) return {};
   entry.speedup = compared->speedup;
-  entry.why = gains_too_much(entry);
-  if (!entry.why.empty()) {
+  if (entry.settle_if(Outcome::kOtherWork, gains_too_much(entry))) {
     entry.parity = Parity::kFailed;
     return {};
   }
   entry.pays_off_steps = steps_to_pay_off(result_.baseline, before, with);
   if (entry.lever.saves_memory) {
-    entry.why = memory_for_time(before, with, *entry.speedup);
+    entry.settle(Outcome::kForMemory, memory_for_time(before, with, *entry.speedup));
     return {};
   }
+  return judge_speed(entry, with);
+}
+
+Status Screening::judge_speed(LeverResult& entry, const TrialResult& with) {
   const double needed = threshold(result_.noise_ratio);
   if (entry.speedup->high < 1) {
-    entry.why = with.given_up ? "slower; it was ended early" : "slower";
+    entry.settle(Outcome::kSlower, with.given_up ? "slower; it was ended early" : "slower");
   } else if (entry.speedup->low <= needed) {
-    entry.why = no_certain_gain(needed);
+    entry.settle(Outcome::kWithinNoise, no_certain_gain(needed));
     return fed_.judge(entry, result_.noise_ratio);
-  } else if (changes) {
-    entry.proposed = true;
-    entry.why = "changes the training: proposed, never accepted";
+  } else if (entry.lever.numerics == Numerics::kTrajectory) {
+    entry.settle(Outcome::kProposed, "changes the training: proposed, never accepted");
   } else {
     return results_check_.judge(entry, {entry.lever.id}, entry.lever.id);
   }

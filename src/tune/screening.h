@@ -42,6 +42,7 @@ class Screening {
   TrialRequest request_without(const LeverResult& entry) const;
   Status judge(LeverResult& entry, const TrialResult& before, TrialResult& with,
                TrialResult& again);
+  Status judge_speed(LeverResult& entry, const TrialResult& with);
 
   TrialRunner& runner_;
   WhenFed& fed_;

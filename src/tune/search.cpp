@@ -41,7 +41,7 @@ class Search {
       if (!is_decided) keep_the_best(screening.winners(), kept);
     }
     for (const std::size_t index : kept) {
-      result_.levers[index].kept = true;
+      result_.levers[index].outcome = Outcome::kKept;
       result_.kept.push_back(result_.levers[index].lever.id);
     }
     if (const Status measured = measure_as_written(); !measured) return forward_error(measured);
@@ -93,7 +93,7 @@ class Search {
     for (const LeverResult& entry : result_.levers) all_.push_back(entry.lever);
     listener_.has_levers(all_);
     for (const LeverResult& entry : result_.levers) {
-      if (!entry.why.empty()) listener_.judged(entry);
+      if (!entry.is_pending()) listener_.judged(entry);
     }
   }
 
@@ -102,9 +102,8 @@ class Search {
   void withdraw_what_noise_hides() {
     const double needed = threshold(result_.noise_ratio);
     for (LeverResult& entry : result_.levers) {
-      if (!entry.proposed || !entry.speedup || entry.speedup->low > needed) continue;
-      entry.proposed = false;
-      entry.why = no_certain_gain(needed);
+      if (!entry.is_proposed() || !entry.speedup || entry.speedup->low > needed) continue;
+      entry.settle(Outcome::kWithinNoise, no_certain_gain(needed));
       listener_.judged(entry);
     }
   }
@@ -162,7 +161,7 @@ class Search {
 
   void say_untried() {
     for (LeverResult& entry : result_.levers) {
-      if (entry.why.empty()) entry.why = result_.unfinished;
+      if (entry.is_pending()) entry.settle(Outcome::kNotMeasured, result_.unfinished);
     }
   }
 
@@ -193,7 +192,7 @@ class Search {
   Status compare_as_written(TrialRequest request) {
     std::vector<Lever> kept;
     for (const LeverResult& entry : result_.levers) {
-      if (entry.kept) kept.push_back(entry.lever);
+      if (entry.is_kept()) kept.push_back(entry.lever);
     }
     if (kept.empty()) return {};
     request.label += ".losses";
@@ -219,7 +218,7 @@ class Search {
           std::max_element(winners.begin(), winners.end(),
                            [](const Winner& a, const Winner& b) { return a.speedup < b.speedup; });
       kept = {best->index};
-      result_.levers[best->index].why = "faster, same results";
+      result_.levers[best->index].settle(Outcome::kFaster, "faster, same results");
     }
     if (kept.size() == 1) result_.best = result_.levers[kept.front()].speedup;
     if (kept.size() > 1) result_.best.reset();  // together they were not measured against the job

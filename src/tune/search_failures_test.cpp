@@ -102,7 +102,7 @@ TEST(SearchFailures, SizesBeforeTheEndOfTheDataAreProposed) {
     if (size > 64) result.samples_per_step *= 0.9;  // every other step is an epoch's last
   };
   const TuneResult result = found(job, {"batch"}, kBatchArgument);
-  EXPECT_TRUE(of(result, "batch=64").proposed) << of(result, "batch=64").why;
+  EXPECT_TRUE(of(result, "batch=64").is_proposed()) << of(result, "batch=64").why;
   EXPECT_EQ(of(result, "batch=128").why,
             "a step holds 115.2 samples and not 128.0: the data end before");
 }

@@ -25,6 +25,8 @@ TEST(Search, KeepsWhatIsFasterAndComputesTheSame) {
   EXPECT_EQ(of(result, "bf16_autocast").parity, Parity::kOk);
   EXPECT_FALSE(of(result, "compile").tried);
   EXPECT_NE(of(result, "compile").why.find("no compiler"), std::string::npos);
+  EXPECT_EQ(of(result, "compile").outcome, Outcome::kNotApplicable);
+  EXPECT_EQ(of(result, "channels_last").outcome, Outcome::kKept);
   EXPECT_EQ(std::count(job.made.begin(), job.made.end(), "confirm"), 1);
 }
 
@@ -107,6 +109,7 @@ TEST(Search, AGainWithinTheNoiseIsNotKept) {
   EXPECT_NEAR(result.noise_ratio, 0.065, 0.001) << "of three pairs of runs two differ by 8 %";
   EXPECT_TRUE(result.kept.empty());
   EXPECT_NE(of(result, "channels_last").why.find("6.5 %"), std::string::npos);
+  EXPECT_EQ(of(result, "channels_last").outcome, Outcome::kWithinNoise);
   EXPECT_EQ(std::count(job.made.begin(), job.made.end(), "channels_last.2"), 1);
 }
 
@@ -117,6 +120,7 @@ TEST(Search, OfAGroupTheFastestIsKept) {
   const TuneResult result = found(job);
   EXPECT_EQ(result.kept, std::vector<std::string>{"matmul_precision"});
   EXPECT_NE(of(result, "bf16_autocast").why.find("matmul_precision"), std::string::npos);
+  EXPECT_EQ(of(result, "bf16_autocast").outcome, Outcome::kReplaced);
 }
 
 TEST(Search, AGroupIsAskedForByItsName) {

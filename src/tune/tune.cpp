@@ -31,7 +31,7 @@ KeptCommand kept_command(const std::vector<std::string>& command, const TuneResu
   std::vector<const Lever*> kept;
   KeptCommand found;
   for (const LeverResult& entry : result.levers) {
-    if (!entry.kept) continue;
+    if (!entry.is_kept()) continue;
     kept.push_back(&entry.lever);
     found.environment.insert(found.environment.end(), entry.lever.environment.begin(),
                              entry.lever.environment.end());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,12 +14,33 @@
 
 namespace unstarve::tune {
 
-/// What became of one lever.
+/// What became of a lever.
+enum class Outcome : std::uint8_t {
+  kPending,        // nothing is decided
+  kNotApplicable,  // the job, the machine or its PyTorch has no use for it
+  kTooSmall,       // what it gains at most is worth no trial
+  kNotMeasured,    // it did not run to its end, or nobody saw what had to be compared
+  kSlower,
+  kWithinNoise,  // no gain is certain
+  kOtherWork,    // less or something else is computed in a step
+  kOtherResults,
+  kTooMuchMemory,
+  kForMemory,        // it saves memory and costs time: tried with larger batches
+  kFaster,           // by itself: what becomes of it beside others is not decided
+  kNotBesideOthers,  // faster by itself, and not beside what is kept
+  kReplaced,         // another of its group, or another size, is better
+  kProposed,         // faster, and it changes the training: never accepted by us
+  kKept,
+};
+
+/// "within_noise".
+std::string_view to_string(Outcome outcome);
+
+/// What is known of one lever.
 struct LeverResult {
   Lever lever;
   bool tried = false;
-  bool kept = false;
-  bool proposed = false;  // faster, but it changes the training
+  Outcome outcome = Outcome::kPending;
   // Foretold by what a step's time goes to: all of what the lever eases is saved.
   std::optional<double> at_most;
   bool too_small = false;  // that is not worth a trial, unless a step gets much shorter
@@ -32,7 +54,21 @@ struct LeverResult {
   double cold_s = 0;                   // from the start to the first step
   // Steps after which it has made up for what its start takes longer; 0: that is no time at all.
   double pays_off_steps = 0;
-  std::string why;
+  std::string why;  // it came to that, in words
+
+  bool is_pending() const { return outcome == Outcome::kPending; }
+  bool is_kept() const { return outcome == Outcome::kKept; }
+  bool is_proposed() const { return outcome == Outcome::kProposed; }
+  void settle(Outcome as, std::string words) {
+    outcome = as;
+    why = std::move(words);
+  }
+  /// The same, where there are words; says whether there were.
+  bool settle_if(Outcome as, std::string words) {
+    if (words.empty()) return false;
+    settle(as, std::move(words));
+    return true;
+  }
 };
 
 /// What is kept, as a change of the script that the command runs.

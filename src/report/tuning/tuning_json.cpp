@@ -44,9 +44,10 @@ UnsortedJson predicted_json(const tune::LeverResult& lever) {
 UnsortedJson lever_json(const tune::LeverResult& lever) {
   return {{"id", lever.lever.id},
           {"what", lever.lever.what},
+          {"outcome", tune::to_string(lever.outcome)},
           {"tried", lever.tried},
-          {"kept", lever.kept},
-          {"proposed", lever.proposed},
+          {"kept", lever.is_kept()},
+          {"proposed", lever.is_proposed()},
           {"speedup", speed_json(lever.speedup)},
           {"predicted", predicted_json(lever)},
           {"speedup_when_fed", speed_json(lever.speedup_when_fed)},
@@ -74,11 +75,12 @@ std::string tuning_json(const tune::TuneResult& result) {
   UnsortedJson changes = UnsortedJson::array();
   for (const tune::LeverResult& lever : result.levers) {
     levers.push_back(lever_json(lever));
-    if (lever.kept) changes.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
+    if (lever.is_kept())
+      changes.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
   }
   UnsortedJson proposals = UnsortedJson::array();
   for (const tune::LeverResult& lever : result.levers) {
-    if (lever.proposed) {
+    if (lever.is_proposed()) {
       proposals.push_back({{"id", lever.lever.id}, {"how", lever.lever.permanent}});
     }
   }

@@ -33,7 +33,7 @@ std::string parity_text(const tune::LeverResult& lever) {
   if (!lever.speedup && lever.parity == tune::Parity::kNotNeeded) return "-";
   std::string text(tune::to_string(lever.parity));
   std::replace(text.begin(), text.end(), '_', ' ');
-  const bool judged = lever.kept || lever.parity != tune::Parity::kNotNeeded;
+  const bool judged = lever.is_kept() || lever.parity != tune::Parity::kNotNeeded;
   return judged ? text : "-";
 }
 
@@ -46,7 +46,7 @@ std::string latency_text(const tune::Latency& latency) {
 }
 
 std::string outcome(const tune::LeverResult& lever) {
-  if (lever.kept) {
+  if (lever.is_kept()) {
     return "kept: " + lever.why + latency_text(lever.latency) +
            (lever.pays_off_steps > 0 ? fmt::format("; its longer start pays off after {:.0f} steps",
                                                    lever.pays_off_steps)
@@ -94,7 +94,7 @@ bool was_tried(const tune::TuneResult& result) {
 std::string proposals(const tune::TuneResult& result, const TextOptions& options) {
   std::string text;
   for (const tune::LeverResult& lever : result.levers) {
-    if (!lever.proposed) continue;
+    if (!lever.is_proposed()) continue;
     if (text.empty()) text = "Proposed, since it changes the training:\n";
     text += hanging("  - ", printable(lever.lever.permanent, options), options);
   }
@@ -157,7 +157,7 @@ std::string kept_command(const tune::KeptCommand& command) {
 std::string kept_settings(const tune::TuneResult& result) {
   std::vector<const tune::Lever*> kept;
   for (const tune::LeverResult& lever : result.levers) {
-    if (lever.kept) kept.push_back(&lever.lever);
+    if (lever.is_kept()) kept.push_back(&lever.lever);
   }
   const tune::TrialResult& job = result.baseline;
   return tune::trainer_settings({job.trainer, job.device, job.optimizer}, kept);
@@ -256,7 +256,7 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
                             speed_text(result.best))
               : "Kept. Together they were not measured against the job. To make it permanent:\n";
   for (const tune::LeverResult& lever : result.levers) {
-    if (!lever.kept) continue;
+    if (!lever.is_kept()) continue;
     text += hanging("  - ", printable(lever.lever.permanent, options), options);
   }
   if (const std::string settings = kept_settings(result); !settings.empty()) {

@@ -14,7 +14,8 @@ tune::TuneResult with_one_lever() {
   tune::LeverResult lever;
   lever.lever.id = "kept_memory";
   lever.lever.permanent = "variables of the environment";
-  lever.tried = lever.kept = true;
+  lever.tried = true;
+  lever.outcome = tune::Outcome::kKept;
   lever.speedup = predict::Speedup{1.08, 1.05, 1.1};
   lever.at_most = 1 / 0.9;
   lever.peak_memory_bytes = 1 << 30;

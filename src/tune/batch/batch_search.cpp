@@ -28,9 +28,10 @@ class BatchSearch {
     if (done) return done;
     for (const Tried& tried : tried_) {
       LeverResult& row = row_of(tried.id);
-      if (row.proposed || !row.why.empty()) continue;
+      if (!row.is_pending()) continue;
       row.speedup = speedup_between(before_, tried.result, before_, true);
-      row.why = "not proposed: " + done.error().message + " before it had run for longer";
+      row.settle(Outcome::kNotMeasured,
+                 "not proposed: " + done.error().message + " before it had run for longer");
     }
     return done;
   }
@@ -98,7 +99,7 @@ class BatchSearch {
     LeverResult row;
     row.lever = argument_lever(request_.argument, request_.argument.value);
     row.lever.id = request_.argument.name;
-    row.why = why;
+    row.settle(Outcome::kNotApplicable, why);
     rows_.push_back(std::move(row));
   }
 
@@ -188,15 +189,14 @@ class BatchSearch {
     row.latency = with->latency;
     BatchPoint point{candidate.size, false};
     if (with->ending != Ending::kMeasured) {
-      row.why = fmt::format("{}: {}", to_string(with->ending), with->why);
+      row.settle(Outcome::kNotMeasured, fmt::format("{}: {}", to_string(with->ending), with->why));
     } else if (!holds_as_many(candidate.size, *with)) {
       is_no_batch_ = tried_.empty();
       data_end_ = !is_no_batch_;
-      row.why = why_other_samples(candidate.size, *with);
+      row.settle(Outcome::kOtherWork, why_other_samples(candidate.size, *with));
     } else {
-      row.why = too_much_memory(before_, *with);
       point = point_of(candidate, *with);
-      point.fits = row.why.empty();
+      point.fits = !row.settle_if(Outcome::kTooMuchMemory, too_much_memory(before_, *with));
       if (point.fits) tried_.push_back({row.lever.id, *std::move(with)});
     }
     rows_.push_back(std::move(row));
@@ -261,12 +261,12 @@ class BatchSearch {
       }
       LeverResult& row = row_of(lever_for(candidate).id);
       if (!better.empty()) {
-        row.why = fmt::format("a sample takes less with {}{}", better,
-                              cost_time(candidate.beside) && !better_costs_time
-                                  ? ": what it saves is not worth it"
-                                  : "");
+        const bool too_dear = cost_time(candidate.beside) && !better_costs_time;
+        row.settle(Outcome::kReplaced,
+                   fmt::format("a sample takes less with {}{}", better,
+                               too_dear ? ": what it saves is not worth it" : ""));
       } else if (row.speedup->low <= request_.threshold) {
-        row.why = no_certain_gain(request_.threshold);
+        row.settle(Outcome::kWithinNoise, no_certain_gain(request_.threshold));
       } else {
         const auto held = verify(candidate, row);
         if (!held) return forward_error(held);
@@ -291,16 +291,17 @@ class BatchSearch {
     auto longer = request_.make(std::move(request));
     if (!longer) return forward_error(longer);
     row.peak_memory_bytes = std::max(row.peak_memory_bytes, longer->peak_memory_bytes);
-    std::string why = longer->ending == Ending::kMeasured
-                          ? too_much_memory(before_, *longer)
-                          : fmt::format("{}: {}", to_string(longer->ending), longer->why);
-    row.proposed = why.empty();
-    if (!row.proposed) {
-      row.why = "it ran at first, and later not: " + why;
+    const bool has_run = longer->ending == Ending::kMeasured;
+    const std::string why = has_run ? too_much_memory(before_, *longer)
+                                    : fmt::format("{}: {}", to_string(longer->ending), longer->why);
+    if (!why.empty()) {
+      row.settle(has_run ? Outcome::kTooMuchMemory : Outcome::kNotMeasured,
+                 "it ran at first, and later not: " + why);
       return false;
     }
-    row.why = fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
-                          longer->wall_s);
+    row.settle(Outcome::kProposed,
+               fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
+                           longer->wall_s));
     row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(candidate.size));
     return true;
   }

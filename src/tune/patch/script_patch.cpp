@@ -58,7 +58,7 @@ ScriptPatch patch_of(const Script& script, const std::string& name, const TuneRe
   std::vector<LeverEdit> edits;
   const std::string written = name_in_diff(name);
   for (const LeverResult& entry : result.levers) {
-    if (!entry.kept) continue;
+    if (!entry.is_kept()) continue;
     const auto edit =
         written.empty() ? std::nullopt : edit_for(entry.lever, script, result.baseline);
     if (edit) {

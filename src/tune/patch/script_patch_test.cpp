@@ -50,7 +50,8 @@ class ScriptPatchTest : public ::testing::Test {
   void keep_lever(const Lever& lever) {
     LeverResult row;
     row.lever = lever;
-    row.kept = row.tried = true;
+    row.tried = true;
+    row.outcome = Outcome::kKept;
     result_.levers.push_back(row);
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,6 +131,16 @@ class PlantedJob final : public Trials {
   }
 };
 
+/// What holds of each search: all is decided, in words too, and what is kept is said twice alike.
+inline void expect_decided(const TuneResult& result) {
+  std::vector<std::string> kept;
+  for (const LeverResult& entry : result.levers) {
+    EXPECT_FALSE(entry.is_pending() || entry.why.empty()) << entry.lever.id;
+    if (entry.is_kept()) kept.push_back(entry.lever.id);
+  }
+  EXPECT_THAT(result.kept, ::testing::UnorderedElementsAreArray(kept));
+}
+
 inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
                         std::vector<Argument> arguments = {},
                         std::map<std::string, std::string> allocators = {}) {
@@ -142,6 +153,7 @@ inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
   SearchListener listener;
   auto result = search(job, options, listener);
   EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
+  if (result) expect_decided(*result);
   return result ? *std::move(result) : TuneResult();
 }
 
