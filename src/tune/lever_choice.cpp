@@ -38,9 +38,9 @@ bool has_batch(const std::vector<Argument>& arguments) {
 }
 
 /// What would change the training is not judged by the time that a step takes, nor what saves
-/// memory; more workers are foretold by what batches gain that are there already.
-void foretell(LeverResult& entry, const std::vector<StepShares>& seen,
-              const std::optional<predict::Speedup>& when_fed) {
+/// memory; for more workers the bound is what batches gain that are there already.
+void bound_gain(LeverResult& entry, const std::vector<StepShares>& seen,
+                const std::optional<predict::Speedup>& when_fed) {
   const Lever& lever = entry.lever;
   const bool by_time = !lever.saves_memory && lever.numerics != Numerics::kTrajectory &&
                        lever.numerics != Numerics::kRegrouped;
@@ -85,7 +85,7 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     if (is_refused) entry.settle_if(Outcome::kNotApplicable, why->second);
     if (entry.is_pending()) entry.settle_if(Outcome::kNotApplicable, lever.missing);
     entry.lever = std::move(lever);
-    foretell(entry, seen, when_fed);
+    bound_gain(entry, seen, when_fed);
     chosen.push_back(std::move(entry));
   }
   for (LeverResult& row : asked.without_value) {

@@ -41,7 +41,7 @@ struct LeverResult {
   Lever lever;
   bool tried = false;
   Outcome outcome = Outcome::kPending;
-  // Foretold by what a step's time goes to: all of what the lever eases is saved.
+  // At most, by what a step's time goes to: all of what the lever eases is saved.
   std::optional<double> at_most;
   bool too_small = false;  // that is not worth a trial, unless a step gets much shorter
   std::optional<predict::Speedup> speedup;

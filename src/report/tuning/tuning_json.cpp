@@ -33,7 +33,7 @@ UnsortedJson shares_json(const tune::StepShares& shares) {
   return shares.known() ? tune::to_json(shares) : absent("not_observed");
 }
 
-/// What was foretold, beside what was measured: whether the gain's lower end keeps below it.
+/// What was predicted, beside what was measured: whether the gain's lower end keeps below it.
 UnsortedJson predicted_json(const tune::LeverResult& lever) {
   if (!lever.at_most) return absent("not_observed");
   return {{"at_most", *lever.at_most},

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNoisy = 0.1;
 constexpr int kGainWidth = 22;
-constexpr int kForetoldWidth = 7;
+constexpr int kBoundWidth = 7;
 constexpr int kMemoryWidth = 10;
 constexpr int kParityWidth = 12;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
@@ -55,8 +55,8 @@ std::string outcome(const tune::LeverResult& lever) {
   return lever.tried ? lever.why : "not tried: " + lever.why;
 }
 
-/// What its gain was foretold to be at most; gains beyond ten times are not told apart.
-std::string foretold_text(const tune::LeverResult& lever) {
+/// What it was predicted to gain at most; gains beyond ten times are not told apart.
+std::string bound_text(const tune::LeverResult& lever) {
   constexpr double kMany = 10;
   if (!lever.at_most || lever.too_small) return {};
   return *lever.at_most > kMany ? "any" : fmt::format("{:.2f}x", *lever.at_most);
@@ -75,14 +75,14 @@ std::string row_with_words(const std::string& cells, const std::string& words,
 
 struct Cells {
   std::string gain;
-  std::string foretold;
+  std::string bound;
   std::string memory;
   std::string parity;
 };
 
 std::string row(const std::string& id, int id_width, const Cells& cells) {
   return "  " + pad_right(id, id_width) + "  " + pad_right(cells.gain, kGainWidth) +
-         pad_left(cells.foretold, kForetoldWidth) + pad_left(cells.memory, kMemoryWidth) + "  " +
+         pad_left(cells.bound, kBoundWidth) + pad_left(cells.memory, kMemoryWidth) + "  " +
          pad_right(cells.parity, kParityWidth) + "  ";
 }
 
@@ -223,7 +223,7 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   for (const tune::LeverResult& lever : result.levers) {
     if (!lever.tried) continue;
     const std::string first = row(printable(lever.lever.id, options), id_width,
-                                  {speed_text(lever.speedup), foretold_text(lever),
+                                  {speed_text(lever.speedup), bound_text(lever),
                                    memory_text(lever.peak_memory_bytes), parity_text(lever)});
     text += row_with_words(first, printable(outcome(lever), options), options);
   }
