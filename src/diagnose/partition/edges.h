@@ -34,6 +34,7 @@ class RecordingEdges {
 
  private:
   bool launches_here(const trace::HostCall& call) const;
+  bool belongs_to_process(const trace::HostCall& call) const;
 
   const trace::Timeline& timeline_;
   const job::HostIndex& host_;

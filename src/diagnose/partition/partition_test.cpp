@@ -346,7 +346,7 @@ TEST(PartitionWindows, AQueueOfWhichNothingRunsInAWindowFillsIt) {
     }
     std::int64_t correlation = 77;
     for (const std::int64_t at : all) {
-      builder.call(at, at + 10, HostCallKind::kLaunch, 1, correlation++);
+      builder.call(at, at + 10, HostCallKind::kLaunch, 2, correlation++);  // autograd's thread
     }
     return builder.build();
   };
