@@ -2,8 +2,9 @@
 """Fails on a commit whose message does not say what and why.
 
 A subject has at most 60 characters, one idea, and no full stop; a body behind an empty line says
-why, in lines of at most 72 characters. Looks at the commits since the one that .ci/passed names;
-where this clone lacks that, at the last one. Merges say what git says.
+why, in lines of at most 72 characters. Looks at the commits since the one that .ci/passed names,
+and at none before this check; where a clone knows neither, at the last one. Merges say what git
+says.
 """
 
 from __future__ import annotations
@@ -26,10 +27,16 @@ class Commit:
     message: str
 
 
+def first_commit(root: Path) -> str | None:
+    """The commit that this check came with."""
+    added = git(root, "log", "--diff-filter=A", "--format=%H", "--", "tools/check_commits.py")
+    return added.split()[-1] if added and added.split() else None
+
+
 def commits(root: Path) -> list[Commit]:
     """Those to look at, the newest first."""
-    passed = passed_commit(root)
-    since = [f"{passed}..HEAD"] if passed else ["-1"]
+    known = [commit for commit in (passed_commit(root), first_commit(root)) if commit]
+    since = ["HEAD", *(f"^{commit}" for commit in known)] if known else ["-1"]
     log = git(root, "log", "--no-merges", "--format=%h%x00%B%x01", *since) or ""
     found = []
     for entry in log.split("\x01"):

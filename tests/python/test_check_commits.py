@@ -46,3 +46,9 @@ def test_commits_since_everything_passed_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci/passed").write_text(run("rev-parse", "HEAD~2") + "\n")
     assert [one.message for one in check_commits.commits(tmp_path)] == ["third", "second"]
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/check_commits.py").touch()
+    run("add", "tools")
+    run("commit", "-q", "-m", "the check")
+    run("commit", "-q", "--allow-empty", "-m", "fourth")
+    assert [one.message for one in check_commits.commits(tmp_path)] == ["fourth"]
