@@ -40,6 +40,7 @@ MOST_EVENTS = 400
 MOST_TRACE_BYTES = 400_000
 
 CPU_SECONDS = 10
+SHOWN_EVERY = 500  # mutations
 #: Of the clock: on a machine that is busy a command waits for its turn.
 WALL_SECONDS = 120
 MEMORY_KIB = 1 << 20
@@ -313,6 +314,9 @@ def main() -> int:
             for fault in outcome.faults:
                 failed[outcome.recording] += 1
                 print(f"{outcome.number} ({outcome.recording}): {fault}", flush=True)
+            done = outcome.number - options.first + 1
+            if done % SHOWN_EVERY == 0:
+                print(f"{done} of {options.count}: {failed.total()} faults", flush=True)
     print(f"{were_read} of {options.count} were read, the others refused; {failed.total()} faults")
     if failed:
         print(f"their files are in {KEPT.relative_to(ROOT)}")
