@@ -8,6 +8,7 @@
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/headline.h"
 #include "report/roofs/position_json.h"
+#include "report/utf8.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
 
@@ -369,7 +370,7 @@ Json stages_json(const std::vector<trial::Stage>& stages) {
 }
 
 std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace

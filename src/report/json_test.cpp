@@ -8,6 +8,7 @@
 
 #include "report/testing/golden.h"
 #include "report/testing/sample_report.h"
+#include "report/utf8.h"
 
 namespace unstarve::report {
 namespace {
@@ -154,6 +155,14 @@ TEST(Json, AnyBytesGiveValidUtf8) {
   EXPECT_NE(verdict.find("</script>"), std::string::npos);
   EXPECT_NE(verdict.find("\xEF\xBF\xBD"), std::string::npos);
   EXPECT_EQ(verdict.find('\xff'), std::string::npos);
+}
+
+TEST(JsonText, NoControlOfANameReachesATerminal) {
+  // CSI in one character, an erased one, a mark that turns text around, and what stays.
+  const std::string printed =
+      "{\n  \"name\": \"\xC2\x9B\x7F\xE2\x80\xAE"
+      "\xC3\xA9\"\n}\n";
+  EXPECT_EQ(without_controls(printed), "{\n  \"name\": \"\\u009b\\u007f\\u202e\xC3\xA9\"\n}\n");
 }
 
 }  // namespace

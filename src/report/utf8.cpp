@@ -1,5 +1,7 @@
 #include "report/utf8.h"
 
+#include <fmt/format.h>
+
 namespace unstarve::report {
 namespace {
 
@@ -30,6 +32,22 @@ CodePoint decode_at(std::string_view text, std::size_t offset) {
 bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x2069) || c == 0xFEFF;
+}
+
+std::string without_controls(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (std::size_t at = 0; at < json.size();) {
+    const CodePoint found = decode_at(json, at);
+    const bool is_layout = found.value == U'\n';
+    if (found.valid && is_control(found.value) && !is_layout) {
+      text += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(found.value));
+    } else {
+      text += json.substr(at, found.bytes);
+    }
+    at += found.bytes;
+  }
+  return text;
 }
 
 }  // namespace unstarve::report

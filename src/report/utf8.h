@@ -21,6 +21,10 @@ CodePoint decode_at(std::string_view text, std::size_t offset);
 /// reach a terminal or a page from a name in somebody's file.
 bool is_control(char32_t c);
 
+/// JSON as it is printed: controls beyond ASCII, which JSON leaves as they are, are escaped as
+/// "\u009b", so that none from a name in somebody's file reaches a terminal.
+std::string without_controls(std::string_view json);
+
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 }  // namespace unstarve::report

@@ -9,6 +9,7 @@
 #include "feed/pack/pack_job.h"
 #include "report/text/live.h"
 #include "report/text/terminal.h"
+#include "report/utf8.h"
 #include "report/words.h"
 
 namespace unstarve::cli {
@@ -104,8 +105,9 @@ void print_json(const PackCommand& command, const feed::PackEstimate& estimate,
       {"shards", summary.shards},
       {"verified", true},
       {"seconds", summary.seconds}};
-  write_text(Stream::kOut,
-             document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_text(Stream::kOut, report::without_controls(document.dump(
+                               2, ' ', false, nlohmann::json::error_handler_t::replace)) +
+                               "\n");
 }
 
 void print_text(const PackCommand& command, const feed::PackSummary& summary) {

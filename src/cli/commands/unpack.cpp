@@ -7,6 +7,7 @@
 #include "cli/terminal.h"
 #include "feed/pack/unpack_job.h"
 #include "report/text/live.h"
+#include "report/utf8.h"
 #include "report/words.h"
 
 namespace unstarve::cli {
@@ -24,9 +25,9 @@ void print(const UnpackCommand& command, const feed::UnpackSummary& summary) {
         {"target", command.job.target},   {"files", summary.samples},
         {"identical", summary.identical}, {"same_pixels", summary.same_pixels},
         {"bytes", summary.bytes}};
-    return write_text(
-        Stream::kOut,
-        document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return write_text(Stream::kOut, report::without_controls(document.dump(
+                                        2, ' ', false, nlohmann::json::error_handler_t::replace)) +
+                                        "\n");
   }
   write_text(Stream::kOut,
              fmt::format("{} files, {}, in {}\n"

@@ -1,4 +1,5 @@
 #include "report/rehearsal/rehearsal_json.h"
+#include "report/utf8.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -83,7 +84,7 @@ std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
   for (const trial::RehearsedCell& cell : rehearsal.cells) {
     json["cells"].push_back(cell_json(cell, rehearsal));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace unstarve::report

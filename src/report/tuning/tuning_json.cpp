@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/tuning/tuning_text.h"
+#include "report/utf8.h"
 
 namespace unstarve::report {
 
@@ -111,7 +112,7 @@ std::string tuning_json(const tune::TuneResult& result) {
       {"as_written", as_written_json(result.patch)},
       {"command", kept_command(result.command)},
       {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
-  return json.dump(2, ' ', false, UnsortedJson::error_handler_t::replace) + "\n";
+  return without_controls(json.dump(2, ' ', false, UnsortedJson::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace unstarve::report
