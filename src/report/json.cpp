@@ -7,8 +7,8 @@
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/headline.h"
+#include "report/json_text.h"
 #include "report/roofs/position_json.h"
-#include "report/utf8.h"
 #include "report/words.h"
 #include "trial/emulation/roofline_range.h"
 
@@ -369,10 +369,6 @@ Json stages_json(const std::vector<trial::Stage>& stages) {
   return list;
 }
 
-std::string dump(const Json& json) {
-  return without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
-
 }  // namespace
 
 std::string to_json(const Report& report, bool with_verification) {
@@ -384,7 +380,7 @@ std::string to_json(const Report& report, bool with_verification) {
   if (report.position) json["position"] = position_json(*report.position);
   if (!report.stages.empty()) json["stages"] = stages_json(report.stages);
   if (with_verification) json["verification"] = verification_json(report.verification);
-  return dump(json);
+  return json_text(json);
 }
 
 }  // namespace unstarve::report

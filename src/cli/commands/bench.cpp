@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "kernels/simd_level.h"
+#include "report/json_text.h"
 #include "trial/loader_bench.h"
 
 namespace unstarve::cli {
@@ -27,7 +28,7 @@ void print_start(const BenchOptions& options, const trial::LoaderBenchResult& re
                                            {"source", options.bench.source},
                                            {"first_batch_s", result.first_batch_s},
                                            {"peak_rss_bytes", result.peak_rss_bytes}};
-  std::printf("%s\n", document.dump(2).c_str());
+  std::fputs(report::json_text(document).c_str(), stdout);
 }
 
 void print_json(const BenchOptions& options, const trial::LoaderBenchResult& result) {
@@ -53,7 +54,7 @@ void print_json(const BenchOptions& options, const trial::LoaderBenchResult& res
       {"cold", options.bench.cold},
       {"hints", result.stats.hints},
       {"slots_allocated", result.stats.slots_allocated}};
-  std::printf("%s\n", document.dump(2).c_str());
+  std::fputs(report::json_text(document).c_str(), stdout);
 }
 
 void print_text(const BenchOptions& options, const trial::LoaderBenchResult& result) {

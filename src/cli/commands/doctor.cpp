@@ -17,8 +17,8 @@
 #include "host/code_samples.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
+#include "report/json_text.h"
 #include "report/text/terminal.h"
-#include "report/utf8.h"
 #include "report/words.h"
 #include "trial/emulation/program_check.h"
 #include "trial/installation.h"
@@ -247,9 +247,7 @@ std::string render_json(const std::vector<Check>& checks) {
                     {"advice", check.advice}});
   }
   const nlohmann::ordered_json document = {{"schema", "unstarve.doctor/1"}, {"checks", list}};
-  return report::without_controls(
-             document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) +
-         "\n";
+  return report::json_text(document);
 }
 
 void run_doctor(const CommandContext& context, const DoctorOptions& options) {

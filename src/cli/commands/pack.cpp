@@ -7,9 +7,9 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal.h"
 #include "feed/pack/pack_job.h"
+#include "report/json_text.h"
 #include "report/text/live.h"
 #include "report/text/terminal.h"
-#include "report/utf8.h"
 #include "report/words.h"
 
 namespace unstarve::cli {
@@ -105,9 +105,7 @@ void print_json(const PackCommand& command, const feed::PackEstimate& estimate,
       {"shards", summary.shards},
       {"verified", true},
       {"seconds", summary.seconds}};
-  write_text(Stream::kOut, report::without_controls(document.dump(
-                               2, ' ', false, nlohmann::json::error_handler_t::replace)) +
-                               "\n");
+  write_text(Stream::kOut, report::json_text(document));
 }
 
 void print_text(const PackCommand& command, const feed::PackSummary& summary) {

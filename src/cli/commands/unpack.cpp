@@ -6,8 +6,8 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal.h"
 #include "feed/pack/unpack_job.h"
+#include "report/json_text.h"
 #include "report/text/live.h"
-#include "report/utf8.h"
 #include "report/words.h"
 
 namespace unstarve::cli {
@@ -25,9 +25,7 @@ void print(const UnpackCommand& command, const feed::UnpackSummary& summary) {
         {"target", command.job.target},   {"files", summary.samples},
         {"identical", summary.identical}, {"same_pixels", summary.same_pixels},
         {"bytes", summary.bytes}};
-    return write_text(Stream::kOut, report::without_controls(document.dump(
-                                        2, ' ', false, nlohmann::json::error_handler_t::replace)) +
-                                        "\n");
+    return write_text(Stream::kOut, report::json_text(document));
   }
   write_text(Stream::kOut,
              fmt::format("{} files, {}, in {}\n"

@@ -1,8 +1,9 @@
 #include "report/rehearsal/rehearsal_json.h"
-#include "report/utf8.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "report/json_text.h"
 
 namespace unstarve::report {
 
@@ -84,7 +85,7 @@ std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
   for (const trial::RehearsedCell& cell : rehearsal.cells) {
     json["cells"].push_back(cell_json(cell, rehearsal));
   }
-  return without_controls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+  return json_text(json);
 }
 
 }  // namespace unstarve::report

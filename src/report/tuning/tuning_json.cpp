@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.h"
 #include "report/tuning/tuning_text.h"
-#include "report/utf8.h"
 
 namespace unstarve::report {
 
@@ -112,7 +112,7 @@ std::string tuning_json(const tune::TuneResult& result) {
       {"as_written", as_written_json(result.patch)},
       {"command", kept_command(result.command)},
       {"best", {{"speedup", speed_json(result.best)}, {"changes", changes}}}};
-  return without_controls(json.dump(2, ' ', false, UnsortedJson::error_handler_t::replace)) + "\n";
+  return json_text(json);
 }
 
 }  // namespace unstarve::report

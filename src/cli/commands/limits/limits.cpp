@@ -20,6 +20,7 @@
 #include "limits/measure.h"
 #include "limits/store/limits_store.h"
 #include "report/text/live.h"
+#include "report/utf8.h"
 #include "trial/emulation/emulated_job.h"
 #include "trial/installation.h"
 #include "trial/job_python.h"
@@ -44,8 +45,9 @@ struct LimitsOptions {
 };
 
 void print(const LimitsOptions& options, const limits::LimitsDocument& document) {
-  write_text(Stream::kOut, options.json ? limits::write_limits_document(document)
-                                        : limits_text(document, text_options(Stream::kOut)));
+  write_text(Stream::kOut, options.json
+                               ? report::without_controls(limits::write_limits_document(document))
+                               : limits_text(document, text_options(Stream::kOut)));
 }
 
 /// What is kept of the machine; a file that cannot be read is said, and measured anew.
