@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,3 +45,13 @@ def test_unreadable_input_is_exit_code_2(tmp_path: Path) -> None:
         assert done.returncode == 2, arguments
         assert done.stdout == ""
         assert done.stderr.startswith("unstarve: ")
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"a\xffb")
+    (folder / "photos").mkdir(parents=True)
+    for photo in PHOTOS.glob("*.jpg"):
+        shutil.copy(photo, folder / "photos")
+    done = bench(str(folder), "--threads", "1", "--first-batch", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["source"].endswith("a\ufffdb")
