@@ -1,6 +1,6 @@
 # What an installation consists of: the command, and the Python package, which carries what the
 # command needs besides itself (the hook, the emulated GPUs' libraries, the demo). The command finds
-# the package from where it lies itself: src/trial/installation.cpp.
+# the package from where it lies itself: src/launch/installation.cpp.
 #
 # A wheel (SKBUILD) takes python/unstarve by itself; `cmake --install` puts the package where the
 # Python of this build looks for packages below a prefix.

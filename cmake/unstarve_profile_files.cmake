@@ -1,6 +1,6 @@
 # unstarve_profile_files(TARGET FOLDER folder)
 #
-# Adds to TARGET the function `profile_files()` of device/emulated/profile/profile_files.h: the text
+# Adds to TARGET the function `profile_files()` of emulated/profile/profile_files.h: the text
 # of every *.json in FOLDER, so that an emulation needs no files beside its library.
 function(unstarve_profile_files TARGET)
   cmake_parse_arguments(ARG "" "FOLDER" "" ${ARGN})
@@ -14,8 +14,8 @@ function(unstarve_profile_files TARGET)
   endforeach()
   set(output "${CMAKE_CURRENT_BINARY_DIR}/profile_files.cpp")
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT [=[
-// Made by the build from the files of device/emulated/profile/data.
-#include "device/emulated/profile/profile_files.h"
+// Made by the build from the files of emulated/profile/data.
+#include "emulated/profile/profile_files.h"
 
 namespace unstarve::emulated {
 

@@ -1,5 +1,5 @@
 # Stages the Python package: build/PRESET/python/unstarve gets links to python/unstarve/*, and the
-# native module (src/python) lands beside them, so that PYTHONPATH=build/PRESET/python is the
+# native module (src/binding) lands beside them, so that PYTHONPATH=build/PRESET/python is the
 # package. The hook that `unstarve run` loads into a job lives there as well, so this does not
 # depend on UNSTARVE_PYTHON.
 set(UNSTARVE_PYTHON_STAGE "${CMAKE_BINARY_DIR}/python/unstarve")

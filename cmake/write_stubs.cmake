@@ -4,7 +4,7 @@
 file(STRINGS "${NAMES}" lines)
 list(POP_FRONT lines head)
 string(REGEX REPLACE " .*" "" error "${head}")
-set(text "#include \"device/emulated/process/gpu.h\"\n\n")
+set(text "#include \"emulated/process/gpu.h\"\n\n")
 string(APPEND text
     "#define MISSING(type, name, result) \\\n"
     "  extern \"C\" __attribute__((weak, visibility(\"default\"))) type name(); \\\n"

@@ -3,7 +3,12 @@
 
 The table's rows are `| folder | layer | what it is | may include |`. A file belongs to the longest
 folder that holds it. A row that allows `feed` allows every `feed/...` too. What may include what
-must have no cycles, and every folder of src/ must have a row; a row may lack its folder.
+must have no cycles, and every folder of src/ must have a row or lie in one that has; a row may lack
+its folder.
+
+No two folders may include each other, not by way of others either, whether or not they have rows.
+Those that do stand in ARCHITECTURE.md as `| folders that include each other | why |`; that table
+may hold no folder that has become free.
 
 Headers of a folder named testing/ are for tests: a *_test.cpp and what lies in a testing/ folder
 itself may include those of any room, nothing else may.
@@ -21,6 +26,7 @@ from source_files import TESTING, is_test
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 HEADER_CELLS = ["folder", "layer", "what it is", "may include"]
+CIRCLE_CELLS = ["folders that include each other", "why"]
 SOURCE_SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 
 
@@ -30,6 +36,7 @@ class Table:
 
     allowed: dict[str, set[str]] = field(default_factory=dict)
     layer: dict[str, int] = field(default_factory=dict)
+    circles: list[frozenset[str]] = field(default_factory=list)
 
     def owner(self, path: str) -> str | None:
         """The longest folder of the table that holds `path` (relative to src/)."""
@@ -45,21 +52,32 @@ class Table:
         return any(target == name or target.startswith(name + "/") for name in names)
 
 
-def read_table(text: str) -> Table:
-    table = Table()
+def read_rows(text: str, header: list[str]) -> list[list[str]]:
+    """The cells of the rows below each heading `header`."""
+    rows = []
     inside = False
     for line in text.splitlines():
         if not line.startswith("|"):
             inside = False
             continue
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if cells == HEADER_CELLS:
+        if cells == header:
             inside = True
-        elif inside and len(cells) == len(HEADER_CELLS) and not set(cells[0]) <= set("-: "):
-            folder, layer, _, may_include = cells
-            names = [] if may_include == "-" else may_include.split(",")
-            table.allowed[folder] = {name.strip() for name in names}
-            table.layer[folder] = int(layer)
+        elif inside and len(cells) == len(header) and not set(cells[0]) <= set("-: "):
+            rows.append(cells)
+    return rows
+
+
+def read_names(cell: str) -> set[str]:
+    return set() if cell == "-" else {name.strip() for name in cell.split(",")}
+
+
+def read_table(text: str) -> Table:
+    table = Table()
+    for folder, layer, _, may_include in read_rows(text, HEADER_CELLS):
+        table.allowed[folder] = read_names(may_include)
+        table.layer[folder] = int(layer)
+    table.circles = [frozenset(read_names(cell)) for cell, _ in read_rows(text, CIRCLE_CELLS)]
     return table
 
 
@@ -145,11 +163,58 @@ def check_testing_include(source_root: Path, relative: str, included: str) -> st
     return None
 
 
+def folder_graph(source_root: Path) -> dict[str, set[str]]:
+    """What each folder of src/ includes of the others; what is for tests does not count."""
+    graph: dict[str, set[str]] = {}
+    for path in source_root.rglob("*"):
+        relative = PurePosixPath(path.relative_to(source_root).as_posix())
+        if path.suffix not in SOURCE_SUFFIXES or is_test(relative):
+            continue
+        included = graph.setdefault(str(relative.parent), set())
+        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            included.add(str(PurePosixPath(name).parent))
+    return graph
+
+
+def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        new = graph.get(ahead.pop(), set()) - found
+        found |= new
+        ahead += new
+    return found
+
+
+def find_circles(graph: dict[str, set[str]]) -> list[frozenset[str]]:
+    """Groups of folders of which each includes each, by way of others or not."""
+    reach = {folder: reachable(graph, folder) for folder in graph}
+    groups = {
+        frozenset(other for other in reach[folder] if folder in reach.get(other, set()))
+        for folder in graph
+    }
+    return sorted((group for group in groups if len(group) > 1), key=sorted)
+
+
+def check_circles(source_root: Path, table: Table) -> list[str]:
+    problems = []
+    known = set().union(*table.circles)
+    bound: set[str] = set()
+    for group in find_circles(folder_graph(source_root)):
+        bound |= group
+        if not any(group <= listed for listed in table.circles):
+            problems.append("src: these folders include each other: " + ", ".join(sorted(group)))
+    for free in sorted(known - bound):
+        problems.append(f"ARCHITECTURE.md: {free} is in no circle any more; take it off the list")
+    return problems
+
+
 def check(root: Path) -> list[str]:
     table = read_table((root / "ARCHITECTURE.md").read_text(encoding="utf-8"))
     if not table.allowed:
         return ["ARCHITECTURE.md: found no table | folder | layer | what it is | may include |"]
-    return check_table(table) + check_sources(root / "src", table)
+    sources = root / "src"
+    return check_table(table) + check_sources(sources, table) + check_circles(sources, table)
 
 
 def main() -> int:

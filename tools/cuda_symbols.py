@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Keeps the lists of what CUDA builds of PyTorch need of NVIDIA's libraries.
 
-src/device/emulated/missing/SONAME.txt says which functions of a library the emulation has to have,
+src/emulated/missing/SONAME.txt says which functions of a library the emulation has to have,
 written or as a stub that names itself. This reads it from the binaries of installed packages: given
 one site-packages folder for each supported version, --write adds to the lists what they lack.
 Without it, the names that a torch needs beyond them are printed, and the exit status is 1.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cuda_stand_ins import Wanted, stem, wanted_by
 
-LISTS = Path(__file__).resolve().parent.parent / "src/device/emulated/missing"
+LISTS = Path(__file__).resolve().parent.parent / "src/emulated/missing"
 PACKAGES = ("torch", "torchvision", "torchaudio", "torio", "functorch", "nvfuser")
 
 # What each library's functions answer where they are stubs: its own "not supported".

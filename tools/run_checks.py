@@ -184,7 +184,13 @@ CHECKS = (
         "cuda-abi",
         "declarations of CUDA's interfaces against NVIDIA's headers",
         lambda _: [[PYTHON, "tools/check_cuda_abi.py"]],
-        where("src/device/*", "src/base/cupti*", "tools/check_cuda_abi.py", "requirements/cuda*"),
+        where(
+            "src/device/*",
+            "src/emulated/*",
+            "src/base/cupti*",
+            "tools/check_cuda_abi.py",
+            "requirements/cuda*",
+        ),
     ),
     Check("installed", "what `cmake --install` puts somewhere works there", installed_commands),
     Check("clang-tidy", "clang-tidy, clang's warnings, its lock checker", tidy_commands),
@@ -215,7 +221,7 @@ CHECKS = (
         "hook, drop-in, emulated GPU on older PyTorch",
         torch_commands,
         where(
-            *("python/*", "src/python/*", "src/device/emulated/*", "requirements/torch-*"),
+            *("python/*", "src/binding/*", "src/emulated/*", "requirements/torch-*"),
             *("scripts/test_torch_version.sh", "tools/cuda_stand_ins.py"),
         ),
     ),

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "device/emulated/profile/profile.h"
+#include "emulated/profile/profile.h"
 
 namespace {
 

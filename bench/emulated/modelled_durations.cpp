@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "device/emulated/duration/duration_model.h"
-#include "device/emulated/duration/kernel_name.h"
+#include "emulated/duration/duration_model.h"
+#include "emulated/duration/kernel_name.h"
 #include "observe/durations/record_durations.h"
 
 namespace {

@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "base/io/files.h"
-#include "limits/disk/disk_reads.h"
-#include "limits/repeats.h"
+#include "roofline/roofs/disk/disk_reads.h"
+#include "roofline/roofs/repeats.h"
 
 int main(int argc, char** argv) {
   using namespace unstarve;
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{} cannot be opened with O_DIRECT\n", argv[1]);
     return 1;
   }
-  limits::ReadPattern pattern;
+  roofline::ReadPattern pattern;
   pattern.random = std::string(argv[2]) == "random";
   pattern.block_bytes = std::strtoull(argv[3], nullptr, 10);
   pattern.depth = std::atoi(argv[4]);
@@ -42,13 +42,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   SteadyClock clock;
-  limits::Session session(clock, {});
+  roofline::Session session(clock, {});
   const auto duration_ns = static_cast<std::int64_t>(std::atof(argv[5]) * kNsPerS);
-  const auto rates = limits::read_rates(file->get(), pattern, duration_ns, session);
+  const auto rates = roofline::read_rates(file->get(), pattern, duration_ns, session);
   if (!rates) {
     fmt::print(stderr, "{}\n", rates.error().message);
     return 1;
   }
-  fmt::print("{:.6g}\n", limits::summarise(*rates).median);
+  fmt::print("{:.6g}\n", roofline::summarise(*rates).median);
   return 0;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "device/gpu_monitor.h"
+#include "device/monitor/open_gpu_monitor.h"
 #include "host/host_files.h"
 #include "observe/outside/job_process.h"
 #include "observe/outside/observation.h"

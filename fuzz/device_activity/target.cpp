@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/unique_handle.h"
-#include "device/emulated/board/device_watch.h"
+#include "emulated/board/device_watch.h"
 
 #include <fcntl.h>
 #include <unistd.h>

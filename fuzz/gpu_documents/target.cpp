@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "device/emulated/duration/duration_model.h"
+#include "emulated/duration/duration_model.h"
 
 /// A profile and a table of durations may be anybody's files, and a kernel's name any text: nothing
 /// crashes, and what is accepted gives durations that are positive.

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/mapped_ring.h"
+#include "base/ring/mapped_ring.h"
 #include "base/unique_handle.h"
 
 /// A ring is written by a process that may crash or be replaced, so its reader must take any bytes.

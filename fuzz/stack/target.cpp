@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "diagnose/lines/known_calls.h"
-#include "trace/stacks/stack_sample.h"
+#include "trace/timeline/stack_sample.h"
 
 using namespace unstarve;
 

@@ -8,7 +8,7 @@
 #include "advise/rank_verdict.h"
 #include "advise/verdict.h"
 #include "diagnose/findings.h"
-#include "diagnose/lines/line_words.h"
+#include "diagnose/line_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {

@@ -10,7 +10,7 @@
 
 #include "advise/job_facts.h"
 #include "advise/remedy.h"
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
 #include "predict/speedup.h"
 
 namespace unstarve::advise {

@@ -11,7 +11,7 @@
 #include "advise/job_facts.h"
 #include "advise/parts/application.h"
 #include "advise/parts/line_time.h"
-#include "advise/prediction_basis.h"
+#include "advise/parts/prediction_basis.h"
 #include "advise/remedy.h"
 #include "base/reading.h"
 #include "diagnose/signals/signals.h"

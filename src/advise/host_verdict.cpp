@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "advise/verdict.h"
-#include "diagnose/lines/line_words.h"
-#include "diagnose/rules/wording.h"
+#include "base/number_words.h"
+#include "diagnose/line_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -12,7 +12,6 @@ namespace unstarve::advise {
 namespace {
 
 using diagnose::Diagnosis;
-using diagnose::percent;
 using diagnose::trains_on_host;
 
 // From this share on, loading is what the job's speed hangs on.
@@ -29,11 +28,12 @@ constexpr std::int64_t kStepsForWindow = 20;
 std::string own_work(const Diagnosis& diagnosis) {
   const diagnose::ThreadTime& time = *diagnosis.thread_time;
   if (trains_on_host(diagnosis.signals)) {
-    return fmt::format("{} is the training itself, on the CPU{}", percent(time.own_work),
+    return fmt::format("{} is the training itself, on the CPU{}", percent_text(time.own_work),
                        diagnose::own_line_words(diagnosis));
   }
   if (time.sync && *time.sync > kWorthARemedy) {
-    return fmt::format("for {} of it the training thread waits for the GPU", percent(*time.sync));
+    return fmt::format("for {} of it the training thread waits for the GPU",
+                       percent_text(*time.sync));
   }
   if (diagnosis.set_aside) return "the rest is the host's own work";
   return "what the GPU does meanwhile was not observed";
@@ -43,9 +43,9 @@ std::string own_work(const Diagnosis& diagnosis) {
 std::string what_gpu_ran(const job::SetAside& aside) {
   std::string text =
       fmt::format("{} operation{}, busy for {}", aside.operations, aside.operations == 1 ? "" : "s",
-                  diagnose::duration(static_cast<double>(aside.busy_ns)));
+                  duration_text(static_cast<double>(aside.busy_ns)));
   if (aside.of_ns <= aside.busy_ns) return text;  // nothing else is recorded
-  return text + " of " + diagnose::duration(static_cast<double>(aside.of_ns));
+  return text + " of " + duration_text(static_cast<double>(aside.of_ns));
 }
 
 /// Of a GPU that the training does not use; empty where that is not known.
@@ -70,7 +70,7 @@ std::string unused_gpu(const Diagnosis& diagnosis) {
 std::string not_input_bound(const Diagnosis& diagnosis, const JobFacts& job) {
   const double waits = (*diagnosis.thread_time).input_wait;
   return fmt::format("Not input-bound: waiting for the data loader{} takes {} of a step; {}.",
-                     which_loader(job), percent(waits), own_work(diagnosis));
+                     which_loader(job), percent_text(waits), own_work(diagnosis));
 }
 
 std::string no_promise(const Diagnosis& diagnosis, const Advice& advice) {
@@ -84,7 +84,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
-                                 percent(finding.share), which_loader(job));
+                                 percent_text(finding.share), which_loader(job));
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
@@ -105,14 +105,15 @@ std::string of_log(const Diagnosis& diagnosis) {
                                               diagnosis.logged.index, diagnosis.logged.of)
                                 : "The GPU";
     text = fmt::format("{} runs something {} of the time", gpu,
-                       percent(*signals.gpu_utilisation_mean));
+                       percent_text(*signals.gpu_utilisation_mean));
   }
   const double heat = signals.thermal_slowdown_ratio.value_or(0);
   const double power = signals.power_cap_ratio.value_or(0);
   if (heat >= kHeldDown) {
-    text += fmt::format(", and heat holds its clocks down {} of it", percent(heat));
+    text += fmt::format(", and heat holds its clocks down {} of it", percent_text(heat));
   } else if (power >= kHeldDown) {
-    text += fmt::format(", and its power limit holds its clocks down {} of it", percent(power));
+    text +=
+        fmt::format(", and its power limit holds its clocks down {} of it", percent_text(power));
   }
   return text + "; why it idles, utilisation alone does not say, nor how well it is used.";
 }
@@ -130,13 +131,13 @@ std::string without_loader(const Diagnosis& diagnosis, const std::string& steps)
     return fmt::format(
         "Held up by code of its own: {} of the training thread's time goes to {}, which is not the "
         "training itself. In {} no wait for a data loader of torch was seen.",
-        percent(other->share), diagnose::code_words(*other), steps);
+        percent_text(other->share), diagnose::code_words(*other), steps);
   }
   if (own.looks >= kLooksMin && training >= kMostly) {
     return fmt::format(
         "Not held up by loading: {} of the training thread's time is the training itself, most of "
         "it at {}. In {} no wait for a data loader of torch was seen.",
-        percent(training), diagnose::code_words(own.parts.front()), steps);
+        percent_text(training), diagnose::code_words(own.parts.front()), steps);
   }
   return fmt::format(
       "In {} no wait for a data loader of torch was seen; whether loading by other means holds the "

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "diagnose/rules/wording.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

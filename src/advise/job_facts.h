@@ -5,7 +5,7 @@
 #include <string>
 
 #include "job/job_view.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::advise {
 

@@ -7,7 +7,8 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
-#include "diagnose/lines/line_words.h"
+#include "base/number_words.h"
+#include "diagnose/line_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -164,9 +165,9 @@ void hold_to_the_other_ranks(const diagnose::RankComparison& ranks, Predictions&
   }
   if (!held) return;
   predictions.notes.push_back(
-      fmt::format("no remedy for the late rank is predicted to gain more than {:.2f}x: the other "
+      fmt::format("no remedy for the late rank is predicted to gain more than {}: the other "
                   "ranks' own work takes the rest of a step",
-                  most));
+                  factor_text(most)));
 }
 
 }  // namespace
@@ -223,9 +224,9 @@ void learn_from_past(const TrackRecords& past, const std::string& remedy, predic
   gain = predict::widened(gain, record->second);
   predictions.notes.push_back(fmt::format(
       "{}: {} of {} earlier predictions here missed, so the interval is as wide as their errors "
-      "were ({:.0f} %; `unstarve report --predictions`)",
+      "were ({}; `unstarve report --predictions`)",
       remedy, record->second.tried - record->second.held, record->second.tried,
-      100 * record->second.wide_error));
+      percent_text(record->second.wide_error)));
 }
 
 }  // namespace

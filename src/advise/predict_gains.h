@@ -4,7 +4,7 @@
 #include <string>
 
 #include "advise/advice.h"
-#include "advise/prediction_basis.h"
+#include "advise/parts/prediction_basis.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "diagnose/partition/partition.h"

@@ -7,7 +7,8 @@
 
 #include "advise/parts/step_bounds.h"
 #include "advise/verdict.h"
-#include "diagnose/rules/wording.h"
+#include "base/number_words.h"
+#include "diagnose/words/wording.h"
 #include "predict/step_edit.h"
 
 namespace unstarve::advise {
@@ -15,7 +16,6 @@ namespace unstarve::advise {
 namespace {
 
 using diagnose::Diagnosis;
-using diagnose::percent;
 using diagnose::RankRow;
 using diagnose::Straggler;
 
@@ -61,10 +61,8 @@ std::string who_waits(const Diagnosis& diagnosis) {
 std::string gain_without(const Straggler& straggler, double most) {
   const predict::Speedup gain = predict::predict_step_edit(
       {.removed = part_of(straggler.late_ratio, 0.5, 1), .at_least = {1 / most, 1 / most}});
-  return fmt::format(
-      "Were it as fast as the others, a step would be {:.2f}x as fast, {:.2f} to "
-      "{:.2f}",
-      gain.speedup, gain.low, gain.high);
+  return fmt::format("Were it as fast as the others, the job would be {}",
+                     speedup_words(gain.speedup, gain.low, gain.high));
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ std::string write_rank_verdict(const Diagnosis& diagnosis, const Advice& advice,
       std::any_of(diagnosis.devices.begin(), diagnosis.devices.end(),
                   [](const diagnose::DeviceDiagnosis& device) { return device.info.emulated; });
   return fmt::format("{}{} is late by {} of a step{}; {}. {}", name,
-                     emulated ? " (on emulated GPUs)" : "", percent(straggler.late_ratio),
+                     emulated ? " (on emulated GPUs)" : "", percent_text(straggler.late_ratio),
                      reason(diagnosis, advice, job), who_waits(diagnosis),
                      gain_without(straggler, diagnose::most_that_helps(ranks)));
 }

@@ -9,9 +9,9 @@
 
 #include "advise/host_verdict.h"
 #include "advise/rank_verdict.h"
-#include "diagnose/lines/line_words.h"
+#include "base/number_words.h"
+#include "diagnose/line_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -20,7 +20,6 @@ namespace {
 
 using diagnose::Diagnosis;
 using diagnose::Finding;
-using diagnose::percent;
 using Words = std::pair<std::string_view, std::string_view>;
 
 // What the GPU does with the share of a cause, to stand behind "The GPU ".
@@ -94,10 +93,10 @@ std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& said) {
   if (said.cause == "other" || diagnosis.findings.front().cause != "other") return "";
   std::string sentence =
       fmt::format(" For {} of the time it is idle for a reason that the recording does not hold",
-                  percent(share));
+                  percent_text(share));
   if (diagnosis.edge_other_ratio >= diagnose::kSmallestShare) {
     sentence += fmt::format(": {} before the first or after the last GPU operation in it",
-                            percent(diagnosis.edge_other_ratio));
+                            percent_text(diagnosis.edge_other_ratio));
   }
   return sentence + ".";
 }
@@ -114,8 +113,7 @@ std::string what_to_do(const Advice& advice) {
   if (how.back() == '.') how.pop_back();
   if (!remedy->predicted) return "; " + how;
   const predict::Speedup& gain = *remedy->predicted;
-  return fmt::format("; {} (predicted {:.2f}x faster, {:.2f} to {:.2f})", how, gain.speedup,
-                     gain.low, gain.high);
+  return fmt::format("; {} (predicted {})", how, speedup_words(gain.speedup, gain.low, gain.high));
 }
 
 std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {
@@ -129,7 +127,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   const Finding& first = diagnosis.findings[*advice.leading_finding];
   std::string sentence =
       subject(diagnosis) + " " +
-      fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent(first.share));
+      fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent_text(first.share));
   if (first.cause == "input_wait") sentence += which_loader(job);
   const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) {

@@ -4,16 +4,16 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/units.h"
+
 namespace unstarve {
 
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-
 std::int64_t read_clock_ns(clockid_t id) {
   timespec now{};
   clock_gettime(id, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * kNsPerSecond + now.tv_nsec;
+  return static_cast<std::int64_t>(now.tv_sec) * kSecondNs + now.tv_nsec;
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ std::int64_t SteadyClock::now_ns() const { return read_clock_ns(CLOCK_MONOTONIC)
 
 void SteadyClock::sleep_until_ns(std::int64_t deadline_ns) {
   timespec deadline{};
-  deadline.tv_sec = deadline_ns / kNsPerSecond;
-  deadline.tv_nsec = deadline_ns % kNsPerSecond;
+  deadline.tv_sec = deadline_ns / kSecondNs;
+  deadline.tv_nsec = deadline_ns % kSecondNs;
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) == EINTR) {
   }
 }

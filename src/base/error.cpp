@@ -21,7 +21,8 @@ const char* to_string(ErrorCode code) {
   return "unknown";
 }
 
-Error::Error(const Error& other) noexcept : code(other.code), os_errno(other.os_errno) {
+Error::Error(const Error& other) noexcept
+    : code(other.code), os_errno(other.os_errno), signal(other.signal) {
   try {
     message = other.message;
   } catch (...) {

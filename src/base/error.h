@@ -38,6 +38,7 @@ struct Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;
   int os_errno = 0;  // errno of the failed call, 0 where there was none
+  int signal = 0;    // of kCancelled: the one that told us to end; 0: none did
 };
 
 /// Where no memory is left: its text lies within the string itself, so that making, copying and

@@ -26,6 +26,12 @@ ErrorCode code_of_errno(int os_errno) {
 
 }  // namespace
 
+tl::unexpected<Error> fail_by_signal(int signal, std::string message) {
+  Error error{ErrorCode::kCancelled, std::move(message), 0};
+  error.signal = signal;
+  return tl::unexpected<Error>(std::move(error));
+}
+
 tl::unexpected<Error> fail_errno(int os_errno, std::string message) {
   message += ": ";
   message += std::generic_category().message(os_errno);
@@ -34,7 +40,9 @@ tl::unexpected<Error> fail_errno(int os_errno, std::string message) {
 
 tl::unexpected<Error> fail_again(const Error& error, std::string message) {
   if (error.os_errno != 0) return fail_errno(error.os_errno, std::move(message));
-  return tl::unexpected<Error>(Error{error.code, message + ": " + error.message, 0});
+  Error again = error;
+  again.message = message + ": " + error.message;
+  return tl::unexpected<Error>(std::move(again));
 }
 
 }  // namespace unstarve

@@ -32,6 +32,9 @@ tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, A
   return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...), 0});
 }
 
+/// As fail(), of what a signal that told us to end put an end to: kCancelled.
+tl::unexpected<Error> fail_by_signal(int signal, std::string message);
+
 /// As fail(), with the errno of a failed system call; its text is appended to the message and the
 /// code is chosen from it (ENOENT -> kNotFound, EACCES/EPERM -> kNoPermission, ENOMEM -> ...;
 /// otherwise kIo).

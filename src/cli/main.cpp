@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/command_line.h"
 #include "cli/commands/commands.h"
-#include "cli/terminal.h"
+#include "cli/console/terminal.h"
+#include "cli/options/command.h"
+#include "cli/options/command_line.h"
 
 namespace {
 

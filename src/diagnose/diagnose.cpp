@@ -6,12 +6,12 @@
 
 #include "base/units.h"
 #include "diagnose/findings.h"
-#include "diagnose/lines/name_code.h"
+#include "diagnose/name_code.h"
+#include "diagnose/named_events.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/partition/whole_span.h"
-#include "diagnose/ranks/rank_rows.h"
+#include "diagnose/rank_finding.h"
 #include "diagnose/signals/derive.h"
-#include "diagnose/signals/named_events.h"
 
 namespace unstarve::diagnose {
 
@@ -94,7 +94,7 @@ StepSummary summarise_steps(const SignalSources& sources) {
   summary.mean_us = std::accumulate(durations.begin(), durations.end(),
                                     static_cast<double>(thinned.ns) / kNsPerUs) /
                     static_cast<double>(summary.count);
-  summary.median_us = median(durations);
+  summary.median_us = median_of(durations);
   summary.samples_per_s = training_rate(sources.rank);
   return summary;
 }

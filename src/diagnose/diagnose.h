@@ -1,10 +1,10 @@
 #pragma once
 
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
 #include "diagnose/partition/partition.h"
 #include "diagnose/signals/host_signals.h"
 #include "diagnose/signals/signals.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::diagnose {
 

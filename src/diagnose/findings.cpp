@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "diagnose/rules/all_rules.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -67,10 +67,10 @@ std::string doubt_about_recording(const Signals& signals) {
     return "GPU activity is recorded in less than two of the steps";
   }
   if (signals.events_lost_ratio.value_or(0) >= kManyLost) {
-    return percent(*signals.events_lost_ratio) + " of the events were lost";
+    return percent_text(*signals.events_lost_ratio) + " of the events were lost";
   }
   if (signals.ops_without_launch_ratio.value_or(0) >= kManyUnlaunched) {
-    return "the launch calls of " + percent(*signals.ops_without_launch_ratio) +
+    return "the launch calls of " + percent_text(*signals.ops_without_launch_ratio) +
            " of the GPU operations are missing";
   }
   return "";
@@ -83,12 +83,12 @@ std::string doubt_about_first(const std::vector<Finding>& findings, const Signal
   if (first.cause == "gpu_busy") return "";
   if (first.cause == "other") return "most of the idle time has no recorded reason";
   if (signals.other_ratio.value_or(0) > kUnexplained * first.share) {
-    return percent(*signals.other_ratio) + " of the time is idle for no recorded reason";
+    return percent_text(*signals.other_ratio) + " of the time is idle for no recorded reason";
   }
   if (findings.size() < 2) return "";
   const Finding& second = findings[1];
   if (!is_about_as_large(second, first)) return "";
-  return second.cause + " is about as large (" + percent(second.share) + ")";
+  return second.cause + " is about as large (" + percent_text(second.share) + ")";
 }
 
 void mark(Finding& finding, const std::string& doubt) {

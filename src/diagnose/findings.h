@@ -1,6 +1,6 @@
 #pragma once
 
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
 #include "diagnose/signals/signals.h"
 
 namespace unstarve::diagnose {

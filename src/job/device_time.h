@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::job {
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "job/host_index.h"
-#include "job/rank.h"
+#include "job/rank/host_index.h"
+#include "job/rank/rank.h"
 #include "job/set_aside.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::job {
 

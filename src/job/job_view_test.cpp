@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "job/device_time.h"
-#include "job/recorded.h"
-#include "job/step_phase.h"
+#include "job/rank/recorded.h"
+#include "job/rank/step_phase.h"
 
 namespace unstarve::job {
 namespace {

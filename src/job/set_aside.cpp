@@ -5,7 +5,7 @@
 
 #include "job/device_time.h"
 #include "job/job_view.h"
-#include "job/recorded.h"
+#include "job/rank/recorded.h"
 
 namespace unstarve::job {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "job/rank.h"
-#include "trace/timeline.h"
+#include "job/rank/rank.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::job {
 

@@ -6,10 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/statistics.h"
 #include "base/units.h"
 #include "job/device_time.h"
-#include "job/recorded.h"
-#include "job/step_phase.h"
+#include "job/rank/recorded.h"
+#include "job/rank/step_phase.h"
 
 namespace unstarve::predict {
 

@@ -1,9 +1,5 @@
 #include "predict/resampling.h"
 
-#include <algorithm>
-
-#include "base/check.h"
-
 namespace unstarve::predict {
 
 double Draw::in(const Range& range) {
@@ -12,15 +8,6 @@ double Draw::in(const Range& range) {
 
 std::size_t Draw::index(std::size_t size) {
   return std::uniform_int_distribution<std::size_t>(0, size - 1)(engine_);
-}
-
-double quantile(std::vector<double> values, double q) {
-  UNSTARVE_CHECK(!values.empty(), "a quantile needs a value");
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 double resampled_mean(const std::vector<double>& values, Draw& draw) {

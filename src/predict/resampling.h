@@ -25,9 +25,6 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// The q-quantile (0..1) by linear interpolation; `values` is not empty.
-double quantile(std::vector<double> values, double q);
-
 /// Mean of as many values as there are, drawn with replacement.
 double resampled_mean(const std::vector<double>& values, Draw& draw);
 

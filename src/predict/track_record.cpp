@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "predict/resampling.h"
 
 namespace unstarve::predict {

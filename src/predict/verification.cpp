@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics.h"
 #include "base/units.h"
 #include "job/device_time.h"
-#include "job/recorded.h"
+#include "job/rank/recorded.h"
 #include "predict/resampling.h"
 
 namespace unstarve::predict {

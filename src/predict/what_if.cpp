@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/statistics.h"
 #include "predict/simulation.h"
 
 namespace unstarve::predict {

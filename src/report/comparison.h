@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/report_model.h"
+#include "report/model/report_model.h"
 
 namespace unstarve::report {
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
+#include "examine/history/trial_dirs.h"
 #include "report/tried/trial_words.h"
-#include "report/words.h"
+#include "report/words/words.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::report {
@@ -30,7 +32,7 @@ std::string how_told(const Report& report) {
   for (const diagnose::DeviceDiagnosis& device : report.diagnosis.devices) {
     if (device.recorded) recorded_us = std::max(recorded_us, device.recorded->recorded_us);
   }
-  if (recorded_us > 0) text += " in the " + duration_text(recorded_us) + " recorded";
+  if (recorded_us > 0) text += " in the " + microseconds_text(recorded_us) + " recorded";
   return text + ")";
 }
 
@@ -60,11 +62,11 @@ std::string at_what_rate(const Report& report) {
   const bool batches = steps.source == trace::StepSource::kLoaderBatch;
   // Steps by repetition are told by launches, of which a host that runs ahead makes many at once.
   if (by_repetition(report) && steps.mean_us.value_or(0) > 0) {
-    return fmt::format(": {} a step in the mean, {} steps/s{}", duration_text(*steps.mean_us),
+    return fmt::format(": {} a step in the mean, {} steps/s{}", microseconds_text(*steps.mean_us),
                        number_text(kMicrosecondsPerSecond / *steps.mean_us), how_told(report));
   }
   std::string text =
-      fmt::format(": {} a {}", duration_text(*steps.median_us), batches ? "batch" : "step");
+      fmt::format(": {} a {}", microseconds_text(*steps.median_us), batches ? "batch" : "step");
   if (steps.samples_per_s) text += fmt::format(", {} samples/s", number_text(*steps.samples_per_s));
   if (batches) text += " (no optimizer stepped: each batch of the loader is a step)";
   if (steps.source == trace::StepSource::kBackward)
@@ -155,7 +157,7 @@ std::string what_happened(const Report& report) {
 
 const Verification* best_verified(const std::vector<Verification>& verification) {
   // What became of the change that is proposed.
-  if (!verification.empty() && verification.back().remedy == trial::kAsWritten) {
+  if (!verification.empty() && verification.back().remedy == examine::kAsWritten) {
     return &verification.back();
   }
   const auto best =
@@ -171,11 +173,11 @@ const Verification* best_verified(const std::vector<Verification>& verification)
 std::string proof_sentence(const Verification& tried) {
   const std::string measured = speedup_text(tried.measured);
   const std::string what =
-      tried.remedy == trial::kAsWritten ? "the change as it is written" : tried.remedy;
+      tried.remedy == examine::kAsWritten ? "the change as it is written" : tried.remedy;
   std::string text = tried.measured.speedup < 1
                          ? fmt::format("{} did not make the job faster: {}", what, measured)
                          : fmt::format("{} made the job {} faster", what, measured);
-  if (tried.base != trial::kBefore) text += " on top of " + tried.base;
+  if (tried.base != examine::kBefore) text += " on top of " + tried.base;
   text += tried.predicted ? fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
                                         tried.held ? "held" : "did not hold")
                           : std::string("; nothing had been predicted");
@@ -198,9 +200,9 @@ std::string next_sentence(const advise::Advice& advice) {
 std::vector<std::string> stage_sentences(const Report& report) {
   std::vector<std::string> sentences;
   if (report.stages.empty()) return sentences;
-  const std::size_t longest = trial::longest_stage(report.stages);
+  const std::size_t longest = examine::longest_stage(report.stages);
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
-    const trial::Stage& stage = report.stages[i];
+    const examine::Stage& stage = report.stages[i];
     std::string text = stage.name;
     text += stage.duration_s ? " " + seconds_text(*stage.duration_s) : " has not ended";
     if (stage.exit_code) text += fmt::format(", exit {}", *stage.exit_code);
@@ -208,7 +210,7 @@ std::vector<std::string> stage_sentences(const Report& report) {
       diagnose::Finding found;
       found.cause = stage.cause;
       found.detail = stage.detail;
-      text += fmt::format(": {} {}", ratio_text(stage.share), finding_words(found));
+      text += fmt::format(": {} {}", percent_text(stage.share), finding_words(found));
     }
     if (i == longest && report.stages.size() > 1) text += " (the longest; below)";
     sentences.push_back(std::move(text));

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/report_model.h"
+#include "report/model/report_model.h"
 
 namespace unstarve::report {
 

@@ -6,11 +6,11 @@
 
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
+#include "launch/emulation/roofline_range.h"
 #include "report/headline.h"
-#include "report/json_text.h"
-#include "report/roofs/position_json.h"
-#include "report/words.h"
-#include "trial/emulation/roofline_range.h"
+#include "report/roofline/position_json.h"
+#include "report/words/json_text.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -347,16 +347,16 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
 Json durations_json(const std::string& from) {
   Json json = {{"from", from}};
   if (from != "roofline") return json;
-  constexpr trial::RooflineRange kRange = trial::kRooflineRange;
+  constexpr launch::RooflineRange kRange = launch::kRooflineRange;
   json["real_over_modelled"] = {{"figures", kRange.figures},
                                 {"half", {kRange.half_low, kRange.half_high}},
                                 {"all", {kRange.all_low, kRange.all_high}}};
   return json;
 }
 
-Json stages_json(const std::vector<trial::Stage>& stages) {
+Json stages_json(const std::vector<examine::Stage>& stages) {
   Json list = Json::array();
-  for (const trial::Stage& stage : stages) {
+  for (const examine::Stage& stage : stages) {
     Json json = {{"stage", stage.name}, {"run", stage.run_dir}};
     json["duration_s"] = number(stage.duration_s);
     json["exit_code"] =

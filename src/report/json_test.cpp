@@ -8,7 +8,7 @@
 
 #include "report/testing/golden.h"
 #include "report/testing/sample_report.h"
-#include "report/utf8.h"
+#include "report/words/utf8.h"
 
 namespace unstarve::report {
 namespace {

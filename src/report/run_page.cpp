@@ -6,11 +6,12 @@
 
 #include "base/shell_word.h"
 #include "base/units.h"
+#include "examine/history/trial_dirs.h"
 #include "report/headline.h"
-#include "report/words.h"
+#include "report/words/words.h"
+#include "trace/json/json_text.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
-#include "trace/text/json_text.h"
 
 namespace unstarve::report {
 
@@ -168,7 +169,7 @@ RunFacts trace_facts(const trace::Timeline& timeline) {
 
 }  // namespace
 
-Report make_report(const trial::Examination& examined) {
+Report make_report(const examine::Examination& examined) {
   Report report;
   report.diagnosis = examined.diagnosis;
   report.advice = examined.advice;
@@ -190,7 +191,7 @@ Report make_report(const trial::Examination& examined) {
   report.facts.framework = examined.framework;
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
-  add_curve(examined.run_dir, trial::kBefore, examined.gpu, report);
+  add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);
   return report;
 }
 

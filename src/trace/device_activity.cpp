@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cupti_ring.h"
-#include "trace/text/json_text.h"
+#include "trace/json/json_text.h"
 
 namespace unstarve::trace {
 

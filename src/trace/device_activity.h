@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ring_names.h"
-#include "trace/run_rows.h"
+#include "base/ring/ring_names.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::trace {
 

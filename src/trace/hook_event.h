@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "base/ring_names.h"
-#include "trace/run_rows.h"
+#include "base/ring/ring_names.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::trace {
 

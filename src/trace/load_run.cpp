@@ -10,8 +10,8 @@
 #include "trace/ring_follower.h"
 #include "trace/run_reader.h"
 #include "trace/text/hook_text.h"
+#include "trace/timeline/used_devices.h"
 #include "trace/timeline_sink.h"
-#include "trace/used_devices.h"
 
 namespace unstarve::trace {
 

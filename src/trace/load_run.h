@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {
 

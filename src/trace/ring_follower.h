@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_ring.h"
 #include "base/result.h"
+#include "base/ring/mapped_ring.h"
 #include "trace/device_activity.h"
-#include "trace/run_rows.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::trace {
 

@@ -10,10 +10,11 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "trace/events/gpu_error.h"
-#include "trace/run_rows.h"
-#include "trace/sqlite.h"
-#include "trace/thinning/row_totals.h"
-#include "trace/thinning/slot_plan.h"
+#include "trace/store/process_record.h"
+#include "trace/store/run_rows.h"
+#include "trace/store/sqlite.h"
+#include "trace/timeline/row_totals.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 
@@ -25,13 +26,6 @@ struct SeriesPoint {
 
 /// By the number of the metric, each in the order of the store.
 using SamplesByMetric = std::map<std::int64_t, std::vector<SeriesPoint>>;
-
-/// A process of the job as its hook described it.
-struct ProcessRecord {
-  ProcessRow row;
-  Reading<std::int64_t> ended_ns;
-  std::string text;  // JSON, docs/formats/run.md; empty when there is none
-};
 
 /// Reads run.sqlite, of a run that ended, that goes on, or whose writer was killed.
 ///

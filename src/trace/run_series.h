@@ -5,7 +5,7 @@
 
 #include "base/reading.h"
 #include "trace/run_reader.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/cupti_ring.h"
-#include "base/mapped_ring.h"
+#include "base/ring/mapped_ring.h"
 #include "base/testing/test_folder.h"
 #include "trace/events/events_file.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
-#include "trace/sqlite.h"
+#include "trace/store/sqlite.h"
 #include "trace/testing/recorded_rows.h"
 
 namespace unstarve::trace {

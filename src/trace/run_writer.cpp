@@ -13,8 +13,8 @@
 
 #include "base/unique_handle.h"
 #include "trace/events/events_file.h"
-#include "trace/run_schema.h"
-#include "trace/sqlite.h"
+#include "trace/store/run_schema.h"
+#include "trace/store/sqlite.h"
 #include "trace/text/hook_text.h"
 #include "trace/text/secrets.h"
 #include "trace/thinning/thinner.h"

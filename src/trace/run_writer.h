@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "trace/events/gpu_error.h"
-#include "trace/run_rows.h"
+#include "trace/store/run_rows.h"
 #include "trace/thinning/options.h"
 
 namespace unstarve::trace {

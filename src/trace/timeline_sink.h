@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/run_rows.h"
-#include "trace/timeline.h"
+#include "trace/store/run_rows.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {
 

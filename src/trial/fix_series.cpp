@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "advise/catalogue.h"
-#include "trial/calibrate.h"
-#include "trial/history/trial_list.h"
-#include "trial/observed_job.h"
+#include "base/number_words.h"
+#include "examine/calibration/calibrate.h"
+#include "examine/history/trial_dirs.h"
+#include "examine/history/trial_list.h"
+#include "launch/watching/observed_job.h"
 #include "trial/permanent/source_diff.h"
 
 namespace unstarve::trial {
@@ -17,8 +19,8 @@ namespace unstarve::trial {
 namespace {
 
 /// unstarve's package, before what the job's own variable says.
-Result<std::string> python_path(const Installation& parts, const std::string& folder) {
-  auto ours = lone_package_dir(parts, folder + "/package");
+Result<std::string> python_path(const launch::Installation& parts, const std::string& folder) {
+  auto ours = launch::lone_package_dir(parts, folder + "/package");
   const char* theirs = std::getenv("PYTHONPATH");
   if (ours && theirs != nullptr && *theirs != '\0') *ours += std::string(":") + theirs;
   return ours;
@@ -46,9 +48,8 @@ bool comes_before(const Candidate& a, const Candidate& b) {
 
 class FixSeries {
  public:
-  FixSeries(const Installation& parts, const FixOptions& options, TrialListener& listener,
-            std::optional<int>& told)
-      : parts_(parts), options_(options), listener_(listener), told_(told) {}
+  FixSeries(const launch::Installation& parts, const FixOptions& options, TrialListener& listener)
+      : parts_(parts), options_(options), listener_(listener) {}
 
   Result<TriedJob> run() {
     auto isolation =
@@ -56,9 +57,9 @@ class FixSeries {
     if (!isolation) return forward_error(isolation);
     isolation_.emplace(*std::move(isolation));
     listener_.isolated(*isolation_);
-    auto before = run_one(kBefore, {worker_calibration_variable()});
+    auto before = run_one(examine::kBefore, {examine::worker_calibration_variable()});
     if (!before) return forward_error(before);
-    predict_calibrated(*before);
+    examine::predict_calibrated(*before);
     TriedJob job{*std::move(before), {}};
     for (std::optional<Candidate> next = choose(job); next; next = choose(job)) {
       if (const Status tried = try_one(*next, job); !tried) return forward_error(tried);
@@ -71,22 +72,24 @@ class FixSeries {
  private:
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
-  const Examination& base(const TriedJob& job) const { return kept_ ? *kept_ : job.before; }
+  const examine::Examination& base(const TriedJob& job) const {
+    return kept_ ? *kept_ : job.before;
+  }
 
   Trial trial_of(const std::string& label, const Environment& environment) const {
     Trial trial;
     trial.label = label;
     trial.command = options_.command;
     trial.environment = environment;
-    trial.run_dir = trial_dir(options_.folder, label);
+    trial.run_dir = examine::trial_dir(options_.folder, label);
     trial.emulation = options_.emulation;
     trial.isolation = &*isolation_;
     trial.length.seconds = options_.trial_seconds;
     return trial;
   }
 
-  Result<Examination> run_one(const std::string& label, const Environment& environment) {
-    return run_trial(parts_, trial_of(label, environment), listener_, told_);
+  Result<examine::Examination> run_one(const std::string& label, const Environment& environment) {
+    return run_trial(parts_, trial_of(label, environment), listener_);
   }
 
   /// The next remedy to try on what holds so far. On top of a remedy that was kept only what is
@@ -120,9 +123,8 @@ class FixSeries {
       const auto gain = job.before.predictions.gains.find(entry.id);
       if (gain != job.before.predictions.gains.end()) {
         const predict::Speedup& sure = gain->second;
-        listener_.not_tried(
-            entry.id, fmt::format("it is not sure to gain: predicted {:.2f}x, {:.2f} to {:.2f}",
-                                  sure.speedup, sure.low, sure.high));
+        listener_.not_tried(entry.id, "it is not sure to gain: predicted " +
+                                          speedup_words(sure.speedup, sure.low, sure.high));
       } else if (entry.apply && entry.model) {
         listener_.not_tried(entry.id, "the diagnosis does not advise it");
       }
@@ -164,11 +166,11 @@ class FixSeries {
       return {};
     }
     auto again = run_again(id);
-    if (!again && told_) return forward_error(again);
-    const Examination& opening = opening_ ? *opening_ : base(job);
+    if (!again && again.error().signal != 0) return forward_error(again);
+    const examine::Examination& opening = opening_ ? *opening_ : base(job);
     Verification tried = verify({base(job), opening, *after, again ? &*again : nullptr}, id,
                                 candidate.application.change);
-    tried.base = kept_ ? kept_label_ : kBefore;
+    tried.base = kept_ ? kept_label_ : examine::kBefore;
     const LoaderChange change = loader_change(job.before, *after, applied);
     tried.permanent = in_words(change, job.before.job.loader_place);
     list_.push_back({id, tried.how, tried.base, opening_label_, again ? again_label(id) : "",
@@ -184,23 +186,24 @@ class FixSeries {
       opening_ = *std::move(again);
       opening_label_ = again_label(id);
     }
-    return write_trial_list(options_.folder, list_);
+    return examine::write_trial_list(options_.folder, list_);
   }
 
   static std::string again_label(const std::string& id) { return id + ".again"; }
 
   /// What holds so far, until its mean step is known: a run as long as the first is not needed to
   /// tell whether the machine is what it was.
-  Result<Examination> run_again(const std::string& id) {
+  Result<examine::Examination> run_again(const std::string& id) {
     const auto environment = environment_of(applied_);
     if (!environment) return forward_error(environment);
     return run_until_known(again_label(id), *environment);
   }
 
-  Result<Examination> run_until_known(const std::string& label, const Environment& environment) {
+  Result<examine::Examination> run_until_known(const std::string& label,
+                                               const Environment& environment) {
     Trial trial = trial_of(label, environment);
     trial.length.until_known = true;
-    return run_trial(parts_, trial, listener_, told_);
+    return run_trial(parts_, trial, listener_);
   }
 
   /// Once more with nothing but the diff, in the script as this trial finds it: the hook may do
@@ -208,79 +211,78 @@ class FixSeries {
   Status try_written(TriedJob& job) {
     if (!kept_ || !written_) return {};
     if (!isolation_->can_change_files()) {
-      listener_.not_tried(kAsWritten, isolation_->why_files_stay() +
-                                          ", so that the change is given as it was tried");
+      listener_.not_tried(examine::kAsWritten, isolation_->why_files_stay() +
+                                                   ", so that the change is given as it was tried");
       return give_diff(job);
     }
-    listener_.begins(kAsWritten, "the change written into " + written_->file);
+    listener_.begins(examine::kAsWritten, "the change written into " + written_->file);
     Environment environment;
     if (applied_.needs_package) {
       const auto path = python_path(parts_, options_.folder);
       if (!path) return forward_error(path);
       environment.emplace_back("PYTHONPATH", *path);
     }
-    Trial trial = trial_of(kAsWritten, environment);
+    Trial trial = trial_of(examine::kAsWritten, environment);
     trial.changes = {{written_->file, written_->text}};
-    const auto after = run_trial(parts_, trial, listener_, told_);
-    if (!after && told_) return forward_error(after);
+    const auto after = run_trial(parts_, trial, listener_);
+    if (!after && after.error().signal != 0) return forward_error(after);
     if (!after) return take_back(after.error().message, job);
-    const auto again = run_until_known(again_label(kAsWritten), {});
-    if (!again && told_) return forward_error(again);
+    const auto again = run_until_known(again_label(examine::kAsWritten), {});
+    if (!again && again.error().signal != 0) return forward_error(again);
     Verification tried = verify({job.before, job.before, *after, again ? &*again : nullptr},
-                                kAsWritten, list_[last_kept_].how);
+                                examine::kAsWritten, list_[last_kept_].how);
     inherit_prediction(job.verification, tried);
     tried.permanent = list_[last_kept_].permanent;
     tried.diff = written_->diff;
-    list_.push_back({kAsWritten, tried.how, kBefore, kBefore, again ? again_label(kAsWritten) : "",
-                     tried.permanent, tried.diff});
+    list_.push_back({examine::kAsWritten, tried.how, examine::kBefore, examine::kBefore,
+                     again ? again_label(examine::kAsWritten) : "", tried.permanent, tried.diff});
     listener_.measured(tried);
     job.verification.push_back(std::move(tried));
-    return write_trial_list(options_.folder, list_);
+    return examine::write_trial_list(options_.folder, list_);
   }
 
   /// The change that helped in a trial is none for the script.
   Status take_back(const std::string& why, TriedJob& job) {
-    listener_.not_tried(kAsWritten, why);
+    listener_.not_tried(examine::kAsWritten, why);
     list_[last_kept_].permanent = job.verification[last_kept_].permanent =
         "none: with " + list_[last_kept_].permanent + ", written into the script, " + why;
-    return write_trial_list(options_.folder, list_);
+    return examine::write_trial_list(options_.folder, list_);
   }
 
   /// The diff to the trial that was kept last.
   Status give_diff(TriedJob& job) {
     list_[last_kept_].diff = job.verification[last_kept_].diff = written_->diff;
-    return write_trial_list(options_.folder, list_);
+    return examine::write_trial_list(options_.folder, list_);
   }
 
-  void keep(const std::string& id, const advise::Application& applied, Examination after) {
+  void keep(const std::string& id, const advise::Application& applied, examine::Examination after) {
     applied_ = applied;
     kept_ = std::move(after);
     kept_label_ = opening_label_ = id;
     opening_.reset();
-    predict_calibrated(*kept_);
+    examine::predict_calibrated(*kept_);
   }
 
-  const Installation& parts_;
+  const launch::Installation& parts_;
   const FixOptions& options_;
   TrialListener& listener_;
-  std::optional<int>& told_;
   std::optional<isolation::Isolation> isolation_;
   std::set<std::string> tried_;
-  advise::Application applied_;         // by all that was kept
-  std::optional<Examination> kept_;     // the run with that; none: nothing was
-  std::string kept_label_;              // the last of it
-  std::optional<Examination> opening_;  // the last run of that setting; none: the first
-  std::string opening_label_ = kBefore;
-  std::vector<ListedTrial> list_;        // of the verifications, in their order
-  std::size_t last_kept_ = 0;            // which of these; where any was
-  std::optional<SourceChange> written_;  // what keeps all that was kept; none: only words do
+  advise::Application applied_;                  // by all that was kept
+  std::optional<examine::Examination> kept_;     // the run with that; none: nothing was
+  std::string kept_label_;                       // the last of it
+  std::optional<examine::Examination> opening_;  // the last run of that setting; none: the first
+  std::string opening_label_ = examine::kBefore;
+  std::vector<examine::ListedTrial> list_;  // of the verifications, in their order
+  std::size_t last_kept_ = 0;               // which of these; where any was
+  std::optional<SourceChange> written_;     // what keeps all that was kept; none: only words do
 };
 
 }  // namespace
 
-Result<TriedJob> run_fix_series(const Installation& parts, const FixOptions& options,
-                                TrialListener& listener, std::optional<int>& told) {
-  return FixSeries(parts, options, listener, told).run();
+Result<TriedJob> run_fix_series(const launch::Installation& parts, const FixOptions& options,
+                                TrialListener& listener) {
+  return FixSeries(parts, options, listener).run();
 }
 
 }  // namespace unstarve::trial

@@ -8,7 +8,7 @@
 #include <deque>
 #include <fstream>
 
-#include "trial/observed_job.h"
+#include "launch/watching/observed_job.h"
 
 namespace unstarve::trial {
 
@@ -37,7 +37,7 @@ std::string end_of(const std::string& path) {
 }
 
 /// What somebody has to know of how a trial ended.
-void add_remarks(const ObservedJob& observed, const std::string& label,
+void add_remarks(const launch::ObservedJob& observed, const std::string& label,
                  std::vector<std::string>& remarks) {
   if (observed.killed) {
     remarks.push_back(fmt::format(
@@ -94,11 +94,11 @@ bool StopWatch::knows_the_step() const {
   return std::sqrt(squares / (groups - 1) / groups) < kKnownTo * mean_ns;
 }
 
-Result<Examination> run_trial(const Installation& parts, const Trial& trial,
-                              TrialListener& listener, std::optional<int>& told) {
+Result<examine::Examination> run_trial(const launch::Installation& parts, const Trial& trial,
+                                       TrialListener& listener) {
   const SteadyClock clock;
   StopWatch watch(clock, trial.length);
-  ObservedJobOptions options;
+  launch::ObservedJobOptions options;
   options.command = trial.command;
   options.environment = trial.environment;
   options.run_dir = trial.run_dir;
@@ -111,14 +111,13 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
     listener.watches(trial, view);
     return watch.go_on(view);
   };
-  const auto observed = run_observed(parts, options);
+  const auto observed = launch::run_observed(parts, options);
   listener.ended(trial);
   if (!observed) return forward_error(observed);
   if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
-  told = observed->exit.told;
-  if (told) {
-    return fail(ErrorCode::kCancelled, "ended by a signal ({}) during '{}'; its run is {}",
-                ::strsignal(*told), trial.label, trial.run_dir);
+  if (const std::optional<int> told = observed->exit.told; told) {
+    return fail_by_signal(*told, fmt::format("ended by a signal ({}) during '{}'; its run is {}",
+                                             ::strsignal(*told), trial.label, trial.run_dir));
   }
   if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {
@@ -126,7 +125,7 @@ Result<Examination> run_trial(const Installation& parts, const Trial& trial,
                 trial.label, observed->exit.exit_code, options.output_file,
                 end_of(options.output_file));
   }
-  auto examined = examine_run(trial.run_dir);
+  auto examined = examine::examine_run(trial.run_dir);
   if (!examined) return forward_error(examined);
   if (!examined->measured) {
     return fail(ErrorCode::kNotSupported, "{}: {}", trial.label,

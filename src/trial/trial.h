@@ -8,11 +8,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "examine/examination.h"
 #include "isolation/isolation.h"
+#include "launch/emulation/emulation.h"
+#include "launch/installation.h"
 #include "observe/outside/live_view.h"
-#include "trial/emulation/emulation.h"
-#include "trial/examination.h"
-#include "trial/installation.h"
 #include "trial/verification.h"
 
 namespace unstarve::trial {
@@ -34,7 +34,7 @@ struct Trial {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string run_dir;
-  Emulation* emulation = nullptr;                   // as ObservedJobOptions::emulation
+  launch::Emulation* emulation = nullptr;           // as ObservedJobOptions::emulation
   const isolation::Isolation* isolation = nullptr;  // as ObservedJobOptions::isolation
   std::vector<isolation::FileChange> changes = {};  // as ObservedJobOptions::changes
   TrialLength length = {};
@@ -80,11 +80,11 @@ class StopWatch {
 };
 
 /// Runs it, watching, with the job's output in RUN/output.log, and examines what was recorded.
-/// Errors: kCancelled when a signal told us to end, which the job then was told as well (`told` is
-/// that signal); kJobFailed when the job exits with anything but 0 (and was not stopped by us),
+/// Errors: kCancelled, with the signal, when one told us to end, which the job then was told as
+/// well; kJobFailed when the job exits with anything but 0 (and was not stopped by us),
 /// with the end of its output in the message; kNotSupported when it made too few steps to be
 /// measured; those of isolation::IsolatedTrial::check().
-Result<Examination> run_trial(const Installation& parts, const Trial& trial,
-                              TrialListener& listener, std::optional<int>& told);
+Result<examine::Examination> run_trial(const launch::Installation& parts, const Trial& trial,
+                                       TrialListener& listener);
 
 }  // namespace unstarve::trial

@@ -7,12 +7,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
 
 #include "advise/catalogue.h"
+#include "examine/history/trial_dirs.h"
+#include "examine/history/trial_list.h"
 #include "predict/verification.h"
 #include "trace/run_writer.h"
-#include "trial/history/trial_list.h"
 
 namespace unstarve::trial {
 
@@ -23,11 +23,6 @@ namespace fs = std::filesystem;
 Outcome outcome_of(const predict::Speedup& measured) {
   if (measured.low > 1 && measured.speedup >= kWorthKeeping) return Outcome::kKept;
   return measured.high < 1 ? Outcome::kSlower : Outcome::kNotKept;
-}
-
-bool holds_run(const fs::path& folder) {
-  std::error_code unknown;
-  return fs::exists(folder / "run.sqlite", unknown);
 }
 
 trace::FindingRow finding_row(std::size_t index, const diagnose::Finding& finding,
@@ -82,16 +77,17 @@ Status store_on_top(const TriedJob& job, const Verification& tried) {
 /// Runs of a folder, each examined once.
 class Runs {
  public:
-  Runs(const std::string& folder, const Examination& before) : folder_(folder), before_(before) {}
+  Runs(const std::string& folder, const examine::Examination& before)
+      : folder_(folder), before_(before) {}
 
   /// Null where there is none that was measured.
-  const Examination* find(const std::string& label) {
-    if (label == kBefore) return before_.measured ? &before_ : nullptr;
+  const examine::Examination* find(const std::string& label) {
+    if (label == examine::kBefore) return before_.measured ? &before_ : nullptr;
     const auto known = examined_.find(label);
     if (known != examined_.end()) return known->second ? &*known->second : nullptr;
-    std::optional<Examination>& run = examined_[label];
-    if (holds_run(trial_dir(folder_, label))) {
-      auto examined = examine_run(trial_dir(folder_, label));
+    std::optional<examine::Examination>& run = examined_[label];
+    if (examine::holds_run(examine::trial_dir(folder_, label))) {
+      auto examined = examine::examine_run(examine::trial_dir(folder_, label));
       if (examined && examined->measured) run = *std::move(examined);
     }
     return run ? &*run : nullptr;
@@ -99,17 +95,18 @@ class Runs {
 
  private:
   const std::string& folder_;
-  const Examination& before_;
-  std::map<std::string, std::optional<Examination>> examined_;
+  const examine::Examination& before_;
+  std::map<std::string, std::optional<examine::Examination>> examined_;
 };
 
 /// What the list of a folder says was tried; a run that cannot be read any more is left out.
-void read_listed(const std::string& folder, const std::vector<ListedTrial>& trials, TriedJob& job) {
+void read_listed(const std::string& folder, const std::vector<examine::ListedTrial>& trials,
+                 TriedJob& job) {
   Runs runs(folder, job.before);
-  for (const ListedTrial& trial : trials) {
-    const Examination* const base = runs.find(trial.base);
-    const Examination* const opening = runs.find(trial.opening);
-    const Examination* const after = runs.find(trial.remedy);
+  for (const examine::ListedTrial& trial : trials) {
+    const examine::Examination* const base = runs.find(trial.base);
+    const examine::Examination* const opening = runs.find(trial.opening);
+    const examine::Examination* const after = runs.find(trial.remedy);
     if (base == nullptr || opening == nullptr || after == nullptr) {
       job.before.remarks.push_back(fmt::format("{} was not measured: too few steps", trial.remedy));
       continue;
@@ -120,34 +117,27 @@ void read_listed(const std::string& folder, const std::vector<ListedTrial>& tria
     tried.base = trial.base;
     tried.permanent = trial.permanent;
     tried.diff = trial.diff;
-    if (trial.remedy == kAsWritten) inherit_prediction(job.verification, tried);
+    if (trial.remedy == examine::kAsWritten) inherit_prediction(job.verification, tried);
     job.verification.push_back(std::move(tried));
   }
 }
 
 }  // namespace
 
-std::string trial_dir(const std::string& folder, const std::string& label) {
-  return (fs::path(folder) / label).string();
-}
-
-bool holds_trials(const std::string& folder) {
-  return !holds_run(folder) && holds_run(trial_dir(folder, kBefore));
-}
-
-Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& progress) {
-  auto before = examine(folder, progress);
+Result<TriedJob> read_trials(const std::string& folder, const examine::ReadProgress& progress) {
+  auto before = examine::examine(folder, progress);
   if (!before) return forward_error(before);
   TriedJob job{*std::move(before), {}};
-  if (!holds_trials(folder)) return job;
-  if (const std::vector<ListedTrial> trials = read_trial_list(folder); !trials.empty()) {
+  if (!examine::holds_trials(folder)) return job;
+  if (const std::vector<examine::ListedTrial> trials = examine::read_trial_list(folder);
+      !trials.empty()) {
     read_listed(folder, trials, job);
     return job;
   }
   for (const advise::CatalogueEntry& entry : advise::catalogue()) {
-    const std::string run_dir = trial_dir(folder, entry.id);
-    if (!holds_run(run_dir)) continue;
-    const auto after = examine_run(run_dir);
+    const std::string run_dir = examine::trial_dir(folder, entry.id);
+    if (!examine::holds_run(run_dir)) continue;
+    const auto after = examine::examine_run(run_dir);
     if (!after) return forward_error(after);
     if (!job.before.measured || !after->measured) {
       job.before.remarks.push_back(fmt::format("{} was not measured: too few steps", entry.id));
@@ -161,7 +151,7 @@ Result<TriedJob> read_trials(const std::string& folder, const ReadProgress& prog
 }
 
 Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how) {
-  const Examination& after = runs.after;
+  const examine::Examination& after = runs.after;
   Verification verification;
   verification.remedy = remedy;
   verification.how = how;
@@ -206,11 +196,11 @@ Status store_results(const TriedJob& job) {
     (*writer)->add(finding_row(i, findings[i], job.before.advice.for_findings[i]));
   }
   for (const auto& [remedy, gain] : job.before.predictions.gains) {
-    (*writer)->add(prediction_row(kBefore, remedy, gain, job.verification));
+    (*writer)->add(prediction_row(examine::kBefore, remedy, gain, job.verification));
   }
   if (Status kept = (*writer)->commit(); !kept) return kept;
   for (const Verification& tried : job.verification) {
-    if (tried.base == kBefore || !tried.predicted) continue;
+    if (tried.base == examine::kBefore || !tried.predicted) continue;
     if (Status stored = store_on_top(job, tried); !stored) return stored;
   }
   return {};

@@ -6,9 +6,10 @@
 #include <memory>
 
 #include "base/testing/test_folder.h"
+#include "examine/history/trial_dirs.h"
+#include "examine/history/trial_list.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
-#include "trial/history/trial_list.h"
 
 namespace unstarve::trial {
 namespace {
@@ -78,10 +79,10 @@ TEST_F(TrialFolder, ARunKeepsThePredictionsThatWereMadeForIt) {
 }
 
 TEST_F(TrialFolder, ComparesEachRemedysRunWithTheRunBefore) {
-  write_run(trial_dir(runs_, kBefore), 20, 60);
-  write_run(trial_dir(runs_, "more_workers"), 20, 10);
-  EXPECT_TRUE(holds_trials(runs_));
-  EXPECT_FALSE(holds_trials(trial_dir(runs_, kBefore)));
+  write_run(examine::trial_dir(runs_, examine::kBefore), 20, 60);
+  write_run(examine::trial_dir(runs_, "more_workers"), 20, 10);
+  EXPECT_TRUE(examine::holds_trials(runs_));
+  EXPECT_FALSE(examine::holds_trials(examine::trial_dir(runs_, examine::kBefore)));
   auto job = read(runs_);
   ASSERT_TRUE(job) << job.error().message;
   ASSERT_EQ(job->verification.size(), 1U);
@@ -104,12 +105,13 @@ TEST_F(TrialFolder, ComparesEachRemedysRunWithTheRunBefore) {
 }
 
 TEST_F(TrialFolder, ARemedyIsKeptThatIsFasterThanBothRunsAroundIt) {
-  write_run(trial_dir(runs_, kBefore), 20, 60);
-  write_run(trial_dir(runs_, "more_workers"), 20, 10);        // 50 ms
-  write_run(trial_dir(runs_, "more_workers.again"), 20, 70);  // 110 ms
-  write_run(trial_dir(runs_, "pin_memory"), 20, 2);           // 42 ms, on top of it
-  write_run(trial_dir(runs_, "pin_memory.again"), 20, 0);     // 40 ms: the machine is faster now
-  ASSERT_TRUE(write_trial_list(
+  write_run(examine::trial_dir(runs_, examine::kBefore), 20, 60);
+  write_run(examine::trial_dir(runs_, "more_workers"), 20, 10);        // 50 ms
+  write_run(examine::trial_dir(runs_, "more_workers.again"), 20, 70);  // 110 ms
+  write_run(examine::trial_dir(runs_, "pin_memory"), 20, 2);           // 42 ms, on top of it
+  write_run(examine::trial_dir(runs_, "pin_memory.again"), 20,
+            0);  // 40 ms: the machine is faster now
+  ASSERT_TRUE(examine::write_trial_list(
       runs_,
       {{"more_workers", "workers", "before", "before", "more_workers.again", "words", "diff"},
        {"pin_memory", "pin", "more_workers", "more_workers", "pin_memory.again", "", ""},

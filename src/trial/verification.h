@@ -4,19 +4,11 @@
 #include <string>
 
 #include "base/reading.h"
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
+#include "examine/measurement.h"
 #include "predict/speedup.h"
 
 namespace unstarve::trial {
-
-/// What one configuration of the job was measured to do.
-struct Measurement {
-  double step_us = 0;  // one optimizer step, wall time
-  Reading<double> au;  // accelerator utilisation, 0..1, see docs/metrics.md
-  Reading<double> images_per_s;
-  Reading<double> cpu_cores;             // CPU seconds per second of the whole process tree
-  Reading<double> gpu_utilization_mean;  // 0..1, as the driver reports it
-};
 
 /// A speed-up below this is worth no change of a script.
 inline constexpr double kWorthKeeping = 1.02;
@@ -35,15 +27,15 @@ struct Verification {
   Reading<predict::Speedup> predicted;
   predict::Speedup measured;
   bool held = false;  // the measured speed-up lies in the predicted interval
-  Measurement before;
-  Measurement after;
+  examine::Measurement before;
+  examine::Measurement after;
   Reading<diagnose::Partition> partition_after;
   std::string run_dir = {};  // of the run with the remedy
   /// What `before` is the measurement of: the job as it is, or with the remedy kept before this
   /// one.
   std::string base = "before";
   /// The same once more, after the remedy: where it differs, so does the machine. None: not run.
-  std::optional<Measurement> again = {};
+  std::optional<examine::Measurement> again = {};
   Outcome outcome = Outcome::kNotKept;
   std::string permanent = {};  // in words, what keeps it
   std::string diff = {};       // the same for `patch`; empty where the source could not be read

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tune/levers/argument.h"
+#include "tune/result/tune_result.h"
 #include "tune/trials/trial_result.h"
-#include "tune/tune_result.h"
 
 namespace unstarve::tune {
 

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "isolation/isolation.h"
 #include "tune/levers/catalogue.h"
+#include "tune/result/tune_result.h"
 #include "tune/trials/trials.h"
-#include "tune/tune_result.h"
 
 namespace unstarve::tune {
 

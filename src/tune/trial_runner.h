@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tune/result/tune_result.h"
 #include "tune/search.h"
 #include "tune/trials/trials.h"
-#include "tune/tune_result.h"
 
 namespace unstarve::tune {
 

@@ -91,8 +91,8 @@ Result<std::string> emulated_by(const std::string& folder) {
   return journal->head().gpu;
 }
 
-Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
-                        SearchListener& listener, std::optional<int>& told) {
+Result<TuneResult> tune(const launch::Installation& parts, const TuneOptions& options,
+                        SearchListener& listener) {
   // Wrong arguments leave no folder.
   if (!options.resume) {
     // By their names trials are told apart.
@@ -131,9 +131,7 @@ Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& opt
   asked.write = [&](TuneResult& result) {
     return write_kept(journal->head().command, *isolation, result);
   };
-  auto found = search(trials, asked, introduced);
-  told = trials.told();
-  return found;
+  return search(trials, asked, introduced);
 }
 
 }  // namespace unstarve::tune

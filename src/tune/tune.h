@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launch/emulation/emulation.h"
+#include "launch/installation.h"
 #include "observe/outside/live_view.h"
-#include "trial/emulation/emulation.h"
-#include "trial/installation.h"
 #include "tune/search.h"
 
 namespace unstarve::tune {
@@ -23,7 +23,7 @@ struct TuneOptions {
   double budget_s = 600;
   double trial_seconds = 8;  // of each after its first step
   int parity_steps = 0;      // whose losses are recorded; 0: as many as two trials take
-  trial::Emulation* emulation = nullptr;
+  launch::Emulation* emulation = nullptr;
   isolation::IsolationWish isolation = {};  // with `resume`: what the journal says
   std::string gpu;                          // what that emulates, for a search that goes on
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
@@ -32,10 +32,10 @@ struct TuneOptions {
 /// Which GPU the search in `folder` emulates; empty: none. Errors: those of the journal.
 Result<std::string> emulated_by(const std::string& folder);
 
-/// Runs the job again and again with levers and without, and says which are worth it. Where a
-/// signal ended it, `told` is that one. Errors: kInvalidArgument, those of search(), of the journal
-/// and of isolation::Isolation::choose().
-Result<TuneResult> tune(const trial::Installation& parts, const TuneOptions& options,
-                        SearchListener& listener, std::optional<int>& told);
+/// Runs the job again and again with levers and without, and says which are worth it.
+/// Errors: kInvalidArgument, those of search(), of the journal and of
+/// isolation::Isolation::choose().
+Result<TuneResult> tune(const launch::Installation& parts, const TuneOptions& options,
+                        SearchListener& listener);
 
 }  // namespace unstarve::tune

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "predict/speedup.h"
-#include "tune/tune_result.h"
+#include "tune/result/tune_result.h"
 
 namespace unstarve::tune {
 

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "trace/sqlite.h"
+#include "trace/store/sqlite.h"
 
 namespace unstarve::golden {
 

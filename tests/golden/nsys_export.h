@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::golden {
 

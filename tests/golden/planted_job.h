@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::golden {
 

@@ -85,7 +85,7 @@ def test_a_rank_that_computes_longer_is_named(tmp_path: Path) -> None:
     )
     assert "the other rank waits for it in all-reduce" in found["verdict"]
     # 60 ms of 100 are waited for: between 70 and 40 ms remain.
-    assert "a step would be 1.89x as fast, 1.43 to 2.50" in found["verdict"]
+    assert "the job would be 1.89x faster, 1.43 to 2.50" in found["verdict"]
 
 
 def test_ranks_that_wait_alike_are_one_report_without_a_late_one(tmp_path: Path) -> None:

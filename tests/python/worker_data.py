@@ -55,7 +55,7 @@ class Faults:
         return 640
 
     def __getitem__(self, index: int) -> Any:
-        image = np.full((3, 512, 512), float(index), np.float32)
+        image: np.ndarray = np.full((3, 512, 512), float(index), np.float32)
         return image, resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 

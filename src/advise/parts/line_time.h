@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
 
 namespace unstarve::advise {
 

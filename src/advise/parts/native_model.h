@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "advise/prediction_basis.h"
+#include "advise/parts/prediction_basis.h"
 #include "predict/what_if.h"
 
 namespace unstarve::advise {

@@ -3,15 +3,16 @@
 #include <memory>
 #include <string>
 
+#include "base/number_words.h"
 #include "cli/commands/commands.h"
-#include "cli/files.h"
-#include "cli/terminal.h"
+#include "cli/console/files.h"
+#include "cli/console/terminal.h"
+#include "launch/run_folder.h"
+#include "launch/watching/observed_job.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
-#include "trial/observed_job.h"
-#include "trial/run_folder.h"
 
 namespace unstarve::cli {
 
@@ -28,14 +29,14 @@ struct AttachOptions {
 };
 
 /// What watching that begins in the middle can see of a GPU; empty for a job that uses none.
-std::string what_gpu_was_seen(const trial::Examination& examined) {
+std::string what_gpu_was_seen(const examine::Examination& examined) {
   if (examined.job.device.kind != "cuda") return {};
   constexpr const char* kWhyNot = "CUPTI cannot be put into a process that runs already";
   if (examined.diagnosis.partition) {
     return fmt::format("GPU     as torch.profiler saw it in a few steps: {}\n", kWhyNot);
   }
   if (const auto mean = examined.measurement.gpu_utilization_mean) {
-    return fmt::format("GPU     busy {:.0f} % of the time, by NVML alone: {}\n", 100 * *mean,
+    return fmt::format("GPU     busy {} of the time, by NVML alone: {}\n", percent_text(*mean),
                        kWhyNot);
   }
   return fmt::format("GPU     not seen: {}\n", kWhyNot);
@@ -44,9 +45,9 @@ std::string what_gpu_was_seen(const trial::Examination& examined) {
 /// What the run showed, to whoever asked for it: on stdout, which is ours alone.
 Status conclude(const AttachOptions& options, const std::string& run_dir,
                 const observe::ObservationReport& watching) {
-  auto examined = trial::examine_run(run_dir);
+  auto examined = examine::examine_run(run_dir);
   if (!examined) return forward_error(examined);
-  trial::predict(*examined, {});
+  examine::predict(*examined, {});
   examined->remarks.insert(examined->remarks.begin(), watching.remarks.begin(),
                            watching.remarks.end());
   const trial::TriedJob job{*std::move(examined), {}};
@@ -66,10 +67,10 @@ Status conclude(const AttachOptions& options, const std::string& run_dir,
 Status attach(const AttachOptions& options, const CommandContext& context) {
   if (Status json = check_writable(options.json); !json) return json;
   const auto run_dir = options.out.empty()
-                           ? trial::make_run_folder("runs", trial::command_of(options.pid))
+                           ? launch::make_run_folder("runs", launch::command_of(options.pid))
                            : Result<std::string>(options.out);
   if (!run_dir) return forward_error(run_dir);
-  trial::AttachOptions watched;
+  launch::AttachOptions watched;
   watched.pid = options.pid;
   watched.run_dir = *run_dir;
   if (options.until_stdin_closes) watched.leave_fd = STDIN_FILENO;
@@ -77,9 +78,9 @@ Status attach(const AttachOptions& options, const CommandContext& context) {
     // The first line, by which a program that started us knows that it may go on.
     if (options.until_stdin_closes) write_text(Stream::kOut, "watching " + *run_dir + "\n");
   };
-  const auto report = trial::watch_process(trial::find_installation(context.executable), watched);
+  const auto report = launch::watch_process(launch::find_installation(context.executable), watched);
   if (!report) {
-    if (options.out.empty()) trial::remove_run_folder(*run_dir);
+    if (options.out.empty()) launch::remove_run_folder(*run_dir);
     return forward_error(report);
   }
   return conclude(options, *run_dir, *report);

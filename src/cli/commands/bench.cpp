@@ -5,20 +5,20 @@
 #include <string>
 
 #include "cli/commands/commands.h"
+#include "examine/calibration/loader_bench.h"
 #include "kernels/simd_level.h"
-#include "report/json_text.h"
-#include "trial/loader_bench.h"
+#include "report/words/json_text.h"
 
 namespace unstarve::cli {
 namespace {
 
 struct BenchOptions {
-  trial::LoaderBenchOptions bench;
+  examine::LoaderBenchOptions bench;
   bool json = false;
 };
 
 /// With --first-batch: a start and nothing else.
-void print_start(const BenchOptions& options, const trial::LoaderBenchResult& result) {
+void print_start(const BenchOptions& options, const examine::LoaderBenchResult& result) {
   if (!options.json) {
     std::printf("%s: %.3f s until the first batch\n", options.bench.source.c_str(),
                 result.first_batch_s);
@@ -31,7 +31,7 @@ void print_start(const BenchOptions& options, const trial::LoaderBenchResult& re
   std::fputs(report::json_text(document).c_str(), stdout);
 }
 
-void print_json(const BenchOptions& options, const trial::LoaderBenchResult& result) {
+void print_json(const BenchOptions& options, const examine::LoaderBenchResult& result) {
   const auto images = static_cast<double>(result.images);
   const auto loaded = static_cast<double>(result.stats.images);
   const nlohmann::ordered_json document = {
@@ -57,7 +57,7 @@ void print_json(const BenchOptions& options, const trial::LoaderBenchResult& res
   std::fputs(report::json_text(document).c_str(), stdout);
 }
 
-void print_text(const BenchOptions& options, const trial::LoaderBenchResult& result) {
+void print_text(const BenchOptions& options, const examine::LoaderBenchResult& result) {
   const auto images = static_cast<double>(result.images);
   const auto loaded = static_cast<double>(result.stats.images);
   std::printf("%s on %s, %d thread(s), batches of %d\n", options.bench.task.c_str(),
@@ -103,7 +103,7 @@ void add_bench_command(CommandLine& line, CommandContext& context) {
                "announce no file to the system before it is read");
   command.flag("--json", options->json, "print one JSON object");
   command.when_named([&context, options] {
-    const Result<trial::LoaderBenchResult> result = trial::run_loader_bench(options->bench);
+    const Result<examine::LoaderBenchResult> result = examine::run_loader_bench(options->bench);
     if (!result) return report_error(context, result.error());
     if (options->bench.first_batch) {
       print_start(*options, *result);

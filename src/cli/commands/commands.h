@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/options/command.h"
+#include "cli/options/command_line.h"
 
 namespace unstarve::cli {
 

@@ -5,38 +5,39 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/number_words.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/demo_text.h"
-#include "cli/files.h"
-#include "cli/live_trials.h"
-#include "cli/terminal.h"
+#include "cli/console/files.h"
+#include "cli/console/live_trials.h"
+#include "cli/console/terminal.h"
+#include "demo/demo.h"
+#include "launch/run_folder.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
-#include "report/words.h"
-#include "trial/demo.h"
-#include "trial/run_folder.h"
+#include "report/words/words.h"
 
 namespace unstarve::cli {
 
 namespace {
 
 struct DemoOptions {
-  trial::DemoOptions demo;
+  demo::DemoOptions demo;
   std::string json;
 };
 
 void say_line(const std::string& text) { write_text(Stream::kErr, text + "\n"); }
 
 /// Says on stderr what a demo does.
-class ShownDemo final : public LiveTrials<trial::DemoListener> {
+class ShownDemo final : public LiveTrials<demo::DemoListener> {
  public:
   ShownDemo()
       : copying_(clock_, progress_options(),
                  [](std::string_view text) { write_text(Stream::kErr, text); }) {}
 
-  void prepares(const trial::Emulation* emulation) override {
+  void prepares(const launch::Emulation* emulation) override {
     say_line("unstarve demo: why does a GPU starve on real images, and what helps?");
     say_line("  job               examples/train.py, ResNet-50, batches of 128 JPEGs");
     if (emulation == nullptr) return say_line("  device            cuda");
@@ -48,23 +49,23 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
   void makes_images(std::uint64_t done, std::uint64_t total) override {
     copying_.update(fmt::format("  data              making image {} of {}", done, total));
   }
-  void has_data(const trial::DemoData& made) override {
+  void has_data(const demo::DemoData& made) override {
     copying_.clear();
     say_line(fmt::format("  data              {} different images, {}, made of photographs in {}",
-                         made.images, report::bytes_text(static_cast<double>(made.bytes)),
-                         report::seconds_text(made.seconds)));
+                         made.images, bytes_text(static_cast<double>(made.bytes)),
+                         seconds_text(made.seconds)));
   }
   void begins(const std::string& label, const std::string& what) override {
-    say_line(fmt::format("[{}/{}] {}: {}", ++begun_, trial::kDemoRuns, label, what));
+    say_line(fmt::format("[{}/{}] {}: {}", ++begun_, demo::kDemoRuns, label, what));
   }
   void calibrates() override {
     say_line(
         "  calibration       some of the images with unstarve's loader, for some 5 s: from their");
     say_line("                    folder, from a cache, from shards");
   }
-  void predicted(const trial::Examination& before) override {
+  void predicted(const examine::Examination& before) override {
     say_line("  verdict           " + before.advice.verdict);
-    for (const char* remedy : trial::kDemoRemedies) {
+    for (const char* remedy : demo::kDemoRemedies) {
       say_line(fmt::format("  predicted         {}: {}", remedy, prediction_text(before, remedy)));
     }
   }
@@ -72,7 +73,7 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
     copying_.update(fmt::format("  {:<16}  {} of {} images", what, done, total));
   }
   void copied() override { copying_.clear(); }
-  void filled(const trial::FilledCache& cache, const advise::Calibration& measured) override {
+  void filled(const examine::FilledCache& cache, const advise::Calibration& measured) override {
     say_line(filled_text(cache, measured));
   }
   void packed(const feed::PackSummary& packed) override { say_line(packed_text(packed)); }
@@ -89,13 +90,13 @@ class ShownDemo final : public LiveTrials<trial::DemoListener> {
   int begun_ = 0;
 };
 
-std::string costs(const trial::DemoResult& result) {
+std::string costs(const demo::DemoResult& result) {
   std::string text = what_feeding_costs(result.job.verification);
   if (result.cache) text += what_filling_costs(*result.cache, result.calibration);
   return text.empty() ? text : text + "\n";
 }
 
-Status present(const DemoOptions& options, const trial::DemoResult& result) {
+Status present(const DemoOptions& options, const demo::DemoResult& result) {
   const report::Report whole = report::make_report(result.job);
   const std::string html = options.demo.folder + "/report.html";
   if (Status written = write_file(html, report::render_html(whole)); !written) return written;
@@ -110,27 +111,23 @@ Status present(const DemoOptions& options, const trial::DemoResult& result) {
   return write_file(options.json, report::to_json(whole, true));
 }
 
-Status run_and_present(DemoOptions options, const std::string& executable,
-                       std::optional<int>& told) {
+Status run_and_present(DemoOptions options, const std::string& executable) {
   if (Status writable = check_writable(options.json); !writable) return writable;
   if (options.demo.folder.empty()) {
-    auto made = trial::make_run_folder("runs", {"demo"});
+    auto made = launch::make_run_folder("runs", {"demo"});
     if (!made) return forward_error(made);
     options.demo.folder = *std::move(made);
   }
   options.demo.folder = std::filesystem::absolute(options.demo.folder).string();
   ShownDemo shown;
-  const auto result =
-      trial::run_demo(trial::find_installation(executable), options.demo, shown, told);
+  const auto result = demo::run_demo(launch::find_installation(executable), options.demo, shown);
   if (!result) return forward_error(result);
   return present(options, *result);
 }
 
 void run(const DemoOptions& options, CommandContext& context) {
-  std::optional<int> told;
-  const Status done = run_and_present(options, context.executable, told);
+  const Status done = run_and_present(options, context.executable);
   if (!done) report_error(context, done.error());
-  if (told) context.exit_code = kEndedBySignal + *told;
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "report/words.h"
+#include "base/number_words.h"
+#include "report/words/words.h"
 
 namespace unstarve::cli {
 
@@ -11,12 +12,8 @@ namespace {
 // MLPerf Storage's bound for an accelerator that is fed.
 constexpr double kFedAu = 0.9;
 
-std::string shown(const predict::Speedup& speedup) {
-  return fmt::format("{:.2f}x [{:.2f}..{:.2f}]", speedup.speedup, speedup.low, speedup.high);
-}
-
 /// CPU time of one image while the cache is filled, beside that without a cache.
-std::string cost_per_image(const trial::FilledCache& cache,
+std::string cost_per_image(const examine::FilledCache& cache,
                            const advise::Calibration& calibration) {
   const double filling_ms = 1e3 * cache.cpu_s / static_cast<double>(cache.images) / cache.epochs;
   std::string text = fmt::format("{:.2f} ms of CPU per image", filling_ms);
@@ -28,34 +25,34 @@ std::string cost_per_image(const trial::FilledCache& cache,
 
 }  // namespace
 
-std::string prediction_text(const trial::Examination& before, const std::string& remedy) {
+std::string prediction_text(const examine::Examination& before, const std::string& remedy) {
   const advise::Remedy* advised = before.advice.find(remedy);
   if (advised == nullptr) return "no prediction, the diagnosis does not advise it";
-  if (advised->predicted) return shown(*advised->predicted);
+  if (advised->predicted) return report::speedup_text(*advised->predicted);
   return "no prediction, " + std::string(to_string(advised->predicted.why_absent()));
 }
 
 std::string measured_text(const trial::Verification& tried) {
-  std::string text = shown(tried.measured);
+  std::string text = report::speedup_text(tried.measured);
   if (tried.predicted) text += tried.held ? ", as predicted" : ", outside the prediction";
   return text;
 }
 
-std::string filled_text(const trial::FilledCache& cache, const advise::Calibration& calibration) {
+std::string filled_text(const examine::FilledCache& cache, const advise::Calibration& calibration) {
   std::string text =
       fmt::format("  {:<16}  kept {} of {} images, {}, in {}\n{:20}{}",
                   cache.epochs == 1 ? "first epoch" : "two epochs", cache.kept, cache.images,
-                  report::bytes_text(static_cast<double>(cache.bytes)),
-                  report::seconds_text(cache.seconds), "", cost_per_image(cache, calibration));
+                  bytes_text(static_cast<double>(cache.bytes)), seconds_text(cache.seconds), "",
+                  cost_per_image(cache, calibration));
   if (!cache.full()) text += fmt::format("\n{:20}not all: {}", "", cache.why_not_all);
   return text;
 }
 
 std::string packed_text(const feed::PackSummary& packed) {
   return fmt::format("  {:<16}  {} of the images once: {} -> {} in {}", "unstarve pack",
-                     packed.samples, report::bytes_text(static_cast<double>(packed.source_bytes)),
-                     report::bytes_text(static_cast<double>(packed.shard_bytes)),
-                     report::seconds_text(packed.seconds));
+                     packed.samples, bytes_text(static_cast<double>(packed.source_bytes)),
+                     bytes_text(static_cast<double>(packed.shard_bytes)),
+                     seconds_text(packed.seconds));
 }
 
 std::string what_feeding_costs(const std::vector<trial::Verification>& tried) {
@@ -67,12 +64,13 @@ std::string what_feeding_costs(const std::vector<trial::Verification>& tried) {
   return fed.empty() ? fed : "  The GPU is fed (an AU of 90 % or more) by\n" + fed;
 }
 
-std::string filling_cost(const trial::FilledCache& cache, const advise::Calibration& calibration) {
-  return fmt::format("{} for {} images, {}", report::seconds_text(cache.seconds / cache.epochs),
+std::string filling_cost(const examine::FilledCache& cache,
+                         const advise::Calibration& calibration) {
+  return fmt::format("{} for {} images, {}", seconds_text(cache.seconds / cache.epochs),
                      cache.images, cost_per_image(cache, calibration));
 }
 
-std::string what_filling_costs(const trial::FilledCache& cache,
+std::string what_filling_costs(const examine::FilledCache& cache,
                                const advise::Calibration& calibration) {
   return "  unstarve_cache is measured from the second epoch on. The first one filled the\n"
          "  cache: " +

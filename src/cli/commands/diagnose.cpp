@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/files.h"
-#include "cli/terminal.h"
-#include "cli/unreadable.h"
+#include "cli/console/files.h"
+#include "cli/console/terminal.h"
+#include "cli/console/unreadable.h"
+#include "examine/examination.h"
+#include "examine/ranks/rank_files.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
-#include "trial/examination.h"
-#include "trial/ranks/rank_files.h"
 
 namespace unstarve::cli {
 
@@ -26,14 +26,14 @@ struct DiagnoseOptions {
   bool verbose = false;
 };
 
-Result<trial::Examination> read_input(const DiagnoseOptions& options, const std::string& input) {
+Result<examine::Examination> read_input(const DiagnoseOptions& options, const std::string& input) {
   ReadingLine line(input, !options.json);
-  auto examined = trial::examine(input, line.progress());
+  auto examined = examine::examine(input, line.progress());
   line.clear();
   return examined;
 }
 
-Status show(const DiagnoseOptions& options, const trial::Examination& examined) {
+Status show(const DiagnoseOptions& options, const examine::Examination& examined) {
   const report::Report shown = report::make_report(examined);
   if (!options.html.empty()) {
     if (Status written = write_file(options.html, report::render_html(shown)); !written) {
@@ -52,7 +52,7 @@ Status show(const DiagnoseOptions& options, const trial::Examination& examined) 
 
 /// One report of all inputs where they are the ranks of one job, else one of each.
 void diagnose_all(const DiagnoseOptions& options, CommandContext& context) {
-  std::vector<trial::Examination> examined;
+  std::vector<examine::Examination> examined;
   for (const std::string& input : options.inputs) {
     auto one = read_input(options, input);
     if (!one) {
@@ -61,7 +61,7 @@ void diagnose_all(const DiagnoseOptions& options, CommandContext& context) {
       examined.push_back(*std::move(one));
     }
   }
-  const std::optional<std::size_t> joined = trial::join_ranks(examined);
+  const std::optional<std::size_t> joined = examine::join_ranks(examined);
   if (!options.html.empty() && !joined && examined.size() > 1) {
     report_error(context, {ErrorCode::kInvalidArgument,
                            "--html takes one input, or traces that say which ranks of one job "

@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/number_words.h"
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/terminal.h"
-#include "device/emulated/profile/profile.h"
-#include "device/gpu_monitor.h"
+#include "cli/console/terminal.h"
+#include "device/monitor/open_gpu_monitor.h"
+#include "emulated/profile/profile.h"
 #include "host/cgroup.h"
 #include "host/code_samples.h"
 #include "host/effective_cpus.h"
 #include "host/host_files.h"
-#include "report/json_text.h"
-#include "report/text/terminal.h"
-#include "report/words.h"
-#include "trial/emulation/program_check.h"
-#include "trial/installation.h"
-#include "trial/job_python.h"
+#include "launch/emulation/program_check.h"
+#include "launch/installation.h"
+#include "launch/job_python.h"
+#include "report/terminal/terminal.h"
+#include "report/words/json_text.h"
+#include "report/words/words.h"
 
 namespace unstarve::cli {
 
@@ -55,7 +56,7 @@ void add_mig(const device::GpuDescription& gpu, std::vector<Check>& checks) {
     std::string found = instance.uuid;
     if (instance.slices) found += fmt::format(", {} of 7 slices", *instance.slices);
     if (const auto& memory = instance.total_memory_bytes) {
-      found += ", " + report::bytes_text(static_cast<double>(*memory));
+      found += ", " + bytes_text(static_cast<double>(*memory));
     }
     if (gpu.job_instance == i) found += " (a job started here gets it)";
     checks.push_back(
@@ -149,7 +150,7 @@ std::vector<Check> check_host(const host::HostFiles& files) {
   return checks;
 }
 
-void add_torch(const trial::TorchBuild& torch, std::vector<Check>& checks) {
+void add_torch(const launch::TorchBuild& torch, std::vector<Check>& checks) {
   if (torch.version.empty()) {
     checks.push_back({"PyTorch", false, "not installed there",
                       "jobs need it; is this the Python that they run in? (--python)"});
@@ -157,11 +158,11 @@ void add_torch(const trial::TorchBuild& torch, std::vector<Check>& checks) {
   }
   const std::string built = torch.platform.empty() ? "the CPU alone" : torch.platform;
   checks.push_back({"PyTorch", true, fmt::format("{}, for {}", torch.version, built),
-                    torch.has_cuda ? "" : trial::how_to_install_cuda(torch)});
+                    torch.has_cuda ? "" : launch::how_to_install_cuda(torch)});
 }
 
 /// Whether jobs can be run without a GPU.
-Check check_emulation(const trial::Installation& parts) {
+Check check_emulation(const launch::Installation& parts) {
   if (parts.emulated_libraries.empty()) {
     return {"emulated GPUs", false, "the libraries were not found beside this program",
             "install the Python package: pip install ."};
@@ -170,19 +171,19 @@ Check check_emulation(const trial::Installation& parts) {
 }
 
 /// Whether what a job's GPUs do can be recorded.
-Check check_recorder(const trial::Installation& parts) {
+Check check_recorder(const launch::Installation& parts) {
   if (parts.cupti_library.empty()) {
     return {"GPU recorder (CUPTI)", false, "libunstarve_cupti.so was not found beside this program",
             "install the Python package: pip install ."};
   }
-  if (const std::string taken = trial::cupti_taken_by(parts); !taken.empty()) {
+  if (const std::string taken = launch::cupti_taken_by(parts); !taken.empty()) {
     return {"GPU recorder (CUPTI)", false, taken + " is set: CUPTI is left to that tool",
             "unset it for `unstarve run`"};
   }
   return {"GPU recorder (CUPTI)", true, parts.cupti_library, ""};
 }
 
-std::vector<Check> check_python(const trial::Installation& parts, const trial::JobPython& job) {
+std::vector<Check> check_python(const launch::Installation& parts, const launch::JobPython& job) {
   std::vector<Check> checks;
   checks.push_back({"Python hook", !parts.hook_dir.empty(),
                     parts.hook_dir.empty() ? "not found beside this program" : parts.hook_dir,
@@ -193,7 +194,7 @@ std::vector<Check> check_python(const trial::Installation& parts, const trial::J
   }
   const std::string python = shell_word(job.program);
   const std::string version =
-      trial::output_of(python + " -c 'import platform; print(platform.python_version())'");
+      launch::output_of(python + " -c 'import platform; print(platform.python_version())'");
   checks.push_back({"Python", !version.empty(),
                     fmt::format("{} {} ({})", job.program,
                                 version.empty() ? "does not run" : version, job.chosen),
@@ -201,10 +202,10 @@ std::vector<Check> check_python(const trial::Installation& parts, const trial::J
                         ? "activate the job's environment, or name an interpreter by --python"
                         : ""});
   if (version.empty()) return checks;
-  add_torch(trial::look_at_torch(job.program), checks);
+  add_torch(launch::look_at_torch(job.program), checks);
   const std::string native =
-      trial::output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
-                       " -c 'import unstarve._native as n; print(n.__file__)'");
+      launch::output_of("PYTHONPATH=" + shell_word(parts.package_dir) + " " + python +
+                        " -c 'import unstarve._native as n; print(n.__file__)'");
   checks.push_back({"unstarve's loader", !native.empty(),
                     native.empty() ? "its compiled module cannot be imported" : native,
                     native.empty() ? "build it for this Python: make build" : ""});
@@ -252,7 +253,7 @@ std::string render_json(const std::vector<Check>& checks) {
 
 void run_doctor(const CommandContext& context, const DoctorOptions& options) {
   const host::HostFiles files;
-  const trial::Installation parts = trial::find_installation(context.executable);
+  const launch::Installation parts = launch::find_installation(context.executable);
   std::vector<Check> checks = check_gpu();
   const auto add = [&checks](std::vector<Check> more) {
     for (Check& check : more) checks.push_back(std::move(check));
@@ -260,7 +261,7 @@ void run_doctor(const CommandContext& context, const DoctorOptions& options) {
   checks.push_back(check_recorder(parts));
   checks.push_back(check_emulation(parts));
   add(check_host(files));
-  add(check_python(parts, trial::find_job_python(options.python, options.command)));
+  add(check_python(parts, launch::find_job_python(options.python, options.command)));
   checks.push_back(check_folder());
   write_text(Stream::kOut, options.json ? render_json(checks) : render(checks));
 }

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/emulation_options.h"
-#include "cli/terminal.h"
-#include "trial/emulation/emulated_job.h"
+#include "cli/console/terminal.h"
+#include "cli/options/emulation_options.h"
+#include "launch/emulation/emulated_job.h"
 
 namespace unstarve::cli {
 
@@ -17,7 +17,7 @@ constexpr double kLongestLimitS = 31'536'000;
 
 struct EmulateOptions {
   std::vector<std::string> gpus;  // named before `--`: at most one
-  trial::EmulationOptions emulation;
+  launch::EmulationOptions emulation;
   double limit_s = 0;
 };
 
@@ -44,11 +44,11 @@ void emulate(EmulateOptions& options, CommandContext& context) {
   auto emulation = begin_emulation(context, options.emulation, context.job);
   if (!emulation) return report_error(context, emulation.error());
   EmulationNotes notes(*emulation);
-  trial::EmulatedJobOptions job;
+  launch::EmulatedJobOptions job;
   job.command = context.job;
   job.limit_s = options.limit_s;
   job.on_tick = [&notes] { notes.update(); };
-  const auto done = trial::run_emulated(*emulation, job);
+  const auto done = launch::run_emulated(*emulation, job);
   if (!done) return report_error(context, done.error());
   if (done->not_started) {
     report_error(context, *done->not_started);

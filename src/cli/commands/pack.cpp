@@ -3,14 +3,15 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/number_words.h"
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/terminal.h"
+#include "cli/console/terminal.h"
 #include "feed/pack/pack_job.h"
-#include "report/json_text.h"
+#include "report/terminal/terminal.h"
 #include "report/text/live.h"
-#include "report/text/terminal.h"
-#include "report/words.h"
+#include "report/words/json_text.h"
+#include "report/words/words.h"
 
 namespace unstarve::cli {
 namespace {
@@ -22,7 +23,7 @@ struct PackCommand {
   bool json = false;
 };
 
-std::string ratio_text(double shards, double source) {
+std::string difference_text(double shards, double source) {
   return source > 0 ? fmt::format("{:+.1f} %", 100 * (shards / source - 1)) : "";
 }
 
@@ -31,10 +32,10 @@ void announce(const feed::PackEstimate& estimate, const PackCommand& command) {
   std::string text = fmt::format(
       "{} images in {}, about {}\n"
       "  to expect: {} in {} ({}), {:.0f} images/s with {} thread(s), {}\n",
-      estimate.samples, command.job.source, report::bytes_text(estimate.source_bytes),
-      report::bytes_text(estimate.shard_bytes), command.job.target,
-      ratio_text(estimate.shard_bytes, estimate.source_bytes), estimate.images_per_s,
-      estimate.threads, report::seconds_text(estimate.seconds));
+      estimate.samples, command.job.source, bytes_text(estimate.source_bytes),
+      bytes_text(estimate.shard_bytes), command.job.target,
+      difference_text(estimate.shard_bytes, estimate.source_bytes), estimate.images_per_s,
+      estimate.threads, seconds_text(estimate.seconds));
   if (estimate.packed_before > 0) {
     text += fmt::format("  going on: {} images were packed before\n", estimate.packed_before);
   }
@@ -49,7 +50,7 @@ std::string progress_text(const feed::PackProgress& progress) {
   const auto left = static_cast<double>(progress.total - progress.done);
   return fmt::format("  {}  {} of {}  {:.0f} images/s  {} left", packing ? "packing" : "checking",
                      progress.done, progress.total, progress.images_per_s,
-                     report::seconds_text(left / progress.images_per_s));
+                     seconds_text(left / progress.images_per_s));
 }
 
 /// Names come from files: nothing in them may reach the terminal as a command.
@@ -115,9 +116,9 @@ void print_text(const PackCommand& command, const feed::PackSummary& summary) {
       "{} images in {} shard(s), read back and checked, in {}\n"
       "  {} -> {} ({})\n"
       "  {} as coefficients, {} as their bytes\n",
-      summary.samples, summary.shards, report::seconds_text(summary.seconds),
-      report::bytes_text(source), report::bytes_text(shards), ratio_text(shards, source),
-      summary.coefficients, summary.samples - summary.coefficients);
+      summary.samples, summary.shards, seconds_text(summary.seconds), bytes_text(source),
+      bytes_text(shards), difference_text(shards, source), summary.coefficients,
+      summary.samples - summary.coefficients);
   if (summary.packed_now < summary.samples) {
     text += fmt::format("  {} of them were packed before\n", summary.samples - summary.packed_now);
   }

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/emulation_options.h"
-#include "cli/files.h"
-#include "cli/isolation_options.h"
-#include "cli/live_trials.h"
-#include "cli/terminal.h"
-#include "device/emulated/engine/operation.h"
+#include "cli/console/files.h"
+#include "cli/console/live_trials.h"
+#include "cli/console/terminal.h"
+#include "cli/options/emulation_options.h"
+#include "cli/options/isolation_options.h"
+#include "emulated/engine/operation.h"
+#include "launch/run_folder.h"
+#include "rehearse/rehearsal.h"
 #include "report/rehearsal/rehearsal_json.h"
 #include "report/rehearsal/rehearsal_text.h"
-#include "trial/rehearsal/rehearsal.h"
-#include "trial/run_folder.h"
 
 namespace unstarve::cli {
 
@@ -27,7 +27,7 @@ constexpr double kMostSeconds = 86'400;
 constexpr double kMostSteps = 1e6;
 
 struct RehearseOptions {
-  trial::RehearsalOptions rehearsal;
+  rehearse::RehearsalOptions rehearsal;
   std::vector<std::string> step_times;  // "h100=0.18"
   std::string fail_under;               // "au=90"
   double target = 90;
@@ -72,7 +72,7 @@ Result<std::optional<double>> gate_of(const RehearseOptions& options) {
 
 Status prepare(RehearseOptions& options) {
   if (const Status writable = check_writable(options.json); !writable) return writable;
-  trial::RehearsalOptions& asked = options.rehearsal;
+  rehearse::RehearsalOptions& asked = options.rehearsal;
   asked.target_au = options.target / 100;
   if (asked.kinds.size() > emulated::kPricesMax) {
     return fail(ErrorCode::kInvalidArgument, "--gpu-kinds takes at most {} kinds",
@@ -90,7 +90,7 @@ Status prepare(RehearseOptions& options) {
   }
   std::sort(asked.gpus.begin(), asked.gpus.end());
   if (asked.folder.empty()) {
-    auto made = trial::make_run_folder("runs", asked.command);
+    auto made = launch::make_run_folder("runs", asked.command);
     if (!made) return forward_error(made);
     asked.folder = *std::move(made);
   }
@@ -99,9 +99,9 @@ Status prepare(RehearseOptions& options) {
 }
 
 /// Which cells miss the gate; says so.
-bool misses(const trial::Rehearsal& rehearsal, double gate) {
+bool misses(const rehearse::Rehearsal& rehearsal, double gate) {
   bool missed = false;
-  for (const trial::RehearsedCell& cell : rehearsal.cells) {
+  for (const rehearse::RehearsedCell& cell : rehearsal.cells) {
     if (cell.forecast.au.low >= gate) continue;
     missed = true;
     say(fmt::format("{} x {}: the AU may be as low as {:.1f} %, {:.1f} % were asked for", cell.gpus,
@@ -110,7 +110,7 @@ bool misses(const trial::Rehearsal& rehearsal, double gate) {
   return missed;
 }
 
-Status present(const RehearseOptions& options, const trial::Rehearsal& rehearsal) {
+Status present(const RehearseOptions& options, const rehearse::Rehearsal& rehearsal) {
   if (options.json != "-") {
     write_text(Stream::kOut, report::render_rehearsal(rehearsal, text_options(Stream::kOut)));
   }
@@ -125,9 +125,8 @@ void rehearse(RehearseOptions& options, CommandContext& context) {
   say(fmt::format("the job runs for at most {:.0f} s or {} steps; its output goes to {}/output.log",
                   options.rehearsal.seconds, options.rehearsal.steps, options.rehearsal.folder));
   ShownRehearsal shown;
-  std::optional<int> told;
   const auto done =
-      trial::rehearse(trial::find_installation(context.executable), options.rehearsal, shown, told);
+      rehearse::rehearse(launch::find_installation(context.executable), options.rehearsal, shown);
   if (!done) {
     report_error(context, done.error());
   } else if (const Status shown_all = present(options, *done); !shown_all) {
@@ -135,7 +134,6 @@ void rehearse(RehearseOptions& options, CommandContext& context) {
   } else if (*gate && misses(*done, **gate)) {
     context.exit_code = kGateFailed;
   }
-  if (told) context.exit_code = kEndedBySignal + *told;
 }
 
 void add_bounds(Command& command, RehearseOptions& options) {
@@ -152,7 +150,7 @@ void add_durations(Command& command, RehearseOptions& options) {
   command.option("--step-time", options.step_times,
                  "KIND=SECONDS that a step's work takes on a real GPU of that kind; may be given "
                  "for several");
-  trial::EmulationOptions& emulation = options.rehearsal.emulation;
+  launch::EmulationOptions& emulation = options.rehearsal.emulation;
   command.option("--durations", emulation.durations,
                  "a profiler's trace of a job on a real GPU, whose durations are used");
   command.option("--scale", emulation.scale, "stretches every modelled duration by this factor")
@@ -168,7 +166,7 @@ void add_rehearse_command(CommandLine& line, CommandContext& context) {
                        "machine's pipeline feeds\n"
                        "example: unstarve rehearse --gpu-kinds a100,h100 -- python train.py");
   auto options = std::make_shared<RehearseOptions>();  // lives as long as the parser's callback
-  trial::RehearsalOptions& asked = options->rehearsal;
+  rehearse::RehearsalOptions& asked = options->rehearsal;
   asked.kinds = {"a100", "h100", "l4", "t4", "rtx4090"};
   asked.gpus = {1, 2, 4, 8};
   command

@@ -3,17 +3,17 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/files.h"
-#include "cli/terminal.h"
-#include "cli/unreadable.h"
+#include "cli/console/files.h"
+#include "cli/console/terminal.h"
+#include "cli/console/unreadable.h"
+#include "examine/history/tried_predictions.h"
+#include "examine/stages/stages.h"
 #include "report/html/page.h"
 #include "report/json.h"
-#include "report/roofs/roofline_text.h"
+#include "report/roofline/roofline_text.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
 #include "report/text/tried_predictions.h"
-#include "trial/history/tried_predictions.h"
-#include "trial/stages/stages.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::cli {
@@ -36,7 +36,7 @@ std::string as_json(const report::Report& shown) {
 }
 
 Status report_predictions(const std::string& folder) {
-  const auto tried = trial::read_tried_predictions(folder);
+  const auto tried = examine::read_tried_predictions(folder);
   if (!tried) return forward_error(tried);
   write_text(Stream::kOut,
              report::render_tried_predictions(*tried, report_options(Stream::kOut, false)));
@@ -61,9 +61,9 @@ Status report_run(const ReportOptions& options) {
   if (options.run.empty()) {
     return fail(ErrorCode::kInvalidArgument, "which run? `unstarve report RUN`");
   }
-  const std::vector<trial::Stage> stages = trial::read_stages(options.run);
+  const std::vector<examine::Stage> stages = examine::read_stages(options.run);
   const std::string run =
-      stages.empty() ? options.run : stages[trial::longest_stage(stages)].run_dir;
+      stages.empty() ? options.run : stages[examine::longest_stage(stages)].run_dir;
   ReadingLine line(run, true);
   const auto job = trial::read_trials(run, line.progress());
   line.clear();

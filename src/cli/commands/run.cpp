@@ -12,23 +12,23 @@
 
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/emulation_options.h"
-#include "cli/files.h"
-#include "cli/isolation_options.h"
-#include "cli/live_trials.h"
-#include "cli/live_verdict.h"
-#include "cli/terminal.h"
+#include "cli/console/files.h"
+#include "cli/console/live_trials.h"
+#include "cli/console/live_verdict.h"
+#include "cli/console/terminal.h"
+#include "cli/options/emulation_options.h"
+#include "cli/options/isolation_options.h"
+#include "examine/calibration/calibrate.h"
+#include "examine/stages/stages.h"
+#include "launch/run_folder.h"
+#include "launch/watching/observed_job.h"
 #include "report/headline.h"
 #include "report/html/page.h"
 #include "report/json.h"
 #include "report/run_page.h"
 #include "report/text/text.h"
 #include "report/tried/trial_words.h"
-#include "trial/calibrate.h"
 #include "trial/fix_series.h"
-#include "trial/observed_job.h"
-#include "trial/run_folder.h"
-#include "trial/stages/stages.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::cli {
@@ -50,8 +50,8 @@ struct RunOptions {
   bool no_live = false;
   bool flops = false;
   double trial_seconds = 60;
-  trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
-  isolation::IsolationWish isolation;            // of --fix
+  launch::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
+  isolation::IsolationWish isolation;             // of --fix
 };
 
 /// What shows each trial of `run --fix`.
@@ -68,16 +68,16 @@ class FixTrials final : public LiveTrials<trial::TrialListener> {
 
 /// Predictions are calibrated on this machine, and on the job's data where these can be loaded
 /// natively, given time.
-void add_predictions(trial::Examination& examined, bool given_time) {
+void add_predictions(examine::Examination& examined, bool given_time) {
   if (given_time) {
-    trial::predict_calibrated(examined);
+    examine::predict_calibrated(examined);
     return;
   }
-  if (trial::calibration_helps(examined)) {
+  if (examine::calibration_helps(examined)) {
     examined.remarks.emplace_back(
         "unstarve's loader was not measured on the job's images: a signal asked for the end");
   }
-  trial::predict(examined, {});
+  examine::predict(examined, {});
 }
 
 /// Everything that was asked for and could not be written is said; the first of it is returned.
@@ -111,9 +111,9 @@ bool leaves_time(const observe::JobExit& exit) { return !exit.told || *exit.told
 
 /// Says what the run showed. False when a report that was asked for could not be made.
 bool conclude(const RunOptions& options, const std::string& run_dir,
-              const trial::ObservedJob& observed) {
+              const launch::ObservedJob& observed) {
   const std::vector<std::string>& remarks = observed.watching.remarks;
-  auto examined = trial::examine_run(run_dir);
+  auto examined = examine::examine_run(run_dir);
   if (!examined) {
     write_notes(remarks);
     say(examined.error().message);
@@ -126,7 +126,7 @@ bool conclude(const RunOptions& options, const std::string& run_dir,
 
 /// As conclude(). A fault of ours costs the report, not the job's exit code.
 bool concluded(const RunOptions& options, const std::string& run_dir,
-               const trial::ObservedJob& observed) {
+               const launch::ObservedJob& observed) {
   try {
     return conclude(options, run_dir, observed);
   } catch (const std::exception& error) {
@@ -137,9 +137,9 @@ bool concluded(const RunOptions& options, const std::string& run_dir,
 
 /// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
 /// asked for and is missing make another of it.
-void watch(const RunOptions& options, const std::string& run_dir, trial::Emulation* emulation,
+void watch(const RunOptions& options, const std::string& run_dir, launch::Emulation* emulation,
            CommandContext& context) {
-  trial::ObservedJobOptions job;
+  launch::ObservedJobOptions job;
   job.command = options.command;
   job.run_dir = run_dir;
   job.stage = options.stage;
@@ -154,7 +154,7 @@ void watch(const RunOptions& options, const std::string& run_dir, trial::Emulati
     if (!options.no_live) live.update(view);
     return true;
   };
-  const auto observed = trial::run_observed(trial::find_installation(context.executable), job);
+  const auto observed = launch::run_observed(launch::find_installation(context.executable), job);
   live.finish();
   if (!observed) return report_error(context, observed.error());
   if (observed->not_started) {
@@ -182,27 +182,23 @@ void write_patch(const std::string& run_dir, const std::vector<trial::Verificati
               : written.error().message);
 }
 
-/// Tries what the hook can apply. Of a series that a signal ended, the signal decides the exit
-/// code.
-void fix(const RunOptions& options, const std::string& run_dir, trial::Emulation* emulation,
+/// Tries what the hook can apply.
+void fix(const RunOptions& options, const std::string& run_dir, launch::Emulation* emulation,
          CommandContext& context) {
   const std::string length = options.trial_seconds > 0
                                  ? fmt::format("of {:.0f} s each", options.trial_seconds)
                                  : std::string("to the job's end");
   say(fmt::format("trial runs {}; the job's output goes to {}/*/output.log", length, run_dir));
   FixTrials trials;
-  std::optional<int> told;
   const auto job = trial::run_fix_series(
-      trial::find_installation(context.executable),
-      {options.command, run_dir, options.trial_seconds, emulation, options.isolation}, trials,
-      told);
+      launch::find_installation(context.executable),
+      {options.command, run_dir, options.trial_seconds, emulation, options.isolation}, trials);
   if (!job) {
     report_error(context, job.error());
   } else {
     context.exit_code = present(options, run_dir, *job) ? kSuccess : kFailed;
     write_patch(run_dir, job->verification);
   }
-  if (told) context.exit_code = kEndedBySignal + *told;
 }
 
 Status check_reports(const RunOptions& options) {
@@ -211,10 +207,10 @@ Status check_reports(const RunOptions& options) {
 }
 
 /// The GPUs that were asked for instead of this machine's; none where none were.
-Result<std::optional<trial::Emulation>> emulated_gpus(RunOptions& options,
-                                                      const CommandContext& context) {
+Result<std::optional<launch::Emulation>> emulated_gpus(RunOptions& options,
+                                                       const CommandContext& context) {
   if (options.emulation.gpu.empty()) options.emulation.gpu = emulated_by_default();
-  std::optional<trial::Emulation> gpus;
+  std::optional<launch::Emulation> gpus;
   if (options.emulation.gpu.empty()) return gpus;
   auto made = begin_emulation(context, options.emulation, options.command);
   if (!made) return forward_error(made);
@@ -225,7 +221,7 @@ Result<std::optional<trial::Emulation>> emulated_gpus(RunOptions& options,
 /// Runs of one id lie beside each other, each in the folder of its stage.
 Result<std::string> make_folder(RunOptions& options) {
   if (options.run_id.empty() && options.stage.empty()) {
-    return options.out.empty() ? trial::make_run_folder("runs", options.command)
+    return options.out.empty() ? launch::make_run_folder("runs", options.command)
                                : Result<std::string>(options.out);
   }
   if (options.run_id.empty()) {
@@ -237,8 +233,8 @@ Result<std::string> make_folder(RunOptions& options) {
     return fail(ErrorCode::kInvalidArgument, "--stage {}: it is one of {}", options.stage,
                 fmt::join(kStages, ", "));
   }
-  return trial::stage_folder(options.out.empty() ? "runs" : options.out, options.run_id,
-                             options.stage);
+  return examine::stage_folder(options.out.empty() ? "runs" : options.out, options.run_id,
+                               options.stage);
 }
 
 void run(RunOptions& options, CommandContext& context) {
@@ -252,7 +248,7 @@ void run(RunOptions& options, CommandContext& context) {
   if (!emulated) return report_error(context, emulated.error());
   const auto run_dir = make_folder(options);
   if (!run_dir) return report_error(context, run_dir.error());
-  trial::Emulation* const gpus = *emulated ? &**emulated : nullptr;
+  launch::Emulation* const gpus = *emulated ? &**emulated : nullptr;
   options.fix ? fix(options, *run_dir, gpus, context) : watch(options, *run_dir, gpus, context);
 }
 

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/number_words.h"
 #include "cli/commands/commands.h"
-#include "cli/terminal.h"
+#include "cli/console/terminal.h"
 #include "feed/pack/unpack_job.h"
-#include "report/json_text.h"
 #include "report/text/live.h"
-#include "report/words.h"
+#include "report/words/json_text.h"
+#include "report/words/words.h"
 
 namespace unstarve::cli {
 namespace {
@@ -31,7 +32,7 @@ void print(const UnpackCommand& command, const feed::UnpackSummary& summary) {
              fmt::format("{} files, {}, in {}\n"
                          "  {} identical to those that were packed\n"
                          "  {} JPEGs with identical pixels, made anew\n",
-                         summary.samples, report::bytes_text(static_cast<double>(summary.bytes)),
+                         summary.samples, bytes_text(static_cast<double>(summary.bytes)),
                          command.job.target, summary.identical, summary.same_pixels));
 }
 

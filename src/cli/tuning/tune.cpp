@@ -8,14 +8,14 @@
 
 #include "base/shell_word.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/emulation_options.h"
-#include "cli/files.h"
-#include "cli/isolation_options.h"
-#include "cli/live_status.h"
-#include "cli/terminal.h"
+#include "cli/console/files.h"
+#include "cli/console/live_status.h"
+#include "cli/console/terminal.h"
+#include "cli/options/emulation_options.h"
+#include "cli/options/isolation_options.h"
+#include "launch/run_folder.h"
 #include "report/tuning/tuning_json.h"
 #include "report/tuning/tuning_text.h"
-#include "trial/run_folder.h"
 #include "tune/levers/class_argument.h"
 #include "tune/tune.h"
 
@@ -32,7 +32,7 @@ struct Options {
   double budget_minutes = 10;
   std::string resume;
   std::string json;
-  trial::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
+  launch::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
 };
 
 /// Says on stderr what a search does.
@@ -90,7 +90,7 @@ Status prepare(Options& options) {
     return fail(ErrorCode::kInvalidArgument,
                 "name the job after --, as in: unstarve tune -- python train.py");
   } else if (asked.folder.empty()) {
-    auto made = trial::make_run_folder("runs", asked.command);
+    auto made = launch::make_run_folder("runs", asked.command);
     if (!made) return forward_error(made);
     asked.folder = *std::move(made);
   }
@@ -118,7 +118,7 @@ Status present(const Options& options, const tune::TuneResult& found) {
 
 void tune_job(Options& options, CommandContext& context) {
   if (const Status ready = prepare(options); !ready) return report_error(context, ready.error());
-  std::optional<trial::Emulation> gpus;
+  std::optional<launch::Emulation> gpus;
   if (options.tune.resume) {
     auto gpu = tune::emulated_by(options.tune.folder);
     if (!gpu) return report_error(context, gpu.error());
@@ -139,9 +139,7 @@ void tune_job(Options& options, CommandContext& context) {
   options.tune.on_tick = [&shown](const tune::TrialRequest&, const observe::LiveView& view) {
     shown.watches(view);
   };
-  std::optional<int> told;
-  const auto found =
-      tune::tune(trial::find_installation(context.executable), options.tune, shown, told);
+  const auto found = tune::tune(launch::find_installation(context.executable), options.tune, shown);
   shown.end_line();
   if (!found) {
     report_error(context, found.error());
@@ -150,7 +148,6 @@ void tune_job(Options& options, CommandContext& context) {
   } else if (!found->unfinished.empty()) {
     say(fmt::format("unstarve tune --resume {} goes on", shell_word(options.tune.folder)));
   }
-  if (told) context.exit_code = kEndedBySignal + *told;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/testing/fake_nvml.h"
+#include "device/monitor/open_gpu_monitor.h"
 
 namespace unstarve::device {
 namespace {

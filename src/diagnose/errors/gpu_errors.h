@@ -6,7 +6,7 @@
 
 #include "base/reading.h"
 #include "trace/events/gpu_error.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::diagnose {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "diagnose/lines/code_time.h"
-#include "trace/stacks/stack_sample.h"
+#include "trace/timeline/stack_sample.h"
 
 namespace unstarve::diagnose {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trace/stacks/stack_sample.h"
+#include "trace/timeline/stack_sample.h"
 
 namespace unstarve::diagnose {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "diagnose/rules/wording.h"
+#include "base/number_words.h"
 #include "diagnose/signals/host_signals.h"
 
 namespace unstarve::diagnose {
@@ -107,7 +107,7 @@ std::string library_list(const LibraryTime& time) {
   std::string list;
   for (const auto& [purpose, share] : sorted) {
     if (share < kWorthNaming) break;
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", percent(share), purpose);
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", percent_text(share), purpose);
   }
   return list;
 }

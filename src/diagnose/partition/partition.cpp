@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "diagnose/partition/gap.h"
-#include "diagnose/ranks/rank_rows.h"
+#include "diagnose/partition/rank_rows.h"
 
 namespace unstarve::diagnose {
 

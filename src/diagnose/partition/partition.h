@@ -9,9 +9,9 @@
 #include "diagnose/ranks/rank_comparison.h"
 #include "job/device_time.h"
 #include "job/job_view.h"
-#include "job/recorded.h"
+#include "job/rank/recorded.h"
 #include "job/set_aside.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::diagnose {
 

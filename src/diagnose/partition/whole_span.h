@@ -3,7 +3,7 @@
 #include <array>
 
 #include "diagnose/partition/partition.h"
-#include "job/rank.h"
+#include "job/rank/rank.h"
 
 namespace unstarve::diagnose {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/diagnosis.h"
+#include "diagnose/diagnosis/diagnosis.h"
 #include "diagnose/signals/signals.h"
 
 namespace unstarve::diagnose {

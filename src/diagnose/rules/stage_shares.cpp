@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "diagnose/rules/wording.h"
+#include "base/number_words.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -25,11 +25,11 @@ std::string stage_shares(const Signals& signals) {
       "unstarve's loader ({:.0f} thread{}): {}: {} of the time in its stages, {} {}, {} {}; the "
       "threads waited {} of theirs for the training loop",
       *signals.loader_threads, *signals.loader_threads < 1.5 ? "" : "s", shares[0].second,
-      percent(shares[0].first), shares[1].second, percent(shares[1].first), shares[2].second,
-      percent(shares[2].first), percent(*signals.threads_idle_ratio));
+      percent_text(shares[0].first), shares[1].second, percent_text(shares[1].first),
+      shares[2].second, percent_text(shares[2].first), percent_text(*signals.threads_idle_ratio));
   if (signals.fetch_cpu_ratio) {
     text += fmt::format(" and were off the CPU in {} of the rest",
-                        percent(1 - *signals.fetch_cpu_ratio));
+                        percent_text(1 - *signals.fetch_cpu_ratio));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/statistics.h"
 #include "diagnose/partition/whole_span.h"
 
 namespace unstarve::diagnose {
@@ -75,12 +76,9 @@ void derive_fetch_looks(const HostSignals& host, Signals& out) {
 
 }  // namespace
 
-Reading<double> median(std::vector<double>& values) {
+Reading<double> median_of(const std::vector<double>& values) {
   if (values.empty()) return WhyAbsent::kNotObserved;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+  return unstarve::median(values);
 }
 
 trace::Interval signal_window(const SignalSources& sources) {

@@ -31,7 +31,7 @@ struct SignalSources {
 Signals derive_signals(const SignalSources& sources);
 
 /// Median of `values`, which it reorders; absent when there are none.
-Reading<double> median(std::vector<double>& values);
+Reading<double> median_of(const std::vector<double>& values);
 
 // The parts of derive_signals, each of which fills its own group of the struct.
 void derive_partition_signals(const SignalSources& sources, Signals& out);

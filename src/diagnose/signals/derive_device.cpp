@@ -38,13 +38,13 @@ void derive_work(const SignalSources& sources, double steps, Signals& out) {
     if (op.source != MemoryKind::kUnknown) known_bytes += bytes;
     if (op.source == MemoryKind::kPageable) pageable_bytes += bytes;
   }
-  out.kernel_ns_median = median(kernels);
+  out.kernel_ns_median = median_of(kernels);
   if (steps > 0) {
     out.launches_per_step = ops / steps;
     out.h2d_copies_per_step = static_cast<double>(h2d_bytes.size()) / steps;
     out.h2d_bytes_per_step = std::accumulate(h2d_bytes.begin(), h2d_bytes.end(), 0.0) / steps;
   }
-  out.h2d_bytes_median = median(h2d_bytes);
+  out.h2d_bytes_median = median_of(h2d_bytes);
   if (known_bytes > 0) out.pageable_ratio = pageable_bytes / known_bytes;
   out.copy_overlap_ratio = hidden_ratio(worst.time.copy_ns, worst.of(Cause::kExposedCopy));
   out.communication_overlap_ratio =
@@ -88,7 +88,7 @@ Reading<double> launch_interval_ns(const SignalSources& sources) {
     if (!is_first) intervals.push_back(static_cast<double>(call.start_ns - last->second));
     last->second = call.start_ns;
   }
-  return median(intervals);
+  return median_of(intervals);
 }
 
 /// From this length on the host did something else in a gap than to prepare the next launch.
@@ -144,7 +144,7 @@ void derive_launch_gaps(const SignalSources& sources, double steps, Signals& out
   out.longest_launch_gap_ratio = longest_ns / launch_ns;
   out.long_launch_gap_ratio = in_long_ns / launch_ns;
   if (steps > 0) out.long_launch_gaps_per_step = static_cast<double>(lengths.size()) / steps;
-  out.long_launch_gap_ns_median = median(lengths);
+  out.long_launch_gap_ns_median = median_of(lengths);
   derive_named_work(sources.rank, long_gaps, launch_ns, out);
   out.allocation_ratio = allocation_ratio(sources, gaps, launch_ns);
 }

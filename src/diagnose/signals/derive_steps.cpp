@@ -146,13 +146,13 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   const double count = static_cast<double>(steps.size()) + static_cast<double>(thinned.rows);
   out.step_count = count;
   derive_full_memory(sources, out);
-  out.step_ns_median = median(steps);
+  out.step_ns_median = median_of(steps);
   derive_training_device(sources, out);
   derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;
   step_ns += static_cast<double>(thinned.ns);
   wait_ns += static_cast<double>(thinned.wait_ns);
-  out.wait_ns_median = median(waits);
+  out.wait_ns_median = median_of(waits);
   out.order_ratio = order_ratio(sources, window);
   if (!waits.empty()) out.wait_ns_mean = wait_ns / count;
   if (step_ns > 0) {
@@ -195,7 +195,7 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
     decode.add(fetch.decode_ns, walls.back());
     collate.add(fetch.collate_ns, walls.back());
   }
-  out.fetch_ns_median = median(walls);
+  out.fetch_ns_median = median_of(walls);
   out.fetch_cpu_ratio = cpu.ratio();
   out.decode_ratio = decode.ratio();
   out.collate_ratio = collate.ratio();

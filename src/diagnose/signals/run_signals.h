@@ -1,9 +1,9 @@
 #pragma once
 
 #include "diagnose/signals/host_signals.h"
+#include "trace/job_gpu.h"
 #include "trace/run_reader.h"
-#include "trace/text/job_gpu.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::diagnose {
 

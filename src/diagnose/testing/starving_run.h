@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::diagnose::test {
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/io/read.h"
+#include "base/units.h"
 #include "feed/data/read_hint.h"
 #include "feed/shard/record.h"
 
 namespace unstarve::feed {
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr std::int64_t kSettleNs = 20'000'000;
 
 /// Equal only for data sets with the same names, labels and places.
@@ -134,8 +134,8 @@ class CachedReader final : public SampleReader {
   /// ms; where both are whole seconds, the file system may know no finer ones.
   bool is_settled() const {
     const std::int64_t changed_ns = std::max(stamp_.mtime_ns, stamp_.ctime_ns);
-    const bool whole = stamp_.mtime_ns % kNsPerSecond == 0 && stamp_.ctime_ns % kNsPerSecond == 0;
-    const std::int64_t settle_ns = whole ? 2 * kNsPerSecond : kSettleNs;
+    const bool whole = stamp_.mtime_ns % kSecondNs == 0 && stamp_.ctime_ns % kSecondNs == 0;
+    const std::int64_t settle_ns = whole ? 2 * kSecondNs : kSettleNs;
     return changed_ns + settle_ns <= source_.folder_->storage().now_ns();
   }
 

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/io/read.h"
+#include "base/units.h"
 #include "feed/data/read_hint.h"
 #include "feed/source/read_file.h"
 
@@ -16,8 +17,6 @@ namespace unstarve::feed {
 namespace {
 
 constexpr std::uint64_t kMaxRowBytes = std::uint64_t{1} << 30;
-
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 struct Opened {
   FileDescriptor file;
@@ -55,8 +54,8 @@ Result<Opened> open_array(const std::string& path, io::Files& files) {
                 size - array.header.data_offset);
   }
   const std::int64_t modified_ns = opened->state.modified_ns;
-  const std::array<std::int64_t, 3> stamp = {
-      static_cast<std::int64_t>(size), modified_ns / kNsPerSecond, modified_ns % kNsPerSecond};
+  const std::array<std::int64_t, 3> stamp = {static_cast<std::int64_t>(size),
+                                             modified_ns / kSecondNs, modified_ns % kSecondNs};
   array.digest = XXH3_64bits_withSeed(head.data(), array.header.data_offset,
                                       XXH3_64bits(stamp.data(), sizeof(stamp)));
   return array;

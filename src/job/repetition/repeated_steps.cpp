@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "job/recorded.h"
+#include "job/rank/recorded.h"
 #include "job/repetition/repetition.h"
 
 namespace unstarve::job {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "job/host_index.h"
-#include "trace/timeline.h"
+#include "job/rank/host_index.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::job {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "device/emulated/profile/profile.h"
+#include "emulated/profile/profile.h"
 
 namespace unstarve::observe {
 

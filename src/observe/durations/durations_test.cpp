@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/emulated/duration/duration_model.h"
+#include "emulated/duration/duration_model.h"
 #include "observe/durations/device_profile.h"
 #include "observe/durations/library_work.h"
 #include "observe/durations/record_durations.h"

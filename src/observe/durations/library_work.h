@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/emulated/duration/work.h"
+#include "emulated/duration/work.h"
 #include "observe/durations/traced_event.h"
 
 namespace unstarve::observe {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "device/emulated/duration/duration_table.h"
+#include "emulated/duration/duration_table.h"
 #include "observe/durations/traced_event.h"
 #include "observe/import/kineto.h"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

@@ -113,7 +113,7 @@ simdjson::error_code read_device(json::object object, trace::DeviceInfo& device)
       device.index = static_cast<std::int32_t>(number().value_or(-1));
     } else if (key == "name") {
       device.name = std::string(text_of(item).substr(0, 256));
-      // Emulated GPUs say so in their names (device/emulated/profile).
+      // Emulated GPUs say so in their names (emulated/profile).
       device.emulated = device.name.rfind("Emulated ", 0) == 0;
     } else if (key == "totalGlobalMem") {
       if (const auto bytes = number()) device.total_memory_bytes = *bytes;

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "observe/import/decimal.h"
 #include "observe/import/event_category.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

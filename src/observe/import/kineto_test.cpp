@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "trace/used_devices.h"
+#include "trace/timeline/used_devices.h"
 
 namespace unstarve::observe {
 

@@ -14,7 +14,7 @@
 #include "observe/import/event_reader.h"
 #include "observe/import/external_ids.h"
 #include "observe/import/trace_clock.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

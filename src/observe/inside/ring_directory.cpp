@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include "base/ring_names.h"
+#include "base/ring/ring_names.h"
 
 namespace unstarve::observe {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/mapped_ring.h"
+#include "base/ring/mapped_ring.h"
 #include "trace/ring_follower.h"
-#include "trace/run_rows.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::observe {
 

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "base/mapped_ring.h"
+#include "base/ring/mapped_ring.h"
 #include "base/testing/test_folder.h"
 #include "base/unique_handle.h"
 #include "trace/testing/recorded_rows.h"

@@ -7,7 +7,7 @@
 
 #include "host/cgroup.h"
 #include "host/host_files.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 
 namespace unstarve::observe {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "device/gpu_monitor.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 #include "trace/run_writer.h"
 
 namespace unstarve::observe {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "host/host_files.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 
 namespace unstarve::observe {
 

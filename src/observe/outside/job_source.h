@@ -4,7 +4,7 @@
 
 #include "host/host_files.h"
 #include "observe/outside/process_tree.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 
 namespace unstarve::observe {
 

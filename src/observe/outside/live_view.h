@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/reading.h"
-#include "observe/outside/sample_book.h"
+#include "observe/outside/samples/sample_book.h"
 #include "observe/outside/threads/fetch_source.h"
 #include "observe/outside/threads/library_source.h"
 #include "observe/outside/threads/training_source.h"
-#include "trace/run_rows.h"
+#include "trace/store/run_rows.h"
 #include "trace/text/hook_text.h"
 
 namespace unstarve::observe {

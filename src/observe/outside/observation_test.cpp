@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "base/mapped_ring.h"
+#include "base/ring/mapped_ring.h"
 #include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "host/host_files.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 
 namespace unstarve::observe {
 

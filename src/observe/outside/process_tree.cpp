@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/outside/sample_book.h"
+#include "observe/outside/samples/sample_book.h"
 
 namespace unstarve::observe {
 

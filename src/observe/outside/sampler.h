@@ -16,10 +16,10 @@
 #include "observe/inside/ring_directory.h"
 #include "observe/outside/live_view.h"
 #include "observe/outside/own_source.h"
-#include "observe/outside/sample_book.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/sample_book.h"
+#include "observe/outside/samples/source.h"
+#include "trace/job_gpu.h"
 #include "trace/run_writer.h"
-#include "trace/text/job_gpu.h"
 
 namespace unstarve::observe {
 

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "trace/text/hook_text.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

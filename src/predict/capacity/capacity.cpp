@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "base/units.h"
 #include "predict/simulation.h"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr Range kMoreCores = {0.85, 1.0};
 constexpr double kMostCores = 4096;
 constexpr int kHalvings = 14;
-constexpr double kNsPerSecond = 1e9;
 // DistributedDataParallel sends what is ready while the backward pass, two thirds of a step, goes
 // on; of what it sends, the last of its buckets comes when that pass is over.
 constexpr double kHiddenPart = 2.0 / 3;
@@ -47,7 +47,7 @@ double exposed_exchange_s(const Placement& where, double device_s) {
   const double ranks = where.gpus;
   if (ranks < 2 || where.kind.link_bytes_per_s <= 0) return 0;
   const double latency_s =
-      2 * (ranks - 1) * static_cast<double>(where.kind.link_latency_ns) / kNsPerSecond;
+      2 * (ranks - 1) * static_cast<double>(where.kind.link_latency_ns) / kNsPerS;
   const auto ring_s = [&](double bytes) {
     return 2 * (ranks - 1) / ranks * bytes / where.kind.link_bytes_per_s;
   };

@@ -1,4 +1,5 @@
 #include "report/comparison.h"
+#include "base/number_words.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -130,7 +131,7 @@ struct ReadingColumn {
   std::string (*format)(double);
 };
 constexpr ReadingColumn kReadingColumns[] = {
-    {"AU", &Measurement::au, ratio_text},
+    {"AU", &Measurement::au, percent_cell},
     {"Images/s", &Measurement::images_per_s, number_text},
     {"CPU cores", &Measurement::cpu_cores, number_text},
 };
@@ -159,7 +160,7 @@ std::string row_html(const ComparisonRow& row, const std::vector<ReadingColumn>&
   }
   std::string text = fmt::format("<tr><th scope=\"row\">{}</th>{}", name, speedup_cells(row));
   for (const ReadingColumn& column : columns) text += reading_cell(column, row);
-  return text + cell("Step", duration_text(row.measurement.step_us)) + "</tr>\n";
+  return text + cell("Step", microseconds_text(row.measurement.step_us)) + "</tr>\n";
 }
 
 std::string table_html(const std::vector<ComparisonRow>& rows) {

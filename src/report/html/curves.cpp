@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_words.h"
 #include "report/buckets.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -92,7 +93,7 @@ double mean_of(const Series& series) {
 
 std::string curve_html(const Series& series, const Points& points, const Scale& time) {
   const std::string label = escape(series.label);
-  const std::string mean = ratio_text(mean_of(series));
+  const std::string mean = percent_cell(mean_of(series));
   std::string text = fmt::format(
       "<figure class=\"curve\"><figcaption><strong>{}</strong> <span>mean {}</span>"
       "<output class=\"readout\"></output></figcaption>\n<div class=\"plot\">"

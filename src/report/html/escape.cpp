@@ -1,6 +1,6 @@
 #include "report/html/escape.h"
 
-#include "report/utf8.h"
+#include "report/words/utf8.h"
 
 namespace unstarve::report {
 

@@ -5,11 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number_words.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -36,7 +37,7 @@ std::string remedy_html(const advise::Remedy& remedy) {
 
 std::string finding_html(const diagnose::Finding& finding,
                          std::span<const advise::Remedy> remedies) {
-  const std::string share = ratio_text(finding.share);
+  const std::string share = percent_cell(finding.share);
   std::string text = fmt::format("<article class=\"finding\">\n<h3><span>{}</span>",
                                  escape(finding_title(finding)));
   if (finding.confidence == diagnose::Confidence::kAmbiguous) {

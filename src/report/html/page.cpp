@@ -8,7 +8,7 @@
 #include "report/html/assets.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {

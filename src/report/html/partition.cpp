@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -103,14 +104,15 @@ std::vector<Bar> bars_before_and_after(const Report& report) {
   std::vector<Bar> bars;
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   const bool tried = !report.verification.empty();
-  const std::string step = tried ? duration_text(report.verification.front().before.step_us)
-                           : diagnosis.steps.median_us ? duration_text(*diagnosis.steps.median_us)
-                                                       : "";
+  const std::string step = tried ? microseconds_text(report.verification.front().before.step_us)
+                           : diagnosis.steps.median_us
+                               ? microseconds_text(*diagnosis.steps.median_us)
+                               : "";
   bars.push_back({tried ? "before" : "share of time", step.empty() ? "" : step + " per step",
                   rounded_shares(*diagnosis.partition)});
   for (const Verification& after : report.verification) {
     if (!after.partition_after) continue;
-    bars.push_back({after.remedy, duration_text(after.after.step_us) + " per step",
+    bars.push_back({after.remedy, microseconds_text(after.after.step_us) + " per step",
                     rounded_shares(*after.partition_after)});
   }
   bars.erase(
@@ -136,7 +138,7 @@ std::string thread_html(const Report& report) {
   if (diagnosis.thread_time) {
     Bar bar{"share of time", "", rounded_shares(*diagnosis.thread_time)};
     if (diagnosis.steps.median_us) {
-      bar.note = duration_text(*diagnosis.steps.median_us) + " per step";
+      bar.note = microseconds_text(*diagnosis.steps.median_us) + " per step";
     }
     if (diagnosis.steps.samples_per_s) {
       bar.note += fmt::format(", {} samples/s", number_text(*diagnosis.steps.samples_per_s));

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <string>
 
+#include "base/number_words.h"
 #include "base/units.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
-#include "report/roofs/position_words.h"
-#include "report/roofs/roofline_axes.h"
-#include "report/words.h"
+#include "report/roofline/position_words.h"
+#include "report/roofline/roofline_axes.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -50,7 +51,7 @@ std::string grid_svg(const RooflineAxes& axes) {
   return fmt::format("<path class=\"grid\" d=\"{}\"/>{}", lines, labels);
 }
 
-std::string slope_svg(const RooflineAxes& axes, const position::UsedRoof& memory) {
+std::string slope_svg(const RooflineAxes& axes, const roofline::UsedRoof& memory) {
   const double top = axes.plateaus.front().roof.value;
   const double from = std::max(axes.low_x, axes.low_y / axes.bytes_per_s);
   const double x = plot_x(axes, from);
@@ -66,7 +67,7 @@ std::string slope_svg(const RooflineAxes& axes, const position::UsedRoof& memory
 std::string plateau_svg(const RooflineAxes& axes, const Plateau& plateau) {
   const double x = plot_x(axes, plateau.ridge);
   const double y = plot_y(axes, plateau.roof.value);
-  const bool measured = plateau.roof.source != position::RoofSource::kSpecification;
+  const bool measured = plateau.roof.source != roofline::RoofSource::kSpecification;
   return fmt::format(
       "<path class=\"roof{}\" d=\"M{:.1f} {:.1f}H{}\"/><circle class=\"ridge\" cx=\"{:.1f}\" "
       "cy=\"{:.1f}\" r=\"3\"><title>ridge: {:.3g} FLOP a byte</title></circle>"
@@ -75,7 +76,7 @@ std::string plateau_svg(const RooflineAxes& axes, const Plateau& plateau) {
       y - 5, escape(plateau.dtype), escape(roof_text(plateau.roof)));
 }
 
-std::string point_svg(const RooflineAxes& axes, const position::Position& position) {
+std::string point_svg(const RooflineAxes& axes, const roofline::Position& position) {
   if (!position.flop_per_s || !position.flop_per_byte) return {};
   const double x = plot_x(axes, *position.flop_per_byte);
   const double y = plot_y(axes, *position.flop_per_s);
@@ -85,7 +86,7 @@ std::string point_svg(const RooflineAxes& axes, const position::Position& positi
       x, y, escape(point_words(position)), x, y + 22);
 }
 
-std::string plot_html(const position::Position& position) {
+std::string plot_html(const roofline::Position& position) {
   const RooflineAxes axes = roofline_axes(position, kMostRoofs);
   if (axes.plateaus.empty()) return {};
   std::string svg = fmt::format(
@@ -97,7 +98,7 @@ std::string plot_html(const position::Position& position) {
   return svg + point_svg(axes, position) + "</svg>\n";
 }
 
-std::string term_row(const position::Term& term) {
+std::string term_row(const roofline::Term& term) {
   const std::string name = escape(term_words(term.name));
   if (!term.why_absent.empty()) {
     return fmt::format(
@@ -107,15 +108,15 @@ std::string term_row(const position::Term& term) {
   return fmt::format(
       "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td>"
       "<td class=\"number\">{}</td><td>{}</td></tr>\n",
-      name, escape(amount_text(term)), escape(duration_text(kMicrosecondsPerSecond * term.least_s)),
-      ratio_text(term.share), escape(roof_text(term.roof)));
+      name, escape(amount_text(term)), escape(seconds_text(term.least_s)), percent_cell(term.share),
+      escape(roof_text(term.roof)));
 }
 
 }  // namespace
 
 std::string html_roofline(const Report& report) {
   if (!report.position) return {};
-  const position::Position& position = *report.position;
+  const roofline::Position& position = *report.position;
   std::string text = "<section class=\"card\">\n<h2>Under the roofs of this machine";
   if (position.device.modelled) text += " <span class=\"badge notice\">modelled</span>";
   text += fmt::format("</h2>\n<p>{} {}</p>\n", escape(bound_sentence(position)),
@@ -126,7 +127,7 @@ std::string html_roofline(const Report& report) {
       "<th scope=\"col\" class=\"number\">does</th><th scope=\"col\" class=\"number\">at least"
       "</th><th scope=\"col\" class=\"number\">of the step</th><th scope=\"col\">under</th></tr>"
       "</thead><tbody>\n";
-  for (const position::Term& term : position.terms) text += term_row(term);
+  for (const roofline::Term& term : position.terms) text += term_row(term);
   text += "</tbody></table>\n";
   for (const std::string& note : position.notes) {
     text += fmt::format("<p class=\"note\">{}</p>\n", escape(note));

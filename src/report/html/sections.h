@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/report_model.h"
+#include "report/model/report_model.h"
 
 namespace unstarve::report {
 

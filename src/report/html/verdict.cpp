@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/number_words.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -35,11 +36,11 @@ void add_change(const char* name, const Reading<double>& before, const Reading<d
 
 std::vector<Tile> tiles_of_change(const Verification& tried) {
   std::vector<Tile> tiles = {{"Speed-up", "", number_text(tried.measured.speedup) + "x"}};
-  add_change("AU", tried.before.au, tried.after.au, ratio_text, tiles);
+  add_change("AU", tried.before.au, tried.after.au, percent_cell, tiles);
   add_change("Images per second", tried.before.images_per_s, tried.after.images_per_s, number_text,
              tiles);
   tiles.push_back(
-      {"Step", duration_text(tried.before.step_us), duration_text(tried.after.step_us)});
+      {"Step", microseconds_text(tried.before.step_us), microseconds_text(tried.after.step_us)});
   add_change("CPU cores", tried.before.cpu_cores, tried.after.cpu_cores, number_text, tiles);
   return tiles;
 }
@@ -48,14 +49,14 @@ std::vector<Tile> tiles_of_state(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::vector<Tile> tiles;
   if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
-    tiles.push_back({"GPU busy", "", ratio_text(device->gpu_busy_ratio)});
+    tiles.push_back({"GPU busy", "", percent_cell(device->gpu_busy_ratio)});
   }
   const diagnose::Finding* lead = leading_finding(report);
   if (lead != nullptr && diagnosis.partition) {
-    tiles.push_back({finding_title(*lead), "", ratio_text(lead->share)});
+    tiles.push_back({finding_title(*lead), "", percent_cell(lead->share)});
   }
   if (diagnosis.steps.median_us) {
-    tiles.push_back({"Median step", "", duration_text(*diagnosis.steps.median_us)});
+    tiles.push_back({"Median step", "", microseconds_text(*diagnosis.steps.median_us)});
   }
   return tiles;
 }

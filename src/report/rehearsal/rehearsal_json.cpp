@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/json_text.h"
+#include "report/words/json_text.h"
 
 namespace unstarve::report {
 
@@ -24,7 +24,7 @@ Json interval(const predict::Interval90& of) {
   return Json{{"value", figure(of.value)}, {"low", figure(of.low)}, {"high", figure(of.high)}};
 }
 
-Json run_json(const trial::RehearsedRunFacts& run) {
+Json run_json(const rehearse::RehearsedRunFacts& run) {
   return Json{{"folder", run.run_dir},
               {"steps", run.steps},
               {"cores", figure(run.cores)},
@@ -40,7 +40,7 @@ Json run_json(const trial::RehearsedRunFacts& run) {
               {"misfit_ratio", figure(run.misfit_ratio)}};
 }
 
-Json kind_json(const trial::RehearsedKind& kind) {
+Json kind_json(const rehearse::RehearsedKind& kind) {
   return Json{{"name", kind.name},
               {"device_name", kind.device_name},
               {"durations_by", std::string(to_string(kind.by))},
@@ -48,9 +48,9 @@ Json kind_json(const trial::RehearsedKind& kind) {
               {"memory_needed_ratio", figure(kind.memory_needed_ratio)}};
 }
 
-Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
+Json cell_json(const rehearse::RehearsedCell& cell, const rehearse::Rehearsal& all) {
   Json remedies = Json::array();
-  for (const trial::RehearsedRemedy& remedy : cell.remedies) {
+  for (const rehearse::RehearsedRemedy& remedy : cell.remedies) {
     remedies.push_back({{"id", remedy.id}, {"how", remedy.how}, {"au", interval(remedy.au)}});
   }
   Json json = {{"kind", all.kinds[cell.kind].name},
@@ -61,7 +61,7 @@ Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
   json["cores_needed"] =
       cell.cores_needed ? interval(*cell.cores_needed) : Json{{"absent", "not_supported"}};
   json["au_on_cores"] = Json::array();
-  for (const trial::AuOnCores& point : cell.au_on_cores) {
+  for (const rehearse::AuOnCores& point : cell.au_on_cores) {
     json["au_on_cores"].push_back({{"cores", figure(point.cores)}, {"au", figure(point.au)}});
   }
   json["workers_needed"] = cell.workers_needed;
@@ -72,7 +72,7 @@ Json cell_json(const trial::RehearsedCell& cell, const trial::Rehearsal& all) {
 
 }  // namespace
 
-std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
+std::string rehearsal_json(const rehearse::Rehearsal& rehearsal) {
   Json json = {{"schema", "unstarve.rehearsal/1"},
                {"emulated", true},
                {"target_au", figure(rehearsal.target_au)},
@@ -81,8 +81,9 @@ std::string rehearsal_json(const trial::Rehearsal& rehearsal) {
                {"kinds", Json::array()},
                {"cells", Json::array()},
                {"notes", rehearsal.notes}};
-  for (const trial::RehearsedKind& kind : rehearsal.kinds) json["kinds"].push_back(kind_json(kind));
-  for (const trial::RehearsedCell& cell : rehearsal.cells) {
+  for (const rehearse::RehearsedKind& kind : rehearsal.kinds)
+    json["kinds"].push_back(kind_json(kind));
+  for (const rehearse::RehearsedCell& cell : rehearsal.cells) {
     json["cells"].push_back(cell_json(cell, rehearsal));
   }
   return json_text(json);

@@ -9,8 +9,8 @@
 namespace unstarve::report {
 namespace {
 
-trial::Rehearsal rehearsal() {
-  trial::Rehearsal all;
+rehearse::Rehearsal rehearsal() {
+  rehearse::Rehearsal all;
   all.cores = all.run.cores = 2;
   all.run.steps = 40;
   all.run.step_s = 0.2;
@@ -18,10 +18,10 @@ trial::Rehearsal rehearsal() {
   all.kinds = {{.name = "a100", .device_name = "NVIDIA A100", .device_s = 0.05},
                {.name = "/some/where/own.json",
                 .device_name = "Own",
-                .by = trial::DurationsBy::kStepTime,
+                .by = rehearse::DurationsBy::kStepTime,
                 .device_s = 0.5,
                 .memory_needed_ratio = 1.5}};
-  trial::RehearsedCell starved;
+  rehearse::RehearsedCell starved;
   starved.forecast.au = {0.25, 0.2, 0.3};
   starved.cores_needed = predict::Interval90{7, 6, 8};
   starved.workers_needed = 4;
@@ -31,7 +31,7 @@ trial::Rehearsal rehearsal() {
                       {"unstarve_loader", "2 threads", {1, 0.99, 1}},
                       {"unstarve_cache", "2 threads", {1, 0.99, 1}},
                       {"unstarve_shards", "2 threads", {1, 0.99, 1}}};
-  trial::RehearsedCell fed;
+  rehearse::RehearsedCell fed;
   fed.kind = 1;
   fed.gpus = 2;
   fed.forecast.au = {0.98, 0.95, 1};

@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "report/text/table.h"
-#include "report/words.h"
+#include "base/number_words.h"
+#include "report/terminal/table.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 
@@ -45,13 +46,13 @@ Tone tone_of(const predict::Interval90& au, double target) {
 }
 
 /// A kind's name; of a file, the file's.
-std::string name_of(const trial::RehearsedKind& kind, const TextOptions& options) {
+std::string name_of(const rehearse::RehearsedKind& kind, const TextOptions& options) {
   const std::filesystem::path name(kind.name);
   const std::string shown = name.has_parent_path() ? name.stem().string() : name.string();
   return clip(printable(shown, options), kWidestKind, options);
 }
 
-Cell kind_cell(const trial::Rehearsal& all, const trial::RehearsedCell& cell,
+Cell kind_cell(const rehearse::Rehearsal& all, const rehearse::RehearsedCell& cell,
                const TextOptions& options) {
   return {{name_of(all.kinds[cell.kind], options)}, Tone::kStrong};
 }
@@ -67,7 +68,7 @@ std::string indented(const Table& table, const TextOptions& options) {
   return shifted;
 }
 
-std::string capacity_table(const trial::Rehearsal& all, const TextOptions& options) {
+std::string capacity_table(const rehearse::Rehearsal& all, const TextOptions& options) {
   const std::string target = fmt::format("for {} %", percent(all.target_au));
   Table table;
   table.columns = {{{"GPU"}, false},
@@ -76,7 +77,7 @@ std::string capacity_table(const trial::Rehearsal& all, const TextOptions& optio
                    {{"cores", target}, true},
                    {{"workers", "per GPU"}, true},
                    {{"reads", "per s"}, true}};
-  for (const trial::RehearsedCell& cell : all.cells) {
+  for (const rehearse::RehearsedCell& cell : all.cells) {
     const predict::Interval90& au = cell.forecast.au;
     const Cell cores = cell.cores_needed ? Cell{{cores_text(*cell.cores_needed)}}
                                          : Cell{{"none is enough"}, Tone::kBad};
@@ -94,32 +95,32 @@ std::string capacity_table(const trial::Rehearsal& all, const TextOptions& optio
 }
 
 /// Remedies that help somewhere, in the order in which they come up.
-std::vector<std::string> remedies_in(const trial::Rehearsal& all) {
+std::vector<std::string> remedies_in(const rehearse::Rehearsal& all) {
   std::vector<std::string> ids;
-  for (const trial::RehearsedCell& cell : all.cells) {
-    for (const trial::RehearsedRemedy& remedy : cell.remedies) {
+  for (const rehearse::RehearsedCell& cell : all.cells) {
+    for (const rehearse::RehearsedRemedy& remedy : cell.remedies) {
       if (std::find(ids.begin(), ids.end(), remedy.id) == ids.end()) ids.push_back(remedy.id);
     }
   }
   return ids;
 }
 
-Cell remedy_cell(const trial::Rehearsal& all, const trial::RehearsedCell& cell,
+Cell remedy_cell(const rehearse::Rehearsal& all, const rehearse::RehearsedCell& cell,
                  const std::string& id) {
   const auto found =
       std::find_if(cell.remedies.begin(), cell.remedies.end(),
-                   [&id](const trial::RehearsedRemedy& remedy) { return remedy.id == id; });
+                   [&id](const rehearse::RehearsedRemedy& remedy) { return remedy.id == id; });
   if (found == cell.remedies.end()) return {{"-"}, Tone::kFaint};
   return {{au_text(found->au)}, tone_of(found->au, all.target_au)};
 }
 
-std::string remedy_table(const trial::Rehearsal& all, const TextOptions& options) {
+std::string remedy_table(const rehearse::Rehearsal& all, const TextOptions& options) {
   const std::vector<std::string> ids = remedies_in(all);
   if (ids.empty()) return {};
   Table table;
   table.columns = {{{"AU, %", "with"}, false}, {{"GPUs"}, true}};
   for (const std::string& id : ids) table.columns.push_back({title_of(id), true});
-  for (const trial::RehearsedCell& cell : all.cells) {
+  for (const rehearse::RehearsedCell& cell : all.cells) {
     if (cell.remedies.empty()) continue;
     std::vector<Cell> row = {kind_cell(all, cell, options), {{fmt::format("{}", cell.gpus)}}};
     for (const std::string& id : ids) row.push_back(remedy_cell(all, cell, id));
@@ -128,24 +129,23 @@ std::string remedy_table(const trial::Rehearsal& all, const TextOptions& options
   return "\n" + indented(table, options);
 }
 
-std::string run_sentence(const trial::RehearsedRunFacts& run) {
+std::string run_sentence(const rehearse::RehearsedRunFacts& run) {
   const std::string loader =
       run.workers == 0 ? std::string("no workers") : fmt::format("{} workers", run.workers);
   std::string text = fmt::format(
       "Rehearsed on {:.3g} cores with {}: {} steps of {} behind the warm-up. A batch takes {} of "
       "CPU to make, the training thread {} of its own.",
-      run.cores, loader, run.steps, duration_text(1e6 * run.step_s),
-      duration_text(1e6 * run.fetch_cpu_s), duration_text(1e6 * run.host_cpu_s));
-  return text +
-         fmt::format(" AU measured in this run: {:.1f} %; the model's step is off by {:+.1f} %.",
-                     100 * run.measured_au, 100 * run.misfit_ratio);
+      run.cores, loader, run.steps, seconds_text(run.step_s), seconds_text(run.fetch_cpu_s),
+      seconds_text(run.host_cpu_s));
+  return text + fmt::format(" AU measured in this run: {}; the model's step is off by {:+.1f} %.",
+                            percent_text(run.measured_au), 100 * run.misfit_ratio);
 }
 
-std::string kinds_text(const trial::Rehearsal& all, const TextOptions& options) {
+std::string kinds_text(const rehearse::Rehearsal& all, const TextOptions& options) {
   std::string text;
-  for (const trial::RehearsedKind& kind : all.kinds) {
+  for (const rehearse::RehearsedKind& kind : all.kinds) {
     std::string line = fmt::format("{}, {} a step by {}", kind.device_name,
-                                   duration_text(1e6 * kind.device_s), to_string(kind.by));
+                                   seconds_text(kind.device_s), to_string(kind.by));
     if (kind.memory_needed_ratio && *kind.memory_needed_ratio > 1) {
       line += fmt::format("; the job took {:.2g} times the memory that it has",
                           *kind.memory_needed_ratio);
@@ -158,7 +158,7 @@ std::string kinds_text(const trial::Rehearsal& all, const TextOptions& options) 
 
 }  // namespace
 
-std::string render_rehearsal(const trial::Rehearsal& rehearsal, const TextOptions& options) {
+std::string render_rehearsal(const rehearse::Rehearsal& rehearsal, const TextOptions& options) {
   std::string text = paint("Will this pipeline feed the GPUs? (emulated)", Tone::kStrong, options);
   text += "\n\n" + capacity_table(rehearsal, options) + remedy_table(rehearsal, options) + "\n";
   text += hanging("", printable(run_sentence(rehearsal.run), options), options);

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-#include "report/report_model.h"
+#include "report/model/report_model.h"
 
 namespace unstarve::report::sample {
 

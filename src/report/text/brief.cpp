@@ -4,10 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_words.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/tried/trial_words.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -125,8 +126,8 @@ std::string what_a_trial_would_tell(const advise::Advice& advice) {
   const advise::Remedy* const remedy = advice.most_worth_a_trial();
   if (remedy == nullptr) return {};
   const predict::Speedup& gain = *remedy->predicted;
-  return fmt::format("{} Predicted {:.2f}x, {:.2f} to {:.2f}: `unstarve run --fix` tries it.",
-                     remedy->how, gain.speedup, gain.low, gain.high);
+  return fmt::format("{} Predicted {}: `unstarve run --fix` tries it.", remedy->how,
+                     speedup_words(gain.speedup, gain.low, gain.high));
 }
 
 /// What to do, and what it would gain or was measured to.
@@ -136,11 +137,11 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
   if (tried == nullptr && report.advice.next_remedy) {
     const advise::Remedy& remedy = *report.advice.next_remedy;
     lines = change(remedy.edit, remedy.how, options);
-    const std::string gain =
-        remedy.predicted
-            ? fmt::format("predicted {:.2f}x faster, {:.2f} to {:.2f}", (*remedy.predicted).speedup,
-                          (*remedy.predicted).low, (*remedy.predicted).high)
-            : std::string("not predicted for this change");
+    const Reading<predict::Speedup>& predicted = remedy.predicted;
+    const std::string gain = predicted
+                                 ? "predicted " + speedup_words((*predicted).speedup,
+                                                                (*predicted).low, (*predicted).high)
+                                 : std::string("not predicted for this change");
     add({"Gain", gain}, options, lines);
   }
   if (tried == nullptr) add({"Maybe", what_a_trial_would_tell(report.advice), 3}, options, lines);
@@ -159,7 +160,7 @@ std::string what_else(const Report& report) {
   if (lead == nullptr) return {};
   for (const diagnose::Finding& finding : report.diagnosis.findings) {
     if (&finding == lead || finding.cause == "gpu_busy") continue;
-    return fmt::format("{} {}", ratio_text(finding.share), finding_words(finding));
+    return fmt::format("{} {}", percent_text(finding.share), finding_words(finding));
   }
   return {};
 }

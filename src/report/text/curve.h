@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/text/terminal.h"
+#include "report/terminal/terminal.h"
 
 namespace unstarve::report {
 

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_words.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "report/text/curve.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -64,15 +65,14 @@ std::string render_sawtooth(std::span<const double> utilisation, const LiveNumbe
 std::string render_verdict(const LiveVerdict& now) {
   constexpr double kHardly = 0.05;
   constexpr double kIdle = 0.5;
-  const auto whole = [](double ratio) { return fmt::format("{:.0f} %", ratio * 100); };
   std::string text = now.wait_share < kHardly ? "hardly waits for data" : "waits for data";
-  text += " " + whole(now.wait_share);
+  text += " " + percent_text(now.wait_share);
   if (now.workers && now.wait_share >= kHardly) {
     text += fmt::format(" ({} worker{})", *now.workers, *now.workers == 1 ? "" : "s");
   }
   if (now.gpu_utilization) {
     text += fmt::format(", {}GPU busy {}", now.emulated ? "emulated " : "",
-                        whole(*now.gpu_utilization));
+                        percent_text(*now.gpu_utilization));
     const bool otherwise = now.wait_share < kHardly && *now.gpu_utilization < kIdle;
     if (otherwise) text += " (idle for another reason)";
   }

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/reading.h"
-#include "report/text/terminal.h"
+#include "report/terminal/terminal.h"
 
 namespace unstarve::report {
 

@@ -91,7 +91,7 @@ TEST(LiveVerdict, BlamesNoLoaderThatIsHardlyWaitedFor) {
   now.gpu_utilization = 0.3;
   now.steps = 9;
   EXPECT_EQ(render_verdict(now),
-            "hardly waits for data 1 %, GPU busy 30 % (idle for another reason), 9 steps");
+            "hardly waits for data 1.0 %, GPU busy 30 % (idle for another reason), 9 steps");
 }
 
 class ProgressTest : public testing::Test {

@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/number_words.h"
 #include "report/headline.h"
-#include "report/roofs/position_text.h"
+#include "report/roofline/position_text.h"
 #include "report/text/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "report/report_model.h"
-#include "report/text/terminal.h"
+#include "report/model/report_model.h"
+#include "report/terminal/terminal.h"
 
 namespace unstarve::report {
 

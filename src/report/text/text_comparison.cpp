@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "base/number_words.h"
 #include "report/buckets.h"
 #include "report/comparison.h"
+#include "report/terminal/table.h"
 #include "report/text/curve.h"
 #include "report/text/sections.h"
-#include "report/text/table.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -52,7 +53,7 @@ std::string axis_label(std::size_t line, std::size_t lines, const TextOptions& o
 }
 
 std::string curve_text(const Series& series, const BucketRange& range, const TextOptions& options) {
-  const std::string title = fmt::format("{}  mean {}", series.label, ratio_text(mean_of(series)));
+  const std::string title = fmt::format("{}  mean {}", series.label, percent_cell(mean_of(series)));
   std::string text =
       "  " + clip(printable(title, options), options.width - kIndent, options) + "\n";
   const std::vector<std::string> lines =
@@ -112,13 +113,9 @@ struct MeasuredColumn {
   std::string (*format)(double);
 };
 
-std::string whole_percent(double ratio) {
-  return std::isfinite(ratio) ? fmt::format("{:.1f} %", ratio * 100) : "unknown";
-}
-
 void add_measured_columns(const std::vector<ComparisonRow>& rows, Table& table) {
   const MeasuredColumn columns[] = {
-      {{{"AU"}, true}, &Measurement::au, whole_percent},
+      {{{"AU"}, true}, &Measurement::au, percent_cell},
       {{{"images", "/s"}, true}, &Measurement::images_per_s, number_text},
       {{{"CPU", "cores"}, true}, &Measurement::cpu_cores, number_text},
   };

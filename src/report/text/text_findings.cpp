@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number_words.h"
 #include "report/text/sections.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
@@ -74,12 +75,12 @@ std::string partition_title(const Report& report) {
   if (diagnosis.steps.median_us) {
     title += fmt::format(": {} step{}, median {}", diagnosis.steps.count,
                          diagnosis.steps.count == 1 ? "" : "s",
-                         duration_text(*diagnosis.steps.median_us));
+                         microseconds_text(*diagnosis.steps.median_us));
     if (!diagnosis.partition && diagnosis.steps.samples_per_s) {
       title += fmt::format(", {} samples/s", number_text(*diagnosis.steps.samples_per_s));
     }
   } else if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
-    title += ": " + duration_text(device->span_us);
+    title += ": " + microseconds_text(device->span_us);
   }
   if (diagnosis.devices.size() > 1) {
     title += fmt::format(", the worst of {} devices", diagnosis.devices.size());
@@ -102,7 +103,7 @@ std::string remedy_text(const advise::Remedy& remedy, const TextOptions& options
 std::string finding_text(const Report& report, std::size_t index, const TextOptions& options) {
   const diagnose::Finding& finding = report.diagnosis.findings[index];
   const std::string front = fmt::format("  {}  ", index + 1);
-  const std::string share = ratio_text(finding.share);
+  const std::string share = percent_cell(finding.share);
   const bool clear = finding.confidence == diagnose::Confidence::kClear;
   const std::string tail = fmt::format("  {}{}", share, clear ? "" : "  ambiguous");
   const std::string title =

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
+#include "base/number_words.h"
+#include "report/terminal/table.h"
 #include "report/text/sections.h"
-#include "report/text/table.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
 
-std::string share_text(const Reading<double>& share) { return share ? ratio_text(*share) : "-"; }
+std::string share_text(const Reading<double>& share) { return share ? percent_cell(*share) : "-"; }
 
 std::vector<Cell> cells_of(const diagnose::RankRow& row, bool late) {
   const Tone tone = late ? Tone::kBad : Tone::kPlain;
@@ -15,7 +16,7 @@ std::vector<Cell> cells_of(const diagnose::RankRow& row, bool late) {
   for (const std::string& text :
        {row.number ? std::to_string(*row.number) : "-",
         row.device ? std::to_string(*row.device) : "-",
-        row.step_us ? duration_text(*row.step_us) : "-", share_text(row.input_wait),
+        row.step_us ? microseconds_text(*row.step_us) : "-", share_text(row.input_wait),
         share_text(row.compute), share_text(row.communication), share_text(row.sync),
         share_text(row.host), std::string(late ? "late" : "")}) {
     cells.push_back({{text}, tone});
@@ -42,7 +43,7 @@ std::string text_ranks(const Report& report, const TextOptions& options) {
   for (const diagnose::RankRow& row : ranks.rows) {
     text += hanging("  ",
                     fmt::format("{}: step {}, input {}, communication {}", diagnose::name_of(row),
-                                row.step_us ? duration_text(*row.step_us) : "-",
+                                row.step_us ? microseconds_text(*row.step_us) : "-",
                                 share_text(row.input_wait), share_text(row.communication)),
                     options);
   }

@@ -96,8 +96,8 @@ TEST(Text, WhatOnlyATrialCanTellIsSaidAsThat) {
   report.advice.doubtful = {maybe};
   const TextOptions options = {120, false, true};
   EXPECT_NE(render_text(report, options)
-                .find("Maybe   Make the DataLoader with num_workers=2. Predicted 1.29x, 0.99 to "
-                      "1.70: `unstarve run --fix` tries it."),
+                .find("Maybe   Make the DataLoader with num_workers=2. Predicted 1.29x faster, "
+                      "0.99 to 1.70: `unstarve run --fix` tries it."),
             std::string::npos)
       << render_text(report, options);
   report.advice.doubtful[0].predicted = predict::Speedup{1.02, 0.9, 1.2};
@@ -181,7 +181,7 @@ TEST(Text, BatchesThatStandForStepsAreCalledSo) {
   report.facts.steps = 0;
   report.diagnosis.steps.source = trace::StepSource::kLoaderBatch;
   const std::string text = render_text(report, {200, false, true});
-  EXPECT_EQ(text.find("exit 0 after 60 batches in 12.2 s: 202.9 ms a batch"), 0U) << text;
+  EXPECT_EQ(text.find("exit 0 after 60 batches in 12.2 s: 203 ms a batch"), 0U) << text;
   EXPECT_NE(text.find("no optimizer stepped"), std::string::npos);
 }
 

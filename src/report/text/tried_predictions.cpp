@@ -1,8 +1,9 @@
 #include "report/text/tried_predictions.h"
 
+#include "base/number_words.h"
+#include "report/terminal/table.h"
 #include "report/text/sections.h"
-#include "report/text/table.h"
-#include "report/words.h"
+#include "report/words/words.h"
 
 namespace unstarve::report {
 
@@ -43,8 +44,8 @@ std::string render_tried_predictions(const std::vector<predict::TriedPrediction>
         {plain(remedy, options),
          {{std::to_string(record.tried)}},
          {{std::to_string(record.held)}, predict::was_too_sure(record) ? Tone::kBad : Tone::kPlain},
-         {{ratio_text(record.median_error)}},
-         {{ratio_text(record.wide_error)}}});
+         {{percent_cell(record.median_error)}},
+         {{percent_cell(record.wide_error)}}});
   }
   return heading("Predictions that were tried", options) + render_table(all, options) + "\n" +
          heading("By remedy", options) + render_table(sums, options);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "predict/track_record.h"
-#include "report/text/terminal.h"
+#include "report/terminal/terminal.h"
 
 namespace unstarve::report {
 

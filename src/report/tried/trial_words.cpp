@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-#include "report/words.h"
+#include "base/number_words.h"
+#include "examine/history/trial_dirs.h"
+#include "report/words/words.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::report {
@@ -24,7 +26,7 @@ double total_speedup(const std::vector<Verification>& verification, const Verifi
   double total = tried.measured.speedup;
   std::string base = tried.base;
   // As many times as there are trials at most: what a file says may go round in a circle.
-  for (std::size_t i = 0; i < verification.size() && base != trial::kBefore; ++i) {
+  for (std::size_t i = 0; i < verification.size() && base != examine::kBefore; ++i) {
     const auto below =
         std::find_if(verification.begin(), verification.end(),
                      [&base](const Verification& one) { return one.remedy == base; });
@@ -47,8 +49,8 @@ std::string outcome_words(const Verification& tried) {
 std::string drift_words(const Verification& tried) {
   if (!tried.again) return {};
   const double drift = drift_of(tried);
-  return fmt::format("without it the job took {:.1f} % {} when it was run again",
-                     100 * std::abs(drift), drift < 0 ? "less" : "longer");
+  return fmt::format("without it the job took {} {} when it was run again",
+                     percent_text(std::abs(drift)), drift < 0 ? "less" : "longer");
 }
 
 std::string tried_sentence(const Verification& tried) {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/json_text.h"
 #include "report/tuning/tuning_text.h"
+#include "report/words/json_text.h"
 
 namespace unstarve::report {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tune/tune_result.h"
+#include "tune/result/tune_result.h"
 
 namespace unstarve::report {
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/number_words.h"
 #include "base/shell_word.h"
+#include "report/words/words.h"
 #include "tune/levers/trainer_settings.h"
 
 namespace unstarve::report {
@@ -22,7 +24,7 @@ constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 std::string speed_text(const std::optional<predict::Speedup>& speed) {
   if (!speed) return "-";
-  return fmt::format("{:.2f}x [{:.2f}..{:.2f}]", speed->speedup, speed->low, speed->high);
+  return speedup_text(*speed);
 }
 
 std::string memory_text(std::int64_t bytes) {
@@ -37,11 +39,11 @@ std::string parity_text(const tune::LeverResult& lever) {
   return judged ? text : "-";
 }
 
-/// "; a call takes 12.30 ms, 95 of 100 at most 14.10 ms"; empty of a job that trains.
+/// "; a call takes 12.3 ms, 95 of 100 at most 14.1 ms"; empty of a job that trains.
 std::string latency_text(const tune::Latency& latency) {
   if (!latency.known()) return {};
-  std::string text = fmt::format("; a call takes {:.2f} ms", 1e3 * latency.median_s);
-  if (latency.p95_s > 0) text += fmt::format(", 95 of 100 at most {:.2f} ms", 1e3 * latency.p95_s);
+  std::string text = "; a call takes " + seconds_text(latency.median_s);
+  if (latency.p95_s > 0) text += ", 95 of 100 at most " + seconds_text(latency.p95_s);
   return text;
 }
 
@@ -59,7 +61,7 @@ std::string outcome(const tune::LeverResult& lever) {
 std::string bound_text(const tune::LeverResult& lever) {
   constexpr double kMany = 10;
   if (!lever.at_most || lever.too_small) return {};
-  return *lever.at_most > kMany ? "any" : fmt::format("{:.2f}x", *lever.at_most);
+  return *lever.at_most > kMany ? "any" : factor_text(*lever.at_most);
 }
 
 /// The words beside a row's cells, or below them where too few columns are left.
@@ -101,16 +103,16 @@ std::string proposals(const tune::TuneResult& result, const TextOptions& options
   return text;
 }
 
-/// "41.30 ms a step on cuda (40.90 to 44.10 in 8 runs), 1550 samples/s".
+/// "41.3 ms a step on cuda (40.9 ms to 44.1 ms in 8 runs), 1550 samples/s".
 std::string how_fast(const tune::TuneResult& result, const TextOptions& options) {
   const tune::TrialResult& job = result.baseline;
   const double step_s = tune::step_as_it_is_s(result);
   std::string text =
-      fmt::format("{:.2f} ms a step on {}", 1e3 * step_s, printable(job.device, options));
+      fmt::format("{} a step on {}", seconds_text(step_s), printable(job.device, options));
   if (result.as_it_is_s.size() > 1) {
     const auto [least, most] =
         std::minmax_element(result.as_it_is_s.begin(), result.as_it_is_s.end());
-    text += fmt::format(" ({:.2f} to {:.2f} in {} runs)", 1e3 * *least, 1e3 * *most,
+    text += fmt::format(" ({} to {} in {} runs)", seconds_text(*least), seconds_text(*most),
                         result.as_it_is_s.size());
   }
   if (job.samples_per_step > 0 && step_s > 0) {
@@ -195,14 +197,14 @@ std::string render_patch(const tune::ScriptPatch& patch, const std::string& path
 
 std::string trial_words(const tune::TrialResult& trial) {
   if (trial.ending != tune::Ending::kMeasured) return std::string(tune::to_string(trial.ending));
-  if (trial.mean_step_s > 0) return fmt::format("{:.2f} ms a step", 1e3 * trial.mean_step_s);
+  if (trial.mean_step_s > 0) return seconds_text(trial.mean_step_s) + " a step";
   return fmt::format("{} loss{} and the first gradient", trial.losses.size(),
                      trial.losses.size() == 1 ? "" : "es");
 }
 
 std::string lever_sentence(const tune::LeverResult& lever) {
   // How far other runs may differ from these is known at the end.
-  const std::string gain = lever.speedup ? fmt::format("{:.2f}x, ", lever.speedup->speedup) : "";
+  const std::string gain = lever.speedup ? factor_text(lever.speedup->speedup) + ", " : "";
   return fmt::format("{}: {}{}", lever.lever.id, gain, outcome(lever));
 }
 

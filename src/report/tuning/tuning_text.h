@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "report/text/terminal.h"
-#include "tune/tune_result.h"
+#include "report/terminal/terminal.h"
+#include "tune/result/tune_result.h"
 
 namespace unstarve::report {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "trace/text/json_text.h"
+#include "trace/json/json_text.h"
 
 namespace unstarve::trace {
 

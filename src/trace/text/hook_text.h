@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/reading.h"
-#include "trace/run_reader.h"
-#include "trace/timeline.h"
+#include "trace/store/process_record.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing/test_folder.h"
+#include "trace/job_gpu.h"
+#include "trace/json/json_text.h"
 #include "trace/run_writer.h"
-#include "trace/text/job_gpu.h"
-#include "trace/text/json_text.h"
 #include "trace/text/secrets.h"
 
 namespace unstarve::trace {

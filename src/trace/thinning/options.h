@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "trace/thinning/slot_plan.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "trace/text/json_text.h"
+#include "trace/json/json_text.h"
 
 namespace unstarve::trace {
 

@@ -3,10 +3,10 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "trace/run_rows.h"
-#include "trace/sqlite.h"
-#include "trace/thinning/row_totals.h"
-#include "trace/thinning/slot_plan.h"
+#include "trace/store/run_rows.h"
+#include "trace/store/sqlite.h"
+#include "trace/timeline/row_totals.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/interval.h"
-#include "trace/sqlite.h"
-#include "trace/thinning/slot_plan.h"
+#include "trace/store/sqlite.h"
 #include "trace/thinning/totals.h"
+#include "trace/timeline/interval.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 

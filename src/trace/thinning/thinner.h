@@ -5,11 +5,11 @@
 #include <set>
 
 #include "base/result.h"
-#include "trace/run_rows.h"
-#include "trace/sqlite.h"
+#include "trace/store/run_rows.h"
+#include "trace/store/sqlite.h"
 #include "trace/thinning/options.h"
 #include "trace/thinning/slot_drop.h"
-#include "trace/thinning/slot_plan.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 

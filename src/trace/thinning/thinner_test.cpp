@@ -15,10 +15,10 @@
 #include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
-#include "trace/run_schema.h"
 #include "trace/run_series.h"
 #include "trace/run_writer.h"
-#include "trace/sqlite.h"
+#include "trace/store/run_schema.h"
+#include "trace/store/sqlite.h"
 #include "trace/testing/long_job.h"
 
 namespace unstarve::trace {

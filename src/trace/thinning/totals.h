@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "trace/sqlite.h"
-#include "trace/thinning/row_totals.h"
-#include "trace/thinning/slot_plan.h"
+#include "trace/store/sqlite.h"
+#include "trace/timeline/row_totals.h"
+#include "trace/timeline/slot_plan.h"
 
 namespace unstarve::trace {
 

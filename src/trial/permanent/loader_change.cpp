@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "diagnose/rules/wording.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::trial {
 
 namespace {
 
-const trace::LoaderConfig* training_loader(const Examination& examined) {
+const trace::LoaderConfig* training_loader(const examine::Examination& examined) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   const job::LoaderUse* loader = job.rank().training_loader();
   return loader == nullptr || !loader->config ? nullptr : &*loader->config;
@@ -16,7 +16,7 @@ const trace::LoaderConfig* training_loader(const Examination& examined) {
 
 }  // namespace
 
-LoaderChange loader_change(const Examination& before, const Examination& after,
+LoaderChange loader_change(const examine::Examination& before, const examine::Examination& after,
                            const advise::Application& applied) {
   LoaderChange change;
   change.drop_in = applied.needs_package;

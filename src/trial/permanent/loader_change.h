@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "advise/parts/application.h"
-#include "trial/examination.h"
+#include "examine/examination.h"
 
 namespace unstarve::trial {
 
@@ -17,7 +17,7 @@ struct LoaderChange {
 
 /// From how the loader was before and was with all that `applied` says: what it really got, which
 /// may be less than was asked for.
-LoaderChange loader_change(const Examination& before, const Examination& after,
+LoaderChange loader_change(const examine::Examination& before, const examine::Examination& after,
                            const advise::Application& applied);
 
 /// "from unstarve import DataLoader", "num_workers=8, prefetch_factor=4 in the DataLoader at ...".

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "tune/levers/catalogue.h"
-#include "tune/tune_result.h"
+#include "tune/result/tune_result.h"
 
 namespace unstarve::tune {
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <span>
 
+#include "base/statistics.h"
 #include "tune/judging/tensors.h"
 
 namespace unstarve::tune {
@@ -84,9 +85,7 @@ double early_spread(const ParityBaseline& baseline, std::vector<double> TrialRes
 std::size_t window_of(std::size_t losses) { return std::max(kWindow, losses / kMostWindows); }
 
 double mean_in(const std::vector<double>& values, std::size_t from, std::size_t window) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(window), 0.0) /
-         static_cast<double>(window);
+  return mean(std::span(values).subspan(from, window));
 }
 
 /// What the seeds reach in one window.

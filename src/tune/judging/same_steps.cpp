@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/statistics.h"
 #include "predict/verification.h"
 
 namespace unstarve::tune {
@@ -54,8 +55,8 @@ class TimeOfSteps {
 /// 0 where either hardly varies.
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto count = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / count;
-  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / count;
+  const double mean_a = mean(a);
+  const double mean_b = mean(b);
   double both = 0, of_a = 0, of_b = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     both += (a[i] - mean_a) * (b[i] - mean_b);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "predict/verification.h"
 #include "tune/judging/same_steps.h"
 
@@ -89,10 +90,8 @@ double noise_among(const std::vector<double>& mean_steps_s) {
     squares += differences.back() * differences.back();
   }
   if (differences.empty()) return 0;
-  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
   return std::min(std::sqrt(squares / static_cast<double>(differences.size())),
-                  kDeviationOfMedian * *middle);
+                  kDeviationOfMedian * median(differences));
 }
 
 double steps_to_pay_off(const TrialResult& first, const TrialResult& before,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tune/patch/lever_edit.h"
-#include "tune/tune_result.h"
+#include "tune/result/tune_result.h"
 
 namespace unstarve::tune {
 

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/shell_word.h"
-#include "trial/job_python.h"
+#include "launch/job_python.h"
 #include "tune/levers/argument.h"
 #include "tune/levers/catalogue.h"
 #include "tune/patch/command_script.h"
@@ -67,7 +67,7 @@ class ScriptPatchTest : public ::testing::Test {
     write("train.py", source);
     write("copy/train.py", source);
     write("tune.patch", made.diff);
-    const std::string said = trial::output_of(
+    const std::string said = launch::output_of(
         "cd " + shell_word(folder_.string()) +
         " && patch -s -p1 < tune.patch && cd copy && git apply ../tune.patch"
         " && cmp train.py ../train.py && python3 -m py_compile train.py && echo both");
@@ -270,7 +270,7 @@ TEST_F(ScriptPatchTest, AScriptIsReadWhereverItLies) {
   EXPECT_TRUE(made.from_root);
   EXPECT_EQ(made.script, script);
   write("tune.patch", made.diff);
-  trial::output_of("patch -s -p1 -d / -i " + shell_word(folder() + "/tune.patch"));
+  launch::output_of("patch -s -p1 -d / -i " + shell_word(folder() + "/tune.patch"));
   EXPECT_EQ(read("my train.py"), "import torch\ntorch.set_num_threads(2)\n");
   EXPECT_EQ(patch_of_script({"python", "-m", "train"}, result_).diff, "");
   EXPECT_EQ(patch_of_script({"python", folder() + "/none.py"}, result_).diff, "");

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "trace/interval.h"
+#include "trace/timeline/interval.h"
 
 namespace unstarve::tune {
 

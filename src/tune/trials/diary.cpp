@@ -9,7 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "trace/text/json_text.h"
+#include "trace/json/json_text.h"
 
 namespace unstarve::tune {
 

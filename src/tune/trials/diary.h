@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/interval.h"
+#include "trace/timeline/interval.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {

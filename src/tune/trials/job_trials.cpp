@@ -9,13 +9,14 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <span>
 #include <system_error>
 
 #include "base/shell_word.h"
+#include "base/statistics.h"
 #include "base/units.h"
-#include "trial/examination.h"
-#include "trial/observed_job.h"
+#include "examine/examination.h"
+#include "launch/watching/observed_job.h"
 #include "tune/levers/catalogue.h"
 #include "tune/levers/class_argument.h"
 #include "tune/trials/compiling.h"
@@ -105,7 +106,7 @@ StepShares shares_of(const diagnose::Signals& signals, const StepShares& of_cpu)
 /// The steps that the run's store has, behind the warm-up and without what compiling took in them.
 void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& compiling,
                TrialResult& result) {
-  const auto examined = trial::examine_run(run_dir);
+  const auto examined = examine::examine_run(run_dir);
   if (!examined || !examined->measured) {
     result.ending = Ending::kTooFewSteps;
     result.why = !examined                   ? examined.error().message
@@ -120,8 +121,7 @@ void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& c
                               static_cast<double>(size_of_group(steps_s.size())));
   result.mean_step_s = measured.mean_step_s;
   if (steps_s != measured.steps_s) {
-    result.mean_step_s =
-        std::accumulate(steps_s.begin(), steps_s.end(), 0.0) / static_cast<double>(steps_s.size());
+    result.mean_step_s = mean(steps_s);
   }
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
   const trace::DataSet& data = examined->job.data;
@@ -168,14 +168,12 @@ std::vector<double> in_groups(const std::vector<double>& steps) {
   if (size <= 1) return steps;
   std::vector<double> means;
   for (std::size_t from = 0; from + size <= steps.size(); from += size) {
-    const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto end = begin + static_cast<std::ptrdiff_t>(size);
-    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(size));
+    means.push_back(mean(std::span(steps).subspan(from, size)));
   }
   return means;
 }
 
-JobTrials::JobTrials(const trial::Installation& parts, JobTrialsOptions options, Journal& journal)
+JobTrials::JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal& journal)
     : parts_(parts),
       options_(std::move(options)),
       journal_(journal),
@@ -235,7 +233,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   const std::string run_dir = options_.folder + "/trials/" + folder_name(request.label);
   std::error_code none;
   fs::remove_all(run_dir, none);  // what a kill left of the same trial
-  trial::ObservedJobOptions job;
+  launch::ObservedJobOptions job;
   job.command = with_arguments(journal_.head().command, levers);
   job.run_dir = run_dir;
   job.emulation = options_.emulation;
@@ -272,14 +270,13 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
     return watch.go_on(view);
   };
   const std::int64_t began_ns = clock_.now_ns();
-  const auto observed = trial::run_observed(parts_, job);
+  const auto observed = launch::run_observed(parts_, job);
   if (!observed) return forward_error(observed);
   if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
-  told_ = observed->exit.told;
-  if (told_) {
-    return fail(ErrorCode::kCancelled,
-                "ended by a signal ({}); `unstarve tune --resume {}` goes on", ::strsignal(*told_),
-                shell_word(options_.folder));
+  if (const std::optional<int> told = observed->exit.told; told) {
+    return fail_by_signal(*told,
+                          fmt::format("ended by a signal ({}); `unstarve tune --resume {}` goes on",
+                                      ::strsignal(*told), shell_word(options_.folder)));
   }
   if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));

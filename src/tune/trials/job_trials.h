@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "isolation/isolation.h"
+#include "launch/emulation/emulation.h"
+#include "launch/installation.h"
 #include "observe/outside/live_view.h"
-#include "trial/emulation/emulation.h"
-#include "trial/installation.h"
 #include "tune/levers/lever.h"
 #include "tune/trials/journal.h"
 #include "tune/trials/trials.h"
@@ -21,7 +21,7 @@ namespace unstarve::tune {
 struct JobTrialsOptions {
   std::string folder;  // a folder each is made in it
   double budget_s = 0;
-  trial::Emulation* emulation = nullptr;            // the GPUs; none: the machine's
+  launch::Emulation* emulation = nullptr;           // the GPUs; none: the machine's
   const isolation::Isolation* isolation = nullptr;  // none: trials write as the job does
   std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
 };
@@ -30,12 +30,11 @@ struct JobTrialsOptions {
 /// Thread rule: one thread.
 class JobTrials final : public Trials {
  public:
-  JobTrials(const trial::Installation& parts, JobTrialsOptions options, Journal& journal);
+  JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal& journal);
 
   /// The levers that requests name; they outlive this.
   void know(const std::vector<Lever>& levers) { levers_ = &levers; }
   Result<TrialResult> run(const TrialRequest& request) override;
-  std::optional<int> told() const { return told_; }
 
  private:
   Result<TrialResult> run_job(const TrialRequest& request);
@@ -44,7 +43,7 @@ class JobTrials final : public Trials {
   double expected_wall_s(const std::string& kind) const;
   std::vector<const Lever*> levers_of(const TrialRequest& request) const;
 
-  const trial::Installation& parts_;
+  const launch::Installation& parts_;
   JobTrialsOptions options_;
   Journal& journal_;
   const std::vector<Lever>* levers_ = nullptr;
@@ -52,7 +51,6 @@ class JobTrials final : public Trials {
   std::int64_t started_ns_;
   std::map<std::string, double> longest_wall_s_;  // by kind_of() the trial
   bool has_run_ = false;
-  std::optional<int> told_;
 };
 
 /// `steps` as at most 200 means of neighbours: steps that follow each other are alike.

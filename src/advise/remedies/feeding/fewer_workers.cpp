@@ -3,7 +3,7 @@
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
 #include "base/units.h"
-#include "diagnose/rules/wording.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

@@ -2,8 +2,8 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

@@ -4,7 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "base/units.h"
-#include "diagnose/rules/wording.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

@@ -4,9 +4,10 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
+#include "base/number_words.h"
 #include "base/units.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 
@@ -33,8 +34,7 @@ std::string why_so_many(const Situation& situation, const Workers& workers, doub
     return fmt::format(
         "; more than the {:.0f} CPUs of this job, since a worker is off the CPU for {} of its "
         "time: it waits for storage",
-        signals.effective_cpus.value_or(0),
-        diagnose::percent(1 - signals.fetch_cpu_ratio.value_or(0)));
+        signals.effective_cpus.value_or(0), percent_text(1 - signals.fetch_cpu_ratio.value_or(0)));
   }
   if (!signals.effective_cpus || needed <= *signals.effective_cpus) return "";
   return fmt::format("; hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",

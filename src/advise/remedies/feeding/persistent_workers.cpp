@@ -4,7 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
-#include "diagnose/rules/wording.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

@@ -6,8 +6,8 @@
 #include "advise/parts/native_model.h"
 #include "advise/parts/worker_count.h"
 #include "base/units.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

@@ -3,8 +3,8 @@
 #include "advise/catalogue.h"
 #include "advise/parts/native_model.h"
 #include "base/shell_word.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
 

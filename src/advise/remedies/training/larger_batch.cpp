@@ -6,8 +6,8 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/step_bounds.h"
+#include "base/number_words.h"
 #include "base/units.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::advise {
@@ -38,7 +38,7 @@ std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string
   if (signals.memory_full_per_step.value_or(0) > 0) return std::nullopt;
   const std::string room = signals.gpu_memory_used_ratio
                                ? fmt::format(" ({} of its memory is in use)",
-                                             diagnose::percent(*signals.gpu_memory_used_ratio))
+                                             percent_text(*signals.gpu_memory_used_ratio))
                                : " if its memory allows";
   Remedy remedy;
   remedy.how = fmt::format(

@@ -11,19 +11,19 @@
 
 #include "base/clock.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/emulation_options.h"
 #include "cli/commands/limits/limits_text.h"
-#include "cli/stop_signals.h"
-#include "cli/terminal.h"
+#include "cli/console/stop_signals.h"
+#include "cli/console/terminal.h"
+#include "cli/options/emulation_options.h"
 #include "host/host_files.h"
-#include "limits/gpu/gpu_state.h"
-#include "limits/measure.h"
-#include "limits/store/limits_store.h"
+#include "launch/emulation/emulated_job.h"
+#include "launch/installation.h"
+#include "launch/job_python.h"
 #include "report/text/live.h"
-#include "report/utf8.h"
-#include "trial/emulation/emulated_job.h"
-#include "trial/installation.h"
-#include "trial/job_python.h"
+#include "report/words/utf8.h"
+#include "roofline/roofs/gpu/gpu_state.h"
+#include "roofline/roofs/measuring/measure.h"
+#include "roofline/roofs/store/limits_store.h"
 
 namespace unstarve::cli {
 
@@ -36,7 +36,7 @@ constexpr int kMostEmulatedGpus = 64;
 constexpr int kStopped = 130;
 
 struct LimitsOptions {
-  limits::MeasureOptions measure;
+  roofline::MeasureOptions measure;
   std::string python;   // as it was named
   std::string emulate;  // a GPU; empty: this machine's
   int gpus = 1;         // of the emulated ones
@@ -44,17 +44,17 @@ struct LimitsOptions {
   bool json = false;
 };
 
-void print(const LimitsOptions& options, const limits::LimitsDocument& document) {
+void print(const LimitsOptions& options, const roofline::LimitsDocument& document) {
   write_text(Stream::kOut, options.json
-                               ? report::without_controls(limits::write_limits_document(document))
+                               ? report::without_controls(roofline::write_limits_document(document))
                                : limits_text(document, text_options(Stream::kOut)));
 }
 
 /// What is kept of the machine; a file that cannot be read is said, and measured anew.
-limits::LimitsDocument load_known(const limits::LimitsStore& store, const limits::Machine& machine,
-                                  bool modelled) {
-  limits::LimitsDocument document;
-  auto known = store.load(limits::machine_key(machine), modelled);
+roofline::LimitsDocument load_known(const roofline::LimitsStore& store,
+                                    const roofline::Machine& machine, bool modelled) {
+  roofline::LimitsDocument document;
+  auto known = store.load(roofline::machine_key(machine), modelled);
   if (known) {
     document = std::move(*known);
   } else if (known.error().code != ErrorCode::kNotFound) {
@@ -67,20 +67,20 @@ limits::LimitsDocument load_known(const limits::LimitsStore& store, const limits
   return document;
 }
 
-bool has_emulated(const limits::Machine& machine) {
-  return std::any_of(machine.gpus.begin(), machine.gpus.end(), limits::is_emulated);
+bool has_emulated(const roofline::Machine& machine) {
+  return std::any_of(machine.gpus.begin(), machine.gpus.end(), roofline::is_emulated);
 }
 
 /// Whose CPU, memory and disk are measured, whatever GPUs are emulated on it.
-limits::Machine without_emulated(limits::Machine machine) {
+roofline::Machine without_emulated(roofline::Machine machine) {
   auto& gpus = machine.gpus;
-  gpus.erase(std::remove_if(gpus.begin(), gpus.end(), limits::is_emulated), gpus.end());
+  gpus.erase(std::remove_if(gpus.begin(), gpus.end(), roofline::is_emulated), gpus.end());
   return machine;
 }
 
-void show(const LimitsOptions& options, const limits::LimitsStore& store,
-          const limits::Machine& machine, CommandContext& context) {
-  const auto known = store.load(limits::machine_key(machine), has_emulated(machine));
+void show(const LimitsOptions& options, const roofline::LimitsStore& store,
+          const roofline::Machine& machine, CommandContext& context) {
+  const auto known = store.load(roofline::machine_key(machine), has_emulated(machine));
   if (known) return print(options, *known);
   Error error = known.error();
   if (error.code == ErrorCode::kNotFound) error.message += ": `unstarve limits` measures it";
@@ -91,15 +91,15 @@ void show(const LimitsOptions& options, const limits::LimitsStore& store,
 /// be kept is said, once.
 class Keeper {
  public:
-  Keeper(const limits::LimitsStore& store, const limits::Machine& machine)
+  Keeper(const roofline::LimitsStore& store, const roofline::Machine& machine)
       : store_(store), real_(load_known(store, without_emulated(machine), false)) {
     if (has_emulated(machine)) modelled_ = load_known(store, machine, true);
   }
 
-  void keep(const limits::Session& session, const std::vector<std::string>& complete) {
-    limits::MachineRoofs real = session.result();
+  void keep(const roofline::Session& session, const std::vector<std::string>& complete) {
+    roofline::MachineRoofs real = session.result();
     if (modelled_) {
-      const limits::MachineRoofs of_gpus = take_gpus(real);
+      const roofline::MachineRoofs of_gpus = take_gpus(real);
       keep_in(*modelled_, of_gpus, complete, session);
     }
     std::vector<std::string> groups = complete;
@@ -109,11 +109,11 @@ class Keeper {
 
  private:
   /// Those of GPUs, which `from` has no longer.
-  static limits::MachineRoofs take_gpus(limits::MachineRoofs& from) {
-    limits::MachineRoofs taken;
+  static roofline::MachineRoofs take_gpus(roofline::MachineRoofs& from) {
+    roofline::MachineRoofs taken;
     const auto take = [](auto& all, auto& others) {
       const auto rest = std::stable_partition(all.begin(), all.end(), [](const auto& each) {
-        return limits::group_of(each.name) != "gpu";
+        return roofline::group_of(each.name) != "gpu";
       });
       others.assign(std::make_move_iterator(rest), std::make_move_iterator(all.end()));
       all.erase(rest, all.end());
@@ -123,9 +123,9 @@ class Keeper {
     return taken;
   }
 
-  void keep_in(limits::LimitsDocument& known, const limits::MachineRoofs& measured,
-               const std::vector<std::string>& complete, const limits::Session& session) {
-    limits::merge(measured, complete, known.known);
+  void keep_in(roofline::LimitsDocument& known, const roofline::MachineRoofs& measured,
+               const std::vector<std::string>& complete, const roofline::Session& session) {
+    roofline::merge(measured, complete, known.known);
     known.notes = session.notes();
     if (failed_ || (measured.roofs.empty() && measured.absent.empty())) return;
     if (const Status saved = store_.save(known); !saved) {
@@ -134,14 +134,14 @@ class Keeper {
     }
   }
 
-  const limits::LimitsStore& store_;
-  limits::LimitsDocument real_;
-  std::optional<limits::LimitsDocument> modelled_;
+  const roofline::LimitsStore& store_;
+  roofline::LimitsDocument real_;
+  std::optional<roofline::LimitsDocument> modelled_;
   bool failed_ = false;
 };
 
-void measure(const LimitsOptions& options, const limits::LimitsStore& store,
-             const host::HostFiles& files, const limits::Machine& machine,
+void measure(const LimitsOptions& options, const roofline::LimitsStore& store,
+             const host::HostFiles& files, const roofline::Machine& machine,
              CommandContext& context) {
   auto signals = StopSignals::open();
   if (!signals) return report_error(context, signals.error());
@@ -149,14 +149,14 @@ void measure(const LimitsOptions& options, const limits::LimitsStore& store,
   report::ProgressOptions shown = progress_options();
   shown.quiet_ns = 0;
   report::ProgressLine progress(clock, shown, [](auto text) { write_text(Stream::kErr, text); });
-  limits::Session session(clock,
-                          {.stopped = [&signals] { return signals->came(); },
-                           .doing = [&progress](const auto& what) { progress.update(what); }});
+  roofline::Session session(clock,
+                            {.stopped = [&signals] { return signals->came(); },
+                             .doing = [&progress](const auto& what) { progress.update(what); }});
   Keeper keeper(store, machine);
-  limits::measure(machine, files, options.measure, session,
-                  [&](const auto& complete) { keeper.keep(session, complete); });
+  roofline::measure(machine, files, options.measure, session,
+                    [&](const auto& complete) { keeper.keep(session, complete); });
   progress.finish("");
-  limits::LimitsDocument measured;
+  roofline::LimitsDocument measured;
   measured.machine = machine;
   measured.modelled = has_emulated(machine);
   measured.unstarve_version = UNSTARVE_VERSION;
@@ -183,32 +183,32 @@ void run_emulated(const LimitsOptions& options, CommandContext& context) {
   if (!options.python.empty()) words.insert(words.end(), {"--python", options.python});
   if (options.show) words.emplace_back("--show");
   if (options.json) words.emplace_back("--json");
-  trial::EmulationOptions wanted;
+  launch::EmulationOptions wanted;
   wanted.gpu = options.emulate;
   wanted.gpus = options.gpus;
   auto emulation = begin_emulation(context, wanted, words);
   if (!emulation) return report_error(context, emulation.error());
-  trial::EmulatedJobOptions job;
+  launch::EmulatedJobOptions job;
   job.command = words;
-  const auto done = trial::run_emulated(*emulation, job);
+  const auto done = launch::run_emulated(*emulation, job);
   if (!done) return report_error(context, done.error());
   if (done->not_started) return report_error(context, *done->not_started);
   context.exit_code = done->exit.exit_code;
 }
 
 void run_limits(LimitsOptions& options, CommandContext& context) {
-  if (const Status known = limits::check_parts(options.measure.only); !known) {
+  if (const Status known = roofline::check_parts(options.measure.only); !known) {
     return report_error(context, known.error());
   }
   if (!options.emulate.empty()) return run_emulated(options, context);
-  options.measure.python = trial::find_job_python(options.python, {}).program;
-  options.measure.photo_folder = trial::find_installation(context.executable).photo_dir;
+  options.measure.python = launch::find_job_python(options.python, {}).program;
+  options.measure.photo_folder = launch::find_installation(context.executable).photo_dir;
   const host::HostFiles files;
-  auto machine = limits::look_at_machine(files);
+  auto machine = roofline::look_at_machine(files);
   if (!machine) return report_error(context, machine.error());
-  machine->gpus = limits::look_at_gpus();
+  machine->gpus = roofline::look_at_gpus();
   io::Files plain;
-  const limits::LimitsStore store(plain, limits::LimitsStore::default_folder());
+  const roofline::LimitsStore store(plain, roofline::LimitsStore::default_folder());
   if (options.show) return show(options, store, *machine, context);
   measure(options, store, files, *machine, context);
 }
@@ -220,7 +220,7 @@ void add_limits_command(CommandLine& line, CommandContext& context) {
       "limits", "measure what this machine reaches at most: its roofs, kept for each machine");
   auto options = std::make_shared<LimitsOptions>();  // lives as long as the parser's callback
   std::string names;
-  for (const limits::Part& part : limits::all_parts()) {
+  for (const roofline::Part& part : roofline::all_parts()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);
   }
   command.option("--only", options->measure.only, "measure only some of " + names)

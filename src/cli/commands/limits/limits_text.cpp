@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/roofs/position_words.h"
+#include "report/roofline/position_words.h"
 
 namespace unstarve::cli {
 
@@ -32,9 +32,9 @@ std::string label_of(const std::string& name) {
   return label == "1 threads" ? "1 thread" : label;
 }
 
-std::vector<RoofLine> lines_of(const std::vector<limits::Roof>& roofs) {
+std::vector<RoofLine> lines_of(const std::vector<roofline::Roof>& roofs) {
   std::vector<RoofLine> lines;
-  for (const limits::Roof& roof : roofs) {
+  for (const roofline::Roof& roof : roofs) {
     const std::string stem = roof.name.substr(0, roof.name.rfind('.'));
     std::string value =
         fmt::format("{} {}", label_of(roof.name), report::rate_text(roof.value, roof.unit));
@@ -57,7 +57,7 @@ std::string date_of(std::int64_t seconds) {
 }
 
 /// "measured 2026-11-22 22:10 UTC", or from when to when.
-std::string when_measured(const std::vector<limits::Roof>& roofs) {
+std::string when_measured(const std::vector<roofline::Roof>& roofs) {
   if (roofs.empty()) return "nothing is measured";
   const auto [first, last] =
       std::minmax_element(roofs.begin(), roofs.end(),
@@ -68,19 +68,19 @@ std::string when_measured(const std::vector<limits::Roof>& roofs) {
                             : fmt::format("measured {} to {}", earliest, latest);
 }
 
-std::string machine_line(const limits::LimitsDocument& document) {
-  const limits::Machine& machine = document.machine;
+std::string machine_line(const roofline::LimitsDocument& document) {
+  const roofline::Machine& machine = document.machine;
   std::string text =
       fmt::format("{}, {:.3g} of {} CPUs usable (bound by {}), {:.0f} GiB, Linux {}",
                   machine.cpu_model, machine.cores_allowed, machine.cpus, machine.cores_bound_by,
                   static_cast<double>(machine.memory_bytes) / kGib, machine.kernel);
-  for (const limits::MachineGpu& gpu : machine.gpus) text += ", " + gpu.name;
+  for (const roofline::MachineGpu& gpu : machine.gpus) text += ", " + gpu.name;
   return text;
 }
 
 }  // namespace
 
-std::string limits_text(const limits::LimitsDocument& document,
+std::string limits_text(const roofline::LimitsDocument& document,
                         const report::TextOptions& options) {
   const auto line = [&options](std::string_view first, const std::string& text) {
     return report::hanging(first, report::printable(text, options), options);
@@ -94,7 +94,7 @@ std::string limits_text(const limits::LimitsDocument& document,
     text += line(report::pad_right("  " + stem, kStemColumns),
                  fmt::format("{}", fmt::join(each.values, ", ")));
   }
-  for (const limits::AbsentRoof& absent : document.known.absent) {
+  for (const roofline::AbsentRoof& absent : document.known.absent) {
     const std::string name = report::printable(absent.name, options);
     text += line(report::pad_right("  " + name, kStemColumns), "not measured: " + absent.reason);
   }

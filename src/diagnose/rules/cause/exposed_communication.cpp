@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,10 +12,10 @@ std::optional<Claim> evaluate_exposed_communication(const Signals& signals) {
   claim.weight = *signals.exposed_communication_ratio;
   claim.evidence.push_back(
       fmt::format("communication kernels run for {} of the time with no compute beside them",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   if (signals.communication_overlap_ratio) {
     claim.evidence.push_back(fmt::format("{} of the communication is hidden behind compute",
-                                         percent(*signals.communication_overlap_ratio)));
+                                         percent_text(*signals.communication_overlap_ratio)));
   }
   claim.evidence.push_back(
       "one rank's recording cannot tell a slow network from waiting for a slower rank");

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -11,11 +11,11 @@ std::optional<Claim> evaluate_exposed_copy(const Signals& signals) {
   Claim claim;
   claim.weight = *signals.exposed_copy_ratio;
   claim.evidence.push_back(fmt::format("copies run for {} of the time with no kernel beside them",
-                                       percent(claim.weight)));
+                                       percent_text(claim.weight)));
   if (signals.h2d_copies_per_step && signals.h2d_bytes_median) {
     claim.evidence.push_back(fmt::format("{:.1f} copies to the device per step, {} in the median",
                                          *signals.h2d_copies_per_step,
-                                         bytes(*signals.h2d_bytes_median)));
+                                         bytes_text(*signals.h2d_bytes_median)));
   }
   return claim;
 }

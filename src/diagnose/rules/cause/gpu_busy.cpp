@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -14,7 +14,7 @@ std::optional<Claim> evaluate_gpu_busy(const Signals& signals) {
   claim.weight = *signals.gpu_compute_ratio;
   claim.evidence.push_back(
       fmt::format("kernels run for {} of the time; whether they use the GPU well, this cannot tell",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,8 +1,8 @@
 #include <utility>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -17,17 +17,18 @@ std::optional<Claim> evaluate_input_wait(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("the GPU is idle for {} of the time while the training thread waits for the "
                   "data loader, which takes {} of step time in all",
-                  percent(*signals.input_wait_ratio), percent(*signals.wait_ratio)));
+                  percent_text(*signals.input_wait_ratio), percent_text(*signals.wait_ratio)));
   if (beside >= kSmallestShare) {
     claim.evidence.push_back(fmt::format(
         "and for {} because the training thread is ready to launch, but the loader's {:.0f} "
         "processes have the CPUs: it waits for one for {} of the time",
-        percent(beside), *signals.num_workers, percent(*signals.training_cpu_wait_ratio)));
+        percent_text(beside), *signals.num_workers,
+        percent_text(*signals.training_cpu_wait_ratio)));
   }
   if (signals.wait_ns_median && signals.step_ns_median) {
     claim.evidence.push_back(fmt::format("median wait {} of a median step of {}",
-                                         duration(*signals.wait_ns_median),
-                                         duration(*signals.step_ns_median)));
+                                         duration_text(*signals.wait_ns_median),
+                                         duration_text(*signals.step_ns_median)));
   }
   if (std::string shares = stage_shares(signals); !shares.empty()) {
     claim.evidence.push_back(std::move(shares));

@@ -1,8 +1,8 @@
 #include <utility>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -12,19 +12,19 @@ namespace {
 std::string what_is_waited(const Signals& signals) {
   constexpr double kBursts = 0.5;
   std::string text = fmt::format("the training thread waits for the data loader {} of step time",
-                                 percent(*signals.wait_ratio));
+                                 percent_text(*signals.wait_ratio));
   if (signals.wait_ns_mean) {
     const double wait_ns = *signals.wait_ns_mean;
     text = fmt::format("in the mean {} of a step of {} are spent waiting for the data loader",
-                       duration(wait_ns), duration(wait_ns / *signals.wait_ratio));
+                       duration_text(wait_ns), duration_text(wait_ns / *signals.wait_ratio));
     if (signals.wait_ns_median && *signals.wait_ns_median < kBursts * wait_ns) {
-      text += fmt::format(", in bursts (the median is {})", duration(*signals.wait_ns_median));
+      text += fmt::format(", in bursts (the median is {})", duration_text(*signals.wait_ns_median));
     }
   }
   if (signals.worker_busy_ratio) {
     text += fmt::format("; its {:.0f} worker{} {} of the time", *signals.num_workers,
                         *signals.num_workers < 1.5 ? " fetches" : "s fetch",
-                        percent(*signals.worker_busy_ratio));
+                        percent_text(*signals.worker_busy_ratio));
   }
   return text;
 }
@@ -44,7 +44,7 @@ std::optional<Claim> evaluate_input_wait_from_host(const Signals& signals) {
   if (trains_on_host(signals) || gpu_takes_no_part(signals)) return claim;
   if (signals.gpu_utilisation_mean) {
     claim.evidence.push_back(fmt::format("the monitor shows a mean GPU utilisation of {}",
-                                         percent(*signals.gpu_utilisation_mean)));
+                                         percent_text(*signals.gpu_utilisation_mean)));
   }
   claim.evidence.push_back(
       "no GPU activity is recorded, so for how much of the waiting a GPU idles is not known: it is "

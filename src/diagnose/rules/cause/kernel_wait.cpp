@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,7 +12,7 @@ std::optional<Claim> evaluate_kernel_wait(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time in gaps of at most 50 us before work that was already "
       "launched: the device's own turnaround between kernels",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   return claim;
 }
 

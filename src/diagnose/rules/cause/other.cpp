@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,16 +12,16 @@ std::optional<Claim> evaluate_other(const Signals& signals) {
   claim.weight = *signals.other_ratio;
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time for a reason that the recording does not hold",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   if (signals.edge_other_ratio.value_or(0) >= kSmallestShare) {
     claim.evidence.push_back(
         fmt::format("{} of the time is before the first or after the last GPU operation that was "
                     "recorded: the recording began late or ended early",
-                    percent(*signals.edge_other_ratio)));
+                    percent_text(*signals.edge_other_ratio)));
   }
   if (signals.ops_without_launch_ratio.value_or(0) > 0) {
     claim.evidence.push_back(fmt::format("the launch calls of {} of the GPU operations are missing",
-                                         percent(*signals.ops_without_launch_ratio)));
+                                         percent_text(*signals.ops_without_launch_ratio)));
   }
   return claim;
 }

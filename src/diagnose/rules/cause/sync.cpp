@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,12 +13,12 @@ std::optional<Claim> evaluate_sync(const Signals& signals) {
   claim.weight = *signals.sync_ratio + late;
   claim.evidence.push_back(fmt::format(
       "the GPU is idle for {} of the time after the host waited for it, so that nothing was queued",
-      percent(*signals.sync_ratio)));
+      percent_text(*signals.sync_ratio)));
   if (late >= kSmallestShare) {
     claim.evidence.push_back(fmt::format(
         "and for {} because the host launches too late afterwards: it is blocked for {} of the "
         "time, in which it would have gone ahead",
-        percent(late), percent(*signals.blocked_ratio)));
+        percent_text(late), percent_text(*signals.blocked_ratio)));
   }
   if (signals.syncs_per_step) {
     claim.evidence.push_back(fmt::format(

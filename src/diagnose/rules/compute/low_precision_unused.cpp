@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_low_precision_unused(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the kernels' time goes to products of 32-bit floats, as their names tell, for which "
       "the GPU's tensor cores are idle",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_memory_bound(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the kernels' time goes to elementwise work, norms, reductions and copies, as their "
       "names tell, which the memory's bandwidth limits and not its arithmetic",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
@@ -17,7 +17,7 @@ std::optional<Claim> evaluate_memory_pressure(const Signals& signals) {
   claim.weight = *signals.allocation_ratio;
   std::string sentence =
       fmt::format("in {} of that the host asks the driver for memory of the GPU, or gives it back",
-                  percent(claim.weight));
+                  percent_text(claim.weight));
   if (const double full = signals.memory_full_per_step.value_or(0); full > 0) {
     sentence +=
         "; PyTorch's allocator found it full and gave all back that lay unused " + how_often(full);

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_misaligned_shapes(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the kernels' time goes to products on tensor cores whose rows cannot be read 16 bytes "
       "at a time, as their names tell: a size is no multiple of 8",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   return claim;
 }
 

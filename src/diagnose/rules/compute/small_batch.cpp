@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -14,11 +14,11 @@ std::optional<Claim> evaluate_small_batch(const Signals& signals) {
   }
   Claim claim;
   claim.weight = kWeight;
-  claim.evidence.push_back(
-      fmt::format("the median kernel takes {} and {} of the GPU's memory is in use: a larger batch "
-                  "has room and "
-                  "would give the chip more to do at once",
-                  duration(*signals.kernel_ns_median), percent(*signals.gpu_memory_used_ratio)));
+  claim.evidence.push_back(fmt::format(
+      "the median kernel takes {} and {} of the GPU's memory is in use: a larger batch "
+      "has room and "
+      "would give the chip more to do at once",
+      duration_text(*signals.kernel_ns_median), percent_text(*signals.gpu_memory_used_ratio)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ std::optional<Claim> evaluate_throttled(const Signals& signals) {
   if (worse < kClocksOftenDown) return std::nullopt;
   Claim claim;
   claim.weight = worse;
-  claim.evidence.push_back(
-      fmt::format("clocks were held down by heat in {} and by the power limit in {} of the samples",
-                  percent(*signals.thermal_slowdown_ratio), percent(*signals.power_cap_ratio)));
+  claim.evidence.push_back(fmt::format(
+      "clocks were held down by heat in {} and by the power limit in {} of the samples",
+      percent_text(*signals.thermal_slowdown_ratio), percent_text(*signals.power_cap_ratio)));
   return claim;
 }
 

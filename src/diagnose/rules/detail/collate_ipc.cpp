@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 #include <algorithm>
 
@@ -17,13 +17,13 @@ std::optional<Claim> evaluate_collate_ipc(const Signals& signals) {
   Claim claim;
   claim.weight = std::max(collate, ready);
   if (collate >= kMuch) {
-    claim.evidence.push_back(
-        fmt::format("collate takes {} of the time in which a batch is made", percent(collate)));
+    claim.evidence.push_back(fmt::format("collate takes {} of the time in which a batch is made",
+                                         percent_text(collate)));
   }
   if (ready >= kMostlyReady) {
     claim.evidence.push_back(fmt::format(
         "{} of the waiting happened although a batch was ready: handing it over is what takes time",
-        percent(ready)));
+        percent_text(ready)));
   }
   return claim;
 }

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -11,7 +11,7 @@ std::optional<Claim> evaluate_cpu_quota(const Signals& signals) {
   Claim claim;
   claim.weight = *signals.throttled_ratio;
   claim.evidence.push_back(fmt::format(
-      "the CPU quota stopped the job for {} of the time{}", percent(claim.weight),
+      "the CPU quota stopped the job for {} of the time{}", percent_text(claim.weight),
       signals.effective_cpus ? fmt::format(" (it allows {:.1f} CPUs)", *signals.effective_cpus)
                              : ""));
   return claim;

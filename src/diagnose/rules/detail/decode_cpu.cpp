@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -23,7 +23,7 @@ std::optional<Claim> evaluate_decode_cpu(const Signals& signals) {
   claim.weight = decoding;
   claim.evidence.push_back(
       fmt::format("decoding images takes {} of the{} time in which a batch is made",
-                  percent(claim.weight), fetches_wait_for_cpu(signals) ? " CPU" : ""));
+                  percent_text(claim.weight), fetches_wait_for_cpu(signals) ? " CPU" : ""));
   return claim;
 }
 

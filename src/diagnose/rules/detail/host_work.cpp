@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
@@ -16,17 +16,20 @@ std::optional<Claim> evaluate_host_work(const Signals& signals) {
   if (!host_works_between_launches(signals)) return std::nullopt;
   Claim claim;
   claim.weight = long_gap_ratio(signals) * not_for_memory_ratio(signals);
-  std::string sentence = fmt::format(
-      "{} of that lies in long gaps, in which the host launched nothing", percent(claim.weight));
+  std::string sentence =
+      fmt::format("{} of that lies in long gaps, in which the host launched nothing",
+                  percent_text(claim.weight));
   if (signals.long_launch_gap_ns_median) {
-    sentence += fmt::format(": {} in the median", duration(*signals.long_launch_gap_ns_median));
+    sentence +=
+        fmt::format(": {} in the median", duration_text(*signals.long_launch_gap_ns_median));
   }
   if (signals.long_launch_gaps_per_step.value_or(0) > 0) {
     sentence += ", " + how_often(*signals.long_launch_gaps_per_step);
   }
   claim.evidence.push_back(std::move(sentence));
   for (const NamedWork& work : named_work(signals)) {
-    claim.evidence.push_back(fmt::format("{} takes {} of it", work.words, percent(work.ratio)));
+    claim.evidence.push_back(
+        fmt::format("{} takes {} of it", work.words, percent_text(work.ratio)));
   }
   return claim;
 }

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/launch_conditions.h"
 
 namespace unstarve::diagnose {
@@ -14,7 +14,7 @@ std::optional<Claim> evaluate_launch_bound(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of that lies in short gaps: the device is done with its work, of {} in the median, "
       "before the host has launched more",
-      percent(claim.weight), duration(*signals.kernel_ns_median)));
+      percent_text(claim.weight), duration_text(*signals.kernel_ns_median)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,15 +12,17 @@ std::optional<Claim> evaluate_loader_startup(const Signals& signals) {
   if (*signals.loader_starts < 1 || *signals.startup_wait_ratio < kMuch) return std::nullopt;
   Claim claim;
   claim.weight = *signals.startup_wait_ratio;
-  std::string sentence = fmt::format(
-      "{} of the waiting is for worker processes that start anew: {:.0f} {}", percent(claim.weight),
-      *signals.loader_starts, *signals.loader_starts < 1.5 ? "time" : "times");
+  std::string sentence =
+      fmt::format("{} of the waiting is for worker processes that start anew: {:.0f} {}",
+                  percent_text(claim.weight), *signals.loader_starts,
+                  *signals.loader_starts < 1.5 ? "time" : "times");
   if (signals.loader_start_ns) {
     sentence += fmt::format(", {} each from iter() to the first batch, without fetching it",
-                            duration(*signals.loader_start_ns));
+                            duration_text(*signals.loader_start_ns));
   }
   if (signals.loader_end_ns) {
-    sentence += fmt::format(", and {} until they have ended", duration(*signals.loader_end_ns));
+    sentence +=
+        fmt::format(", and {} until they have ended", duration_text(*signals.loader_end_ns));
   }
   claim.evidence.push_back(std::move(sentence));
   return claim;

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -16,7 +16,7 @@ std::optional<Claim> evaluate_python_transform(const Signals& signals) {
       fmt::format("the data set's own code and transforms take {} of the time in which a batch is "
                   "made (CPU time "
                   "outside decoding and collate)",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -14,7 +14,7 @@ std::optional<Claim> evaluate_sampler(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("for {} of the waiting the training thread is in the job's own sampler, which "
                   "chooses the samples of the next batch; no worker does that",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -23,11 +23,12 @@ std::optional<Claim> evaluate_too_few_workers(const Signals& signals) {
   } else {
     claim.evidence.push_back(
         fmt::format("{:.0f} workers, and no batch was ready at {} of the waits",
-                    *signals.num_workers, percent(*signals.empty_queue_ratio)));
+                    *signals.num_workers, percent_text(*signals.empty_queue_ratio)));
   }
   if (signals.cpu_use_ratio) {
     claim.evidence.push_back(fmt::format("the job uses {} of the {:.0f} CPUs it may use",
-                                         percent(*signals.cpu_use_ratio), *signals.effective_cpus));
+                                         percent_text(*signals.cpu_use_ratio),
+                                         *signals.effective_cpus));
   }
   return claim;
 }

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -11,9 +11,9 @@ std::optional<Claim> evaluate_too_many_workers(const Signals& signals) {
   if (!workers_crowd(signals)) return std::nullopt;
   Claim claim;
   claim.weight = kWeight;
-  claim.evidence.push_back(
-      fmt::format("{:.0f} workers share {:.0f} CPUs, which are {} busy, with the training thread",
-                  *signals.num_workers, *signals.effective_cpus, percent(*signals.cpu_use_ratio)));
+  claim.evidence.push_back(fmt::format(
+      "{:.0f} workers share {:.0f} CPUs, which are {} busy, with the training thread",
+      *signals.num_workers, *signals.effective_cpus, percent_text(*signals.cpu_use_ratio)));
   return claim;
 }
 

@@ -1,6 +1,6 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -15,8 +15,8 @@ std::optional<Claim> evaluate_slow_read(const Signals& signals) {
   }
   Claim claim;
   claim.weight = *signals.read_ratio;
-  claim.evidence.push_back(
-      fmt::format("reading takes {} of the time in the loader's stages", percent(claim.weight)));
+  claim.evidence.push_back(fmt::format("reading takes {} of the time in the loader's stages",
+                                       percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,6 +1,6 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/rules/stage_shares.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -16,7 +16,7 @@ std::optional<Claim> evaluate_slow_transform(const Signals& signals) {
   claim.weight = *signals.transform_ratio;
   claim.evidence.push_back(
       fmt::format("resizing and transforming takes {} of the time in the loader's stages",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -25,7 +25,7 @@ std::optional<Claim> evaluate_too_few_threads(const Signals& signals) {
       "the loader's {} all but {} of the time, and the job uses {} of the {:.0f} CPUs it may use",
       *signals.loader_threads < 1.5 ? "thread works"
                                     : fmt::format("{:.0f} threads work", *signals.loader_threads),
-      percent(*signals.threads_idle_ratio), percent(*signals.cpu_use_ratio),
+      percent_text(*signals.threads_idle_ratio), percent_text(*signals.cpu_use_ratio),
       *signals.effective_cpus));
   return claim;
 }

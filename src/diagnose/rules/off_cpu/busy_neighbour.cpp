@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -24,7 +24,7 @@ std::optional<Claim> evaluate_busy_neighbour(const Signals& signals) {
   }
   if (signals.fetch_cpu_ratio && !is_native(signals)) {
     claim.evidence.push_back(fmt::format("a batch that is being made has a CPU for {} of the time",
-                                         percent(*signals.fetch_cpu_ratio)));
+                                         percent_text(*signals.fetch_cpu_ratio)));
   }
   return claim;
 }

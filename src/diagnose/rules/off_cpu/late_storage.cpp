@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -26,7 +26,8 @@ std::string where_fetches_wait(const Signals& signals) {
   std::string words;
   for (const Part& part : parts) {
     if (part.ratio < kHardly) continue;
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", part.words, percent(part.ratio));
+    words +=
+        fmt::format("{}{} {}", words.empty() ? "" : ", ", part.words, percent_text(part.ratio));
   }
   return words;
 }
@@ -36,8 +37,8 @@ std::string where_fetches_wait(const Signals& signals) {
 std::string of_a_sample(const Signals& signals, double waits) {
   if (!signals.fetch_ns_median || signals.batch_size.value_or(0) <= 0) return "";
   const double sample_ns = *signals.fetch_ns_median / *signals.batch_size;
-  std::string words = fmt::format("a sample takes {}, {} of them waiting", duration(sample_ns),
-                                  duration(waits * sample_ns));
+  std::string words = fmt::format("a sample takes {}, {} of them waiting", duration_text(sample_ns),
+                                  duration_text(waits * sample_ns));
   if (signals.num_workers && sample_ns > 0) {
     const double at_once = std::max(*signals.num_workers, 1.0);
     const std::string who = *signals.num_workers == 0 ? "the training thread makes"
@@ -46,7 +47,7 @@ std::string of_a_sample(const Signals& signals, double waits) {
     words += fmt::format("; {} {:.0f} samples/s at most", who, at_once * 1e9 / sample_ns);
   }
   if (signals.read_call_bytes_per_s) {
-    words += fmt::format(", {}/s are read", bytes(*signals.read_call_bytes_per_s));
+    words += fmt::format(", {}/s are read", bytes_text(*signals.read_call_bytes_per_s));
   }
   return words;
 }
@@ -58,13 +59,13 @@ std::optional<Claim> evaluate_late_storage(const Signals& signals) {
   claim.weight = 1 - *signals.fetch_cpu_ratio;
   claim.evidence.push_back(
       fmt::format("a fetch is off the CPU for {} of its time; seen from outside, it waits {}",
-                  percent(1 - *signals.fetch_cpu_ratio), where_fetches_wait(signals)));
+                  percent_text(1 - *signals.fetch_cpu_ratio), where_fetches_wait(signals)));
   if (const std::string sample = of_a_sample(signals, waits); !sample.empty()) {
     claim.evidence.push_back(sample);
   }
   if (signals.cpu_use_ratio) {
     claim.evidence.push_back(fmt::format("the job uses {} of the {:.0f} CPUs it may use meanwhile",
-                                         percent(*signals.cpu_use_ratio),
+                                         percent_text(*signals.cpu_use_ratio),
                                          signals.effective_cpus.value_or(0)));
   }
   return claim;

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -26,7 +26,7 @@ std::optional<Claim> evaluate_off_cpu(const Signals& signals) {
       "a batch that is being made is off the CPU for {} of the time, and not for local "
       "storage: the data set's code sleeps, or waits for a lock, the network or another "
       "process",
-      percent(off_cpu)));
+      percent_text(off_cpu)));
   return claim;
 }
 

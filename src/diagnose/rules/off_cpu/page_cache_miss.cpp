@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -18,7 +18,7 @@ std::optional<Claim> evaluate_page_cache_miss(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the bytes read come from storage and not from the page cache, and a fetch is off the "
       "CPU for {} of its time",
-      percent(*signals.page_cache_miss_ratio), percent(off_cpu)));
+      percent_text(*signals.page_cache_miss_ratio), percent_text(off_cpu)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -14,10 +14,10 @@ std::optional<Claim> evaluate_storage(const Signals& signals) {
   claim.weight = off_cpu;
   claim.evidence.push_back(fmt::format(
       "a fetch is off the CPU for {} of its time while tasks wait for storage {} of the time",
-      percent(off_cpu), percent(*signals.io_pressure_ratio)));
+      percent_text(off_cpu), percent_text(*signals.io_pressure_ratio)));
   if (signals.storage_bytes_per_s) {
     claim.evidence.push_back(
-        fmt::format("the job reads {}/s from storage", bytes(*signals.storage_bytes_per_s)));
+        fmt::format("the job reads {}/s from storage", bytes_text(*signals.storage_bytes_per_s)));
   }
   return claim;
 }

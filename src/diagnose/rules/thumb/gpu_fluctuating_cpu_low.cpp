@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -14,11 +14,11 @@ std::optional<Claim> evaluate_gpu_fluctuating_cpu_low(const Signals& signals) {
     return std::nullopt;
   }
   Claim claim;
-  claim.evidence.push_back(
-      fmt::format("GPU utilisation fluctuates (standard deviation {}) while the job uses {} of its "
-                  "CPUs: too few "
-                  "workers is the usual reason",
-                  percent(*signals.gpu_utilisation_deviation), percent(*signals.cpu_use_ratio)));
+  claim.evidence.push_back(fmt::format(
+      "GPU utilisation fluctuates (standard deviation {}) while the job uses {} of its "
+      "CPUs: too few "
+      "workers is the usual reason",
+      percent_text(*signals.gpu_utilisation_deviation), percent_text(*signals.cpu_use_ratio)));
   return claim;
 }
 

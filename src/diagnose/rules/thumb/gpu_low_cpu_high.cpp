@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_gpu_low_cpu_high(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "GPU utilisation is low ({}) and the job's CPUs are busy ({}): data loading or preprocessing "
       "is the usual reason",
-      percent(*signals.gpu_utilisation_mean), percent(*signals.cpu_use_ratio)));
+      percent_text(*signals.gpu_utilisation_mean), percent_text(*signals.cpu_use_ratio)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -16,11 +16,11 @@ std::optional<Claim> evaluate_gpu_low_cpu_low(const Signals& signals) {
     return std::nullopt;
   }
   Claim claim;
-  claim.evidence.push_back(
-      fmt::format("GPU ({}) and CPUs ({}) are both mostly idle: host code that does not "
-                  "parallelise is the usual "
-                  "reason",
-                  percent(*signals.gpu_utilisation_mean), percent(*signals.cpu_use_ratio)));
+  claim.evidence.push_back(fmt::format(
+      "GPU ({}) and CPUs ({}) are both mostly idle: host code that does not "
+      "parallelise is the usual "
+      "reason",
+      percent_text(*signals.gpu_utilisation_mean), percent_text(*signals.cpu_use_ratio)));
   return claim;
 }
 

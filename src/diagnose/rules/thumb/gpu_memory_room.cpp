@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,7 +12,7 @@ std::optional<Claim> evaluate_gpu_memory_room(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("{} of the GPU's memory is in use: there is room for a larger "
                   "batch",
-                  percent(*signals.gpu_memory_used_ratio)));
+                  percent_text(*signals.gpu_memory_used_ratio)));
   return claim;
 }
 

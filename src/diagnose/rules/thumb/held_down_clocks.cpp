@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_held_down_clocks(const Signals& signals) {
   Claim claim;
   claim.evidence.push_back(fmt::format(
       "the GPU's clocks were held down by heat in {} and by its power limit in {} of the samples",
-      percent(*signals.thermal_slowdown_ratio), percent(*signals.power_cap_ratio)));
+      percent_text(*signals.thermal_slowdown_ratio), percent_text(*signals.power_cap_ratio)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -12,7 +12,7 @@ std::optional<Claim> evaluate_host_memory_room(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the host's memory is available: there is room for workers, prefetched batches and the "
       "page cache",
-      percent(*signals.memory_available_ratio)));
+      percent_text(*signals.memory_available_ratio)));
   return claim;
 }
 

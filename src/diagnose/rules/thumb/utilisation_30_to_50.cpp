@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -14,7 +14,7 @@ std::optional<Claim> evaluate_utilisation_30_to_50(const Signals& signals) {
   Claim claim;
   claim.evidence.push_back(
       fmt::format("GPU utilisation is {}: between 30 and 50 %, look at the data loader first",
-                  percent(*signals.gpu_utilisation_mean)));
+                  percent_text(*signals.gpu_utilisation_mean)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -10,7 +10,7 @@ std::optional<Claim> evaluate_utilisation_above_70(const Signals& signals) {
   if (*signals.gpu_utilisation_mean <= kGood) return std::nullopt;
   Claim claim;
   claim.evidence.push_back(fmt::format("GPU utilisation is {}: above 70 % is good",
-                                       percent(*signals.gpu_utilisation_mean)));
+                                       percent_text(*signals.gpu_utilisation_mean)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -13,11 +13,11 @@ std::optional<Claim> evaluate_blocking_copies(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of that is after copies to the device that the host waited for: from pageable memory, or "
       "without non_blocking=True",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   if (makes_small_copies(signals)) {
     claim.evidence.push_back(
         fmt::format("{:.0f} copies to the device per step, of {} in the median",
-                    *signals.h2d_copies_per_step, bytes(*signals.h2d_bytes_median)));
+                    *signals.h2d_copies_per_step, bytes_text(*signals.h2d_bytes_median)));
   }
   return claim;
 }

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -15,7 +15,7 @@ std::optional<Claim> evaluate_no_overlap(const Signals& signals) {
   Claim claim;
   claim.weight = kWeight;
   claim.evidence.push_back(fmt::format("only {} of the copy time lies beside kernels",
-                                       percent(*signals.copy_overlap_ratio)));
+                                       percent_text(*signals.copy_overlap_ratio)));
   return claim;
 }
 

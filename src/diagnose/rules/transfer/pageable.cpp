@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_pageable(const Signals& signals) {
   claim.evidence.push_back(fmt::format(
       "{} of the bytes copied to the device come from pageable memory, which the driver "
       "stages and the host waits for",
-      percent(claim.weight)));
+      percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 
 namespace unstarve::diagnose {
 
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_read_back(const Signals& signals) {
   claim.evidence.push_back(
       fmt::format("{} of that is after values were copied back to the host, as .item(), .cpu(), "
                   "print(tensor) and `if tensor:` do",
-                  percent(claim.weight)));
+                  percent_text(claim.weight)));
   return claim;
 }
 

@@ -1,5 +1,5 @@
+#include "base/number_words.h"
 #include "diagnose/rules/rule.h"
-#include "diagnose/rules/wording.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
@@ -13,7 +13,7 @@ std::optional<Claim> evaluate_small_copies(const Signals& signals) {
   claim.weight = kWeight;
   claim.evidence.push_back(fmt::format("{:.0f} copies to the device per step, of {} in the median",
                                        *signals.h2d_copies_per_step,
-                                       bytes(*signals.h2d_bytes_median)));
+                                       bytes_text(*signals.h2d_bytes_median)));
   return claim;
 }
 

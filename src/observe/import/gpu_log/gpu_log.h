@@ -7,7 +7,7 @@
 
 #include "base/reading.h"
 #include "base/result.h"
-#include "trace/interval.h"
+#include "trace/timeline/interval.h"
 
 namespace unstarve::observe {
 

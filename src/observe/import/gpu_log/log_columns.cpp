@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/units.h"
+
 namespace unstarve::observe {
 
 namespace {
@@ -139,8 +141,6 @@ std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-
 /// "2024/01/31" or "20240131", in ns since 1970.
 Reading<std::int64_t> date_in(std::string_view text) {
   std::array<std::int64_t, 3> date{};
@@ -155,7 +155,7 @@ Reading<std::int64_t> date_in(std::string_view text) {
   const bool sane =
       year >= 1970 && year < 2200 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
   if (!sane) return WhyAbsent::kNotObserved;
-  return days_of(year, month, day) * 86400 * kNsPerSecond;
+  return days_of(year, month, day) * 86400 * kSecondNs;
 }
 
 /// "13:14:15.678", in ns since midnight; milliseconds have three digits.
@@ -169,7 +169,7 @@ Reading<std::int64_t> clock_in(std::string_view text) {
     numbers_in(text.substr(dot), std::span(&milliseconds, 1));
   }
   milliseconds = std::min<std::int64_t>(milliseconds, 999);
-  return (hours * 3600 + minutes * 60 + seconds) * kNsPerSecond + milliseconds * 1'000'000;
+  return (hours * 3600 + minutes * 60 + seconds) * kSecondNs + milliseconds * 1'000'000;
 }
 
 Reading<std::int64_t> time_in(std::string_view text) {

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <limits>
 
-#include "trace/used_devices.h"
+#include "trace/timeline/used_devices.h"
 
 namespace unstarve::observe {
 

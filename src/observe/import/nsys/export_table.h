@@ -8,7 +8,7 @@
 
 #include "base/reading.h"
 #include "base/result.h"
-#include "trace/sqlite.h"
+#include "trace/store/sqlite.h"
 
 namespace unstarve::observe {
 

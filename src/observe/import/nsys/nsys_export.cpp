@@ -6,7 +6,7 @@
 
 #include "observe/import/file_start.h"
 #include "observe/import/nsys/export_reader.h"
-#include "trace/sqlite.h"
+#include "trace/store/sqlite.h"
 
 namespace unstarve::observe {
 

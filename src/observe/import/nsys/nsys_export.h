@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "observe/import/kineto.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

@@ -8,7 +8,7 @@
 
 #include "base/testing/test_folder.h"
 #include "observe/import/nsys/nsys_export.h"
-#include "trace/sqlite.h"
+#include "trace/store/sqlite.h"
 
 namespace unstarve::observe {
 namespace {

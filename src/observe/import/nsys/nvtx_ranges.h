@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 
 namespace unstarve::observe {
 

@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "base/cupti_ring.h"
-#include "base/mapped_ring.h"
 #include "base/result.h"
-#include "base/ring_names.h"
+#include "base/ring/mapped_ring.h"
+#include "base/ring/ring_names.h"
 #include "observe/inside/cupti/clock_match.h"
 #include "observe/inside/cupti/devices.h"
 

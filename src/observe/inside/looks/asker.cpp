@@ -2,11 +2,12 @@
 
 #include <ctime>
 
+#include "base/units.h"
+
 namespace unstarve::looks {
 
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr unsigned long kHurriedUs = 50;
 
 std::int64_t now_ns() {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "host/thread_look.h"
-#include "observe/outside/source.h"
-#include "trace/run_rows.h"
+#include "observe/outside/samples/source.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::observe {
 

@@ -12,8 +12,8 @@
 #include "host/code_map.h"
 #include "host/code_samples.h"
 #include "host/host_files.h"
-#include "observe/outside/source.h"
-#include "trace/run_rows.h"
+#include "observe/outside/samples/source.h"
+#include "trace/store/run_rows.h"
 
 namespace unstarve::observe {
 

@@ -6,7 +6,7 @@
 
 #include "base/reading.h"
 #include "host/host_files.h"
-#include "observe/outside/source.h"
+#include "observe/outside/samples/source.h"
 
 namespace unstarve::observe {
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+namespace unstarve {
+
+// Numbers as people write them: three digits that tell, whatever the unit. What is not finite is
+// "unknown".
+
+/// "0.04", "4.12", "41.2", "412"
+std::string number_text(double value);
+
+/// In a sentence: "71 %", "3.1 %"; below 10 % with one digit more, so that small shares stay
+/// telling.
+std::string percent_text(double ratio);
+
+/// In a column, beside others: "71.2 %".
+std::string percent_cell(double ratio);
+
+/// "850 ns", "12.3 ms", "1.75 s", "1 min 15 s", "2 h 5 min"
+std::string duration_text(double ns);
+std::string microseconds_text(double us);
+std::string seconds_text(double s);
+
+/// "512 B", "19.3 MB" (powers of ten)
+std::string bytes_text(double bytes);
+
+/// A measured or predicted one, with its interval: "3.85x [3.61..4.10]", and parts of that.
+std::string speedup_text(double speedup, double low, double high);
+std::string factor_text(double speedup);
+std::string interval_text(double low, double high);
+
+/// The same in a sentence: "3.85x faster, 3.61 to 4.10".
+std::string speedup_words(double speedup, double low, double high);
+
+}  // namespace unstarve

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace unstarve {
+
+// Of at least one value each.
+
+double mean(std::span<const double> values);
+
+/// Of an even number the mean of the two in the middle.
+double median(std::vector<double> values);
+
+/// Below which a share `q` (0..1) of the values lies; between two of them in proportion.
+double quantile(std::vector<double> values, double q);
+
+}  // namespace unstarve

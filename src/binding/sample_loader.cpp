@@ -1,0 +1,84 @@
+#include "feed/pipeline/sample_loader.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/mutex.h"
+#include "binding/errors.h"
+#include "binding/file_list.h"
+#include "binding/released.h"
+#include "feed/pipeline/loader_parts.h"
+
+namespace nb = nanobind;
+
+namespace unstarve::binding {
+namespace {
+
+using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// A SampleLoader for any thread: they take turns, since loading drops the GIL.
+class PythonSampleLoader {
+ public:
+  PythonSampleLoader(const feed::LoaderOptions& options, const FileList* files)
+      : loader_(value_or_raise(feed::SampleLoader::open(
+            options, files == nullptr ? nullptr : files->source(), feed::LoaderParts::real()))),
+        image_bytes_(loader_->image_bytes()) {}
+  ~PythonSampleLoader() {
+    // Without the mutex: in a forked child a thread that is not there may hold it.
+    const Released released;
+    loader_.reset();
+  }
+  PythonSampleLoader(const PythonSampleLoader&) = delete;
+  PythonSampleLoader& operator=(const PythonSampleLoader&) = delete;
+
+  void load(const nb::bytes& path, std::uint32_t epoch, std::uint32_t index, std::uint16_t repeat,
+            const Pixels& out) {
+    const std::string file(path.c_str(), path.size());
+    const Status status = [&] {
+      const Released released;
+      return load_locked({file, epoch, index, repeat}, {out.data(), out.size()});
+    }();
+    if (!status) raise(status.error());
+  }
+
+  /// Without the GIL: copies that wait are written.
+  void close() {
+    const Released released;
+    const MutexLock lock(mutex_);
+    loader_.reset();
+  }
+  std::size_t image_bytes() const { return image_bytes_; }
+
+ private:
+  Status load_locked(const feed::SampleLoader::Sample& sample, std::span<std::uint8_t> out) {
+    const MutexLock lock(mutex_);
+    if (loader_ != nullptr) return loader_->load(sample, out);
+    return fail(ErrorCode::kCancelled, "the loader has been closed");
+  }
+
+  Mutex mutex_;
+  std::unique_ptr<feed::SampleLoader> loader_ UNSTARVE_GUARDED_BY(mutex_);
+  const std::size_t image_bytes_;
+};
+
+}  // namespace
+
+void bind_sample_loader(nb::module_& module) {
+  nb::class_<FileList>(module, "FileList")
+      .def(nb::init<const nb::bytes&, const LabelList&>(), nb::arg("paths"), nb::arg("labels"));
+  nb::class_<PythonSampleLoader>(module, "SampleLoader")
+      .def(nb::init<const feed::LoaderOptions&, const FileList*>(), nb::arg("options"),
+           nb::arg("files") = nb::none())
+      .def("close", &PythonSampleLoader::close)
+      .def("load", &PythonSampleLoader::load, nb::arg("path"), nb::arg("epoch"), nb::arg("index"),
+           nb::arg("repeat"), nb::arg("out"))
+      .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
+}
+
+}  // namespace unstarve::binding

@@ -1,0 +1,145 @@
+#include "feed/data/transform_plan.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <utility>
+
+#include "binding/errors.h"
+
+namespace nb = nanobind;
+
+namespace unstarve::binding {
+namespace {
+
+using feed::ColourStep;
+using feed::ErasingPlan;
+using feed::GeometryPlan;
+using feed::OutputPlan;
+using feed::TransformPlan;
+
+using Pair = std::pair<double, double>;
+using Bounds = std::optional<ColourStep::Bounds>;
+
+/// A member of type Bounds as a Python property: a pair (low, high), or None.
+template <Bounds ColourStep::*member>
+void bind_bounds(nb::class_<ColourStep>& step, const char* name) {
+  step.def_prop_rw(
+      name,
+      [](const ColourStep& self) {
+        const Bounds& bounds = self.*member;
+        return bounds ? std::optional<Pair>({bounds->low, bounds->high}) : std::nullopt;
+      },
+      [](ColourStep& self, std::optional<Pair> value) {
+        self.*member = value ? Bounds({value->first, value->second}) : std::nullopt;
+      },
+      nb::arg("value").none());
+}
+
+void bind_geometry(nb::module_& module) {
+  nb::enum_<feed::Interpolation>(module, "Interpolation")
+      .value("bilinear", feed::Interpolation::kBilinear)
+      .value("bicubic", feed::Interpolation::kBicubic);
+  nb::class_<GeometryPlan> geometry(module, "GeometryPlan");
+  nb::enum_<GeometryPlan::Kind>(geometry, "Kind")
+      .value("random_resized_crop", GeometryPlan::Kind::kRandomResizedCrop)
+      .value("resize_center_crop", GeometryPlan::Kind::kResizeCenterCrop)
+      .value("resize_random_crop", GeometryPlan::Kind::kResizeRandomCrop)
+      .value("resize", GeometryPlan::Kind::kResize)
+      .value("center_crop", GeometryPlan::Kind::kCenterCrop);
+  geometry.def(nb::init<>())
+      .def_rw("kind", &GeometryPlan::kind)
+      .def_prop_rw(
+          "width", [](const GeometryPlan& self) { return self.size.width; },
+          [](GeometryPlan& self, int value) { self.size.width = value; })
+      .def_prop_rw(
+          "height", [](const GeometryPlan& self) { return self.size.height; },
+          [](GeometryPlan& self, int value) { self.size.height = value; })
+      .def_rw("resize_short", &GeometryPlan::resize_short)
+      .def_prop_rw(
+          "resize_to",
+          [](const GeometryPlan& self) {
+            return std::pair(self.resize_to.height, self.resize_to.width);
+          },
+          [](GeometryPlan& self, std::pair<int, int> value) {
+            self.resize_to = {value.second, value.first};
+          })
+      .def_rw("scale_min", &GeometryPlan::scale_min)
+      .def_rw("scale_max", &GeometryPlan::scale_max)
+      .def_rw("ratio_min", &GeometryPlan::ratio_min)
+      .def_rw("ratio_max", &GeometryPlan::ratio_max)
+      .def_rw("interpolation", &GeometryPlan::interpolation)
+      .def_rw("horizontal_flip_probability", &GeometryPlan::horizontal_flip_probability)
+      .def_rw("vertical_flip_probability", &GeometryPlan::vertical_flip_probability);
+}
+
+void bind_colour(nb::module_& module) {
+  nb::class_<ColourStep> step(module, "ColourStep");
+  nb::enum_<ColourStep::Kind>(step, "Kind")
+      .value("jitter", ColourStep::Kind::kJitter)
+      .value("greyscale", ColourStep::Kind::kGreyscale);
+  step.def(nb::init<>())
+      .def_rw("kind", &ColourStep::kind)
+      .def_rw("probability", &ColourStep::probability);
+  bind_bounds<&ColourStep::brightness>(step, "brightness");
+  bind_bounds<&ColourStep::contrast>(step, "contrast");
+  bind_bounds<&ColourStep::saturation>(step, "saturation");
+  bind_bounds<&ColourStep::hue>(step, "hue");
+}
+
+void bind_output(nb::module_& module) {
+  nb::class_<OutputPlan> output(module, "OutputPlan");
+  nb::enum_<OutputPlan::Type>(output, "Type")
+      .value("uint8", OutputPlan::Type::kUint8)
+      .value("float32", OutputPlan::Type::kFloat32)
+      .value("float16", OutputPlan::Type::kFloat16)
+      .value("bfloat16", OutputPlan::Type::kBfloat16);
+  nb::enum_<OutputPlan::Layout>(output, "Layout")
+      .value("nhwc", OutputPlan::Layout::kNhwc)
+      .value("nchw", OutputPlan::Layout::kNchw);
+  output.def(nb::init<>())
+      .def_rw("type", &OutputPlan::type)
+      .def_rw("layout", &OutputPlan::layout)
+      .def_rw("scale_to_unit", &OutputPlan::scale_to_unit)
+      .def_rw("scale_by_reciprocal", &OutputPlan::scale_by_reciprocal)
+      .def_rw("mean", &OutputPlan::mean, nb::arg("value").none())
+      .def_rw("deviation", &OutputPlan::deviation, nb::arg("value").none());
+}
+
+void bind_erasing(nb::module_& module) {
+  nb::class_<ErasingPlan>(module, "ErasingPlan")
+      .def(nb::init<>())
+      .def_rw("probability", &ErasingPlan::probability)
+      .def_rw("scale_min", &ErasingPlan::scale_min)
+      .def_rw("scale_max", &ErasingPlan::scale_max)
+      .def_rw("ratio_min", &ErasingPlan::ratio_min)
+      .def_rw("ratio_max", &ErasingPlan::ratio_max)
+      .def_rw("noise", &ErasingPlan::noise)
+      .def_rw("value", &ErasingPlan::value);
+}
+
+}  // namespace
+
+void bind_transform_plan(nb::module_& module) {
+  bind_geometry(module);
+  bind_colour(module);
+  bind_output(module);
+  bind_erasing(module);
+  nb::class_<TransformPlan>(module, "TransformPlan")
+      .def(nb::init<>())
+      .def_rw("geometry", &TransformPlan::geometry)
+      .def_rw("colour", &TransformPlan::colour)  // a copy: assign a list, do not append to it
+      .def_rw("output", &TransformPlan::output)
+      .def_rw("erasing", &TransformPlan::erasing, nb::arg("value").none())
+      .def("validate", [](const TransformPlan& self) {
+        if (Status status = feed::validate(self); !status) raise(status.error());
+      });
+  module.def("training_crop", &feed::training_crop, nb::arg("size"));
+  module.def("evaluation_crop", &feed::evaluation_crop, nb::arg("size"), nb::arg("resize_short"));
+}
+
+}  // namespace unstarve::binding

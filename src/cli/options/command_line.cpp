@@ -1,0 +1,139 @@
+#include "cli/options/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+namespace unstarve::cli {
+
+namespace {
+
+constexpr std::size_t kHelpColumn = 34;
+
+CLI::Validator number_between(double low, double high) {
+  const std::string range = fmt::format("{} to {}", low, high);
+  const auto check = [low, high, range](std::string& text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, failed] = std::from_chars(text.data(), end, number);
+    // A number that is none (nan) is not between any two.
+    const bool good = failed == std::errc() && rest == end && number >= low && number <= high;
+    return good ? std::string() : fmt::format("takes a number from {}, not '{}'", range, text);
+  };
+  return CLI::Validator(check, range, "number");
+}
+
+}  // namespace
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::shows_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::shows_default(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+Option& Option::between(double low, double high) {
+  option_->check(number_between(low, high));
+  return *this;
+}
+
+Option& Option::is_size() {
+  option_->transform(CLI::AsSizeValue(false));
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::separated_by_commas() {
+  option_->delimiter(',');
+  return *this;
+}
+
+Option& Option::may_lack_value() {
+  option_->expected(0, 1);
+  return *this;
+}
+
+bool Option::was_given() const { return option_->count() > 0; }
+
+Option Command::option(const std::string& name, std::string& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::option(const std::string& name, std::vector<std::string>& values,
+                       const std::string& help) {
+  return Option(*parser_->add_option(name, values, help));
+}
+
+Option Command::option(const std::string& name, int& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::option(const std::string& name, std::vector<int>& values, const std::string& help) {
+  return Option(*parser_->add_option(name, values, help));
+}
+
+Option Command::option(const std::string& name, std::int64_t& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::option(const std::string& name, std::uint64_t& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::option(const std::string& name, double& value, const std::string& help) {
+  return Option(*parser_->add_option(name, value, help));
+}
+
+Option Command::flag(const std::string& name, bool& value, const std::string& help) {
+  return Option(*parser_->add_flag(name, value, help));
+}
+
+void Command::ends_with_words() { parser_->positionals_at_end(); }
+
+void Command::when_named(std::function<void()> act) { parser_->callback(std::move(act)); }
+
+CommandLine::CommandLine(const std::string& description, const std::string& program,
+                         const std::string& version)
+    : parser_(std::make_unique<CLI::App>(description, program)) {
+  parser_->set_version_flag("--version", program + " " + version, "print the version and exit");
+  parser_->require_subcommand(1);
+  parser_->get_formatter()->column_width(kHelpColumn);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::add_command(const std::string& name, const std::string& help) {
+  return Command(*parser_->add_subcommand(name, help));
+}
+
+std::vector<std::string> CommandLine::commands() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : parser_->get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+bool CommandLine::parse(int argc, char** argv) {
+  try {
+    parser_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parser_->exit(error) == 0;  // --help leaves through here too
+  }
+  return true;
+}
+
+}  // namespace unstarve::cli

@@ -1,0 +1,93 @@
+#include "roofline/roofs/gpu/torch_memory.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "roofline/roofs/interpreter/torch_lines.h"
+#include "roofline/roofs/repeats.h"
+
+namespace unstarve::roofline {
+
+namespace {
+
+/// What the interpreter runs behind kTorchPrelude: `python -c SCRIPT DEVICE SECONDS BYTES`. Prints
+/// {"bytes_per_s": [...], "torch"} or {"why_not"} for each, in the order of kWhat.
+constexpr const char* kScript = R"PY(
+seconds, elements = float(sys.argv[2]), int(sys.argv[3]) // 4
+
+def read():
+    b, total = torch.ones(elements, device=device), torch.empty((), device=device)
+    return 4.0 * elements, lambda: torch.sum(b, 0, out=total)
+
+def triad():
+    a, b, c = (torch.ones(elements, device=device) for _ in range(3))
+    return 12.0 * elements, lambda: torch.add(b, c, alpha=3, out=a)
+
+for make in (read, triad):
+    try:
+        amount, start = make()
+        found = rates(start, amount, time.perf_counter() + seconds / 2)
+        say(bytes_per_s=found, torch=torch.__version__)
+    except Exception as error:
+        say(why_not=str(error).split("\n")[0][:200])
+)PY";
+
+/// What was said of one of them, as a roof.
+Result<Roof> roof_of(const nlohmann::json& said, const std::string& name) {
+  try {
+    if (said.contains("why_not")) {
+      return fail(ErrorCode::kNotSupported, "{}", said.at("why_not").get<std::string>());
+    }
+    const auto rates = said.at("bytes_per_s").get<std::vector<double>>();
+    if (rates.empty()) return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
+    Roof roof = make_roof(name, "bytes/s", rates);
+    roof.conditions.emplace_back("torch", said.at("torch").get<std::string>());
+    return roof;
+  } catch (const nlohmann::json::exception&) {
+    return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
+  }
+}
+
+/// The lines come in the order of kWhat.
+Result<Roof> roof_at(const Result<TorchSaid>& said, std::size_t at, const std::string& name) {
+  if (!said) return forward_error(said);
+  if (at < said->lines.size()) return roof_of(said->lines[at], name);
+  return fail(ErrorCode::kJobFailed, "torch ended in it, with wait status {}", said->status);
+}
+
+constexpr std::array<const char*, 2> kWhat = {"read", "triad"};
+
+}  // namespace
+
+void measure_torch_memory(const TorchMemoryOptions& options, const std::string& prefix, double peak,
+                          Session& session) {
+  session.doing(prefix);
+  const auto said =
+      ask_torch({options.python, "-c", std::string(kTorchPrelude) + kScript, options.device,
+                 fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS),
+                 std::to_string(options.array_bytes)},
+                options.duration_ns, session);
+  if (session.stopped()) return;
+  for (std::size_t i = 0; i < kWhat.size(); ++i) {
+    const std::string name = fmt::format("{}.{}", prefix, kWhat[i]);
+    auto roof = roof_at(said, i, name);
+    if (!roof) {
+      session.lacks(name, roof.error().message);
+      continue;
+    }
+    roof->conditions.emplace_back("array_bytes", static_cast<std::int64_t>(options.array_bytes));
+    if (peak > 0) {
+      session.add_below(*std::move(roof), peak, "the memory's peak rate");
+    } else {
+      session.add(*std::move(roof));
+    }
+  }
+}
+
+}  // namespace unstarve::roofline
