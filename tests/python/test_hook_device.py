@@ -151,6 +151,57 @@ def test_the_job_s_own_profiler_ends_the_window(script: Path, tmp_path: Path) ->
     assert steps_in(tmp_path / "kineto-0.json.gz") == ["ProfilerStep#6", "ProfilerStep#7"]
 
 
+# Ends, forks or trains elsewhere while the window is open.
+SHORT = """
+import os, sys, threading, torch
+torch.set_num_threads(1)
+model = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def train():
+    for step in range(8):
+        optimizer.zero_grad()
+        model(torch.zeros(2, 3)).sum().backward()
+        optimizer.step()
+        if step == 6 and sys.argv[1] == "forks":
+            child = os.fork()
+            if child == 0: os._exit(5)
+            os.waitpid(child, 0)
+    if sys.argv[1] == "raises": raise ValueError("as it is")
+    if sys.argv[1] == "exits": sys.exit(7)
+if sys.argv[1] == "in a thread":
+    thread = threading.Thread(target=train); thread.start(); thread.join()
+else:
+    train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "profile"),
+    [
+        ("ends", 0, {"ended_early": "the job ended"}),
+        ("raises", 1, {"ended_early": "the job ended"}),
+        ("exits", 7, {"ended_early": "the job ended"}),
+        ("forks", 0, {"ended_early": "the job forked"}),
+        ("in a thread", 0, {"skipped": "the job trains beside its main thread"}),
+    ],
+)
+def test_a_window_that_is_open_costs_nobody_his_job(
+    tmp_path: Path, how: str, code: int, profile: dict[str, str]
+) -> None:
+    """A profiler at work at the interpreter's end would end the process by a signal."""
+    script = tmp_path / "short.py"
+    script.write_text(SHORT)
+    env = {"UNSTARVE_PROFILE_DEVICE": "cpu", "UNSTARVE_PROFILE_STEPS": "5..20"}
+    job = run_job(tmp_path, [script, how], (), **env)
+    assert job.process.returncode == code, job.process.stderr
+    assert job.process.stdout == ""
+    assert job.process.stderr == "" or how == "raises", job.process.stderr
+    assert job.errors == []
+    assert profile.items() <= job.main.text["profile"].items()
+    if "ended_early" in profile:
+        assert steps_in(tmp_path / "kineto-0.json.gz")[0] == "ProfilerStep#6"
+
+
 def test_without_a_gpu_nothing_of_it_happens(script: Path, tmp_path: Path) -> None:
     job = run_job(tmp_path, ["-W", "ignore", script, 99])
     assert job.main.of("sync") == []

@@ -7,8 +7,10 @@ ring's text as `profile`. It gives way to any profiler of the job, at once.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
 from typing import Any, Callable
 
 from . import cupti
@@ -33,7 +35,7 @@ class Window:
         self._device = device
         self._profiler: Any = None
         self._step_mark: Any = None
-        self._way = GivesWay(self._give_way)
+        self._way = GivesWay(self.finish)
         self._length = last - first
         self._begun_ns = 0
         self._marks: list[list[int]] = []
@@ -48,6 +50,9 @@ class Window:
                 return True
             if index > self._first + _PATIENCE:
                 RECORDER.describe(profile={"skipped": "the job was profiling itself"})
+                return False
+            if not can_profile():
+                RECORDER.describe(profile={"skipped": "the job trains beside its main thread"})
                 return False
             if not _torch().autograd._profiler_enabled():
                 self._last = index + self._length
@@ -120,18 +125,22 @@ class Window:
         except Exception:
             pass
 
-    def _give_way(self) -> None:
-        self.finish("the job started a profiler")
-
 
 class GivesWay:
-    """While a profiler of ours is at work, one that the job starts ends it first."""
+    """Ends a profiler of ours before what must not meet it at work: a profiler that the job starts,
+    a fork, whose child may hang in what the profiler holds, and the interpreter's end, at which the
+    process would die of it. `finish` is told which."""
 
-    def __init__(self, finish: Callable[[], object]) -> None:
+    def __init__(self, finish: Callable[[str], object]) -> None:
         self._finish = finish
         self._originals: dict[str, Any] = {}
+        self._thread = 0
 
     def begin(self) -> None:
+        self._thread = threading.get_ident()
+        atexit.register(self._give_way, "the job ended")
+        _AT_WORK.append(self)
+        _watch_forks()
         kind = _torch().autograd.profiler.profile
         self._originals = {name: vars(kind)[name] for name in _BEGINNINGS if name in vars(kind)}
         for name, original in self._originals.items():
@@ -139,18 +148,53 @@ class GivesWay:
 
     def _ending_first(self, original: Any) -> Any:
         def begin(profiler: Any, *arguments: Any, **named: Any) -> Any:
-            try:
-                self._finish()
-            except Exception as error:
-                RECORDER.note_error(error)
+            self._give_way("the job started a profiler")
             return original(profiler, *arguments, **named)
 
         return begin
 
+    def before_fork(self) -> None:
+        # Of another thread the profiler cannot be ended.
+        if threading.get_ident() == self._thread:
+            self._give_way("the job forked")
+
+    def _give_way(self, to: str) -> None:
+        try:
+            self._finish(to)
+        except Exception as error:
+            RECORDER.note_error(error)
+
     def end(self) -> None:
+        atexit.unregister(self._give_way)
+        if self in _AT_WORK:
+            _AT_WORK.remove(self)
         for name, original in self._originals.items():
             setattr(_torch().autograd.profiler.profile, name, original)
         self._originals = {}
+
+
+#: Those whose profiler is at work.
+_AT_WORK: list[GivesWay] = []
+_forks_watched = False
+
+
+def _watch_forks() -> None:
+    """Once, since nobody can take it back."""
+    global _forks_watched
+    if not _forks_watched:
+        _forks_watched = True
+        os.register_at_fork(before=_before_fork)
+
+
+def _before_fork() -> None:
+    for way in list(_AT_WORK):
+        way.before_fork()
+
+
+def can_profile() -> bool:
+    """Whether a profiler that is started here can be ended when the interpreter ends: torch ends
+    one only in the thread that started it, and what is left then is the main thread."""
+    return threading.current_thread() is threading.main_thread()
 
 
 def quietly(start: Callable[[], object]) -> None:

@@ -6,7 +6,7 @@ import resource
 import time
 from typing import Any
 
-from ..timeline import GivesWay, quietly
+from ..timeline import GivesWay, can_profile, quietly
 
 #: What torch's operators are called that multiply matrices or convolve; their backward ones too.
 _PRODUCTS = (
@@ -39,6 +39,8 @@ class StepShares:
         self._since = time.monotonic()
         if torch.autograd._profiler_enabled():  # the job's own; two do not go together
             return
+        if not can_profile():
+            return
         activities = [torch.profiler.ProfilerActivity.CPU]
         profiler = torch.profiler.profile(activities=activities)
         quietly(profiler.start)
@@ -60,8 +62,8 @@ class StepShares:
         self._took = time.monotonic() - self._began
         self._close()
 
-    def _close(self) -> None:
-        """Also where the job ends, or profiles itself, before the step has ended."""
+    def _close(self, _why: str = "") -> None:
+        """Also where the job ends, forks or profiles itself before the step has ended."""
         if self._profiler is None or self._is_closed:
             return
         self._is_closed = True
