@@ -23,27 +23,30 @@ Reading<double> real_reading(const Statement& row, int column) {
 
 /// All rows of a query, each made by `make` from the statement.
 template <class Row, class Make>
-Result<std::vector<Row>> collect(const Database& database, std::string_view sql, Make make) {
+Result<std::vector<Row>> collect(const Database& database, std::string_view sql, Make make,
+                                 std::initializer_list<SqlValue> values = {}) {
   std::vector<Row> rows;
   const Status read =
-      for_each_row(database, sql, {}, [&](const Statement& row) { rows.push_back(make(row)); });
+      for_each_row(database, sql, values, [&](const Statement& row) { rows.push_back(make(row)); });
   if (!read) return forward_error(read);
   return rows;
+}
+
+StepRow step_of(const Statement& row) {
+  StepRow step;
+  step.pid = row.integer(0);
+  step.thread = row.integer(1);
+  step.index = row.integer(2);
+  step.when = {row.integer(3), row.integer(4)};
+  step.samples = row.reading(5);
+  step.source = row.integer(6);
+  return step;
 }
 
 Status read_steps(const Database& database, RunSink& sink) {
   return for_each_row(
       database, "SELECT pid, tid, idx, start_ns, end_ns, samples, source FROM step ORDER BY rowid",
-      {}, [&](const Statement& row) {
-        StepRow step;
-        step.pid = row.integer(0);
-        step.thread = row.integer(1);
-        step.index = row.integer(2);
-        step.when = {row.integer(3), row.integer(4)};
-        step.samples = row.reading(5);
-        step.source = row.integer(6);
-        sink.add(step);
-      });
+      {}, [&](const Statement& row) { sink.add(step_of(row)); });
 }
 
 Result<bool> is_there(const Database& database, const char* query, std::string_view name) {
@@ -59,19 +62,22 @@ Result<bool> has_table(const Database& database, std::string_view name) {
   return is_there(database, "SELECT 1 FROM sqlite_master WHERE name = ?", name);
 }
 
+/// Of a row whose columns are metric_id, t_ns, value, absent.
+SeriesPoint point_of(const Statement& row) {
+  SeriesPoint point{row.integer(1), WhyAbsent::kNotObserved};
+  if (!row.is_null(2)) {
+    point.value = row.real(2);
+  } else if (const auto why = parse_why_absent(row.text(3))) {
+    point.value = *why;
+  }
+  return point;
+}
+
 Result<SamplesByMetric> read_samples(const Database& database) {
   SamplesByMetric samples;
-  const Status read =
-      for_each_row(database, "SELECT metric_id, t_ns, value, absent FROM sample ORDER BY rowid", {},
-                   [&samples](const Statement& row) {
-                     SeriesPoint point{row.integer(1), WhyAbsent::kNotObserved};
-                     if (!row.is_null(2)) {
-                       point.value = row.real(2);
-                     } else if (const auto why = parse_why_absent(row.text(3))) {
-                       point.value = *why;
-                     }
-                     samples[row.integer(0)].push_back(point);
-                   });
+  const Status read = for_each_row(
+      database, "SELECT metric_id, t_ns, value, absent FROM sample ORDER BY rowid", {},
+      [&samples](const Statement& row) { samples[row.integer(0)].push_back(point_of(row)); });
   if (!read) return forward_error(read);
   return samples;
 }
@@ -295,6 +301,29 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
   std::stable_sort(points.begin(), points.end(),
                    [](const SeriesPoint& a, const SeriesPoint& b) { return a.t_ns < b.t_ns; });
   return points;
+}
+
+Result<std::vector<StoredSample>> RunReader::samples_after(std::int64_t row,
+                                                           std::size_t most) const {
+  return collect<StoredSample>(
+      database_,
+      "SELECT metric_id, t_ns, value, absent, rowid FROM sample WHERE rowid > ? ORDER BY rowid "
+      "LIMIT ?",
+      [](const Statement& stored) {
+        return StoredSample{stored.integer(4), stored.integer(0), point_of(stored)};
+      },
+      {row, static_cast<std::int64_t>(most)});
+}
+
+Result<std::vector<StoredStep>> RunReader::steps_after(std::int64_t row, std::size_t most) const {
+  return collect<StoredStep>(
+      database_,
+      "SELECT pid, tid, idx, start_ns, end_ns, samples, source, rowid FROM step WHERE rowid > ? "
+      "ORDER BY rowid LIMIT ?",
+      [](const Statement& stored) {
+        return StoredStep{stored.integer(7), step_of(stored)};
+      },
+      {row, static_cast<std::int64_t>(most)});
 }
 
 Result<std::vector<ProcessRecord>> RunReader::processes() const {

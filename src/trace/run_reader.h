@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,18 @@ namespace unstarve::trace {
 struct SeriesPoint {
   std::int64_t t_ns = 0;
   Reading<double> value;
+};
+
+/// A sample with its row in the store; rows that were stored later have higher numbers.
+struct StoredSample {
+  std::int64_t row = 0;
+  std::int64_t metric_id = 0;
+  SeriesPoint point;
+};
+
+struct StoredStep {
+  std::int64_t row = 0;
+  StepRow step;
 };
 
 /// By the number of the metric, each in the order of the store.
@@ -51,6 +64,10 @@ class RunReader {
   /// All samples of a metric, by time. A metric that the run does not have is kNotFound. The first
   /// call reads those of all metrics, in one pass: every series is of that moment.
   Result<std::vector<SeriesPoint>> series(std::string_view metric, std::string_view subject) const;
+  /// What was stored after the row `row` (0: from the first on), at most `most` of it, for whoever
+  /// follows a run that goes on. What a long run drops meanwhile is not among it.
+  Result<std::vector<StoredSample>> samples_after(std::int64_t row, std::size_t most) const;
+  Result<std::vector<StoredStep>> steps_after(std::int64_t row, std::size_t most) const;
   Result<std::vector<ProcessRecord>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
   /// By time; none in a run of an earlier version.

@@ -1,0 +1,133 @@
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "report/json.h"
+#include "report/words/utf8.h"
+#include "sink/sink.h"
+#include "trace/json/json_text.h"
+
+namespace unstarve::sink {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const {
+    if (file != stdout) std::fclose(file);
+  }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// How a step was told, as docs/formats/run.md numbers it.
+const char* told_by(std::int64_t source) {
+  switch (source) {
+    case trace::StepRow::kLoaderBatch: return "batch";
+    case trace::StepRow::kBackward: return "backward";
+    case trace::StepRow::kModelCall: return "model_call";
+    default: return "optimizer";
+  }
+}
+
+/// One JSON object a line (docs/formats/run_lines.md).
+class JsonLines final : public Sink {
+ public:
+  JsonLines(OpenFile file, std::string target)
+      : file_(std::move(file)), target_(std::move(target)) {}
+
+  Status begins(const RunStart& run) override {
+    started_ns_ = run.started_ns;
+    Json line = {{"event", "run"}, {"schema", "unstarve.run_lines/1"}};
+    line["run_id"] = run.run_id;
+    line["run_dir"] = run.run_dir;
+    line["host"] = run.host;
+    line["command"] = run.command;
+    line["started_s"] = static_cast<double>(run.started_wall_ns) * kSecondsPerNs;
+    return write(line);
+  }
+
+  Status takes(const Sample& sample) override {
+    Json line = {{"event", "sample"}, {"t_s", since_start(sample.t_ns)}};
+    line["metric"] = sample.metric.name;
+    line["subject"] = sample.metric.subject;
+    line["unit"] = sample.metric.unit;
+    add(line, "value", sample.value);
+    return write(line);
+  }
+
+  Status takes(const trace::StepRow& step) override {
+    Json line = {{"event", "step"}, {"t_s", since_start(step.when.end_ns)}};
+    line["pid"] = step.pid;
+    line["index"] = step.index;
+    line["duration_s"] = static_cast<double>(step.when.duration_ns()) * kSecondsPerNs;
+    add(line, "samples", step.samples);
+    line["told_by"] = told_by(step.source);
+    return write(line);
+  }
+
+  Status ends(const RunEnd& end) override {
+    Json line = {{"event", "end"}, {"t_s", since_start(end.ended_ns)}};
+    if (end.exit_code) line["exit_code"] = *end.exit_code;
+    if (end.exit_signal != 0) line["exit_signal"] = end.exit_signal;
+    return write(line);
+  }
+
+  Status takes(const report::Report& verdict) override {
+    const bool tried = !verdict.verification.empty();
+    Json line = {{"event", "verdict"}};
+    line["diagnosis"] = Json::parse(report::to_json(verdict, tried));
+    return write(line);
+  }
+
+  Status flush() override {
+    if (std::fflush(file_.get()) == 0) return {};
+    return fail_errno(errno, "cannot write " + target_);
+  }
+
+ private:
+  double since_start(std::int64_t t_ns) const {
+    return static_cast<double>(t_ns - started_ns_) * kSecondsPerNs;
+  }
+
+  /// The value, or null beside the reason.
+  template <class T>
+  static void add(Json& line, const char* name, const Reading<T>& reading) {
+    if (reading) {
+      line[name] = *reading;
+      return;
+    }
+    line[name] = nullptr;
+    line["absent"] = to_string(reading.why_absent());
+  }
+
+  Status write(const Json& line) {
+    const std::string text =
+        report::without_controls(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size()) return {};
+    return fail_errno(errno, "cannot write " + target_);
+  }
+
+  OpenFile file_;
+  std::string target_;
+  std::int64_t started_ns_ = 0;
+};
+
+Result<std::unique_ptr<Sink>> open(const std::string& target) {
+  if (target == "-") return std::make_unique<JsonLines>(OpenFile(stdout), "standard output");
+  OpenFile file(std::fopen(target.c_str(), "we"));
+  if (!file) return fail_errno(errno, "cannot write " + target);
+  return std::make_unique<JsonLines>(std::move(file), target);
+}
+
+}  // namespace
+
+SinkKind jsonl_sink();
+SinkKind jsonl_sink() { return {"jsonl", "one JSON object a line", &open}; }
+
+}  // namespace unstarve::sink
