@@ -1,7 +1,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "binding/errors.h"
+#include "feed/formats/image_format.h"
 #include "kernels/simd_level.h"
 
 namespace unstarve::binding {
@@ -28,6 +30,14 @@ NB_MODULE(_native, module) {
       },
       nanobind::arg("level"));
   module.def("simd_level", &unstarve::kernels::simd_level);
+  // How files are named that the engine decodes, in small letters: ".jpg".
+  module.def("image_endings", [] {
+    std::vector<std::string> endings;
+    for (const unstarve::feed::ImageFormatKind& format : unstarve::feed::image_formats()) {
+      endings.insert(endings.end(), format.endings.begin(), format.endings.end());
+    }
+    return endings;
+  });
   unstarve::binding::bind_transform_plan(module);
   unstarve::binding::bind_host_memory(module);
   unstarve::binding::bind_loader(module);

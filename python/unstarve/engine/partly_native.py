@@ -31,7 +31,7 @@ from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.sample_worker import WorkerStart
 from unstarve.lowering.composition import Prefix
 from unstarve.lowering.decision import prefix_of
-from unstarve.lowering.files import is_jpeg
+from unstarve.lowering.files import is_decoded
 from unstarve.lowering.work import Samples, Work
 from unstarve.order.epoch import Epoch
 from unstarve.order.passes import flattened
@@ -137,7 +137,7 @@ class PartlyNative:
         """As DatasetFolder's `__getitem__`."""
         images, dataset = self._open(), self._dataset
         path, target = dataset.samples[file]
-        if images is None or not is_jpeg(path):
+        if images is None or not is_decoded(path):
             return dataset[file]
         try:
             image = images.load(path, epoch, file, repeat)

@@ -56,11 +56,11 @@ class SampleFailure:
 
 
 class ImageLoader:
-    """Batches of (images, labels) from a folder of JPEGs, from tars, an array or shards.
+    """Batches of (images, labels) from a folder of images, a zip, tars, an array or shards.
 
     Classes are the sorted sub-folders, as in `torchvision.datasets.ImageFolder`; a folder with
-    images and no sub-folders is one class. Only JPEG is read; a folder with PNG or WebP files is
-    refused unless `skip_other_formats`.
+    images and no sub-folders is one class. JPEG and BMP are read; a folder with PNG or WebP files
+    is refused unless `skip_other_formats`.
 
     Images are uint8, N x 3 x size x size with channels-last memory: turn them into floats on the
     device (`images.to(device, non_blocking=True).float()`), where it is cheap and the copy is a
@@ -68,9 +68,9 @@ class ImageLoader:
     keeps batches gets new memory for each further one.
 
     Args:
-        root: a folder with one sub-folder of JPEGs per class, or with JPEGs alone; a tar, a folder
-            of tars or a pattern that ends in .tar; an .npy file of images; a shard or a folder of
-            shards that `unstarve pack` made.
+        root: a folder with one sub-folder of images per class, or with images alone; a zip of
+            such a folder; a tar, a folder of tars or a pattern that ends in .tar; an .npy file of
+            images; a shard or a folder of shards that `unstarve pack` made.
         batch_size: images per batch.
         size: width and height of the images that come out.
         train: True for RandomResizedCrop(size, scale, ratio) and RandomHorizontalFlip(flip);
@@ -95,7 +95,7 @@ class ImageLoader:
         accept_damaged: take what libjpeg makes of broken image data, as PIL does; a file that
             ends too early is an error all the same.
         max_pixels: refuse larger images.
-        skip_other_formats: leave out image files that are not JPEG.
+        skip_other_formats: leave out image files of other formats.
         cache_dir: a folder on a fast local disk, below which copies of the images that were read
             are kept, in a form that later epochs, later runs and other ranks of the node read
             several times as fast, with the same pixels. A copy counts only while the file's size

@@ -61,7 +61,7 @@ def lower(loader: Any) -> Lowering:
     notes = []
     if files.others:
         one = files.samples[min(files.others)][0]
-        notes.append(f"JPEGs are read natively, files like {one} by Python")
+        notes.append(f"most files are read natively, files like {one} by Python")
     if plan is not None and not obstacle:
         return Lowering(Work(plan, files.samples, subsets, files.others), parts, notes=notes)
     if len(files.others) == len(files.samples):

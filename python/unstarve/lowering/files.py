@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import weakref
@@ -12,8 +13,6 @@ from typing import Any
 from unstarve.lowering.originals import is_own
 from unstarve.lowering.work import Samples
 
-#: File names that the engine reads; the bytes decide in the end.
-_JPEG_ENDINGS = (".jpg", ".jpeg")
 #: Of so many other files, Python loads each alone while the engine does the rest.
 _OTHERS_RATIO_MAX = 0.05
 
@@ -21,7 +20,7 @@ _OTHERS_RATIO_MAX = 0.05
 @dataclass(frozen=True)
 class Files:
     samples: Samples
-    others: frozenset[int] = frozenset()  # those that are no JPEGs
+    others: frozenset[int] = frozenset()  # those that the engine does not decode
     obstacle: str | None = None
     other_label: Any = None  # one that is not an int
 
@@ -71,13 +70,13 @@ def look_at_files(dataset: Any, whole: Collection[type]) -> Files:
 def _look_anew(dataset: Any, whole: Collection[type]) -> Files:
     try:
         samples = _as_pairs(dataset.samples)
-        others = frozenset(i for i, (path, _) in enumerate(samples) if not is_jpeg(path))
+        others = frozenset(i for i, (path, _) in enumerate(samples) if not is_decoded(path))
     except (TypeError, ValueError):
         return Files(Samples(), obstacle="not a list of (path, label)")
     obstacle = None
     if len(others) > _OTHERS_RATIO_MAX * len(samples):
         more = "" if len(others) == 1 else f", and {len(others) - 1} more"
-        obstacle = f"{samples[min(others)][0]} is not a JPEG{more}"
+        obstacle = f"{samples[min(others)][0]} is of a format that is not decoded natively{more}"
     other_label = next((label for _, label in samples if type(label) not in whole), None)
     return Files(samples, others, obstacle, other_label)
 
@@ -95,7 +94,17 @@ def obstacle_to_reading(dataset: Any) -> str | None:
     return None
 
 
-def is_jpeg(path: Any) -> bool:
-    """By its name, which may be anything that open() takes."""
+@functools.cache
+def _endings() -> tuple[str, ...]:
+    from unstarve import _native
+
+    return tuple(_native.image_endings())
+
+
+def is_decoded(path: Any) -> bool:
+    """Whether the engine reads it, by its name, which may be anything that open() takes.
+
+    The bytes decide in the end.
+    """
     name: str = path if isinstance(path, str) else os.fsdecode(path)
-    return name.lower().endswith(_JPEG_ENDINGS)
+    return name.lower().endswith(_endings())

@@ -33,7 +33,7 @@ class Work:
     samples: Samples
     #: For Subsets, from the outermost in: an index is looked up in each in turn.
     subsets: tuple[Sequence[int], ...]
-    #: Indices of the files that are not named as JPEGs.
+    #: Indices of the files that are not named as images that the engine decodes.
     others: frozenset[int] = frozenset()
     #: A label that is not an int, if there is one.
     other_label: Any = None

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "feed/opening/open_source.h"
 #include "feed/pipeline/loader.h"
 #include "feed/pipeline/loader_parts.h"
-#include "feed/pipeline/open_source.h"
 
 namespace unstarve::examine {
 

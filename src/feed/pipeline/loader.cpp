@@ -7,8 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "feed/opening/open_source.h"
 #include "feed/pipeline/loader_impl.h"
-#include "feed/pipeline/open_source.h"
 #include "feed/pipeline/order/generated_order.h"
 #include "feed/pipeline/order/submitted_order.h"
 #include "feed/transform/sample_transform.h"

@@ -1,4 +1,4 @@
-#include "feed/pipeline/open_source.h"
+#include "feed/opening/open_source.h"
 #include "base/io/files.h"
 
 #include <gmock/gmock.h>

@@ -23,7 +23,7 @@ class IndexBytes {
   virtual int file() const { return -1; }
 };
 
-/// The list of a folder's JPEG files with their labels, as one block of bytes that is the same in
+/// The list of a folder's images with their labels, as one block of bytes that is the same in
 /// memory and on disk: about 25 bytes for a file, no allocation, nothing parsed.
 ///
 ///     header | one record for each folder | end of each file's name (u32) | names

@@ -18,7 +18,8 @@ FolderSource::FolderSource(ImageFolder folder, std::int64_t max_file_bytes,
 
 std::vector<std::string> FolderSource::left_out() const {
   if (folder_.skipped() == 0) return {};
-  return {fmt::format("images in other formats than JPEG, left out: {}", folder_.skipped())};
+  return {
+      fmt::format("images in formats that are not decoded here, left out: {}", folder_.skipped())};
 }
 
 Result<std::unique_ptr<SampleReader>> FolderSource::open_reader() {

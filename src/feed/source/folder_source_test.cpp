@@ -62,7 +62,7 @@ TEST_F(FolderSourceTest, SaysHowManyImagesAreLeftOut) {
   write("ants/2.png", "x");
   const FolderSource::Options options{{.root = folder_.path(), .skip_other_formats = true}, 1000};
   EXPECT_THAT((*FolderSource::open(options, io::plain_files()))->left_out(),
-              testing::ElementsAre("images in other formats than JPEG, left out: 1"));
+              testing::ElementsAre("images in formats that are not decoded here, left out: 1"));
 }
 
 TEST_F(FolderSourceTest, TheFingerprintIsThatOfTheNames) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "feed/formats/image_format.h"
 
 namespace unstarve::feed {
 namespace {
@@ -25,21 +26,6 @@ namespace {
 constexpr int kMaxDepth = 32;
 // On a network's file system each folder is a wait; on a local one the CPUs are the limit.
 constexpr int kThreads = 8;
-
-constexpr std::array<std::string_view, 2> kJpegEndings = {".jpg", ".jpeg"};
-// The other endings that torchvision's ImageFolder takes for images.
-constexpr std::array<std::string_view, 7> kOtherEndings = {".png", ".ppm",  ".bmp", ".pgm",
-                                                           ".tif", ".tiff", ".webp"};
-
-template <std::size_t kCount>
-bool ends_with_any(std::string_view name, const std::array<std::string_view, kCount>& endings) {
-  const auto same = [](char b, char a) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) {
-    return name.size() >= ending.size() &&
-           std::equal(ending.begin(), ending.end(), name.end() - std::ptrdiff_t(ending.size()),
-                      same);
-  });
-}
 
 std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -59,10 +45,12 @@ bool is_folder(DIR* directory, const dirent& entry) {
 }
 
 void add_file(std::string_view name, ListedFolder& folder) {
-  if (ends_with_any(name, kJpegEndings)) {
-    folder.files.emplace_back(name);
-  } else if (ends_with_any(name, kOtherEndings)) {
-    if (folder.other_count++ == 0 || name < folder.first_other) folder.first_other = name;
+  switch (kind_of_name(name)) {
+    case NameKind::kImage: folder.files.emplace_back(name); break;
+    case NameKind::kOtherImage:
+      if (folder.other_count++ == 0 || name < folder.first_other) folder.first_other = name;
+      break;
+    case NameKind::kNoImage: break;
   }
 }
 

@@ -27,7 +27,7 @@ struct ListedFolder {
   FolderStamp stamp;
   bool trusted = false;              // false: a change may not have moved the time on
   std::vector<std::string> folders;  // names, sorted
-  std::vector<std::string> files;    // names of JPEGs, sorted
+  std::vector<std::string> files;    // names of images that are decoded here
   std::string first_other;           // the first name of an image in another format
   std::uint32_t other_count = 0;     // of such images
   std::int64_t known_as = -1;        // what KnownFolders called it: `files` is empty

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "feed/formats/image_format.h"
 #include "feed/source/folder_walk.h"
 #include "feed/source/index_cache.h"
 
@@ -112,9 +113,9 @@ Status ImageFolder::check_contents(bool skip_other_formats) {
     if (folder.other_count > 0 && !skip_other_formats) {
       const std::string between = folder.path.empty() ? "/" : fmt::format("/{}/", folder.path);
       return fail(ErrorCode::kNotSupported,
-                  "{}{}{} is not a JPEG: convert it, or leave such files out with "
-                  "skip_other_formats",
-                  root_, between, folder.first_other);
+                  "{}{}{} is of a format that is not decoded here ({} are): convert it, or leave "
+                  "such files out with skip_other_formats",
+                  root_, between, folder.first_other, image_format_names());
     }
     skipped_ += folder.other_count;
     if (folder.sample_count == 0) continue;
@@ -122,7 +123,8 @@ Status ImageFolder::check_contents(bool skip_other_formats) {
   }
   for (std::size_t label = 0; label < images.size(); ++label) {
     if (images[label] > 0) continue;
-    return fail(ErrorCode::kNotFound, "{}/{} holds no .jpg or .jpeg file", root_, classes()[label]);
+    return fail(ErrorCode::kNotFound, "{}/{} holds no image that is decoded here ({})", root_,
+                classes()[label], image_format_names());
   }
   return {};
 }

@@ -11,7 +11,7 @@
 
 namespace unstarve::feed {
 
-/// The list of a folder's JPEG files with their labels, in the order of torchvision's ImageFolder:
+/// The list of a folder's images with their labels, in the order of torchvision's ImageFolder:
 /// classes are the sorted names of the sub-folders, files are sorted within each, sub-folders of
 /// sub-folders are searched, symbolic links followed. A folder without sub-folders is one class.
 ///
@@ -32,8 +32,8 @@ class ImageFolder {
     std::string not_kept;             // why the list could not be kept, if it should have been
   };
 
-  /// Errors: no such folder, a class without images, no images at all, or images in formats other
-  /// than JPEG unless `skip_other_formats`.
+  /// Errors: no such folder, a class without images, no images at all, or images in formats that
+  /// are not decoded here unless `skip_other_formats`.
   static Result<ImageFolder> open(const Options& options);
 
   std::uint64_t size() const { return index_.size(); }

@@ -13,6 +13,7 @@
 
 #include "base/io/read.h"
 #include "base/io/write.h"
+#include "feed/formats/image_format.h"
 
 namespace unstarve::feed {
 namespace {
@@ -51,7 +52,9 @@ std::string IndexCache::default_folder() {
 }
 
 std::string IndexCache::path_of(const std::string& name, std::string_view ending) const {
-  const XXH128_hash_t hash = XXH3_128bits(name.data(), name.size());
+  // An index lists the images that were decoded when it was made.
+  const std::string listed = name + '\n' + image_format_names();
+  const XXH128_hash_t hash = XXH3_128bits(listed.data(), listed.size());
   return fmt::format("{}/{:016x}{:016x}.{}", folder_, hash.high64, hash.low64, ending);
 }
 

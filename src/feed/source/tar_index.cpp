@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/io/read.h"
+#include "feed/formats/image_format.h"
 #include "feed/source/tar_format.h"
 
 namespace unstarve::feed {
@@ -65,7 +66,7 @@ constexpr std::array<std::string_view, 8> kOtherImages = {"png", "ppm",  "bmp", 
 Part part_of(std::string_view ending) {
   std::string lower(ending);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  if (lower == "jpg" || lower == "jpeg") return Part::kImage;
+  if (is_image_ending("." + lower)) return Part::kImage;
   if (lower == "cls") return Part::kLabel;
   const bool other =
       std::find(kOtherImages.begin(), kOtherImages.end(), lower) != kOtherImages.end();

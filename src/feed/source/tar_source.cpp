@@ -16,6 +16,7 @@
 #include "base/io/read.h"
 #include "base/unique_handle.h"
 #include "feed/data/read_hint.h"
+#include "feed/formats/image_format.h"
 #include "feed/source/folder_walk.h"
 #include "feed/source/index_cache.h"
 #include "feed/source/read_file.h"
@@ -177,7 +178,8 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
     }
   }
   if (source->size() == 0) {
-    return fail(ErrorCode::kNotFound, "{} holds no sample with a .jpg or .jpeg", options.path);
+    return fail(ErrorCode::kNotFound, "{} holds no sample whose image is decoded here ({})",
+                options.path, image_format_names());
   }
   if (Status status = source->check_labels(); !status) return forward_error(status);
   return source;
@@ -186,9 +188,9 @@ Result<std::shared_ptr<TarSource>> TarSource::open(const Options& options,
 Status TarSource::add(const Options& options, Tar tar) {
   if (tar.index.other_count > 0 && !options.skip_other_formats) {
     return fail(ErrorCode::kNotSupported,
-                "{}: the image at offset {} is not a JPEG: convert it, or leave such samples out "
-                "with skip_other_formats",
-                tar.path, tar.index.other_offset);
+                "{}: the image at offset {} is of a format that is not decoded here ({} are): "
+                "convert it, or leave such samples out with skip_other_formats",
+                tar.path, tar.index.other_offset, image_format_names());
   }
   skipped_ += tar.index.other_count;
   fingerprint_ = XXH3_64bits_withSeed(tar.index.samples.data(),
@@ -242,7 +244,8 @@ std::vector<std::string> TarSource::left_out() const {
                     first_orphan->path, first_orphan->index.orphan_offset));
   }
   if (skipped_ > 0) {
-    lines.push_back(fmt::format("samples in other formats than JPEG, left out: {}", skipped_));
+    lines.push_back(
+        fmt::format("samples in formats that are not decoded here, left out: {}", skipped_));
   }
   return lines;
 }

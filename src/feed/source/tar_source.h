@@ -28,7 +28,7 @@ class TarSource final : public SampleSource {
   };
   /// Whether open() is the way to read `path`: it ends in .tar, or is a folder with files that do.
   static bool is_tars(const std::string& path);
-  /// Errors name the tar: what it holds besides JPEGs, samples with a label beside some without,
+  /// Errors name the tar: what it holds of other formats, samples with a label beside some without,
   /// damage, an end before the last file's. Tars without a sample and labels without an image are
   /// none: left_out() has them.
   static Result<std::shared_ptr<TarSource>> open(

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "feed/data/geometry.h"
+#include "feed/data/image_decoder.h"
 #include "feed/jpeg/baseline/baseline_frame.h"
 #include "feed/jpeg/baseline/entropy_decoder.h"
 #include "feed/jpeg/payload/payload.h"
@@ -26,16 +27,16 @@ namespace unstarve::feed {
 /// it returns, libjpeg has the last word (feed/jpeg/libjpeg/jpeg_decoder.h). Some rows may have
 /// been handed over by then. Thread rule: one thread at a time. Keeps its memory from image to
 /// image. Throws std::bad_alloc.
-class BaselineDecoder {
+class BaselineDecoder final : public ImageDecoder {
  public:
   /// Images of more pixels are left to libjpeg, which refuses them.
   explicit BaselineDecoder(std::int64_t max_pixels)
       : max_pixels_(max_pixels), frame_(std::make_unique<BaselineFrame>()) {}
 
   /// Reads the headers. `bytes` must stay valid until decode() has returned.
-  Result<ImageSize> open(std::span<const std::byte> bytes);
+  Result<ImageSize> open(std::span<const std::byte> bytes) override;
   /// Hands the rows of `region`, which lies inside the image, to `sink`.
-  Status decode(const Box& region, RowSink& sink);
+  Status decode(const Box& region, RowSink& sink) override;
   /// The same, and the whole image's coefficients as a payload: what one pass over the file gives.
   Status decode_and_encode(const Box& region, RowSink& sink, std::vector<std::byte>& payload);
   /// The payload alone.

@@ -1,20 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 
 #include "base/result.h"
 #include "feed/data/geometry.h"
+#include "feed/data/image_decoder.h"
 
 namespace unstarve::feed {
-
-struct DecodeLimits {
-  std::int64_t max_pixels = 178'956'970;  // larger images are refused by their header
-  int max_scans = 500;                    // of a progressive JPEG; each costs a pass over the image
-  bool accept_damaged = false;            // broken entropy-coded data is not an error
-};
 
 /// Decodes rectangles of JPEGs to RGB with libjpeg-turbo; pixels are those of a full decode.
 ///
@@ -25,17 +19,17 @@ struct DecodeLimits {
 /// convert("RGB") makes it. Rows above the region are only entropy-decoded, those below not even
 /// that: damage there goes unseen. A file that ends inside the region is always an error.
 /// Thread rule: one thread at a time. Keeps its memory from image to image.
-class JpegDecoder {
+class JpegDecoder final : public ImageDecoder {
  public:
   static Result<JpegDecoder> create(const DecodeLimits& limits);
   JpegDecoder(JpegDecoder&&) noexcept;
   JpegDecoder& operator=(JpegDecoder&&) noexcept;
-  ~JpegDecoder();
+  ~JpegDecoder() override;
 
   /// Reads the header. `bytes` must stay valid until decode() has returned.
-  Result<ImageSize> open(std::span<const std::byte> bytes);
+  Result<ImageSize> open(std::span<const std::byte> bytes) override;
   /// Hands the rows of `region`, which lies inside the image, to `sink`.
-  Status decode(const Box& region, RowSink& sink);
+  Status decode(const Box& region, RowSink& sink) override;
 
  private:
   struct Impl;

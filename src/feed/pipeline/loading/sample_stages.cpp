@@ -3,7 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "feed/jpeg/libjpeg/end_marker.h"
 #include "feed/jpeg/payload/payload.h"
 
 namespace unstarve::feed {
@@ -49,39 +48,18 @@ class PayloadDecoder {
   PayloadBytes& payload_;
 };
 
-/// As BaselineDecoder, and leaves the image's coefficients in `payload`.
-class BothDecoder {
- public:
-  BothDecoder(BaselineDecoder& decoder, std::vector<std::byte>& payload)
-      : decoder_(decoder), payload_(payload) {}
-  Result<ImageSize> open(std::span<const std::byte> bytes) { return decoder_.open(bytes); }
-  Status decode(const Box& region, RowSink& sink) {
-    return decoder_.decode_and_encode(region, sink, payload_);
-  }
-
- private:
-  BaselineDecoder& decoder_;
-  std::vector<std::byte>& payload_;
-};
-
 }  // namespace
 
 Result<SampleStages> SampleStages::create(const Inputs& inputs) {
-  DecodeLimits limits;
-  limits.max_pixels = inputs.options.max_pixels;
-  limits.accept_damaged = inputs.options.accept_damaged;
-  Result<JpegDecoder> decoder = JpegDecoder::create(limits);
-  if (!decoder) return forward_error(decoder);
   Result<std::unique_ptr<SampleReader>> reader = inputs.source.open_reader();
   if (!reader) return forward_error(reader);
-  return SampleStages(inputs, std::move(*decoder), std::move(*reader));
+  return SampleStages(inputs, std::move(*reader));
 }
 
-SampleStages::SampleStages(const Inputs& inputs, JpegDecoder decoder,
-                           std::unique_ptr<SampleReader> reader)
+SampleStages::SampleStages(const Inputs& inputs, std::unique_ptr<SampleReader> reader)
     : inputs_(inputs),
-      jpeg_(std::move(decoder)),
-      baseline_(inputs.options.max_pixels),
+      formats_({.max_pixels = inputs.options.max_pixels,
+                .accept_damaged = inputs.options.accept_damaged}),
       coefficients_(inputs.options.max_pixels),
       transform_(std::make_unique<SampleTransform>(inputs.options.transform, inputs.clock)),
       reader_(std::move(reader)) {}
@@ -138,31 +116,37 @@ Status SampleStages::decode_coefficients(const EncodedSample& sample, const Targ
 /// A file that was cut is refused whatever its crop needs of it: else it would come to light in
 /// some epoch or other.
 Status SampleStages::decode_file(const EncodedSample& sample, const Target& target) {
-  if (!reaches_end_marker(sample.bytes)) {
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+  const Result<ImageFormat*> format = formats_.find(sample.bytes);
+  if (!format) return forward_error(format);
+  if (Status whole = (*format)->check_whole(sample.bytes); !whole) return whole;
+  if (sample.copy == CopyRole::kWanted) return decode_and_keep(**format, sample.bytes, target);
+  return decode_with_any(**format, sample.bytes, target);
+}
+
+/// The first decoder that takes it; the last one's word is the file's.
+Status SampleStages::decode_with_any(ImageFormat& format, std::span<const std::byte> file,
+                                     const Target& target) {
+  Status status;
+  for (ImageDecoder* const decoder : format.decoders()) {
+    status = decode_with(*decoder, file, target);
+    if (status) break;
   }
-  if (sample.copy == CopyRole::kWanted) return decode_and_keep(sample.bytes, target);
-  return decode_bytes(sample.bytes, target);
+  return status;
 }
 
-/// Ours reads the usual files; whatever it does not like is libjpeg's to judge.
-Status SampleStages::decode_bytes(std::span<const std::byte> bytes, const Target& target) {
-  if (decode_with(baseline_, bytes, target)) return {};
-  return decode_with(jpeg_, bytes, target);
-}
-
-/// Of most files one pass gives the pixels and the coefficients. The others, progressive ones among
+/// Of most files one pass gives the pixels and what is kept. The others, progressive JPEGs among
 /// them, are gone through twice, but only in their first epoch. Whether a file that is damaged
 /// below the crop can be loaded must not depend on the cache.
-Status SampleStages::decode_and_keep(std::span<const std::byte> file, const Target& target) {
-  BothDecoder both(baseline_, payload_);
-  if (decode_with(both, file, target)) {
+Status SampleStages::decode_and_keep(ImageFormat& format, std::span<const std::byte> file,
+                                     const Target& target) {
+  ImageDecoder* const both = format.keeping_decoder(payload_);
+  if (both != nullptr && decode_with(*both, file, target)) {
     keep_payload();
     return {};
   }
-  if (Status status = decode_bytes(file, target); !status) return status;
+  if (Status status = decode_with_any(format, file, target); !status) return status;
   const std::int64_t begun_ns = inputs_.clock.now_ns();
-  const Status encoded = encode(file);
+  const Status encoded = format.encode(file, payload_);
   target.cost.decode_ns += inputs_.clock.now_ns() - begun_ns;
   if (encoded) {
     keep_payload();
@@ -170,16 +154,6 @@ Status SampleStages::decode_and_keep(std::span<const std::byte> file, const Targ
     reader_->refuse();
   }
   return {};
-}
-
-Status SampleStages::encode(std::span<const std::byte> jpeg) {
-  if (!encoder_) {
-    Result<CoefficientEncoder> made =
-        CoefficientEncoder::create({.max_pixels = inputs_.options.max_pixels});
-    if (!made) return forward_error(made);
-    encoder_ = std::move(*made);
-  }
-  return encoder_->encode(jpeg, payload_);
 }
 
 void SampleStages::keep_payload() {

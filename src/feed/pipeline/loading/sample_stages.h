@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,10 +9,8 @@
 #include "base/result.h"
 #include "feed/data/loader_options.h"
 #include "feed/data/sample_source.h"
-#include "feed/jpeg/baseline/baseline_decoder.h"
-#include "feed/jpeg/libjpeg/jpeg_decoder.h"
+#include "feed/formats/image_format.h"
 #include "feed/jpeg/pixels/coefficient_decoder.h"
-#include "feed/jpeg/transcode/coefficient_encoder.h"
 #include "feed/tensor/tensor_image.h"
 #include "feed/transform/random.h"
 #include "feed/transform/sample_transform.h"
@@ -47,7 +44,7 @@ class SampleStages {
   ReadHint hint(std::uint64_t index);
 
  private:
-  SampleStages(const Inputs& inputs, JpegDecoder decoder, std::unique_ptr<SampleReader> reader);
+  SampleStages(const Inputs& inputs, std::unique_ptr<SampleReader> reader);
   Status decode(const DrawKey& key, const EncodedSample& sample, std::uint8_t* out,
                 SampleCost& cost);
 
@@ -58,20 +55,19 @@ class SampleStages {
   };
   Status decode_coefficients(const EncodedSample& sample, const Target& target);
   Status decode_file(const EncodedSample& sample, const Target& target);
-  Status decode_bytes(std::span<const std::byte> bytes, const Target& target);
-  Status decode_and_keep(std::span<const std::byte> file, const Target& target);
-  Status encode(std::span<const std::byte> jpeg);
+  Status decode_with_any(ImageFormat& format, std::span<const std::byte> file,
+                         const Target& target);
+  Status decode_and_keep(ImageFormat& format, std::span<const std::byte> file,
+                         const Target& target);
   void keep_payload();
   template <class Decoder, class Encoded>
   Status decode_with(Decoder& decoder, const Encoded& encoded, const Target& target);
 
   Inputs inputs_;
-  JpegDecoder jpeg_;
-  BaselineDecoder baseline_;
+  FileFormats formats_;
   CoefficientDecoder coefficients_;
   TensorImage tensor_;
-  std::optional<CoefficientEncoder> encoder_;  // since the first file that baseline_ cannot read
-  std::vector<std::byte> payload_;             // for SampleReader::keep()
+  std::vector<std::byte> payload_;  // for SampleReader::keep()
   std::unique_ptr<SampleTransform> transform_;
   std::unique_ptr<SampleReader> reader_;
 };
