@@ -84,7 +84,7 @@ def room_commands(change: Change, preset: str, *test_presets: str) -> Commands:
 def python_commands(change: Change) -> Commands:
     suites = ("python", "browser", "emulated", "installed", "starving")
     tests = [f"tests/{suite}" for suite in suites]
-    folders = ["python", "examples", "tools", *tests, "tests/recordings", "bench"]
+    folders = ["python", "src", "examples", "tools", *tests, "tests/recordings", "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
     return [
         [PYTHON, "-m", "ruff", "check", "."],

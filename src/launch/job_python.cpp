@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/shell_word.h"
+#include "launch/scripts.h"
 
 namespace unstarve::launch {
 
@@ -48,16 +49,6 @@ std::string script_interpreter(const std::string& script) {
   if (fs::path(program).filename() == "env") words >> program;
   return is_python(program) ? find_program(program) : std::string();
 }
-
-// Prints version and what it was built for, a line each. Of old versions the annotation is missing.
-constexpr const char* kLookAtTorch = R"PY(
-import importlib.util as u, pathlib, re
-text = (pathlib.Path(u.find_spec("torch").origin).parent / "version.py").read_text()
-for name in ("__version__", "cuda", "hip"):
-    found = re.search("^" + name + r"\b[^=\n]*=\s*(.*)", text, re.M)
-    value = found.group(1).strip() if found else "None"
-    print(value.strip("'\"") if value != "None" else "")
-)PY";
 
 JobPython first_on_path() {
   for (const std::string& folder : folders_of_path()) {
@@ -99,7 +90,8 @@ std::string output_of(const std::string& command) {
 }
 
 TorchBuild look_at_torch(const std::string& python) {
-  const std::string said = output_of(shell_word(python) + " -c " + shell_word(kLookAtTorch));
+  const std::string said =
+      output_of(shell_word(python) + " -c " + shell_word(torch_build_script()));
   std::istringstream lines(said);
   TorchBuild build;
   std::string cuda;

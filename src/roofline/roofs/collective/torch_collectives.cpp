@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "roofline/roofs/collective/collective_script.h"
 #include "roofline/roofs/interpreter/printing_process.h"
+#include "roofline/roofs/interpreter/scripts.h"
 
 namespace unstarve::roofline {
 
@@ -171,7 +171,7 @@ Result<TorchCollectives> run_torch_collectives(const TorchCollectivesOptions& op
   std::vector<Rank> ranks;  // end before the folder goes
   for (int rank = 0; rank < options.gpus; ++rank) {
     auto process = PrintingProcess::start(
-        {options.python, "-c", kCollectiveScript, std::to_string(rank),
+        {options.python, "-c", std::string(collectives_script()), std::to_string(rank),
          std::to_string(options.gpus),
          fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS),
          folder->file()});

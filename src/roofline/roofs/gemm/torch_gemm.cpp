@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "roofline/roofs/gemm/torch_script.h"
+#include "roofline/roofs/interpreter/scripts.h"
 #include "roofline/roofs/interpreter/torch_lines.h"
 
 namespace unstarve::roofline {
@@ -42,7 +42,7 @@ Result<TorchSaid> multiply(const TorchGemmOptions& options, std::span<const std:
   std::vector<std::string> words = {
       options.python,
       "-c",
-      std::string(kTorchPrelude) + kTorchGemmScript,
+      behind_torch_process(gemm_script()),
       options.device,
       std::to_string(options.threads),
       fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS)};

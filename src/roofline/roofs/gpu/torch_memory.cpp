@@ -9,34 +9,13 @@
 #include <vector>
 
 #include "base/units.h"
+#include "roofline/roofs/interpreter/scripts.h"
 #include "roofline/roofs/interpreter/torch_lines.h"
 #include "roofline/roofs/repeats.h"
 
 namespace unstarve::roofline {
 
 namespace {
-
-/// What the interpreter runs behind kTorchPrelude: `python -c SCRIPT DEVICE SECONDS BYTES`. Prints
-/// {"bytes_per_s": [...], "torch"} or {"why_not"} for each, in the order of kWhat.
-constexpr const char* kScript = R"PY(
-seconds, elements = float(sys.argv[2]), int(sys.argv[3]) // 4
-
-def read():
-    b, total = torch.ones(elements, device=device), torch.empty((), device=device)
-    return 4.0 * elements, lambda: torch.sum(b, 0, out=total)
-
-def triad():
-    a, b, c = (torch.ones(elements, device=device) for _ in range(3))
-    return 12.0 * elements, lambda: torch.add(b, c, alpha=3, out=a)
-
-for make in (read, triad):
-    try:
-        amount, start = make()
-        found = rates(start, amount, time.perf_counter() + seconds / 2)
-        say(bytes_per_s=found, torch=torch.__version__)
-    except Exception as error:
-        say(why_not=str(error).split("\n")[0][:200])
-)PY";
 
 /// What was said of one of them, as a roof.
 Result<Roof> roof_of(const nlohmann::json& said, const std::string& name) {
@@ -69,7 +48,7 @@ void measure_torch_memory(const TorchMemoryOptions& options, const std::string& 
                           Session& session) {
   session.doing(prefix);
   const auto said =
-      ask_torch({options.python, "-c", std::string(kTorchPrelude) + kScript, options.device,
+      ask_torch({options.python, "-c", behind_torch_process(bandwidth_script()), options.device,
                  fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS),
                  std::to_string(options.array_bytes)},
                 options.duration_ns, session);

@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "roofline/roofs/interpreter/printing_process.h"
+#include "roofline/roofs/interpreter/scripts.h"
 
 namespace unstarve::roofline {
 
@@ -58,50 +59,9 @@ Result<nlohmann::json> read_line(std::string_view line) {
 
 }  // namespace
 
-const char* const kTorchPrelude = R"PY(
-import json, sys, time
-
-def say(**known):
-    print(json.dumps(known), flush=True)
-
-try:
-    import torch
-except Exception as error:
-    say(error="%s has no torch that can be imported (%s)" % (sys.executable, error))
-    sys.exit(0)
-
-device = sys.argv[1]
-on_gpu = device != "cpu"
-if on_gpu and not torch.cuda.is_available():
-    say(error="torch %s of %s sees no GPU" % (torch.__version__, sys.executable))
-    sys.exit(0)
-if on_gpu:
-    torch.cuda.set_device(device)  # events are of the current GPU
-
-def one_time(start, count):
-    if not on_gpu:
-        began = time.perf_counter()
-        for _ in range(count):
-            start()
-        return time.perf_counter() - began
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(count):
-        start()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / 1e3
-
-def rates(start, amount, until):
-    """What a second has of it, in repeats of some 5 ms."""
-    one_time(start, 1)
-    once = max(one_time(start, 1), 1e-7)
-    count = max(1, int(0.005 / once))
-    found = []
-    while len(found) < 3 or (time.perf_counter() < until and len(found) < 50):
-        found.append(amount * count / max(one_time(start, count), 1e-9))
-    return found
-)PY";
+std::string behind_torch_process(std::string_view script) {
+  return std::string(torch_process_script()) + std::string(script);
+}
 
 Result<TorchSaid> ask_torch(std::vector<std::string> words, std::int64_t duration_ns,
                             Session& session) {

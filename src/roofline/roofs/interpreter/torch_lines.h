@@ -11,11 +11,6 @@
 
 namespace unstarve::roofline {
 
-/// What scripts begin with that time torch in a process of its own: `torch`, `say(**known)` (a JSON
-/// object a line), `on_gpu`, `one_time(start, count)` in seconds, by the GPU's events on a GPU. The
-/// first argument is torch's name of the device. Where torch cannot be had, it says {"error"}.
-extern const char* const kTorchPrelude;
-
 /// What one interpreter said, and how it ended.
 struct TorchSaid {
   std::vector<nlohmann::json> lines;
