@@ -19,10 +19,11 @@ readonly LIST="requirements/torch-$version.txt" VENV=".venv-torch-$version"
 # What torch and torchvision import, and what runs the tests.
 readonly OTHERS=(filelock typing-extensions sympy networkx jinja2 fsspec requests)
 readonly TESTS=(
-  tests/python/test_hook_{start,torch,device,fix,calibrate,workers,tuning_habits}.py
-  tests/python/test_dataloader{,_native,_state}.py
-  tests/python/test_drop_in_{classes,habits,samplers}.py
-  tests/python/test_{lowering,own_state,partly_native,slot_collation,workers}.py
+  tests/python/hook/test_hook_{start,torch,device,fix,calibrate,workers}.py
+  tests/python/tuning/test_hook_tuning_habits.py
+  tests/python/loader/test_dataloader{,_native,_state}.py
+  tests/python/loader/test_drop_in_{classes,habits,samplers}.py
+  tests/python/loader/test_{lowering,own_state,partly_native,slot_collation,workers}.py
 )
 # These run in .venv and start the other PyTorch, on an emulated GPU.
 readonly EMULATED=(

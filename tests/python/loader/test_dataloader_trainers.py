@@ -21,7 +21,7 @@ from torchvision import datasets, transforms
 from unstarve import DataLoader
 
 CROPS = transforms.Compose([transforms.RandomResizedCrop(16), transforms.ToTensor()])
-SPAWNED_JOB = Path(__file__).with_name("spawned_ranks_job.py")
+SPAWNED_JOB = Path(__file__).parents[1] / "spawned_ranks_job.py"
 
 
 @pytest.fixture

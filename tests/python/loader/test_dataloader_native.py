@@ -25,7 +25,7 @@ from torchvision.transforms import v2
 from torchvision.transforms.v2 import functional
 from unstarve import DataLoader, _native
 
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 CENTRE = transforms.Compose(
     [transforms.Resize(72), transforms.CenterCrop((64, 56)), transforms.PILToTensor()]

@@ -231,7 +231,7 @@ def test_kernels_of_others_are_put_into_models_of_transformers(
     (folder / "monkey_patch.py").write_text(LIGER)
     (tmp_path / "kernels.py").write_text(HUB)
     (tmp_path / "job.py").write_text(KERNELS)
-    hook = Path(__file__).resolve().parents[2] / "python/unstarve/hook"
+    hook = Path(__file__).resolve().parents[3] / "python/unstarve/hook"
     done = subprocess.run(
         [sys.executable, str(tmp_path / "job.py"), model, str(hook)],
         capture_output=True, text=True, check=True,

@@ -23,7 +23,7 @@ from unstarve.device import cuda_lane
 from unstarve.device.ahead import DeviceIterator
 from unstarve.device.lane import map_tensors
 
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 # A driver with which memory can be pinned where there is no GPU.
 FAKE_DRIVER = BUILD / "src/device/cuda/testing/fake_driver/libunstarve_fake_cuda.so"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -22,7 +22,7 @@ from torch.utils import data
 from torchvision import datasets, transforms
 from unstarve import DataLoader
 
-PHOTOS = sorted((Path(__file__).resolve().parents[1] / "data" / "photos").glob("*.jpg"))
+PHOTOS = sorted((Path(__file__).resolve().parents[2] / "data" / "photos").glob("*.jpg"))
 CENTRE = transforms.Compose(
     [transforms.Resize(72), transforms.CenterCrop((64, 56)), transforms.PILToTensor()]
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import EMULATED, MODEL, UNSTARVE, environment
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 
 DATA = """
 data = torch.utils.data.TensorDataset(torch.zeros(8, 3, 32, 32), torch.zeros(8, dtype=torch.int64))

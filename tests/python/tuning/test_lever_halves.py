@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HOOK = ROOT / "python/unstarve/hook/_unstarve_hook/tuning/levers"
 CATALOGUE = sorted((ROOT / "src/tune/levers").glob("*.cpp"))
 #: What a search runs and never proposes: the reference that rounding is held against.

@@ -18,7 +18,7 @@ from torchvision import datasets, transforms, tv_tensors
 from torchvision.transforms import v2
 from unstarve import DataLoader
 
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 

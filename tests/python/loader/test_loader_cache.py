@@ -16,7 +16,7 @@ import torch
 import unstarve
 from torchvision import datasets, transforms
 
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 KILLS = int(os.environ.get("UNSTARVE_TEST_KILLS", "6"))
 
 ENDLESS = """

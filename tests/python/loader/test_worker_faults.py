@@ -142,7 +142,7 @@ print(*[worker.pid for worker in batches._workers], flush=True)
 
 def start_job(ending: str, pause: float = 0.0, persistent: bool = False) -> Any:
     code = JOB.format(
-        tests=str(Path(__file__).parent), pause=pause, persistent=persistent, ending=ending
+        tests=str(Path(__file__).parents[1]), pause=pause, persistent=persistent, ending=ending
     )
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

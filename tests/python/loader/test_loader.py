@@ -24,7 +24,7 @@ from torchvision.transforms.v2 import functional
 from unstarve import errors
 
 torch.set_num_threads(1)  # spinning threads would make the references many times slower
-PHOTOS = Path(__file__).resolve().parents[1] / "data" / "photos"
+PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 
 
 def photos() -> list[Path]:

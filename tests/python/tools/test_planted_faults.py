@@ -9,7 +9,7 @@ import pytest
 import run_checks
 from plant_faults import Fault
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FAULTS = plant_faults.all_faults()
 
 
