@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -95,15 +96,13 @@ class JsonLines final : public Sink {
     return static_cast<double>(t_ns - started_ns_) * kSecondsPerNs;
   }
 
-  /// The value, or null beside the reason.
+  /// The value, or null beside the reason. JSON has no word for what is not finite.
   template <class T>
   static void add(Json& line, const char* name, const Reading<T>& reading) {
-    if (reading) {
-      line[name] = *reading;
-      return;
-    }
-    line[name] = nullptr;
-    line["absent"] = to_string(reading.why_absent());
+    const bool is_there = reading && std::isfinite(static_cast<double>(*reading));
+    line[name] = is_there ? Json(*reading) : Json(nullptr);
+    if (!is_there)
+      line["absent"] = to_string(reading ? WhyAbsent::kNotObserved : reading.why_absent());
   }
 
   Status write(const Json& line) {
