@@ -34,8 +34,8 @@ std::vector<Remedy> remedies_for(const Situation& situation, const std::vector<s
     const auto gain = predictions.gains.find(remedy.id);
     if (gain != predictions.gains.end()) remedy.predicted = gain->second;
   }
-  const auto doubtful = std::stable_partition(remedies.begin(), remedies.end(),
-                                              [](const Remedy& one) { return !is_doubtful(one); });
+  const auto doubtful = std::stable_partition(
+      remedies.begin(), remedies.end(), [](const Remedy& remedy) { return !is_doubtful(remedy); });
   std::move(doubtful, remedies.end(), std::back_inserter(advice.doubtful));
   remedies.erase(doubtful, remedies.end());
   return remedies;
@@ -195,7 +195,9 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   }
   for (const diagnose::Hint& hint : diagnosis.hints) {
     std::vector<Remedy> remedies = remedies_for(situation, {hint.rule}, predictions, advice);
-    const auto idle = [&situation](const Remedy& one) { return !is_worth_a_hint(situation, one); };
+    const auto idle = [&situation](const Remedy& remedy) {
+      return !is_worth_a_hint(situation, remedy);
+    };
     remedies.erase(std::remove_if(remedies.begin(), remedies.end(), idle), remedies.end());
     advice.for_hints.push_back(std::move(remedies));
   }

@@ -88,9 +88,9 @@ std::string span_note(const Diagnosis& diagnosis) {
 }
 
 /// Of the time that has no recorded reason, beside a finding that has one.
-std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& said) {
+std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& finding) {
   const double share = (*diagnosis.partition).other;
-  if (said.cause == "other" || diagnosis.findings.front().cause != "other") return "";
+  if (finding.cause == "other" || diagnosis.findings.front().cause != "other") return "";
   std::string sentence =
       fmt::format(" For {} of the time it is idle for a reason that the recording does not hold",
                   percent_text(share));

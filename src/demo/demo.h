@@ -33,7 +33,7 @@ class DemoListener : public trial::TrialListener {
   virtual void has_data(const DemoData& /*made*/) {}
   virtual void calibrates() {}
   virtual void predicted(const examine::Examination& /*before*/) {}
-  virtual void copies(const std::string& /*what*/, std::uint64_t /*done*/,
+  virtual void copies(const std::string& /*task*/, std::uint64_t /*done*/,
                       std::uint64_t /*total*/) {}
   virtual void copied() {}
   virtual void filled(const examine::FilledCache& /*cache*/,

@@ -18,16 +18,18 @@ namespace unstarve::diagnose {
 namespace {
 
 Partition named(const std::array<double, kCauseCount>& by_cause) {
-  const auto of = [&by_cause](Cause cause) { return by_cause[static_cast<std::size_t>(cause)]; };
+  const auto share_of = [&by_cause](Cause cause) {
+    return by_cause[static_cast<std::size_t>(cause)];
+  };
   Partition shares;
-  shares.gpu_compute = of(Cause::kGpuCompute);
-  shares.exposed_communication = of(Cause::kExposedCommunication);
-  shares.exposed_copy = of(Cause::kExposedCopy);
-  shares.input_wait = of(Cause::kInputWait);
-  shares.sync = of(Cause::kSync);
-  shares.launch = of(Cause::kLaunch);
-  shares.kernel_wait = of(Cause::kKernelWait);
-  shares.other = of(Cause::kOther);
+  shares.gpu_compute = share_of(Cause::kGpuCompute);
+  shares.exposed_communication = share_of(Cause::kExposedCommunication);
+  shares.exposed_copy = share_of(Cause::kExposedCopy);
+  shares.input_wait = share_of(Cause::kInputWait);
+  shares.sync = share_of(Cause::kSync);
+  shares.launch = share_of(Cause::kLaunch);
+  shares.kernel_wait = share_of(Cause::kKernelWait);
+  shares.other = share_of(Cause::kOther);
   return shares;
 }
 

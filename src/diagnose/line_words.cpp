@@ -28,8 +28,8 @@ std::string work_that_follows(const Finding& finding) {
 
 std::string code_words(const CodeShare& code) {
   if (is_written(code)) {
-    const std::string what = code.what.empty() ? "" : ", " + code.what;
-    return fmt::format("{} (`{}`{})", code.place, code.call, what);
+    const std::string description = code.what.empty() ? "" : ", " + code.what;
+    return fmt::format("{} (`{}`{})", code.place, code.call, description);
   }
   if (code.what.empty()) return code.place;
   return code.place.empty() ? code.what : fmt::format("{} ({})", code.what, code.place);

@@ -114,9 +114,9 @@ void measure(Examination& examined, const trace::RunReader& run, bool explained)
 void read_hook_text(Examination& examined, const trace::RunReader& run) {
   const auto processes = run.processes();
   if (!processes) return;
-  const std::string said = trace::text_of_training(*processes);
-  examined.workers = predict::read_worker_calibration(said);
-  const trace::HookText text = trace::parse_hook_text(said);
+  const std::string training_text = trace::text_of_training(*processes);
+  examined.workers = predict::read_worker_calibration(training_text);
+  const trace::HookText text = trace::parse_hook_text(training_text);
   examined.fix_applied = text.fix_applied;
   examined.fix_refused = text.fix_refused;
   examined.fix_limited = text.fix_limited;
@@ -195,17 +195,17 @@ void predict_loading(Examination& examined, const advise::Calibration& calibrati
     // Why a run has no steps was said already.
     const bool own = timeline.input == trace::InputKind::kRun;
     const bool log = timeline.input == trace::InputKind::kCsv;
-    const bool said =
+    const bool already_noted =
         (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
-    if (!said) examined.remarks.push_back(basis.error().message);
+    if (!already_noted) examined.remarks.push_back(basis.error().message);
     return;
   }
   advise::Predictions loading = advise::predict_gains(examined.diagnosis, examined.job, *basis);
   examined.predictions.gains.merge(loading.gains);
   std::vector<std::string>& notes = examined.predictions.notes;
   for (std::string& note : loading.notes) {  // of a late rank both say the same
-    const bool said = std::find(notes.begin(), notes.end(), note) != notes.end();
-    if (!said) notes.push_back(std::move(note));
+    const bool already_noted = std::find(notes.begin(), notes.end(), note) != notes.end();
+    if (!already_noted) notes.push_back(std::move(note));
   }
 }
 

@@ -40,10 +40,10 @@ struct Prepared {
   std::optional<std::uint64_t> mounted;  // the layer, as statx(2) names it
 };
 
-ChildFailure entry_failure(const char* what, const std::string& object) {
+ChildFailure entry_failure(const char* action, const std::string& object) {
   ChildFailure failed;
   failed.os_errno = errno;
-  std::snprintf(failed.what, sizeof(failed.what), "cannot %s %s", what, object.c_str());
+  std::snprintf(failed.what, sizeof(failed.what), "cannot %s %s", action, object.c_str());
   return failed;
 }
 
@@ -97,7 +97,7 @@ struct LayeredEntry::Impl {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
       return entry_failure("part with the mounts of the others at", "/");
     }
-    for (Prepared& one : steps) open_sources(one);
+    for (Prepared& prepared : steps) open_sources(prepared);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].source < 0) continue;  // nothing that this user sees
       if (ChildFailure failed = mount_step(steps[i], is_read_only[i]); failed.os_errno != 0) {
@@ -117,8 +117,9 @@ struct LayeredEntry::Impl {
     if (file < 0) return false;
     const auto lies_in = mount_of(file, "", AT_EMPTY_PATH);
     const bool in_layer =
-        lies_in && std::any_of(steps.begin(), steps.end(),
-                               [&lies_in](const Prepared& one) { return one.mounted == lies_in; });
+        lies_in && std::any_of(steps.begin(), steps.end(), [&lies_in](const Prepared& prepared) {
+          return prepared.mounted == lies_in;
+        });
     char same[32];
     std::snprintf(same, sizeof(same), "/proc/self/fd/%d", file);
     if (!in_layer) errno = EXDEV;
@@ -129,46 +130,47 @@ struct LayeredEntry::Impl {
     return written;
   }
 
-  void open_sources(Prepared& one) {
-    one.source = ::open(one.step.path.c_str(), O_PATH | O_CLOEXEC);
-    if (one.step.kind != MountStep::Kind::kLayer) return;
-    one.changes_fd = ::open(one.changes.c_str(), O_PATH | O_CLOEXEC);
-    one.work_fd = ::open(one.work.c_str(), O_PATH | O_CLOEXEC);
+  void open_sources(Prepared& prepared) {
+    prepared.source = ::open(prepared.step.path.c_str(), O_PATH | O_CLOEXEC);
+    if (prepared.step.kind != MountStep::Kind::kLayer) return;
+    prepared.changes_fd = ::open(prepared.changes.c_str(), O_PATH | O_CLOEXEC);
+    prepared.work_fd = ::open(prepared.work.c_str(), O_PATH | O_CLOEXEC);
   }
 
-  ChildFailure mount_step(Prepared& one, bool& is_read_only_now) {
-    if (one.step.kind == MountStep::Kind::kLayer) {
-      if (mount_layer(one)) {
-        one.mounted = mount_of(AT_FDCWD, one.target.c_str(), 0);
+  ChildFailure mount_step(Prepared& prepared, bool& is_read_only_now) {
+    if (prepared.step.kind == MountStep::Kind::kLayer) {
+      if (mount_layer(prepared)) {
+        prepared.mounted = mount_of(AT_FDCWD, prepared.target.c_str(), 0);
         return {};
       }
-      if (one.is_needed) return entry_failure("put a layer over", one.step.path);
+      if (prepared.is_needed) return entry_failure("put a layer over", prepared.step.path);
     }
     char source[32];
-    std::snprintf(source, sizeof(source), "/proc/self/fd/%d", one.source);
+    std::snprintf(source, sizeof(source), "/proc/self/fd/%d", prepared.source);
     // In a user namespace no mount may be taken without those below it.
     unsigned long flags = MS_BIND;
     if (view.has_user_namespace) flags |= MS_REC;
-    if (::mount(source, one.target.c_str(), nullptr, flags, nullptr) != 0) {
-      return entry_failure("keep", one.step.path);
+    if (::mount(source, prepared.target.c_str(), nullptr, flags, nullptr) != 0) {
+      return entry_failure("keep", prepared.step.path);
     }
-    if (one.step.kind == MountStep::Kind::kKept) return {};
+    if (prepared.step.kind == MountStep::Kind::kKept) return {};
     is_read_only_now = true;
-    flags = MS_REMOUNT | MS_BIND | MS_RDONLY | one.step.flags;
-    if (::mount(nullptr, one.target.c_str(), nullptr, flags, nullptr) != 0) {
-      return entry_failure("make read-only", one.step.path);
+    flags = MS_REMOUNT | MS_BIND | MS_RDONLY | prepared.step.flags;
+    if (::mount(nullptr, prepared.target.c_str(), nullptr, flags, nullptr) != 0) {
+      return entry_failure("make read-only", prepared.step.path);
     }
     return {};
   }
 
   /// A rename of a folder that was there before goes through where the kernel lets it.
-  bool mount_layer(const Prepared& one) {
+  bool mount_layer(const Prepared& prepared) {
     char options[160];
     std::snprintf(options, sizeof(options),
                   "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,%s",
-                  one.source, one.changes_fd, one.work_fd,
+                  prepared.source, prepared.changes_fd, prepared.work_fd,
                   view.has_user_namespace ? "userxattr" : "redirect_dir=on");
-    return ::mount("unstarve", one.target.c_str(), "overlay", one.step.flags, options) == 0;
+    return ::mount("unstarve", prepared.target.c_str(), "overlay", prepared.step.flags, options) ==
+           0;
   }
 
   ChildFailure change_root() {
@@ -232,26 +234,26 @@ Result<LayeredEntry> LayeredEntry::prepare(LayeredView view) {
   impl->group_map = fmt::format("{0} {0} 1", ::getegid());
   const MountStep* const needed = step_of(view.steps, view.working_folder);
   for (const MountStep& step : view.steps) {
-    Prepared one;
-    one.step = step;
-    one.target = step.path == "/" ? impl->new_root : impl->new_root + step.path;
-    one.is_needed = &step == needed || step.path == "/";
+    Prepared prepared;
+    prepared.step = step;
+    prepared.target = step.path == "/" ? impl->new_root : impl->new_root + step.path;
+    prepared.is_needed = &step == needed || step.path == "/";
     if (step.kind == MountStep::Kind::kLayer) {
       const std::string own = fmt::format("{}/{}", view.store, impl->steps.size());
-      one.changes = own + "/changes";
-      one.work = own + "/work";
-      for (const std::string& folder : {one.changes, one.work}) {
+      prepared.changes = own + "/changes";
+      prepared.work = own + "/work";
+      for (const std::string& folder : {prepared.changes, prepared.work}) {
         if (const Status made = make_folder(folder); !made) return forward_error(made);
       }
-      if (const Status made = make_like(one.changes, step); !made) return forward_error(made);
+      if (const Status made = make_like(prepared.changes, step); !made) return forward_error(made);
     }
-    impl->steps.push_back(std::move(one));
+    impl->steps.push_back(std::move(prepared));
   }
   for (const std::string& path : view.kept) {
-    Prepared one;
-    one.step.path = path;
-    one.target = impl->new_root + path;
-    impl->steps.push_back(std::move(one));
+    Prepared prepared;
+    prepared.step.path = path;
+    prepared.target = impl->new_root + path;
+    impl->steps.push_back(std::move(prepared));
   }
   void* const shared = ::mmap(nullptr, impl->steps.size(), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);

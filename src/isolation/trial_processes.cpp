@@ -30,8 +30,8 @@ constexpr auto kLookAgain = std::chrono::milliseconds(5);
 constexpr int kLooksWithout = 3;
 constexpr const char* kRunVariable = "UNSTARVE_RUN_DIR=";
 
-bool are_same(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+bool are_same(const struct stat& first, const struct stat& other) {
+  return first.st_dev == other.st_dev && first.st_ino == other.st_ino;
 }
 
 bool started_with(pid_t pid, const std::string& entry) {

@@ -30,10 +30,10 @@ namespace unstarve::isolation {
 
 namespace {
 
-ChildFailure guard_failure(const char* what) {
+ChildFailure guard_failure(const char* step) {
   ChildFailure failed;
   failed.os_errno = errno;
-  std::snprintf(failed.what, sizeof(failed.what), "cannot watch what a trial writes (%s)", what);
+  std::snprintf(failed.what, sizeof(failed.what), "cannot watch what a trial writes (%s)", step);
   return failed;
 }
 
@@ -158,8 +158,8 @@ struct WriteGuard::Impl {
 
   void stop() {
     if (!watcher.joinable()) return;
-    const std::uint64_t one = 1;
-    static_cast<void>(!::write(leave.get(), &one, sizeof(one)));
+    const std::uint64_t increment = 1;
+    static_cast<void>(!::write(leave.get(), &increment, sizeof(increment)));
     watcher.join();
     listener.reset();
   }

@@ -101,18 +101,18 @@ const char* const kUnreadable = "a file whose path could not be read";
 }  // namespace
 
 WriteJudgement WriteJudge::judge(const WriteCall& call) {
-  const auto& of = call.arguments;
+  const auto& arguments = call.arguments;
   const auto path = [&](std::size_t index, bool follows) {
-    return path_of(call.thread, AT_FDCWD, of[index], follows);
+    return path_of(call.thread, AT_FDCWD, arguments[index], follows);
   };
   const auto path_at = [&](std::size_t index, bool follows) {
-    return path_of(call.thread, descriptor(of[index]), of[index + 1], follows);
+    return path_of(call.thread, descriptor(arguments[index]), arguments[index + 1], follows);
   };
   switch (call.number) {
-    case SYS_openat: return judge_open(path_at(0, (of[2] & O_NOFOLLOW) == 0), of[2]);
+    case SYS_openat: return judge_open(path_at(0, (arguments[2] & O_NOFOLLOW) == 0), arguments[2]);
     case SYS_openat2: {
       std::uint64_t flags = 0;  // the first of struct open_how
-      if (!read_memory(call.thread, of[2], &flags, sizeof(flags))) return {};
+      if (!read_memory(call.thread, arguments[2], &flags, sizeof(flags))) return {};
       return judge_open(path_at(0, (flags & O_NOFOLLOW) == 0), flags);
     }
     case SYS_unlinkat: return judge_change(path_at(0, false));
@@ -123,15 +123,15 @@ WriteJudgement WriteJudge::judge(const WriteCall& call) {
     case SYS_linkat: return judge_link(path_at(0, false), path_at(2, false));
     case SYS_truncate: return judge_change(path(0, true));
     case SYS_fchmodat: return judge_change(path_at(0, true));
-    case SYS_fchownat: return judge_change(path_at(0, (of[4] & AT_SYMLINK_NOFOLLOW) == 0));
+    case SYS_fchownat: return judge_change(path_at(0, (arguments[4] & AT_SYMLINK_NOFOLLOW) == 0));
     case SYS_utimensat:
-      if (of[1] == 0) return {};  // of a file that it has open
-      return judge_change(path_at(0, (of[3] & AT_SYMLINK_NOFOLLOW) == 0));
+      if (arguments[1] == 0) return {};  // of a file that it has open
+      return judge_change(path_at(0, (arguments[3] & AT_SYMLINK_NOFOLLOW) == 0));
 #ifdef SYS_renameat
     case SYS_renameat: return judge_rename(path_at(0, false), path_at(2, false));
 #endif
 #if defined(__x86_64__)
-    case SYS_open: return judge_open(path(0, (of[1] & O_NOFOLLOW) == 0), of[1]);
+    case SYS_open: return judge_open(path(0, (arguments[1] & O_NOFOLLOW) == 0), arguments[1]);
     case SYS_creat: return judge_open(path(0, true), O_CREAT | O_WRONLY | O_TRUNC);
     case SYS_unlink:
     case SYS_rmdir:
@@ -145,7 +145,8 @@ WriteJudgement WriteJudge::judge(const WriteCall& call) {
     case SYS_chown:
     case SYS_utime:
     case SYS_utimes: return judge_change(path(0, true));
-    case SYS_futimesat: return of[1] == 0 ? WriteJudgement{} : judge_change(path_at(0, true));
+    case SYS_futimesat:
+      return arguments[1] == 0 ? WriteJudgement{} : judge_change(path_at(0, true));
 #endif
     default: return {};
   }

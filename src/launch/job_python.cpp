@@ -90,9 +90,9 @@ std::string output_of(const std::string& command) {
 }
 
 TorchBuild look_at_torch(const std::string& python) {
-  const std::string said =
+  const std::string output =
       output_of(shell_word(python) + " -c " + shell_word(torch_build_script()));
-  std::istringstream lines(said);
+  std::istringstream lines(output);
   TorchBuild build;
   std::string cuda;
   std::string hip;

@@ -33,8 +33,8 @@ using Priced = std::array<std::int64_t, emulated::kPricesMax>;
 class PriceWatch final : public trial::TrialListener {
  public:
   PriceWatch(launch::UseReader& use, trial::TrialListener& next) : use_(use), next_(next) {}
-  void begins(const std::string& label, const std::string& what) override {
-    next_.begins(label, what);
+  void begins(const std::string& label, const std::string& description) override {
+    next_.begins(label, description);
   }
   void watches(const trial::Trial& trial, const observe::LiveView& now) override {
     if (!warm_ && now.steps >= kWarmUpSteps) {
@@ -112,9 +112,9 @@ Reading<double> gradient_bytes(const examine::Examination& examined) {
   if (!store) return WhyAbsent::kNotObserved;
   const auto processes = store->processes();
   if (!processes) return WhyAbsent::kNotObserved;
-  const auto said = trace::parse_hook_text(trace::text_of_training(*processes)).gradient_bytes;
-  if (!said) return said.why_absent();
-  return static_cast<double>(*said);
+  const auto bytes = trace::parse_hook_text(trace::text_of_training(*processes)).gradient_bytes;
+  if (!bytes) return bytes.why_absent();
+  return static_cast<double>(*bytes);
 }
 
 RehearsedRunFacts facts_of(const examine::Examination& examined, const predict::RehearsedRun& run,

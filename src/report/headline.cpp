@@ -42,12 +42,12 @@ std::string after_what(const Report& report) {
   const std::int64_t steps = std::max(facts.steps, report.diagnosis.steps.count);
   std::string text;
   const bool batches = report.diagnosis.steps.source == trace::StepSource::kLoaderBatch;
-  const char* const what = batches ? "batch" : "step";
+  const char* const unit = batches ? "batch" : "step";
   const char* const plural = batches ? "es" : "s";
   if (by_repetition(report))
     return facts.duration_s ? " in " + seconds_text(*facts.duration_s) : "";
   if (steps > 0) {
-    text = fmt::format("{} {} {}{}", facts.attached ? "" : " after", steps, what,
+    text = fmt::format("{} {} {}{}", facts.attached ? "" : " after", steps, unit,
                        steps == 1 ? "" : plural);
   }
   if (steps == 0 && facts.exit_code) text = " without a training step";
@@ -172,11 +172,11 @@ const Verification* best_verified(const std::vector<Verification>& verification)
 
 std::string proof_sentence(const Verification& tried) {
   const std::string measured = speedup_text(tried.measured);
-  const std::string what =
+  const std::string subject =
       tried.remedy == examine::kAsWritten ? "the change as it is written" : tried.remedy;
   std::string text = tried.measured.speedup < 1
-                         ? fmt::format("{} did not make the job faster: {}", what, measured)
-                         : fmt::format("{} made the job {} faster", what, measured);
+                         ? fmt::format("{} did not make the job faster: {}", subject, measured)
+                         : fmt::format("{} made the job {} faster", subject, measured);
   if (tried.base != examine::kBefore) text += " on top of " + tried.base;
   text += tried.predicted ? fmt::format("; predicted {}, which {}", speedup_text(*tried.predicted),
                                         tried.held ? "held" : "did not hold")

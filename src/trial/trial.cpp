@@ -115,9 +115,10 @@ Result<examine::Examination> run_trial(const launch::Installation& parts, const 
   listener.ended(trial);
   if (!observed) return forward_error(observed);
   if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
-  if (const std::optional<int> told = observed->exit.told; told) {
-    return fail_by_signal(*told, fmt::format("ended by a signal ({}) during '{}'; its run is {}",
-                                             ::strsignal(*told), trial.label, trial.run_dir));
+  if (const std::optional<int> signal_number = observed->exit.told; signal_number) {
+    return fail_by_signal(*signal_number,
+                          fmt::format("ended by a signal ({}) during '{}'; its run is {}",
+                                      ::strsignal(*signal_number), trial.label, trial.run_dir));
   }
   if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {

@@ -46,8 +46,8 @@ class TrialListener {
   virtual ~TrialListener() = default;
   /// Once, before the first: how the job's files are kept from them.
   virtual void isolated(const isolation::Isolation& /*by*/) {}
-  /// Every trial begins with it, also one that then cannot be made. `what`: in words.
-  virtual void begins(const std::string& /*label*/, const std::string& /*what*/) {}
+  /// Every trial begins with it, also one that then cannot be made. `description`: in words.
+  virtual void begins(const std::string& /*label*/, const std::string& /*description*/) {}
   /// About four times a second while a trial runs.
   virtual void watches(const Trial& /*trial*/, const observe::LiveView& /*now*/) {}
   /// A trial's job has ended.

@@ -56,7 +56,7 @@ trace::PredictionRow prediction_row(const std::string& base, const std::string& 
   row.high = gain.high;
   const auto tried = std::find_if(
       verification.begin(), verification.end(),
-      [&](const Verification& one) { return one.remedy == remedy && one.base == base; });
+      [&](const Verification& entry) { return entry.remedy == remedy && entry.base == base; });
   if (tried == verification.end() || !tried->predicted) return row;
   row.measured_speedup = tried->measured.speedup;
   row.measured_low = tried->measured.low;
@@ -178,10 +178,10 @@ Verification verify(const TrialRuns& runs, const std::string& remedy, const std:
 
 void inherit_prediction(const std::vector<Verification>& tried, Verification& written) {
   const Verification* only = nullptr;
-  for (const Verification& one : tried) {
-    if (one.outcome != Outcome::kKept) continue;
+  for (const Verification& verification : tried) {
+    if (verification.outcome != Outcome::kKept) continue;
     if (only != nullptr) return;
-    only = &one;
+    only = &verification;
   }
   if (only == nullptr || !only->predicted) return;
   written.predicted = only->predicted;

@@ -79,8 +79,9 @@ TEST(AskedArguments, SizesOfABatchInTheCodeAreSearched) {
     result.used_memory_bytes = 10'000'000'000 + size * 200'000'000;
   };
   const TuneResult result = found(job, {"batch"}, kOfClasses);
-  const auto proposed = std::find_if(result.levers.begin(), result.levers.end(),
-                                     [](const LeverResult& one) { return one.is_proposed(); });
+  const auto proposed =
+      std::find_if(result.levers.begin(), result.levers.end(),
+                   [](const LeverResult& candidate) { return candidate.is_proposed(); });
   ASSERT_NE(proposed, result.levers.end());
   EXPECT_EQ(proposed->lever.id, "batch=128") << "a straight line through what was measured";
   EXPECT_EQ(proposed->lever.permanent.find("batch_size=128 in DataLoader(...); it is another"), 0U)

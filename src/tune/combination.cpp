@@ -48,7 +48,7 @@ bool Combination::excluded_by(const Lever& lever, std::string& by) const {
 
 bool Combination::is_winner(std::size_t index) const {
   return std::any_of(winners_.begin(), winners_.end(),
-                     [index](const Winner& one) { return one.index == index; });
+                     [index](const Winner& winner) { return winner.index == index; });
 }
 
 /// Puts together what was faster by itself, each on top of what is kept so far.
@@ -110,11 +110,12 @@ Status Combination::try_refused() {
   for (std::size_t before = 0; before != kept_.size();) {
     before = kept_.size();
     const auto refused = refused_;
-    for (const auto& [index, one] : refused) {
+    for (const auto& [index, refusal] : refused) {
       std::string by;
       const Lever& lever = result_.levers[index].lever;
-      if (one.high <= kNearly || one.kept >= kept_.size() || excluded_by(lever, by)) continue;
-      if (const Status done = add_one(index, one.by_itself); !done) return done;
+      if (refusal.high <= kNearly || refusal.kept >= kept_.size() || excluded_by(lever, by))
+        continue;
+      if (const Status done = add_one(index, refusal.by_itself); !done) return done;
     }
   }
   return {};
@@ -184,18 +185,18 @@ Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
   const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
-  const Comparison what = {runner_.request_for(label, ids(more), false),
-                           runner_.request_for(label + ".without", ids(kept_), true)};
-  auto with = runner_.make(what.with);
+  const Comparison comparison = {runner_.request_for(label, ids(more), false),
+                                 runner_.request_for(label + ".without", ids(kept_), true)};
+  auto with = runner_.make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     entry.settle(not_added, fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
                                         to_string(with->ending), with->why));
     return {};
   }
-  auto again = make_again(what.without, *with);
+  auto again = make_again(comparison.without, *with);
   if (!again) return forward_error(again);
-  const auto compared = runner_.compare(what, with_kept_, *with, *again);
+  const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   if (!compared->why_not.empty()) {
     entry.settle(not_added, fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "),
@@ -245,14 +246,14 @@ Result<bool> Combination::is_likely_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
-  const Comparison what = {runner_.request_for(label, ids(fewer), false),
-                           runner_.request_for(label + ".with", ids(kept_), true), false, 1};
-  auto without = runner_.make(what.with);
+  const Comparison comparison = {runner_.request_for(label, ids(fewer), false),
+                                 runner_.request_for(label + ".with", ids(kept_), true), false, 1};
+  auto without = runner_.make(comparison.with);
   if (!without) return forward_error(without);
   if (without->ending != Ending::kMeasured) return true;  // without it the others do not run
-  auto again = make_again(what.without, *without);
+  auto again = make_again(comparison.without, *without);
   if (!again) return forward_error(again);
-  const auto gone = runner_.compare(what, with_kept_, *without, *again);
+  const auto gone = runner_.compare(comparison, with_kept_, *without, *again);
   if (!gone) return forward_error(gone);
   const bool makes_room = !too_much_memory(with_kept_, *without).empty();
   if (!gone->why_not.empty() || makes_room || 1 / gone->speedup.speedup > kWorthChanging) {
@@ -273,9 +274,9 @@ Result<bool> Combination::is_certain_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
   const std::string label = fmt::format("left_out.{}", entry.lever.id);
-  const Comparison what = {runner_.request_for(label + ".with", ids(kept_), false),
-                           runner_.request_for(label + ".after", ids(fewer), true)};
-  auto anew = runner_.compare_anew(what, label);
+  const Comparison comparison = {runner_.request_for(label + ".with", ids(kept_), false),
+                                 runner_.request_for(label + ".after", ids(fewer), true)};
+  auto anew = runner_.compare_anew(comparison, label);
   if (!anew) return forward_error(anew);
   const bool makes_room =
       anew->compared.why_not.empty() && !too_much_memory(anew->with, anew->without).empty();
@@ -318,14 +319,15 @@ Status Combination::put_in_place(std::size_t at, std::size_t index) {
   std::vector<std::size_t> others = kept_;
   others[at] = index;
   const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
-  const Comparison what = {runner_.request_for(label + ".in_place", ids(others), false),
-                           runner_.request_for(label + ".in_place.without", ids(kept_), true)};
-  auto with = runner_.make(what.with);
+  const Comparison comparison = {
+      runner_.request_for(label + ".in_place", ids(others), false),
+      runner_.request_for(label + ".in_place.without", ids(kept_), true)};
+  auto with = runner_.make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) return {};
-  auto again = make_again(what.without, *with);
+  auto again = make_again(comparison.without, *with);
   if (!again) return forward_error(again);
-  const auto compared = runner_.compare(what, with_kept_, *with, *again);
+  const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   with_kept_ = *std::move(again);
   if (!compared->is_faster) return {};
@@ -357,9 +359,9 @@ void Combination::drop_unproved(const std::string& why) {
 /// nothing one was lucky.
 Status Combination::confirm() {
   if (kept_.empty()) return {};
-  const Comparison what = {runner_.request_for("confirm", ids(kept_), false),
-                           runner_.request_for("confirm.after", {}, true)};
-  auto anew = runner_.compare_anew(what, "confirm.before");
+  const Comparison comparison = {runner_.request_for("confirm", ids(kept_), false),
+                                 runner_.request_for("confirm.after", {}, true)};
+  auto anew = runner_.compare_anew(comparison, "confirm.before");
   if (!anew) return forward_error(anew);
   result_.best = anew->compared.speedup;
   was_confirmed_ = result_.best->low > threshold(result_.noise_ratio);

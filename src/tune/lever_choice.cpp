@@ -34,7 +34,7 @@ double speedup_of_waiting(const std::vector<StepShares>& seen) {
 
 bool has_batch(const std::vector<Argument>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& one) { return one.name == kBatchArgument; });
+                     [](const Argument& argument) { return argument.name == kBatchArgument; });
 }
 
 /// What would change the training is not judged by the time that a step takes, nor what saves
@@ -95,8 +95,8 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     const bool is_argument = name == kBatchArgument && has_batch(options.arguments);
     SearchOptions alone;
     alone.only = {name};
-    const bool is_known = std::any_of(chosen.begin(), chosen.end(), [&](const LeverResult& one) {
-      return is_asked_for(one.lever, alone);
+    const bool is_known = std::any_of(chosen.begin(), chosen.end(), [&](const LeverResult& entry) {
+      return is_asked_for(entry.lever, alone);
     });
     if (is_known || is_argument) continue;
     LeverResult row;

@@ -20,8 +20,8 @@ TEST(LeverChoice, WhatMayGainMostIsTriedFirst) {
       result.shares = shares;
     };
     found(job, {"bf16_autocast", "fused_optimizer"});
-    const auto first = std::find_if(job.made.begin(), job.made.end(), [](const std::string& one) {
-      return one == "bf16_autocast" || one == "fused_optimizer";
+    const auto first = std::find_if(job.made.begin(), job.made.end(), [](const std::string& label) {
+      return label == "bf16_autocast" || label == "fused_optimizer";
     });
     return first == job.made.end() ? std::string() : *first;
   };

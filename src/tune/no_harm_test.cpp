@@ -29,7 +29,7 @@ TensorDigest& change(TrialResult& result, const char* tensor) { return result.te
 
 void stand_still(TrialResult& result, const char* tensor) {
   TensorDigest& still = change(result, tensor);
-  for (double& one : still.early) one = 0;
+  for (double& value : still.early) value = 0;
   still.end = 0;
 }
 
@@ -143,7 +143,7 @@ const std::vector<Harm> kHarms = {
      [](TrialResult& r) { stand_still(r, "experts.3.weight"); }},
     {"an expert goes elsewhere", "fused_optimizer",
      [](TrialResult& r) {
-       for (double& one : change(r, "experts.3.weight").early) one = -one;
+       for (double& value : change(r, "experts.3.weight").early) value = -value;
      }},
     {"a frozen layer never thaws", "compile",
      [](TrialResult& r) {
@@ -340,20 +340,20 @@ class ModelledJob {
 
   double beside(const std::vector<std::string>& levers) {
     double log_time = 0;
-    for (const std::string& one : levers) {
-      log_time += effect({one}, 0.25, -0.05);
+    for (const std::string& lever : levers) {
+      log_time += effect({lever}, 0.25, -0.05);
       for (const std::string& other : levers) {
-        if (one < other) log_time += effect({one, other}, 0.03, 0);
+        if (lever < other) log_time += effect({lever, other}, 0.03, 0);
       }
     }
     return std::exp(log_time);
   }
 
  private:
-  double effect(const std::set<std::string>& of, double deviation, double mean) {
-    const auto known = effects_.find(of);
+  double effect(const std::set<std::string>& levers, double deviation, double mean) {
+    const auto known = effects_.find(levers);
     if (known != effects_.end()) return known->second;
-    return effects_[of] = std::normal_distribution<double>(mean, deviation)(generator_);
+    return effects_[levers] = std::normal_distribution<double>(mean, deviation)(generator_);
   }
 
   std::mt19937 generator_;

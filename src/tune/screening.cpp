@@ -35,8 +35,8 @@ Status Screening::run() {
 }
 
 bool Screening::is_variant_of_slower(const LeverResult& entry) const {
-  return std::any_of(result_.levers.begin(), result_.levers.end(), [&](const LeverResult& one) {
-    return one.lever.id == entry.lever.variant_of && one.speedup && one.speedup->high < 1;
+  return std::any_of(result_.levers.begin(), result_.levers.end(), [&](const LeverResult& other) {
+    return other.lever.id == entry.lever.variant_of && other.speedup && other.speedup->high < 1;
   });
 }
 

@@ -169,10 +169,10 @@ class Search {
   Status measure_as_written() {
     const auto request = options_.write ? options_.write(result_) : std::nullopt;
     if (!request) return {};
-    Comparison what;
-    what.with = *request;
-    what.without = runner_.request_for("as_written.after", {}, false);
-    const auto anew = runner_.compare_anew(what, "as_written.before");
+    Comparison comparison;
+    comparison.with = *request;
+    comparison.without = runner_.request_for("as_written.after", {}, false);
+    const auto anew = runner_.compare_anew(comparison, "as_written.before");
     ScriptPatch& patch = result_.patch;
     if (!anew) {
       const ErrorCode code = anew.error().code;

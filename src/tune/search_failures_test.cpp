@@ -130,9 +130,10 @@ TEST(SearchFailures, AnAskedNameThatNoLeverHasIsSaid) {
   PlantedJob job;
   const TuneResult result = found(job, {"bf16", "batch"}, kBatchArgument);
   EXPECT_EQ(of(result, "bf16").why, "no lever of this job has that name");
-  EXPECT_EQ(std::count_if(result.levers.begin(), result.levers.end(),
-                          [](const LeverResult& one) { return one.lever.id == "batch"; }),
-            0);
+  EXPECT_EQ(
+      std::count_if(result.levers.begin(), result.levers.end(),
+                    [](const LeverResult& candidate) { return candidate.lever.id == "batch"; }),
+      0);
 }
 
 TEST(SearchFailures, ShortEpochsAreNoOtherWork) {

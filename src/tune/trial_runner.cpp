@@ -116,62 +116,64 @@ Result<TrialResult> TrialRunner::make_measured(TrialRequest request) {
   return made;
 }
 
-bool TrialRunner::is_beyond_doubt(const TrialResult& one, const TrialResult& other) const {
-  return tune::is_beyond_doubt(one, other, result_.as_it_is_s);
+bool TrialRunner::is_beyond_doubt(const TrialResult& first, const TrialResult& other) const {
+  return tune::is_beyond_doubt(first, other, result_.as_it_is_s);
 }
 
-Result<Compared> TrialRunner::compare(const Comparison& what, const TrialResult& before,
+Result<Compared> TrialRunner::compare(const Comparison& comparison, const TrialResult& before,
                                       TrialResult& with, TrialResult& again) {
-  auto compared = compare_once_more_if_in_doubt(what, before, with, again);
+  auto compared = compare_once_more_if_in_doubt(comparison, before, with, again);
   if (!compared) return compared;
-  const double noise = noise_with(what.without.levers).value_or(result_.noise_ratio);
+  const double noise = noise_with(comparison.without.levers).value_or(result_.noise_ratio);
   compared->words = in_words(with_noise(compared->speedup, noise));
   return compared;
 }
 
-Result<Compared> TrialRunner::compare_once_more_if_in_doubt(const Comparison& what,
+Result<Compared> TrialRunner::compare_once_more_if_in_doubt(const Comparison& comparison,
                                                             const TrialResult& before,
                                                             TrialResult& with, TrialResult& again) {
-  const std::vector<std::string>& base = what.without.levers;
-  const double may_do = what.needed.value_or(threshold(noise_with(base).value_or(0)));
-  const double in_one = std::max(may_do, what.needed.value_or(threshold(result_.noise_ratio)));
+  const std::vector<std::string>& base = comparison.without.levers;
+  const double may_do = comparison.needed.value_or(threshold(noise_with(base).value_or(0)));
+  const double in_one =
+      std::max(may_do, comparison.needed.value_or(threshold(result_.noise_ratio)));
   Compared compared;
-  compared.speedup = speedup_between(before, with, again, what.per_sample);
+  compared.speedup = speedup_between(before, with, again, comparison.per_sample);
   compared.is_faster = compared.speedup.low > in_one;
   if (compared.is_faster || compared.speedup.high <= may_do) return compared;
-  auto second = make(once_more(what.with));
+  auto second = make(once_more(comparison.with));
   if (!second) return forward_error(second);
   const std::string otherwise = goes_otherwise(with, *second);
   if (!otherwise.empty()) {
     compared.why_not = "when it ran again: " + otherwise;
     return compared;
   }
-  auto without = make_measured(once_more(what.without));
+  auto without = make_measured(once_more(comparison.without));
   if (!without) return forward_error(without);
   compared.speedup =
-      speedup_of_fastest({before, again, *without}, {with, *second}, what.per_sample);
+      speedup_of_fastest({before, again, *without}, {with, *second}, comparison.per_sample);
   const double noise = noise_with(base).value_or(result_.noise_ratio);
-  compared.is_faster = compared.speedup.low > what.needed.value_or(threshold(noise));
+  compared.is_faster = compared.speedup.low > comparison.needed.value_or(threshold(noise));
   if (second->mean_step_s < with.mean_step_s) with = *std::move(second);
   again = *std::move(without);
   return compared;
 }
 
-Result<ComparedAnew> TrialRunner::compare_anew(const Comparison& what, const std::string& label) {
-  TrialRequest first = what.without;
+Result<ComparedAnew> TrialRunner::compare_anew(const Comparison& comparison,
+                                               const std::string& label) {
+  TrialRequest first = comparison.without;
   first.label = label;
   auto before = make_measured(std::move(first));
   if (!before) return forward_error(before);
-  auto with = make(what.with);
+  auto with = make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     Compared failed;
     failed.why_not = failed.words = fmt::format("{}: {}", to_string(with->ending), with->why);
     return ComparedAnew{failed, *std::move(with), *std::move(before)};
   }
-  auto after = make_measured(what.without);
+  auto after = make_measured(comparison.without);
   if (!after) return forward_error(after);
-  const auto compared = compare(what, *before, *with, *after);
+  const auto compared = compare(comparison, *before, *with, *after);
   if (!compared) return forward_error(compared);
   return ComparedAnew{*compared, *std::move(with), *std::move(after)};
 }

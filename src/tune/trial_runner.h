@@ -57,7 +57,7 @@ class TrialRunner {
   /// The job's first run: the noise begins with it.
   void begin_with(const TrialResult& first) { result_.as_it_is_s = {first.mean_step_s}; }
   /// Whether these two differ by so much that a third run can change nothing.
-  bool is_beyond_doubt(const TrialResult& one, const TrialResult& other) const;
+  bool is_beyond_doubt(const TrialResult& first, const TrialResult& other) const;
 
   /// How much faster `with` is, which ran between `before` and `again`, both without it. Where it
   /// may be faster than what is needed and that is not certain, one more of each is run, and the
@@ -65,19 +65,20 @@ class TrialRunner {
   /// one, `again` the last one. Of two runs, the noise is that of the runs without it: what makes
   /// those of the job as it is differ may be gone with what is kept. One run is believed only where
   /// it gains more than that as well.
-  Result<Compared> compare(const Comparison& what, const TrialResult& before, TrialResult& with,
-                           TrialResult& again);
+  Result<Compared> compare(const Comparison& comparison, const TrialResult& before,
+                           TrialResult& with, TrialResult& again);
 
   /// The same by new runs alone, of which the first is one without it, called `label`.
-  Result<ComparedAnew> compare_anew(const Comparison& what, const std::string& label);
+  Result<ComparedAnew> compare_anew(const Comparison& comparison, const std::string& label);
 
   TrialRequest request_for(const std::string& label, const std::vector<std::string>& levers,
                            bool until_known) const;
 
  private:
   int parity_steps() const;
-  Result<Compared> compare_once_more_if_in_doubt(const Comparison& what, const TrialResult& before,
-                                                 TrialResult& with, TrialResult& again);
+  Result<Compared> compare_once_more_if_in_doubt(const Comparison& comparison,
+                                                 const TrialResult& before, TrialResult& with,
+                                                 TrialResult& again);
   void note_speed(const TrialRequest& request, const TrialResult& made);
   /// By which runs with these levers differ; none: too few were made.
   std::optional<double> noise_with(const std::vector<std::string>& levers) const;

@@ -56,8 +56,8 @@ Status conclude(const AttachOptions& options, const std::string& run_dir,
              report::render_text(shown, report_options(Stream::kOut, options.verbose)));
   write_text(Stream::kOut, what_gpu_was_seen(job.before));
   Status written = write_file(run_dir + "/report.html", report::render_html(shown));
-  const std::string told = options.json.empty() ? run_dir + "/diagnosis.json" : options.json;
-  Status json = write_file(told, report::to_json(shown, false));
+  const std::string json_path = options.json.empty() ? run_dir + "/diagnosis.json" : options.json;
+  Status json = write_file(json_path, report::to_json(shown, false));
   if (written) written = std::move(json);
   if (written) written = trial::store_results(job);
   write_remarks(job.before, options.verbose);

@@ -55,8 +55,8 @@ class ShownDemo final : public LiveTrials<demo::DemoListener> {
                          made.images, bytes_text(static_cast<double>(made.bytes)),
                          seconds_text(made.seconds)));
   }
-  void begins(const std::string& label, const std::string& what) override {
-    say_line(fmt::format("[{}/{}] {}: {}", ++begun_, demo::kDemoRuns, label, what));
+  void begins(const std::string& label, const std::string& description) override {
+    say_line(fmt::format("[{}/{}] {}: {}", ++begun_, demo::kDemoRuns, label, description));
   }
   void calibrates() override {
     say_line(
@@ -69,8 +69,8 @@ class ShownDemo final : public LiveTrials<demo::DemoListener> {
       say_line(fmt::format("  predicted         {}: {}", remedy, prediction_text(before, remedy)));
     }
   }
-  void copies(const std::string& what, std::uint64_t done, std::uint64_t total) override {
-    copying_.update(fmt::format("  {:<16}  {} of {} images", what, done, total));
+  void copies(const std::string& task, std::uint64_t done, std::uint64_t total) override {
+    copying_.update(fmt::format("  {:<16}  {} of {} images", task, done, total));
   }
   void copied() override { copying_.clear(); }
   void filled(const examine::FilledCache& cache, const advise::Calibration& measured) override {

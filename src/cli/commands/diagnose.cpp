@@ -54,11 +54,11 @@ Status show(const DiagnoseOptions& options, const examine::Examination& examined
 void diagnose_all(const DiagnoseOptions& options, CommandContext& context) {
   std::vector<examine::Examination> examined;
   for (const std::string& input : options.inputs) {
-    auto one = read_input(options, input);
-    if (!one) {
-      report_error(context, explained(one.error(), input));
+    auto examination = read_input(options, input);
+    if (!examination) {
+      report_error(context, explained(examination.error(), input));
     } else {
-      examined.push_back(*std::move(one));
+      examined.push_back(*std::move(examination));
     }
   }
   const std::optional<std::size_t> joined = examine::join_ranks(examined);

@@ -67,8 +67,8 @@ void add_mig(const device::GpuDescription& gpu, std::vector<Check>& checks) {
 std::vector<Check> check_readings(const device::GpuDescription& gpu,
                                   const device::GpuReadings& readings) {
   std::vector<Check> checks;
-  const auto note = [&](const char* what, bool works, WhyAbsent why, const char* advice) {
-    checks.push_back({fmt::format("GPU {} {}", gpu.index, what), works,
+  const auto note = [&](const char* reading, bool works, WhyAbsent why, const char* advice) {
+    checks.push_back({fmt::format("GPU {} {}", gpu.index, reading), works,
                       works ? "readable" : std::string(to_string(why)), works ? "" : advice});
   };
   const bool split = gpu.mig_mode.value_or(false);

@@ -38,8 +38,8 @@ struct RehearseOptions {
 class ShownRehearsal final : public LiveTrials<trial::TrialListener> {
  public:
   void isolated(const isolation::Isolation& by) override { say_isolated(by); }
-  void begins(const std::string& label, const std::string& what) override {
-    say(fmt::format("{}: {}", label, what));
+  void begins(const std::string& label, const std::string& description) override {
+    say(fmt::format("{}: {}", label, description));
   }
 };
 

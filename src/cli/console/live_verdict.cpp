@@ -50,10 +50,10 @@ LiveVerdictLine::LiveVerdictLine(const Clock& clock, bool emulated)
 void LiveVerdictLine::tell_errors(const observe::LiveView& view) {
   for (const observe::LatestSample& errors : view.latest) {
     if (errors.name != "gpu.xid_errors" || !errors.value) continue;
-    double& told = errors_told_[errors.subject];
-    if (*errors.value <= told) continue;
-    const auto count = static_cast<std::int64_t>(*errors.value - told);
-    told = *errors.value;
+    double& told_count = errors_told_[errors.subject];
+    if (*errors.value <= told_count) continue;
+    const auto count = static_cast<std::int64_t>(*errors.value - told_count);
+    told_count = *errors.value;
     const auto last = std::find_if(
         view.latest.begin(), view.latest.end(), [&errors](const observe::LatestSample& sample) {
           return sample.name == "gpu.last_xid" && sample.subject == errors.subject;

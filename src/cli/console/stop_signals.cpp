@@ -21,8 +21,8 @@ Result<StopSignals> StopSignals::open() {
 }
 
 bool StopSignals::came() {
-  signalfd_siginfo told{};
-  if (!came_) came_ = ::read(file_.get(), &told, sizeof(told)) == sizeof(told);
+  signalfd_siginfo signal_info{};
+  if (!came_) came_ = ::read(file_.get(), &signal_info, sizeof(signal_info)) == sizeof(signal_info);
   return came_;
 }
 

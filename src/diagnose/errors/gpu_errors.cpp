@@ -9,9 +9,9 @@ namespace unstarve::diagnose {
 namespace {
 
 bool is_of(const GpuErrorGroup& group, const trace::GpuErrorRow& error) {
-  const bool one = group.gpu_instance.has_value();
-  if (one != error.gpu_instance.has_value()) return false;
-  if (one && *group.gpu_instance != *error.gpu_instance) return false;
+  const bool has_instance = group.gpu_instance.has_value();
+  if (has_instance != error.gpu_instance.has_value()) return false;
+  if (has_instance && *group.gpu_instance != *error.gpu_instance) return false;
   return group.device == error.device && group.xid == error.xid;
 }
 

@@ -81,9 +81,9 @@ CodeTime CodeTally::result() const {
     const auto most =
         std::max_element(part.details.begin(), part.details.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto& [place, call, what, is_training] = most->first;
-    if (place.empty() && what.empty()) continue;
-    time.parts.push_back({place, call, what, share, part.looks, is_training});
+    const auto& [place, call, description, is_training] = most->first;
+    if (place.empty() && description.empty()) continue;
+    time.parts.push_back({place, call, description, share, part.looks, is_training});
   }
   std::stable_sort(time.parts.begin(), time.parts.end(),
                    [](const CodeShare& a, const CodeShare& b) { return a.share > b.share; });

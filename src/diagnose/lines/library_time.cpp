@@ -83,12 +83,12 @@ std::string_view what_library_does(std::string_view library) {
 LibraryTime library_time(const HostSignals& host) {
   LibraryTime time;
   double looks = 0;
-  for (const LibraryLooks& one : host.fetch_libraries) looks += one.looks;
+  for (const LibraryLooks& library : host.fetch_libraries) looks += library.looks;
   time.looks = static_cast<std::int64_t>(looks);
-  for (const LibraryLooks& one : host.fetch_libraries) {
-    if (one.looks < kSmallest * looks) continue;
+  for (const LibraryLooks& library : host.fetch_libraries) {
+    if (library.looks < kSmallest * looks) continue;
     time.parts.push_back(
-        {one.library, std::string(what_library_does(one.library)), one.looks / looks});
+        {library.library, std::string(what_library_does(library.library)), library.looks / looks});
   }
   std::stable_sort(time.parts.begin(), time.parts.end(),
                    [](const LibraryShare& a, const LibraryShare& b) { return a.share > b.share; });

@@ -66,9 +66,9 @@ std::int64_t RecordingEdges::busy_from(const trace::DeviceOp* last, const trace:
   const trace::HostCall* before = last == nullptr ? nullptr : host_.launch_of(*last);
   if (last != nullptr && before == nullptr) return gap.end_ns;
   const auto& calls = timeline_.host_calls;
-  auto call = std::partition_point(calls.begin(), calls.end(), [&gap](const trace::HostCall& one) {
-    return one.start_ns < gap.end_ns;
-  });
+  auto call = std::partition_point(
+      calls.begin(), calls.end(),
+      [&gap](const trace::HostCall& candidate) { return candidate.start_ns < gap.end_ns; });
   std::int64_t launched_ns = gap.end_ns;
   while (call != calls.begin()) {
     --call;
@@ -90,8 +90,8 @@ bool RecordingEdges::is_behind_queue(const trace::Interval& gap,
   if (timeline_.events_lost > 0) return false;
   const auto& calls = timeline_.host_calls;
   auto call = std::partition_point(calls.begin(), calls.end(),
-                                   [recording_start_ns](const trace::HostCall& one) {
-                                     return one.start_ns < recording_start_ns;
+                                   [recording_start_ns](const trace::HostCall& candidate) {
+                                     return candidate.start_ns < recording_start_ns;
                                    });
   std::optional<std::int64_t> first_ns;
   for (; call != calls.end() && call->start_ns < gap.end_ns; ++call) {

@@ -23,7 +23,7 @@ std::int64_t hidden_behind_work(const job::JobView& view, const job::DeviceWork&
     const trace::DeviceOp& op = view.timeline().device_ops[i];
     const auto part = std::partition_point(
         out.parts.begin(), out.parts.end(),
-        [&op](const job::RecordedPart& one) { return one.when.end_ns <= op.start_ns; });
+        [&op](const job::RecordedPart& candidate) { return candidate.when.end_ns <= op.start_ns; });
     const bool recorded = part != out.parts.end() && part->when.start_ns <= op.start_ns;
     if (!recorded || op.end_ns <= until_ns) continue;
     device_ns += static_cast<double>(op.end_ns - std::max(op.start_ns, until_ns));

@@ -141,13 +141,14 @@ namespace {
 
 /// Whether it does a part of its rank's work that is worth a word: a device that adds up one number
 /// now and then idles nearly always, and nobody waits for it.
-bool does_work(const std::vector<DevicePartition>& partitions, const DevicePartition& one) {
+bool does_work(const std::vector<DevicePartition>& partitions, const DevicePartition& partition) {
   constexpr double kLeast = 0.1;  // of what the busiest device of the rank computes
   std::int64_t most_ns = 0;
   for (const DevicePartition& other : partitions) {
-    if (other.rank == one.rank) most_ns = std::max(most_ns, other.of(Cause::kGpuCompute));
+    if (other.rank == partition.rank) most_ns = std::max(most_ns, other.of(Cause::kGpuCompute));
   }
-  return static_cast<double>(one.of(Cause::kGpuCompute)) >= kLeast * static_cast<double>(most_ns);
+  return static_cast<double>(partition.of(Cause::kGpuCompute)) >=
+         kLeast * static_cast<double>(most_ns);
 }
 
 }  // namespace
@@ -163,8 +164,8 @@ std::size_t worst_device(const std::vector<DevicePartition>& partitions) {
   return worst.value_or(0);
 }
 
-PartitionedJob::PartitionedJob(const job::JobView& of, const PartitionOptions& options)
-    : job(of), devices(partition_devices(of, options)), set_aside(of.set_aside()) {
+PartitionedJob::PartitionedJob(const job::JobView& view, const PartitionOptions& options)
+    : job(view), devices(partition_devices(view, options)), set_aside(view.set_aside()) {
   if (const auto little = too_little(job, devices)) {
     set_aside = little;
     devices.clear();

@@ -81,7 +81,7 @@ std::optional<job::SetAside> too_little(const job::JobView& job,
 /// A job whose devices' time is given to causes: what a diagnosis begins with. The view outlives
 /// it.
 struct PartitionedJob {
-  explicit PartitionedJob(const job::JobView& job, const PartitionOptions& options = {});
+  explicit PartitionedJob(const job::JobView& view, const PartitionOptions& options = {});
 
   /// The device that a diagnosis speaks of: that of the rank which the others wait for, else the
   /// worst; nullptr when none ran anything.

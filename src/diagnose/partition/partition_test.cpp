@@ -100,9 +100,10 @@ class Builder {
 DevicePartition only(const Timeline& timeline, const PartitionOptions& options = {}) {
   const std::vector<DevicePartition> all = partition_devices(job::JobView(timeline), options);
   EXPECT_EQ(all.size(), 1U);
-  const DevicePartition& one = all.front();
-  EXPECT_EQ(std::accumulate(one.ns.begin(), one.ns.end(), std::int64_t{0}), one.recorded_ns);
-  return one;
+  const DevicePartition& partition = all.front();
+  EXPECT_EQ(std::accumulate(partition.ns.begin(), partition.ns.end(), std::int64_t{0}),
+            partition.recorded_ns);
+  return partition;
 }
 
 std::int64_t us(const DevicePartition& partition, Cause cause) { return partition.of(cause) / kUs; }
@@ -240,9 +241,9 @@ TEST(Partition, LeavesTheWarmUpStepOutWhenAnotherRemains) {
   Builder two;
   two.live().step(0, 100).step(100, 150).op(0, 50).op(100, 140);
   EXPECT_EQ(only(two.build()).span.duration_ns(), 50 * kUs);
-  Builder one;
-  one.live().step(0, 100).op(0, 50);
-  EXPECT_EQ(only(one.build()).span.duration_ns(), 100 * kUs);
+  Builder single;
+  single.live().step(0, 100).op(0, 50);
+  EXPECT_EQ(only(single.build()).span.duration_ns(), 100 * kUs);
 }
 
 TEST(Partition, TheWorstDeviceComputesLeastAndTheLowestWinsATie) {
@@ -280,10 +281,10 @@ TEST(Partition, WorkOnSeveralStreamsCountsOnce) {
     }
     return only(builder.build());
   };
-  const DevicePartition one = with_streams(1);
+  const DevicePartition single = with_streams(1);
   const DevicePartition two = with_streams(2);
   for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-    EXPECT_EQ(one.of(static_cast<Cause>(cause)), two.of(static_cast<Cause>(cause))) << cause;
+    EXPECT_EQ(single.of(static_cast<Cause>(cause)), two.of(static_cast<Cause>(cause))) << cause;
   }
 }
 

@@ -61,14 +61,14 @@ std::string main_collective(const trace::Timeline& timeline, std::int32_t device
 
 void add_shares(const DevicePartition& partition, const job::Rank& rank, RankRow& row) {
   const auto shares = shares_of_span(partition, rank);
-  const auto of = [&shares](Cause cause) { return shares[static_cast<std::size_t>(cause)]; };
+  const auto share_of = [&shares](Cause cause) { return shares[static_cast<std::size_t>(cause)]; };
   row.device = partition.device;
-  row.input_wait = of(Cause::kInputWait);
-  row.compute = of(Cause::kGpuCompute);
-  row.communication = of(Cause::kExposedCommunication);
-  row.copy = of(Cause::kExposedCopy);
-  row.sync = of(Cause::kSync);
-  row.host = of(Cause::kLaunch) + of(Cause::kKernelWait) + of(Cause::kOther);
+  row.input_wait = share_of(Cause::kInputWait);
+  row.compute = share_of(Cause::kGpuCompute);
+  row.communication = share_of(Cause::kExposedCommunication);
+  row.copy = share_of(Cause::kExposedCopy);
+  row.sync = share_of(Cause::kSync);
+  row.host = share_of(Cause::kLaunch) + share_of(Cause::kKernelWait) + share_of(Cause::kOther);
 }
 
 void add_waits(const job::Rank& rank, RankRow& row) {

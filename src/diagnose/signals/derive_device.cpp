@@ -152,9 +152,10 @@ void derive_launch_gaps(const SignalSources& sources, double steps, Signals& out
 }  // namespace
 
 bool lies_in_recording(const trace::Interval& when, const DevicePartition& partition) {
-  const auto part = std::partition_point(
-      partition.parts.begin(), partition.parts.end(),
-      [&when](const job::RecordedPart& one) { return one.when.end_ns <= when.start_ns; });
+  const auto part = std::partition_point(partition.parts.begin(), partition.parts.end(),
+                                         [&when](const job::RecordedPart& candidate) {
+                                           return candidate.when.end_ns <= when.start_ns;
+                                         });
   return part != partition.parts.end() && part->when.start_ns < when.end_ns;
 }
 

@@ -113,7 +113,7 @@ Reading<double> order_ratio(const SignalSources& sources, const trace::Interval&
     if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
     const auto wait = std::partition_point(
         waits.begin(), waits.end(),
-        [&sample](const trace::Interval& one) { return one.end_ns <= sample.t_ns; });
+        [&sample](const trace::Interval& candidate) { return candidate.end_ns <= sample.t_ns; });
     if (wait == waits.end() || wait->start_ns > sample.t_ns) continue;
     const job::ThreadKey thread = {sample.process, sample.thread};
     if (!std::binary_search(threads.begin(), threads.end(), thread)) continue;

@@ -94,9 +94,9 @@ void derive_awaited_copies(const SignalSources& sources, Signals& out) {
     if (slice.cause != Cause::kSync) continue;
     const Interval* call = last_blocking(sources, slice.when.start_ns);
     if (call == nullptr) continue;
-    const auto next =
-        std::partition_point(launched.begin(), launched.end(),
-                             [call](const Launched& one) { return one.start_ns < call->end_ns; });
+    const auto next = std::partition_point(
+        launched.begin(), launched.end(),
+        [call](const Launched& candidate) { return candidate.start_ns < call->end_ns; });
     if (next == launched.begin()) continue;
     const CopyDirection direction = std::prev(next)->direction;
     const auto ns = static_cast<double>(slice.when.duration_ns());

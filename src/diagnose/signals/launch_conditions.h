@@ -91,7 +91,7 @@ inline std::vector<NamedWork> named_work(const Signals& signals) {
       {"what lies beside an evaluation", signals.evaluation_ratio.value_or(0)},
   };
   work.erase(std::remove_if(work.begin(), work.end(),
-                            [](const NamedWork& one) { return one.ratio < kWorthNaming; }),
+                            [](const NamedWork& entry) { return entry.ratio < kWorthNaming; }),
              work.end());
   std::stable_sort(work.begin(), work.end(),
                    [](const NamedWork& a, const NamedWork& b) { return a.ratio > b.ratio; });

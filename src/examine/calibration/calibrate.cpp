@@ -68,11 +68,11 @@ struct LoadRate {
 
 /// Loads for a while with `threads` threads; the first batches, which start threads and fill
 /// buffers, do not count.
-Result<LoadRate> measure_loading(const Loaded& what, int threads) {
+Result<LoadRate> measure_loading(const Loaded& source, int threads) {
   feed::LoaderOptions options;
-  options.root = what.data;
-  options.transform = what.transform;
-  options.cache_dir = what.cache;
+  options.root = source.data;
+  options.transform = source.transform;
+  options.cache_dir = source.cache;
   options.batch_size = kCalibrationBatch;
   options.threads = threads;
   options.prefetch_batches = kCalibrationPrefetch;
@@ -90,7 +90,7 @@ Result<LoadRate> measure_loading(const Loaded& what, int threads) {
     const auto next = (*loader)->next(std::chrono::seconds(10));
     if (!next) return forward_error(next);
     if (next->state == feed::NextState::kTimeout) {
-      return fail(ErrorCode::kTimeout, "no batch of {} came within 10 s", what.data);
+      return fail(ErrorCode::kTimeout, "no batch of {} came within 10 s", source.data);
     }
     if (next->state == feed::NextState::kEnd) {
       if (const Status again = (*loader)->begin_epoch(++epoch); !again) return forward_error(again);
@@ -117,14 +117,14 @@ LoaderCost cost_of(const LoadRate& rate, const feed::TransformPlan& transform) {
 /// One thread on the folder, then all, for what each core after the first adds.
 Status calibrate_folder(const std::string& image_folder, const feed::TransformPlan& transform,
                         Calibration& calibration) {
-  const auto one = measure_loading({image_folder, transform}, 1);
-  if (!one) return forward_error(one);
-  calibration.folder = cost_of(*one, transform);
+  const auto single_thread = measure_loading({image_folder, transform}, 1);
+  if (!single_thread) return forward_error(single_thread);
+  calibration.folder = cost_of(*single_thread, transform);
   if (calibration.threads == 1) return {};
   const auto all = measure_loading({image_folder, transform}, calibration.threads);
   if (!all) return forward_error(all);
-  calibration.parallel_efficiency =
-      (all->samples_per_s / one->samples_per_s - 1) / static_cast<double>(calibration.threads - 1);
+  calibration.parallel_efficiency = (all->samples_per_s / single_thread->samples_per_s - 1) /
+                                    static_cast<double>(calibration.threads - 1);
   return {};
 }
 
@@ -133,9 +133,9 @@ Status calibrate_cache(const std::string& images, const std::string& cache,
                        const feed::TransformPlan& transform, Calibration& calibration) {
   const auto filled = fill_cache(images, cache);
   if (!filled) return forward_error(filled);
-  const auto one = measure_loading({images, transform, cache}, 1);
-  if (!one) return forward_error(one);
-  calibration.cache = cost_of(*one, transform);
+  const auto single_thread = measure_loading({images, transform, cache}, 1);
+  if (!single_thread) return forward_error(single_thread);
+  calibration.cache = cost_of(*single_thread, transform);
   calibration.cache_fill_cpu_s = filled->cpu_s / static_cast<double>(filled->kept);
   return {};
 }
@@ -151,9 +151,9 @@ Status calibrate_shards(const std::string& images, const std::string& shards,
   const auto packed = job->run([](const feed::PackProgress&) {});
   if (!packed) return forward_error(packed);
   const feed::TransformPlan transform = transform_for(NativeOutput::kUint8);
-  const auto one = measure_loading({options.target, transform}, 1);
-  if (!one) return forward_error(one);
-  calibration.shards = cost_of(*one, transform);
+  const auto single_thread = measure_loading({options.target, transform}, 1);
+  if (!single_thread) return forward_error(single_thread);
+  calibration.shards = cost_of(*single_thread, transform);
   return {};
 }
 

@@ -28,14 +28,14 @@ void add_stored(const std::string& dir, const fs::path& shown,
   if (!rows) return;
   for (const trace::PredictionRow& row : *rows) {
     if (!row.measured_speedup || !row.held) continue;
-    predict::TriedPrediction one;
-    one.remedy = row.remedy;
-    one.predicted = {row.predicted_speedup, row.low, row.high};
-    one.measured = {*row.measured_speedup, row.measured_low.value_or(*row.measured_speedup),
-                    row.measured_high.value_or(*row.measured_speedup)};
-    one.held = *row.held != 0;
-    one.run = shown.filename().string();
-    tried.push_back(std::move(one));
+    predict::TriedPrediction prediction;
+    prediction.remedy = row.remedy;
+    prediction.predicted = {row.predicted_speedup, row.low, row.high};
+    prediction.measured = {*row.measured_speedup, row.measured_low.value_or(*row.measured_speedup),
+                           row.measured_high.value_or(*row.measured_speedup)};
+    prediction.held = *row.held != 0;
+    prediction.run = shown.filename().string();
+    tried.push_back(std::move(prediction));
   }
 }
 

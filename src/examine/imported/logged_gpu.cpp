@@ -14,12 +14,12 @@ namespace {
 using observe::GpuLogSample;
 using observe::LoggedGpu;
 
-Reading<double> mean_of(const LoggedGpu& gpu, Reading<double> GpuLogSample::*what) {
+Reading<double> mean_of(const LoggedGpu& gpu, Reading<double> GpuLogSample::*reading) {
   double sum = 0;
   double count = 0;
   for (const GpuLogSample& sample : gpu.samples) {
-    if (!(sample.*what)) continue;
-    sum += *(sample.*what);
+    if (!(sample.*reading)) continue;
+    sum += *(sample.*reading);
     ++count;
   }
   return count > 0 ? Reading<double>(sum / count) : WhyAbsent::kNotObserved;
@@ -35,12 +35,12 @@ Reading<double> most_memory(const LoggedGpu& gpu) {
 }
 
 /// Of the samples that say it.
-Reading<double> how_often(const LoggedGpu& gpu, Reading<bool> GpuLogSample::*what) {
+Reading<double> how_often(const LoggedGpu& gpu, Reading<bool> GpuLogSample::*reading) {
   double yes = 0;
   double count = 0;
   for (const GpuLogSample& sample : gpu.samples) {
-    if (!(sample.*what)) continue;
-    yes += *(sample.*what) ? 1 : 0;
+    if (!(sample.*reading)) continue;
+    yes += *(sample.*reading) ? 1 : 0;
     ++count;
   }
   return count > 0 ? Reading<double>(yes / count) : WhyAbsent::kNotObserved;

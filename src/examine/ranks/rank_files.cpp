@@ -31,8 +31,8 @@ std::size_t least_computing(const std::vector<diagnose::RankRow>& rows) {
 
 std::optional<std::size_t> join_ranks(std::vector<Examination>& examined) {
   diagnose::RankComparison ranks;
-  for (const Examination& one : examined) {
-    const diagnose::PartitionedJob& job = one.recording->partitioned;
+  for (const Examination& examination : examined) {
+    const diagnose::PartitionedJob& job = examination.recording->partitioned;
     const auto own = diagnose::rank_rows(job.job, job.devices);
     if (own.size() != 1) return std::nullopt;  // it holds several ranks itself
     ranks.rows.push_back(own.front());

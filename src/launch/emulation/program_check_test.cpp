@@ -93,9 +93,9 @@ std::string python_that_says(const TestFolder& folder, const std::string& lines)
 TEST(TorchCheck, OneForTheCpuAloneIsNamedWithWhatToInstall) {
   const TestFolder folder;
   const std::string python = python_that_says(folder, "2.8.0+cpu\\n\\n\\n");
-  const std::string said = why_not_emulated({python, "train.py"});
-  EXPECT_THAT(said, HasSubstr("torch 2.8.0+cpu in " + python + " is built for the CPU alone"));
-  EXPECT_THAT(said, HasSubstr("pip install --no-deps --force-reinstall torch==2.8.0"));
+  const std::string reason = why_not_emulated({python, "train.py"});
+  EXPECT_THAT(reason, HasSubstr("torch 2.8.0+cpu in " + python + " is built for the CPU alone"));
+  EXPECT_THAT(reason, HasSubstr("pip install --no-deps --force-reinstall torch==2.8.0"));
 }
 
 TEST(TorchCheck, OneForRocmIsNamed) {

@@ -20,8 +20,10 @@ Json figure(const Reading<double>& reading) {
                  : Json{{"absent", std::string(to_string(reading.why_absent()))}};
 }
 
-Json interval(const predict::Interval90& of) {
-  return Json{{"value", figure(of.value)}, {"low", figure(of.low)}, {"high", figure(of.high)}};
+Json interval(const predict::Interval90& estimate) {
+  return Json{{"value", figure(estimate.value)},
+              {"low", figure(estimate.low)},
+              {"high", figure(estimate.high)}};
 }
 
 Json run_json(const rehearse::RehearsedRunFacts& run) {

@@ -83,9 +83,9 @@ std::string utilization_sentence(const roofline::Position& position) {
     return "MFU: " + spec.why_absent + ".";
   }
   const std::string least = position.flops_at_least ? "at least " : "";
-  const auto words = [&least](const roofline::Utilization& of, const char* what) {
-    if (!of.why_absent.empty()) return of.why_absent;
-    return fmt::format("{}{} of {}", least, percent_text(of.ratio), what);
+  const auto words = [&least](const roofline::Utilization& utilization, const char* limit) {
+    if (!utilization.why_absent.empty()) return utilization.why_absent;
+    return fmt::format("{}{} of {}", least, percent_text(utilization.ratio), limit);
   };
   const std::string here =
       words(measured, position.device.modelled ? "what the model's products reach"

@@ -185,9 +185,9 @@ std::string first_evidence(const Report& report) {
 std::string text_brief(const Report& report, const TextOptions& options) {
   Lines lines = what_it_did(report, options);
   const bool unexplained = report.facts.no_steps.empty();
-  const std::string& said =
+  const std::string& cause =
       report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
-  add({"Cause", unexplained ? said : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
+  add({"Cause", unexplained ? cause : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
   Lines end = what_to_change(report, options);
   add({"Also", what_else(report)}, options, end);
   add({"Seen", events_text(report.diagnosis), 2}, options, end);

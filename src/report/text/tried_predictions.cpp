@@ -26,12 +26,13 @@ std::string render_tried_predictions(const std::vector<predict::TriedPrediction>
                  {{"measured"}},
                  {{"held"}, false},
                  {{"run"}, false}};
-  for (const predict::TriedPrediction& one : tried) {
-    all.rows.push_back({plain(one.remedy, options),
-                        {{speedup_text(one.predicted)}},
-                        {{number_text(one.measured.speedup) + "x"}},
-                        {{one.held ? "yes" : "no"}, one.held ? Tone::kPlain : Tone::kBad},
-                        plain(one.run, options)});
+  for (const predict::TriedPrediction& prediction : tried) {
+    all.rows.push_back(
+        {plain(prediction.remedy, options),
+         {{speedup_text(prediction.predicted)}},
+         {{number_text(prediction.measured.speedup) + "x"}},
+         {{prediction.held ? "yes" : "no"}, prediction.held ? Tone::kPlain : Tone::kBad},
+         plain(prediction.run, options)});
   }
   Table sums;
   sums.columns = {{{"remedy"}, false},

@@ -29,7 +29,7 @@ double total_speedup(const std::vector<Verification>& verification, const Verifi
   for (std::size_t i = 0; i < verification.size() && base != examine::kBefore; ++i) {
     const auto below =
         std::find_if(verification.begin(), verification.end(),
-                     [&base](const Verification& one) { return one.remedy == base; });
+                     [&base](const Verification& candidate) { return candidate.remedy == base; });
     if (below == verification.end()) break;
     total *= below->measured.speedup;
     base = below->base;

@@ -125,9 +125,10 @@ std::string how_fast(const tune::TuneResult& result, const TextOptions& options)
 /// By which the levers are ordered; empty where nobody saw it.
 std::string where_time_goes(const tune::StepShares& shares) {
   std::vector<std::string> parts;
-  const auto add = [&parts](double share, const char* what) {
+  const auto add = [&parts](double share, const char* description) {
     constexpr double kWorthNaming = 0.01;
-    if (share >= kWorthNaming) parts.push_back(fmt::format("{:.0f} % {}", 100 * share, what));
+    if (share >= kWorthNaming)
+      parts.push_back(fmt::format("{:.0f} % {}", 100 * share, description));
   };
   if (shares.of_gpu()) {
     add(shares.compute, "the GPU computes");

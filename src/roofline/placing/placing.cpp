@@ -68,9 +68,9 @@ trace::FlopText counted_flops(const trace::RunReader& run, std::int64_t process)
   trace::FlopText found;
   for (const trace::ProcessRecord& each : *processes) {
     if (process != 0 && each.row.id.pid != process) continue;
-    trace::FlopText said = trace::parse_hook_text(each.text).flops;
-    if (!said.by_dtype.empty()) return said;
-    if (!said.refused.empty() || !said.device.empty()) found = std::move(said);
+    trace::FlopText flops = trace::parse_hook_text(each.text).flops;
+    if (!flops.by_dtype.empty()) return flops;
+    if (!flops.refused.empty() || !flops.device.empty()) found = std::move(flops);
   }
   return found;
 }

@@ -84,9 +84,11 @@ std::int64_t bounding_threads(const roofline::MachineRoofs& kept,
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   if (!threads) return best;
   for (const roofline::Roof& roof : kept.roofs) {
-    const auto* const of = condition_of<std::int64_t>(roof, "threads");
-    if (roofline::group_of(roof.name) != "memory" || of == nullptr || *of < *threads) continue;
-    best = std::min(best, *of);
+    const auto* const roof_threads = condition_of<std::int64_t>(roof, "threads");
+    if (roofline::group_of(roof.name) != "memory" || roof_threads == nullptr ||
+        *roof_threads < *threads)
+      continue;
+    best = std::min(best, *roof_threads);
   }
   return best;
 }

@@ -174,7 +174,7 @@ Term loader_term(const StepWork& work) {
 }
 
 Utilization utilization(const Placing& placing, const std::map<std::string, UsedRoof>& roofs,
-                        const char* what) {
+                        const char* roof_name) {
   const StepWork& work = placing.work;
   if (!counted(placing)) return {0, why_no_flops(placing)};
   const ProductTime time =
@@ -182,7 +182,8 @@ Utilization utilization(const Placing& placing, const std::map<std::string, Used
         const auto found = roofs.find(dtype);
         return found == roofs.end() ? nullptr : &found->second;
       });
-  if (!time.without.empty()) return {0, fmt::format("{} of {} is not known", what, time.without)};
+  if (!time.without.empty())
+    return {0, fmt::format("{} of {} is not known", roof_name, time.without)};
   const double ratio = time.seconds / *work.step_s;
   if (ratio <= kTolerance) return {ratio, ""};
   return {0, fmt::format("refused as wrong: {:.0f} % of what can be", 100 * ratio)};

@@ -63,8 +63,8 @@ void add_device_work(const StepWorkSources& sources, const job::Rank& rank, Step
   work.graph_nodes = graph_nodes / steps;
 }
 
-bool overlaps(const trace::Interval& one, const trace::Interval& other) {
-  return one.start_ns < other.end_ns && other.start_ns < one.end_ns;
+bool overlaps(const trace::Interval& first, const trace::Interval& other) {
+  return first.start_ns < other.end_ns && other.start_ns < first.end_ns;
 }
 
 /// CPU time that the loader of the training spends: unstarve's own says it by stages, others by

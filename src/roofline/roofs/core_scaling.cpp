@@ -74,11 +74,11 @@ Reading<double> measure_core_scaling(int threads) {
   SteadyClock clock;
   Session session(clock, {});
   std::array<double, kRepeats> added{};
-  for (double& one : added) {
+  for (double& gain : added) {
     const Reading<double> alone = pieces_per_s(1, session);
     const Reading<double> together = pieces_per_s(threads, session);
     if (!alone || !together || *alone <= 0) return WhyAbsent::kNotSupported;
-    one = (*together / *alone - 1) / (threads - 1);
+    gain = (*together / *alone - 1) / (threads - 1);
   }
   std::sort(added.begin(), added.end());
   return std::clamp(added[kRepeats / 2], 0.0, 1.0);

@@ -29,8 +29,8 @@ class Session {
 
   Clock& clock() { return clock_; }
   bool stopped() const { return calls_.stopped && calls_.stopped(); }
-  void doing(const std::string& what) const {
-    if (calls_.doing) calls_.doing(what);
+  void doing(const std::string& activity) const {
+    if (calls_.doing) calls_.doing(activity);
   }
   /// Sleeps for so long, or until somebody asks to stop.
   void sleep_ns(std::int64_t duration_ns);

@@ -98,15 +98,15 @@ TEST(SourceDiff, AChangedFileIsWholeAndIsNamedFromHere) {
   const TestFolder folder;
   const std::string file = folder.path() + "/train.py";
   std::ofstream(file) << "import torch\nloader = DataLoader(ds)\nprint(loader)\n";
-  const LoaderChange one = {{{"num_workers", "1"}}, false};
-  const auto elsewhere = change_source(file, "train.py:2", one);
+  const LoaderChange change = {{{"num_workers", "1"}}, false};
+  const auto elsewhere = change_source(file, "train.py:2", change);
   ASSERT_TRUE(elsewhere);
   EXPECT_EQ(elsewhere->text,
             "import torch\nloader = DataLoader(ds, num_workers=1)\nprint(loader)\n");
   EXPECT_EQ(elsewhere->diff.find("--- " + file + "\n"), 0U) << elsewhere->diff;
   const std::filesystem::path back = std::filesystem::current_path();
   std::filesystem::current_path(std::filesystem::path(folder.path()).parent_path());
-  const auto below = change_source(file, "train.py:2", one);
+  const auto below = change_source(file, "train.py:2", change);
   std::filesystem::current_path(back);
   const std::string name = std::filesystem::path(folder.path()).filename().string() + "/train.py";
   ASSERT_TRUE(below);

@@ -37,7 +37,8 @@ Tolerance tolerance_of(Numerics numerics) {
 }
 
 bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double one) { return std::isfinite(one); });
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
 }
 
 double mean_size(const std::vector<double>& values, std::size_t count) {
@@ -121,18 +122,19 @@ std::string leaves_band(const ParityBaseline& baseline, const TrialResult& candi
   const std::size_t window = window_of(baseline.same.losses.size());
   const std::vector<Spread> spreads = spreads_of(baseline, window);
   double pooled = 0;
-  for (const Spread& one : spreads) pooled += one.variance / static_cast<double>(spreads.size());
-  for (const Spread& one : spreads) {
-    if (one.from + window > candidate.losses.size()) break;
-    const double deviation = std::sqrt(std::max(pooled, one.variance));
+  for (const Spread& spread : spreads)
+    pooled += spread.variance / static_cast<double>(spreads.size());
+  for (const Spread& spread : spreads) {
+    if (spread.from + window > candidate.losses.size()) break;
+    const double deviation = std::sqrt(std::max(pooled, spread.variance));
     const double beside =
-        std::max(kDeviations * deviation * std::sqrt(1 + 1 / static_cast<double>(one.seeds)),
-                 tolerance * std::abs(one.mean));
-    const double mean = mean_in(candidate.losses, one.from, window);
-    if (std::abs(mean - one.mean) > beside) {
+        std::max(kDeviations * deviation * std::sqrt(1 + 1 / static_cast<double>(spread.seeds)),
+                 tolerance * std::abs(spread.mean));
+    const double mean = mean_in(candidate.losses, spread.from, window);
+    if (std::abs(mean - spread.mean) > beside) {
       return fmt::format(
           "the loss of steps {} to {} is {:.4g}; by other seeds it may be {:.4g} to {:.4g}",
-          one.from + 1, one.from + window, mean, one.mean - beside, one.mean + beside);
+          spread.from + 1, spread.from + window, mean, spread.mean - beside, spread.mean + beside);
     }
   }
   return {};
@@ -231,7 +233,8 @@ std::string_view to_string(Parity parity) { return kNames[static_cast<std::size_
 std::string why_not_observed(const ParityBaseline& baseline) {
   const std::vector<double>& losses = baseline.same.losses;
   if (losses.size() < kWindow) return "too few losses were seen by a backward()";
-  const bool zero = std::all_of(losses.begin(), losses.end(), [](double one) { return one == 0; });
+  const bool zero =
+      std::all_of(losses.begin(), losses.end(), [](double loss) { return loss == 0; });
   if (zero) return "all losses are zero, as on an emulated GPU";
   if (!all_finite(losses)) return "the job's own losses are not finite numbers";
   if (baseline.same_again.losses.size() != losses.size()) {

@@ -30,7 +30,7 @@ double allowed_away(Numerics numerics, bool fewer_bits) {
 
 double length_of(const std::vector<double>& values) {
   double squares = 0;
-  for (const double one : values) squares += one * one;
+  for (const double value : values) squares += value * value;
   return std::sqrt(squares);
 }
 
@@ -133,8 +133,8 @@ class ByTensor {
 
   std::string more_or_less_often(const std::string& name, const TensorDigest& same,
                                  const TensorDigest& ours) const {
-    const auto often = [](const TensorDigest& one) {
-      return static_cast<double>(std::count(one.gradients.begin(), one.gradients.end(), '2'));
+    const auto often = [](const TensorDigest& digest) {
+      return static_cast<double>(std::count(digest.gradients.begin(), digest.gradients.end(), '2'));
     };
     const auto [least, most] = range_of(name, often);
     const double beside = kFewSteps * static_cast<double>(same.gradients.size()) + most - least;
@@ -143,9 +143,9 @@ class ByTensor {
                        often(same));
   }
 
-  std::size_t differing(const std::string& name, const TensorDigest& one,
+  std::size_t differing(const std::string& name, const TensorDigest& first,
                         const TensorDigest& other) const {
-    std::string a = one.gradients, b = other.gradients;
+    std::string a = first.gradients, b = other.gradients;
     if (is_pulled_by_rounding(name)) {  // what rounding leaves of zero may be zero
       for (std::string* const all : {&a, &b}) std::replace(all->begin(), all->end(), '1', '2');
     }
@@ -178,15 +178,16 @@ class ByTensor {
     if (tensor_in(same_, name)->gradients.empty()) return true;  // a buffer
     const std::string prefix = name + ": ";
     const auto first = same_.lower_bound(prefix);
-    return std::any_of(first, same_.end(), [&](const auto& one) {
-      return one.first.starts_with(prefix) && !one.first.ends_with(": step");
+    return std::any_of(first, same_.end(), [&](const auto& entry) {
+      return entry.first.starts_with(prefix) && !entry.first.ends_with(": step");
     });
   }
 
   /// At the end, where runs that round otherwise may have gone different ways.
   std::string moves_otherwise(const std::string& name, const TensorDigest& same,
                               const TensorDigest& ours) const {
-    const auto [least, most] = range_of(name, [](const TensorDigest& one) { return one.end; });
+    const auto [least, most] =
+        range_of(name, [](const TensorDigest& digest) { return digest.end; });
     if (most <= 0 && ours.end > 0) return " moves, and does not in the job as it is";
     if (most <= 0) return {};
     const double seeds = least > 0 ? kSeedsRatio * most / least : HUGE_VAL;
@@ -228,10 +229,10 @@ class ByTensor {
   /// Of one number, over all that got a gradient.
   double usual_pull() const {
     double squares = 0, numbers = 0;
-    for (const auto& [name, one] : same_) {
-      if (one.pull <= 0) continue;
-      squares += one.pull * one.pull;
-      numbers += one.numbers;
+    for (const auto& [name, digest] : same_) {
+      if (digest.pull <= 0) continue;
+      squares += digest.pull * digest.pull;
+      numbers += digest.numbers;
     }
     return numbers > 0 ? std::sqrt(squares / numbers) : 0;
   }

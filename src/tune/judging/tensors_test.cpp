@@ -67,8 +67,8 @@ TEST(Tensors, WhereAnOptimizerKeepsMomentsTheyTellTheWay) {
   ours.tensors["a.weight"].early = {0.02, -0.02, 0.01, 0.02};  // a third, by chance
   EXPECT_NE(judged(baseline, ours, Numerics::kRounding), "");
   const TensorDigest moment = {400, 0, 0, {0.5, 0.5, -0.5, 0.5}, 1, ""};
-  for (TrialResult* const one : {&baseline.same, &baseline.same_again, &ours}) {
-    one->tensors["a.weight: exp_avg"] = moment;
+  for (TrialResult* const result : {&baseline.same, &baseline.same_again, &ours}) {
+    result->tensors["a.weight: exp_avg"] = moment;
   }
   EXPECT_EQ(judged(baseline, ours, Numerics::kRounding), "");
   ours.tensors["a.weight: exp_avg"].early = {0.5, 0.5, 0.5, 0.5};

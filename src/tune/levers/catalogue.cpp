@@ -16,13 +16,13 @@ constexpr std::int64_t kMostWorkers = 64;
 constexpr std::size_t kMostDoublings = 3;
 constexpr const char* kAllocators = "allocator";
 
-Lever hook_lever(const std::string& name, Numerics numerics, const std::string& what,
+Lever hook_lever(const std::string& name, Numerics numerics, const std::string& description,
                  const std::string& permanent) {
   Lever lever;
   lever.id = lever.hook = name;
   lever.settings = "{}";
   lever.numerics = numerics;
-  lever.what = what;
+  lever.what = description;
   lever.permanent = permanent;
   return lever;
 }
@@ -63,17 +63,17 @@ void add_threads(const Lever& lever, std::int64_t known, std::int64_t cpus,
   const std::set<std::int64_t> counts = {1, cpus / 2, cpus};
   for (const std::int64_t count : counts) {
     if (count < 1 || count == known) continue;
-    Lever one = lever;
-    one.id = fmt::format("{}={}", lever.hook, count);
-    one.settings = fmt::format(R"({{"count": {}}})", count);
-    one.what = fmt::format(fmt::runtime(lever.what), count);
-    one.permanent = fmt::format(fmt::runtime(lever.permanent), count);
-    one.group = lever.hook;
+    Lever variant = lever;
+    variant.id = fmt::format("{}={}", lever.hook, count);
+    variant.settings = fmt::format(R"({{"count": {}}})", count);
+    variant.what = fmt::format(fmt::runtime(lever.what), count);
+    variant.permanent = fmt::format(fmt::runtime(lever.permanent), count);
+    variant.group = lever.hook;
     if (count > known && known > 0) {
-      one.most_saved = 1 - static_cast<double>(known) / static_cast<double>(count);
+      variant.most_saved = 1 - static_cast<double>(known) / static_cast<double>(count);
     }
-    one.eases = Eases::kThreads;
-    levers.push_back(std::move(one));
+    variant.eases = Eases::kThreads;
+    levers.push_back(std::move(variant));
   }
 }
 
@@ -175,9 +175,9 @@ void add_group(const char* name, std::vector<Lever> of_group, std::vector<Lever>
 
 void add_attention(const std::string& device, std::vector<Lever>& levers) {
   const std::string at_start = " at the script's start";
-  const auto off = [&](const char* one, const char* other, const char* third = nullptr) {
+  const auto off = [&](const char* first, const char* other, const char* third = nullptr) {
     std::string text = fmt::format(
-        "torch.backends.cuda.enable_{}_sdp(False), torch.backends.cuda.enable_{}_sdp(False)", one,
+        "torch.backends.cuda.enable_{}_sdp(False), torch.backends.cuda.enable_{}_sdp(False)", first,
         other);
     if (third != nullptr) text += fmt::format(", torch.backends.cuda.enable_{}_sdp(False)", third);
     return text + at_start;

@@ -10,7 +10,8 @@ namespace {
 using LeverWords = std::vector<std::string>;
 
 bool has(const std::vector<Lever>& levers, const std::string& id) {
-  return std::any_of(levers.begin(), levers.end(), [&](const Lever& one) { return one.id == id; });
+  return std::any_of(levers.begin(), levers.end(),
+                     [&](const Lever& lever) { return lever.id == id; });
 }
 
 TEST(Catalogue, ArgumentsArePutIntoTheCommand) {

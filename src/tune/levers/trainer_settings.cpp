@@ -54,10 +54,10 @@ std::string setting_of(std::string_view trainer, std::string_view device,
                        const std::string& change) {
   const std::string name = change.substr(0, change.find('='));
   const std::string value = name == change ? "" : change.substr(name.size() + 1);
-  for (const Setting& one : kSettings) {
-    if (one.trainer != trainer || one.lever != name) continue;
-    if (!one.device.empty() && one.device != device) continue;
-    return fmt::format(fmt::runtime(one.setting), value);
+  for (const Setting& setting : kSettings) {
+    if (setting.trainer != trainer || setting.lever != name) continue;
+    if (!setting.device.empty() && setting.device != device) continue;
+    return fmt::format(fmt::runtime(setting.setting), value);
   }
   return {};
 }

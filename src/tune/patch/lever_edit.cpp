@@ -55,8 +55,8 @@ std::vector<Lines> known_lines(const TrialResult& job) {
   // Not every torch has cuDNN's attention to turn off.
   const auto cudnn = job.why_not.find("sdpa_cudnn");
   if (cudnn != job.why_not.end() && cudnn->second == "this torch has none") return known;
-  for (Lines& one : known) {
-    if (one.lever.starts_with("sdpa_")) one.lines.push_back(sdp_off("cudnn"));
+  for (Lines& entry : known) {
+    if (entry.lever.starts_with("sdpa_")) entry.lines.push_back(sdp_off("cudnn"));
   }
   return known;
 }
@@ -72,8 +72,9 @@ std::optional<std::int64_t> count_of(const Lever& lever) {
 std::optional<LeverEdit> lines_edit(const Lever& lever, const std::string& code,
                                     const TrialResult& job) {
   const std::vector<Lines> known = known_lines(job);
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&lever](const Lines& one) { return one.lever == lever.hook; });
+  const auto found = std::find_if(known.begin(), known.end(), [&lever](const Lines& entry) {
+    return entry.lever == lever.hook;
+  });
   if (found == known.end() || !find_import_of_torch(code)) return std::nullopt;
   const bool is_said =
       std::any_of(found->words.begin(), found->words.end(),
@@ -145,8 +146,9 @@ bool is_of_torch(const trial::PythonCall& call, const std::string& code) {
   const std::string torchs =
       is_class ? fmt::format("torch.optim.{}", name) : std::string("torch.optim");
   const std::vector<std::string> imports = imported_as(name, code);
-  return !imports.empty() && std::all_of(imports.begin(), imports.end(),
-                                         [&torchs](const auto& one) { return one == torchs; });
+  return !imports.empty() &&
+         std::all_of(imports.begin(), imports.end(),
+                     [&torchs](const auto& imported) { return imported == torchs; });
 }
 
 std::optional<LeverEdit> fused_edit(const Script& script, const std::string& code,

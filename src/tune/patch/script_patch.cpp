@@ -34,11 +34,13 @@ trial::Replacements all_edits(const Script& script, const std::vector<LeverEdit>
     for (const std::string& line : edit.lines) {
       trial::append_line(script.source, *import, line, replacements);
     }
-    for (const CallEdit& one : edit.calls) {
-      CallEdit& call =
-          calls.try_emplace(one.call.open, CallEdit{one.call, one.most_by_place, {}}).first->second;
-      call.values.insert(call.values.end(), one.values.begin(), one.values.end());
-      call.given.insert(one.given.begin(), one.given.end());
+    for (const CallEdit& call_edit : edit.calls) {
+      CallEdit& call = calls
+                           .try_emplace(call_edit.call.open,
+                                        CallEdit{call_edit.call, call_edit.most_by_place, {}})
+                           .first->second;
+      call.values.insert(call.values.end(), call_edit.values.begin(), call_edit.values.end());
+      call.given.insert(call_edit.given.begin(), call_edit.given.end());
     }
   }
   for (const auto& [open, call] : calls) {

@@ -67,11 +67,11 @@ class ScriptPatchTest : public ::testing::Test {
     write("train.py", source);
     write("copy/train.py", source);
     write("tune.patch", made.diff);
-    const std::string said = launch::output_of(
+    const std::string output = launch::output_of(
         "cd " + shell_word(folder_.string()) +
         " && patch -s -p1 < tune.patch && cd copy && git apply ../tune.patch"
         " && cmp train.py ../train.py && python3 -m py_compile train.py && echo both");
-    return said == "both" ? read("train.py") : "not applied: " + said + "\n" + made.diff;
+    return output == "both" ? read("train.py") : "not applied: " + output + "\n" + made.diff;
   }
 
   void write(const std::string& name, const std::string& text) const {

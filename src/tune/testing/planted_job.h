@@ -90,8 +90,9 @@ class PlantedJob final : public Trials {
     }
     const double other = 1 + 0.01 * seed;
     const auto moved = [other](double length) {
-      const double one = length * other / std::sqrt(8.0);
-      return std::vector<double>{one, -one, one, one, -one, one, -one, -one};
+      const double component = length * other / std::sqrt(8.0);
+      return std::vector<double>{component,  -component, component,  component,
+                                 -component, component,  -component, -component};
     };
     const std::vector<double> still(8, 0);
     TensorDigests tensors;
@@ -158,8 +159,9 @@ inline TuneResult found(PlantedJob& job, std::vector<std::string> only = {},
 }
 
 inline const LeverResult& of(const TuneResult& result, const std::string& id) {
-  const auto at = std::find_if(result.levers.begin(), result.levers.end(),
-                               [&](const LeverResult& one) { return one.lever.id == id; });
+  const auto at =
+      std::find_if(result.levers.begin(), result.levers.end(),
+                   [&](const LeverResult& candidate) { return candidate.lever.id == id; });
   EXPECT_NE(at, result.levers.end()) << id;
   return *at;
 }

@@ -23,9 +23,9 @@ std::vector<double> without_compiling(const std::vector<double>& steps_s,
   std::vector<std::size_t> compiled;
   double others_s = 0;
   for (std::size_t i = 0; i < steps_s.size(); ++i) {
-    const bool is_one =
-        std::any_of(compiling.begin(), compiling.end(),
-                    [&](const trace::Interval& one) { return holds(when[i], one); });
+    const bool is_one = std::any_of(
+        compiling.begin(), compiling.end(),
+        [&](const trace::Interval& compilation) { return holds(when[i], compilation); });
     if (is_one) compiled.push_back(i);
     if (!is_one) others_s += steps_s[i];
   }

@@ -72,10 +72,10 @@ std::vector<double> numbers_of(const Json& json, const char* key, bool& not_fini
   std::vector<double> values;
   const auto found = json.find(key);
   if (found == json.end() || !found->is_array()) return values;
-  for (const Json& one : *found) {
-    not_finite = not_finite || one.is_string();
-    values.push_back(one.is_number() ? one.get<double>()
-                                     : std::numeric_limits<double>::quiet_NaN());
+  for (const Json& element : *found) {
+    not_finite = not_finite || element.is_string();
+    values.push_back(element.is_number() ? element.get<double>()
+                                         : std::numeric_limits<double>::quiet_NaN());
   }
   return values;
 }
@@ -93,10 +93,10 @@ void read_texts(const Json& json, const char* key, std::map<std::string, std::st
 void read_compiling(const Json& json, Diary& diary) {
   const auto graphs = json.find("graphs");
   if (graphs == json.end() || !graphs->is_array()) return;
-  for (const Json& one : *graphs) {
-    const auto number = [&one](std::size_t at) {
-      return one.is_array() && at < one.size() && one[at].is_number_integer()
-                 ? one[at].get<std::int64_t>()
+  for (const Json& graph : *graphs) {
+    const auto number = [&graph](std::size_t at) {
+      return graph.is_array() && at < graph.size() && graph[at].is_number_integer()
+                 ? graph[at].get<std::int64_t>()
                  : 0;
     };
     diary.last_compiling_step = std::max(diary.last_compiling_step, number(0));
@@ -112,10 +112,11 @@ void read_compiling(const Json& json, Diary& diary) {
 void read_windows(const Json& json, std::vector<Diary::Window>& windows) {
   const auto found = json.find("windows");
   if (found == json.end() || !found->is_array()) return;
-  for (const Json& one : *found) {
-    const bool pair = one.is_array() && one.size() == 2 && one[0].is_number() && one[1].is_number();
-    if (!pair || !(one[0].get<double>() >= 1) || !(one[1].get<double>() > 0)) continue;
-    windows.push_back({one[0].get<double>(), one[1].get<double>() / one[0].get<double>()});
+  for (const Json& window : *found) {
+    const bool pair =
+        window.is_array() && window.size() == 2 && window[0].is_number() && window[1].is_number();
+    if (!pair || !(window[0].get<double>() >= 1) || !(window[1].get<double>() > 0)) continue;
+    windows.push_back({window[0].get<double>(), window[1].get<double>() / window[0].get<double>()});
   }
 }
 
@@ -124,8 +125,8 @@ Latency latency_of(const Json& json) {
   const auto found = json.find("latencies");
   if (found == json.end() || !found->is_array()) return {};
   std::vector<double> seconds;
-  for (const Json& one : *found) {
-    if (one.is_number() && one.get<double>() > 0) seconds.push_back(one.get<double>());
+  for (const Json& element : *found) {
+    if (element.is_number() && element.get<double>() > 0) seconds.push_back(element.get<double>());
   }
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
@@ -161,8 +162,8 @@ Diary parse_diary(std::string_view text) {
   if (!json.is_object()) return diary;
   diary.found = true;
   if (const auto applied = json.find("applied"); applied != json.end() && applied->is_array()) {
-    for (const Json& one : *applied) {
-      if (one.is_string()) diary.applied.insert(one.get<std::string>());
+    for (const Json& lever : *applied) {
+      if (lever.is_string()) diary.applied.insert(lever.get<std::string>());
     }
   }
   read_texts(json, "refused", diary.refused);
@@ -215,12 +216,12 @@ Classified classify(const ProcessEnd& end, const Diary& diary,
                     const std::vector<std::string>& wanted) {
   const bool failed = !end.ended_by_us && (end.exit_code != 0 || end.signal);
   if (failed) {
-    const std::string& said = diary.error.empty() ? end.last_output : diary.error;
+    const std::string& output = diary.error.empty() ? end.last_output : diary.error;
     const std::string line =
-        diary.error.empty() ? last_line(said) : diary.error.substr(0, diary.error.find('\n'));
+        diary.error.empty() ? last_line(output) : diary.error.substr(0, diary.error.find('\n'));
     const std::string why = line.substr(0, kLongestWhy);
-    if (mentions(said, kOutOfMemory)) return {Ending::kOutOfMemory, why};
-    if (mentions(said, kCompileFailed)) return {Ending::kCompileFailed, why};
+    if (mentions(output, kOutOfMemory)) return {Ending::kOutOfMemory, why};
+    if (mentions(output, kCompileFailed)) return {Ending::kCompileFailed, why};
     // Of several ranks the one that speaks may only have lost another, whose error it printed.
     const std::string other = line_that_mentions(end.last_output, kOutOfMemory);
     if (!other.empty()) return {Ending::kOutOfMemory, other.substr(0, kLongestWhy)};

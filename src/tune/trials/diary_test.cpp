@@ -23,10 +23,10 @@ Ending ending(const ProcessEnd& end, const std::string& diary,
   return classify(end, parse_diary(diary), wanted).ending;
 }
 
-ProcessEnd exited(int code, const std::string& said = "") {
+ProcessEnd exited(int code, const std::string& output = "") {
   ProcessEnd end;
   end.exit_code = code;
-  end.last_output = said;
+  end.last_output = output;
   return end;
 }
 

@@ -155,8 +155,8 @@ void take_windows(const std::vector<Diary::Window>& windows, TrialResult& result
 
 /// What compiling took behind the first step comes once as well.
 void add_to_start(const std::vector<trace::Interval>& compiling, TrialResult& result) {
-  for (const trace::Interval& one : compiling) {
-    const double took_s = static_cast<double>(one.duration_ns()) * 1e-9;
+  for (const trace::Interval& compilation : compiling) {
+    const double took_s = static_cast<double>(compilation.duration_ns()) * 1e-9;
     result.cold_s += std::max(0.0, took_s - result.mean_step_s);
   }
 }
@@ -273,10 +273,10 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   const auto observed = launch::run_observed(parts_, job);
   if (!observed) return forward_error(observed);
   if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
-  if (const std::optional<int> told = observed->exit.told; told) {
-    return fail_by_signal(*told,
+  if (const std::optional<int> signal_number = observed->exit.told; signal_number) {
+    return fail_by_signal(*signal_number,
                           fmt::format("ended by a signal ({}); `unstarve tune --resume {}` goes on",
-                                      ::strsignal(*told), shell_word(options_.folder)));
+                                      ::strsignal(*signal_number), shell_word(options_.folder)));
   }
   if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
   const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));

@@ -30,7 +30,7 @@ TensorDigest tensor_from(const Json& json) {
   tensor.pull = member_or_0(json, "pull");
   tensor.end = member_or_0(json, "end");
   if (const auto early = json.find("early"); early != json.end() && early->is_array()) {
-    for (const Json& one : *early) tensor.early.push_back(number_from(one));
+    for (const Json& element : *early) tensor.early.push_back(number_from(element));
   }
   const auto gradients = json.find("gradients");
   if (gradients != json.end() && gradients->is_string()) {
@@ -45,7 +45,7 @@ Json to_json(const TensorDigests& tensors) {
   Json json = Json::object();
   for (const auto& [name, tensor] : tensors) {
     Json early = Json::array();
-    for (const double one : tensor.early) early.push_back(number_or_null(one));
+    for (const double value : tensor.early) early.push_back(number_or_null(value));
     json[name] = {
         {"numbers", number_or_null(tensor.numbers)}, {"begins", number_or_null(tensor.begins)},
         {"pull", number_or_null(tensor.pull)},       {"early", early},
@@ -57,8 +57,8 @@ Json to_json(const TensorDigests& tensors) {
 TensorDigests tensors_from(const Json& json) {
   TensorDigests tensors;
   if (!json.is_object()) return tensors;
-  for (const auto& [name, one] : json.items()) {
-    if (one.is_object()) tensors[name] = tensor_from(one);
+  for (const auto& [name, digest] : json.items()) {
+    if (digest.is_object()) tensors[name] = tensor_from(digest);
   }
   return tensors;
 }

@@ -65,17 +65,17 @@ std::vector<double> numbers_at(const Json& json, const char* key) {
   std::vector<double> values;
   const auto found = json.find(key);
   if (found == json.end() || !found->is_array()) return values;
-  for (const Json& one : *found) {
-    values.push_back(one.is_number() ? one.get<double>()
-                                     : std::numeric_limits<double>::quiet_NaN());
+  for (const Json& element : *found) {
+    values.push_back(element.is_number() ? element.get<double>()
+                                         : std::numeric_limits<double>::quiet_NaN());
   }
   return values;
 }
 
 Json constructed_json(const std::map<std::string, Constructed>& constructed) {
   Json json = Json::object();
-  for (const auto& [option, one] : constructed) {
-    json[option] = {{"value", one.value}, {"why_not", one.why_not}, {"place", one.place}};
+  for (const auto& [option, entry] : constructed) {
+    json[option] = {{"value", entry.value}, {"why_not", entry.why_not}, {"place", entry.place}};
   }
   return json;
 }
@@ -238,8 +238,8 @@ Result<TrialResult> result_from(const Json& json) {
 std::vector<std::int64_t> integers_from(const Json& list) {
   std::vector<std::int64_t> values;
   if (!list.is_array()) return values;
-  for (const Json& one : list) {
-    if (one.is_number_integer()) values.push_back(one.get<std::int64_t>());
+  for (const Json& element : list) {
+    if (element.is_number_integer()) values.push_back(element.get<std::int64_t>());
   }
   return values;
 }
@@ -256,12 +256,12 @@ std::map<std::string, std::int64_t> generators_from(const Json& json) {
 std::map<std::string, Constructed> constructed_from(const Json& json) {
   std::map<std::string, Constructed> constructed;
   if (!json.is_object()) return constructed;
-  for (const auto& [option, one] : json.items()) {
-    if (!one.is_object()) continue;
+  for (const auto& [option, entry] : json.items()) {
+    if (!entry.is_object()) continue;
     Constructed& found = constructed[option];
-    found = {integer_at(one, "value"), text_at(one, "why_not"), text_at(one, "place")};
-    const auto value = one.find("value");
-    const bool known = value != one.end() && value->is_number_integer() && found.value >= 0;
+    found = {integer_at(entry, "value"), text_at(entry, "why_not"), text_at(entry, "place")};
+    const auto value = entry.find("value");
+    const bool known = value != entry.end() && value->is_number_integer() && found.value >= 0;
     if (!known && found.why_not.empty()) found.why_not = "it got no whole number";
   }
   return constructed;

@@ -34,10 +34,10 @@ trial::TrialLength length_of(const TrialRequest& request, double trial_seconds) 
 }  // namespace
 
 TrialWatch::TrialWatch(const Clock& clock, const TrialRequest& request, double trial_seconds,
-                       std::function<ToldSoFar()> told)
+                       std::function<ToldSoFar()> told_so_far)
     : clock_(clock),
       request_(request),
-      told_(std::move(told)),
+      told_(std::move(told_so_far)),
       longest_s_(kLongerForFewSteps * request.times_longer * trial_seconds),
       length_(length_of(request, trial_seconds)),
       stop_(std::in_place, clock, length_) {}

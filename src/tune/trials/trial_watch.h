@@ -21,7 +21,7 @@ struct ToldSoFar {
 class TrialWatch {
  public:
   TrialWatch(const Clock& clock, const TrialRequest& request, double trial_seconds,
-             std::function<ToldSoFar()> told);
+             std::function<ToldSoFar()> told_so_far);
 
   bool go_on(const observe::LiveView& now);
   double cold_s() const { return cold_s_; }  // from the start to the first step

@@ -19,9 +19,9 @@ constexpr std::int64_t kPrefetchFactor = 4;
 /// at most.
 std::optional<Workers> workers_of_stream(const diagnose::Signals& signals) {
   if (!signals.num_workers || *signals.num_workers >= 1) return std::nullopt;
-  Workers one;
-  one.count = 1;
-  return one;
+  Workers workers;
+  workers.count = 1;
+  return workers;
 }
 
 std::string why_so_many(const Situation& situation, const Workers& workers, double needed) {

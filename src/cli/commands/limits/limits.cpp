@@ -149,9 +149,9 @@ void measure(const LimitsOptions& options, const roofline::LimitsStore& store,
   report::ProgressOptions shown = progress_options();
   shown.quiet_ns = 0;
   report::ProgressLine progress(clock, shown, [](auto text) { write_text(Stream::kErr, text); });
-  roofline::Session session(clock,
-                            {.stopped = [&signals] { return signals->came(); },
-                             .doing = [&progress](const auto& what) { progress.update(what); }});
+  roofline::Session session(
+      clock, {.stopped = [&signals] { return signals->came(); },
+              .doing = [&progress](const auto& activity) { progress.update(activity); }});
   Keeper keeper(store, machine);
   roofline::measure(machine, files, options.measure, session,
                     [&](const auto& complete) { keeper.keep(session, complete); });

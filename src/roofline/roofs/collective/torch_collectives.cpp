@@ -119,23 +119,23 @@ class Listener {
 
   void take(Rank& rank, std::string_view line) {
     try {
-      const auto said = nlohmann::json::parse(line);
-      if (said.contains("error")) {
-        failure_ = said.at("error").get<std::string>();
-      } else if (said.contains("imported")) {
+      const auto message = nlohmann::json::parse(line);
+      if (message.contains("error")) {
+        failure_ = message.at("error").get<std::string>();
+      } else if (message.contains("imported")) {
         rank.imported = true;
-        found_.torch_version = said.at("torch").get<std::string>();
-        found_.nccl_version = said.at("nccl").get<std::string>();
-      } else if (said.contains("doing")) {
-        doing_ = said.at("doing").get<std::string>();
+        found_.torch_version = message.at("torch").get<std::string>();
+        found_.nccl_version = message.at("nccl").get<std::string>();
+      } else if (message.contains("doing")) {
+        doing_ = message.at("doing").get<std::string>();
         session_.doing(fmt::format("NCCL on {} GPUs: {}", options_.gpus, doing_));
-      } else if (said.contains("done")) {
+      } else if (message.contains("done")) {
         done_ = true;
       } else {
         found_.times.push_back(
-            {said.at("kind").get<std::string>(), said.at("size").get<std::string>(),
-             said.at("bytes").get<std::int64_t>(), said.at("in_row").get<std::int64_t>(),
-             said.at("seconds").get<std::vector<double>>()});
+            {message.at("kind").get<std::string>(), message.at("size").get<std::string>(),
+             message.at("bytes").get<std::int64_t>(), message.at("in_row").get<std::int64_t>(),
+             message.at("seconds").get<std::vector<double>>()});
       }
     } catch (const nlohmann::json::exception&) {
       failure_ = "torch printed what nobody asked for";

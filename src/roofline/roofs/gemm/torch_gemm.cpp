@@ -17,19 +17,19 @@ namespace unstarve::roofline {
 
 namespace {
 
-Result<TorchGemm> gemm_of(const nlohmann::json& said) {
+Result<TorchGemm> gemm_of(const nlohmann::json& message) {
   try {
     TorchGemm gemm;
-    gemm.dtype = said.at("dtype").get<std::string>();
-    gemm.why_not = said.value("why_not", "");
+    gemm.dtype = message.at("dtype").get<std::string>();
+    gemm.why_not = message.value("why_not", "");
     if (!gemm.why_not.empty()) return gemm;
-    gemm.flop_per_s = said.at("flop_per_s").get<std::vector<double>>();
-    const auto shape = said.at("shape").get<std::array<std::int64_t, 3>>();
+    gemm.flop_per_s = message.at("flop_per_s").get<std::vector<double>>();
+    const auto shape = message.at("shape").get<std::array<std::int64_t, 3>>();
     gemm.m = shape[0];
     gemm.n = shape[1];
     gemm.k = shape[2];
-    gemm.library = said.value("library", "torch.mm");
-    gemm.torch_version = said.at("torch").get<std::string>();
+    gemm.library = message.value("library", "torch.mm");
+    gemm.torch_version = message.at("torch").get<std::string>();
     return gemm;
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
@@ -60,22 +60,22 @@ std::string words_for(int signal) {
 Result<std::vector<TorchGemm>> run_torch_gemm(const TorchGemmOptions& options, Session& session) {
   std::vector<TorchGemm> gemms;
   while (gemms.size() < options.dtypes.size()) {
-    const auto said = multiply(options, std::span(options.dtypes).subspan(gemms.size()), session);
-    if (!said) return forward_error(said);
-    for (const nlohmann::json& line : said->lines) {
+    const auto reply = multiply(options, std::span(options.dtypes).subspan(gemms.size()), session);
+    if (!reply) return forward_error(reply);
+    for (const nlohmann::json& line : reply->lines) {
       auto gemm = gemm_of(line);
       if (!gemm) return forward_error(gemm);
       gemms.push_back(*std::move(gemm));
     }
     if (session.stopped() || gemms.size() >= options.dtypes.size()) break;
-    if (!WIFSIGNALED(said->status)) {
+    if (!WIFSIGNALED(reply->status)) {
       return fail(ErrorCode::kJobFailed, "{} ended with status {}", options.python,
-                  WEXITSTATUS(said->status));
+                  WEXITSTATUS(reply->status));
     }
     // One kind of number that crashes, BF16 by AMX on a virtual machine say, costs no other.
     TorchGemm crashed;
     crashed.dtype = options.dtypes[gemms.size()];
-    crashed.why_not = words_for(WTERMSIG(said->status));
+    crashed.why_not = words_for(WTERMSIG(reply->status));
     gemms.push_back(std::move(crashed));
   }
   return gemms;

@@ -142,12 +142,12 @@ Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const std::string& library)
                 library, missing);
   }
   std::unique_ptr<CudaDriver> driver(new CudaDriver(std::move(functions)));
-  const Functions& of = driver->functions();
-  if (Status done = of.check("cuInit", of.init(0)); !done) return forward_error(done);
-  if (Status done = of.check("cuDeviceGetCount", of.device_count(&driver->gpu_count_)); !done) {
+  const Functions& cuda = driver->functions();
+  if (Status done = cuda.check("cuInit", cuda.init(0)); !done) return forward_error(done);
+  if (Status done = cuda.check("cuDeviceGetCount", cuda.device_count(&driver->gpu_count_)); !done) {
     return forward_error(done);
   }
-  static_cast<void>(of.driver_version(&driver->cuda_version_));
+  static_cast<void>(cuda.driver_version(&driver->cuda_version_));
   return driver;
 }
 
@@ -171,20 +171,20 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int device)
     : functions_(driver.functions()), device_(device) {}
 
 Result<std::unique_ptr<CudaGpu>> CudaGpu::open(const CudaDriver& driver, int ordinal) {
-  const CudaDriver::Functions& of = driver.functions();
+  const CudaDriver::Functions& cuda = driver.functions();
   int device = 0;
-  if (Status done = of.check("cuDeviceGet", of.device_get(&device, ordinal)); !done) {
+  if (Status done = cuda.check("cuDeviceGet", cuda.device_get(&device, ordinal)); !done) {
     return forward_error(done);
   }
   std::unique_ptr<CudaGpu> gpu(new CudaGpu(driver, device));
   if (Status done = gpu->describe(device); !done) return forward_error(done);
-  if (Status done = of.check("cuDevicePrimaryCtxRetain", of.retain(&gpu->context_, device));
+  if (Status done = cuda.check("cuDevicePrimaryCtxRetain", cuda.retain(&gpu->context_, device));
       !done) {
     return forward_error(done);
   }
   gpu->retained_ = true;
   if (Status done = gpu->make_current(); !done) return forward_error(done);
-  if (Status done = of.check("cuStreamCreate", of.stream_create(&gpu->stream_, kNonBlocking));
+  if (Status done = cuda.check("cuStreamCreate", cuda.stream_create(&gpu->stream_, kNonBlocking));
       !done) {
     return forward_error(done);
   }

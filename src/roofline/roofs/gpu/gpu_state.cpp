@@ -129,9 +129,9 @@ Conditions GpuGroupState::conditions() const {
   return found;
 }
 
-Conditions GpuGroupState::link(std::size_t one, std::size_t other) const {
+Conditions GpuGroupState::link(std::size_t first, std::size_t other) const {
   if (!nvml_) return {};
-  const auto link = device::link_between(*nvml_, devices_[one], devices_[other]);
+  const auto link = device::link_between(*nvml_, devices_[first], devices_[other]);
   if (!link) return {};
   return {{"link", *link}};
 }
@@ -139,9 +139,9 @@ Conditions GpuGroupState::link(std::size_t one, std::size_t other) const {
 Conditions GpuGroupState::links() const {
   if (!nvml_) return {};
   std::map<std::string, int> pairs;
-  for (std::size_t one = 0; one < devices_.size(); ++one) {
-    for (std::size_t other = one + 1; other < devices_.size(); ++other) {
-      const auto link = device::link_between(*nvml_, devices_[one], devices_[other]);
+  for (std::size_t first = 0; first < devices_.size(); ++first) {
+    for (std::size_t other = first + 1; other < devices_.size(); ++other) {
+      const auto link = device::link_between(*nvml_, devices_[first], devices_[other]);
       if (!link) return {};
       ++pairs[*link];
     }

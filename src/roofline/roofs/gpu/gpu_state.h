@@ -47,7 +47,7 @@ class GpuGroupState {
   /// has fewest, where NVML says it.
   Conditions conditions() const;
   /// What joins two of them, as counted in the constructor's list: `link`; none: NVML does not say.
-  Conditions link(std::size_t one, std::size_t other) const;
+  Conditions link(std::size_t first, std::size_t other) const;
   /// Of all pairs, where it is the same; else how many have which: "NVLink (2), PCIe switches (4)".
   Conditions links() const;
 

@@ -195,10 +195,10 @@ void measure_launches(CudaGpu& gpu, const std::string& prefix, std::int64_t dura
   if (Status loaded = gpu.load_empty_kernel(); !loaded) {
     return session.lacks(prefix + ".launch", loaded.error().message);
   }
-  const GpuWork one{prefix + ".launch.kernels", "1/s", 1,
-                    [&gpu] { return gpu.launch_empty_kernel(); }};
+  const GpuWork kernel{prefix + ".launch.kernels", "1/s", 1,
+                       [&gpu] { return gpu.launch_empty_kernel(); }};
   const GpuTiming timing = {gpu, duration_ns / 2, session};
-  add_timed(timing, one, {});
+  add_timed(timing, kernel, {});
   if (Status made = gpu.make_empty_graph(kGraphNodes); !made) {
     return session.lacks(prefix + ".launch.graph_nodes", made.error().message);
   }

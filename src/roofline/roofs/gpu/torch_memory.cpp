@@ -18,15 +18,15 @@ namespace unstarve::roofline {
 namespace {
 
 /// What was said of one of them, as a roof.
-Result<Roof> roof_of(const nlohmann::json& said, const std::string& name) {
+Result<Roof> roof_of(const nlohmann::json& message, const std::string& name) {
   try {
-    if (said.contains("why_not")) {
-      return fail(ErrorCode::kNotSupported, "{}", said.at("why_not").get<std::string>());
+    if (message.contains("why_not")) {
+      return fail(ErrorCode::kNotSupported, "{}", message.at("why_not").get<std::string>());
     }
-    const auto rates = said.at("bytes_per_s").get<std::vector<double>>();
+    const auto rates = message.at("bytes_per_s").get<std::vector<double>>();
     if (rates.empty()) return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
     Roof roof = make_roof(name, "bytes/s", rates);
-    roof.conditions.emplace_back("torch", said.at("torch").get<std::string>());
+    roof.conditions.emplace_back("torch", message.at("torch").get<std::string>());
     return roof;
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
@@ -34,10 +34,10 @@ Result<Roof> roof_of(const nlohmann::json& said, const std::string& name) {
 }
 
 /// The lines come in the order of kWhat.
-Result<Roof> roof_at(const Result<TorchSaid>& said, std::size_t at, const std::string& name) {
-  if (!said) return forward_error(said);
-  if (at < said->lines.size()) return roof_of(said->lines[at], name);
-  return fail(ErrorCode::kJobFailed, "torch ended in it, with wait status {}", said->status);
+Result<Roof> roof_at(const Result<TorchSaid>& reply, std::size_t at, const std::string& name) {
+  if (!reply) return forward_error(reply);
+  if (at < reply->lines.size()) return roof_of(reply->lines[at], name);
+  return fail(ErrorCode::kJobFailed, "torch ended in it, with wait status {}", reply->status);
 }
 
 constexpr std::array<const char*, 2> kWhat = {"read", "triad"};
@@ -47,7 +47,7 @@ constexpr std::array<const char*, 2> kWhat = {"read", "triad"};
 void measure_torch_memory(const TorchMemoryOptions& options, const std::string& prefix, double peak,
                           Session& session) {
   session.doing(prefix);
-  const auto said =
+  const auto reply =
       ask_torch({options.python, "-c", behind_torch_process(bandwidth_script()), options.device,
                  fmt::format("{:.3f}", static_cast<double>(options.duration_ns) / kNsPerS),
                  std::to_string(options.array_bytes)},
@@ -55,7 +55,7 @@ void measure_torch_memory(const TorchMemoryOptions& options, const std::string& 
   if (session.stopped()) return;
   for (std::size_t i = 0; i < kWhat.size(); ++i) {
     const std::string name = fmt::format("{}.{}", prefix, kWhat[i]);
-    auto roof = roof_at(said, i, name);
+    auto roof = roof_at(reply, i, name);
     if (!roof) {
       session.lacks(name, roof.error().message);
       continue;

@@ -20,8 +20,8 @@ class TorchMemory : public ::testing::Test {
   }
   std::vector<std::string> absent() {
     std::vector<std::string> found;
-    for (const AbsentRoof& one : session_.result().absent) {
-      found.push_back(one.name + ": " + one.reason);
+    for (const AbsentRoof& roof : session_.result().absent) {
+      found.push_back(roof.name + ": " + roof.reason);
     }
     return found;
   }
@@ -60,9 +60,9 @@ TEST_F(TorchMemory, AnInterpreterThatEndsInItLosesWhatCameAfter) {
 }
 
 TEST_F(TorchMemory, WhatNobodyAskedForIsNoRoof) {
-  for (const char* said : {"hello", "[1]", "{\"bytes_per_s\": []}", "{\"bytes_per_s\": [1e9]}",
-                           "{\"bytes_per_s\": \"fast\", \"torch\": \"2\"}"}) {
-    measure(std::string("echo '") + said + "'\n");
+  for (const char* output : {"hello", "[1]", "{\"bytes_per_s\": []}", "{\"bytes_per_s\": [1e9]}",
+                             "{\"bytes_per_s\": \"fast\", \"torch\": \"2\"}"}) {
+    measure(std::string("echo '") + output + "'\n");
   }
   EXPECT_TRUE(session_.result().roofs.empty());
   EXPECT_EQ(absent().size(), 10U);

@@ -46,12 +46,12 @@ Result<std::string> output_of(PrintingProcess& process, std::int64_t limit_ns, S
 
 Result<nlohmann::json> read_line(std::string_view line) {
   try {
-    auto said = nlohmann::json::parse(line);
-    if (!said.is_object()) return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
-    if (said.contains("error")) {
-      return fail(ErrorCode::kNotFound, "{}", said.at("error").get<std::string>());
+    auto message = nlohmann::json::parse(line);
+    if (!message.is_object()) return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
+    if (message.contains("error")) {
+      return fail(ErrorCode::kNotFound, "{}", message.at("error").get<std::string>());
     }
-    return said;
+    return message;
   } catch (const nlohmann::json::exception&) {
     return fail(ErrorCode::kCorruptData, "{}", kNotAskedFor);
   }
@@ -69,16 +69,16 @@ Result<TorchSaid> ask_torch(std::vector<std::string> words, std::int64_t duratio
   if (!process) return forward_error(process);
   const auto text = output_of(*process, duration_ns + kPatienceNs, session);
   if (!text) return forward_error(text);
-  TorchSaid said;
+  TorchSaid reply;
   std::size_t start = 0;
   for (std::size_t end = text->find('\n'); end != std::string::npos;
        start = end + 1, end = text->find('\n', start)) {
     auto line = read_line(std::string_view(*text).substr(start, end - start));
     if (!line) return forward_error(line);
-    said.lines.push_back(*std::move(line));
+    reply.lines.push_back(*std::move(line));
   }
-  if (!session.stopped()) said.status = process->wait();
-  return said;
+  if (!session.stopped()) reply.status = process->wait();
+  return reply;
 }
 
 }  // namespace unstarve::roofline
