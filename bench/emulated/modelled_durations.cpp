@@ -37,8 +37,8 @@ class Comparison {
  public:
   explicit Comparison(bool rows) : rows_(rows) {}
 
-  void add(const std::string& kind, const std::string& what, double recorded_ns, double modelled_ns,
-           double count) {
+  void add(const std::string& kind, const std::string& description, double recorded_ns,
+           double modelled_ns, double count) {
     Kind& sum = kinds_[kind];
     sum.launches += count;
     sum.recorded_ns += recorded_ns * count;
@@ -46,7 +46,7 @@ class Comparison {
     sum.singles.push_back({modelled_ns / std::max(1.0, recorded_ns), recorded_ns * count});
     if (rows_) {
       fmt::print("{:24} {:9.1f} us {:9.1f} us x{:<5} {:5.2f}  {}\n", kind, recorded_ns / 1e3,
-                 modelled_ns / 1e3, count, modelled_ns / recorded_ns, what);
+                 modelled_ns / 1e3, count, modelled_ns / recorded_ns, description);
     }
   }
 

@@ -87,9 +87,9 @@ int main(int argc, char** argv) {
     work.sleeps = sleeps;
     std::vector<double> differences;
     for (int i = 0; i < pairs && allowed; ++i) {
-      const auto one = difference(work, child, i % 2 == 0);
-      allowed = one.has_value();
-      if (one) differences.push_back(*one);
+      const auto measured = difference(work, child, i % 2 == 0);
+      allowed = measured.has_value();
+      if (measured) differences.push_back(*measured);
     }
     if (!allowed) break;
     if (sleeps) fmt::print("{:.0f} switches of threads a second: ", rate(work));

@@ -8,8 +8,8 @@ namespace unstarve {
 namespace {
 
 TEST(Statistics, OfOneValueAllAreThatOne) {
-  const std::array one = {7.0};
-  EXPECT_DOUBLE_EQ(mean(one), 7);
+  const std::array values = {7.0};
+  EXPECT_DOUBLE_EQ(mean(values), 7);
   EXPECT_DOUBLE_EQ(median({7}), 7);
   EXPECT_DOUBLE_EQ(quantile({7}, 0.95), 7);
 }

@@ -11,8 +11,8 @@ namespace unstarve::host {
 
 namespace {
 
-tl::unexpected<Error> malformed(std::string_view what) {
-  return fail(ErrorCode::kCorruptData, "{} is not as proc(5) describes it", what);
+tl::unexpected<Error> malformed(std::string_view subject) {
+  return fail(ErrorCode::kCorruptData, "{} is not as proc(5) describes it", subject);
 }
 
 /// The number in a line `Name: number ...`, if the line is of that name.

@@ -23,8 +23,8 @@ DeviceTimeSweep::DeviceTimeSweep(const trace::Interval& span)
     : DeviceTimeSweep(std::vector<trace::Interval>{span}) {}
 
 DeviceTimeSweep::DeviceTimeSweep(std::vector<trace::Interval> spans) : spans_(std::move(spans)) {
-  for (Union* one : {&compute_, &with_communication_, &all_, &communication_, &copies_}) {
-    one->end_ns = spans_.front().start_ns;
+  for (Union* coverage : {&compute_, &with_communication_, &all_, &communication_, &copies_}) {
+    coverage->end_ns = spans_.front().start_ns;
   }
 }
 

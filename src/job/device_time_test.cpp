@@ -27,11 +27,11 @@ DeviceTime painted(const std::vector<trace::DeviceOp>& ops, const std::vector<In
       bool computes = false;
       bool communicates = false;
       bool copies = false;
-      for (const trace::DeviceOp& one : ops) {
-        if (at < one.start_ns || at >= one.end_ns) continue;
-        computes |= is_compute(one.kind);
-        communicates |= one.kind == DeviceOpKind::kCommunication;
-        copies |= one.kind == DeviceOpKind::kCopy;
+      for (const trace::DeviceOp& operation : ops) {
+        if (at < operation.start_ns || at >= operation.end_ns) continue;
+        computes |= is_compute(operation.kind);
+        communicates |= operation.kind == DeviceOpKind::kCommunication;
+        copies |= operation.kind == DeviceOpKind::kCopy;
       }
       time.compute_ns += computes ? 1 : 0;
       time.exposed_communication_ns += communicates && !computes ? 1 : 0;
@@ -84,7 +84,7 @@ TEST(DeviceTimeSweep, AgreesWithAPainterOverAnySpans) {
     std::stable_sort(ops.begin(), ops.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     DeviceTimeSweep sweep(spans);
-    for (const trace::DeviceOp& one : ops) sweep.add(one);
+    for (const trace::DeviceOp& operation : ops) sweep.add(operation);
     expect_same(sweep.time(), painted(ops, spans));
   }
 }

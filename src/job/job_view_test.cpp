@@ -109,7 +109,7 @@ TEST(LoaderUse, AnotherRanksFetchesAreNotIts) {
   timeline.steps.push_back(other);
   const JobView job(timeline);
   const auto rank = std::find_if(job.ranks().begin(), job.ranks().end(),
-                                 [](const Rank& one) { return one.process == 7; });
+                                 [](const Rank& candidate) { return candidate.process == 7; });
   ASSERT_NE(rank, job.ranks().end());
   ASSERT_NE(rank->training_loader(), nullptr);
   EXPECT_EQ(rank->training_loader()->fetches.size(), 6U);

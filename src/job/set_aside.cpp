@@ -30,9 +30,9 @@ Part part_of(const trace::Timeline& timeline, const DeviceWork& work, const Rank
   const std::vector<RecordedPart> parts = recorded_parts(rank, *rank.span);
   part.steps = steps_in(rank.steps, parts);
   std::vector<trace::Interval> recorded;
-  for (const RecordedPart& one : parts) {
-    recorded.push_back(one.when);
-    part.recorded_ns += one.when.duration_ns();
+  for (const RecordedPart& piece : parts) {
+    recorded.push_back(piece.when);
+    part.recorded_ns += piece.when.duration_ns();
   }
   if (recorded.empty()) return part;
   DeviceTimeSweep sweep(recorded);

@@ -14,12 +14,12 @@ constexpr std::uint32_t kZeroBytes = 0x80008000U;
 
 /// Rounds weights to 16 bits so that they still sum to one: what rounding lost goes to the largest.
 void round_weights(const float* weights, int count, int shift, std::int16_t* rounded) {
-  const auto one = static_cast<float>(1 << shift);
+  const auto scale = static_cast<float>(1 << shift);
   int rest = 1 << shift;
   int largest = 0;
   for (int tap = 0; tap < count; ++tap) {
     // Towards the nearest, without a call.
-    const int value = static_cast<int>(weights[tap] * one + (weights[tap] < 0 ? -0.5F : 0.5F));
+    const int value = static_cast<int>(weights[tap] * scale + (weights[tap] < 0 ? -0.5F : 0.5F));
     rounded[tap] = static_cast<std::int16_t>(value);
     rest -= value;
     if (weights[tap] > weights[largest]) largest = tap;

@@ -19,13 +19,16 @@ constexpr double kMayMiss = 0.1;
 std::map<std::string, TrackRecord> track_records(const std::vector<TriedPrediction>& tried) {
   std::map<std::string, TrackRecord> records;
   std::map<std::string, std::vector<double>> errors;
-  for (const TriedPrediction& one : tried) {
-    const double ratio = one.measured.speedup / one.predicted.speedup;
-    if (!(one.predicted.speedup > 0 && one.measured.speedup > 0 && std::isfinite(ratio))) continue;
-    TrackRecord& record = records[one.remedy];
+  for (const TriedPrediction& prediction : tried) {
+    const double ratio = prediction.measured.speedup / prediction.predicted.speedup;
+    if (!(prediction.predicted.speedup > 0 && prediction.measured.speedup > 0 &&
+          std::isfinite(ratio))) {
+      continue;
+    }
+    TrackRecord& record = records[prediction.remedy];
     ++record.tried;
-    record.held += one.held ? 1 : 0;
-    errors[one.remedy].push_back(std::expm1(std::abs(std::log(ratio))));
+    record.held += prediction.held ? 1 : 0;
+    errors[prediction.remedy].push_back(std::expm1(std::abs(std::log(ratio))));
   }
   for (auto& [remedy, record] : records) {
     record.median_error = quantile(errors[remedy], 0.5);

@@ -62,10 +62,10 @@ std::optional<WorkerCalibration> calibration_of(const Json& json) {
   const auto crews = json.find("measured");
   if (!loader || !samples || *samples < 1) return std::nullopt;
   if (crews == json.end() || !crews->is_array() || crews->empty()) return std::nullopt;
-  const auto one = crew_of(crews->front());
+  const auto single = crew_of(crews->front());
   const auto many = crew_of(crews->back());
-  if (!one || !many || one->workers != 1) return std::nullopt;
-  return WorkerCalibration{static_cast<std::int64_t>(*loader), *samples, *one, *many};
+  if (!single || !many || single->workers != 1) return std::nullopt;
+  return WorkerCalibration{static_cast<std::int64_t>(*loader), *samples, *single, *many};
 }
 
 }  // namespace

@@ -60,18 +60,18 @@ std::string_view entry_of(std::string_view list, std::int64_t number) {
 }
 
 std::string text_of(const std::vector<ProcessRecord>& processes, std::int64_t process) {
-  for (const ProcessRecord& one : processes) {
-    if (process != 0 && one.row.id.pid == process && !one.text.empty()) return one.text;
+  for (const ProcessRecord& record : processes) {
+    if (process != 0 && record.row.id.pid == process && !record.text.empty()) return record.text;
   }
   return text_of_training(processes);
 }
 
 }  // namespace
 
-JobGpu job_gpu(const TrainingDevice& said, const std::vector<std::string>& uuids) {
-  if (const auto found = with_uuid(uuids, plain(said.uuid))) return {*found};
-  if (!said.visible) return {std::max<std::int64_t>(0, said.ordinal)};
-  const std::string_view named = entry_of(*said.visible, said.ordinal);
+JobGpu job_gpu(const TrainingDevice& device, const std::vector<std::string>& uuids) {
+  if (const auto found = with_uuid(uuids, plain(device.uuid))) return {*found};
+  if (!device.visible) return {std::max<std::int64_t>(0, device.ordinal)};
+  const std::string_view named = entry_of(*device.visible, device.ordinal);
   if (named.substr(0, 4) == "GPU-") {
     if (const auto found = with_uuid(uuids, plain(named))) return {*found};
   }

@@ -21,6 +21,6 @@ struct JobGpu {
 JobGpu job_gpu(const RunReader& run, std::int64_t process);
 
 /// The same by what one said and by the UUIDs of the machine's GPUs, in the driver's order.
-JobGpu job_gpu(const TrainingDevice& said, const std::vector<std::string>& uuids);
+JobGpu job_gpu(const TrainingDevice& device, const std::vector<std::string>& uuids);
 
 }  // namespace unstarve::trace

@@ -36,8 +36,8 @@ class NsysExport : public ::testing::Test {
                                      const ExportLacks& lacks = {}) {
     const std::string path = folder_.path() + "/report.sqlite";
     write_nsys_export(timeline, path, lacks);
-    const auto told = observe::is_nsys_export(path);
-    EXPECT_TRUE(told && *told);
+    const auto recognized = observe::is_nsys_export(path);
+    EXPECT_TRUE(recognized && *recognized);
     auto imported = observe::import_nsys(path);
     EXPECT_TRUE(imported) << imported.error().message;
     return *std::move(imported);

@@ -20,11 +20,11 @@ Reading<std::string> words_for(nvml::Ancestor ancestor) {
 
 }  // namespace
 
-Reading<std::string> link_between(const NvmlLibrary& nvml, nvml::DeviceHandle one,
+Reading<std::string> link_between(const NvmlLibrary& nvml, nvml::DeviceHandle device,
                                   nvml::DeviceHandle other) {
-  const auto nvlink = nvml.joined_by_nvlink(one, other);
+  const auto nvlink = nvml.joined_by_nvlink(device, other);
   if (nvlink && *nvlink) return std::string("NVLink");
-  const auto ancestor = nvml.common_ancestor(one, other);
+  const auto ancestor = nvml.common_ancestor(device, other);
   if (!ancestor) return WhyAbsent::kNotSupported;
   return words_for(*ancestor);
 }

@@ -13,7 +13,7 @@ namespace unstarve::device {
 /// nodes", "one board".
 /// unit: words.  source: NVML, P2P status and topology.
 /// error: by way of NVLink says not over how many.  cost: two calls.
-Reading<std::string> link_between(const NvmlLibrary& nvml, nvml::DeviceHandle one,
+Reading<std::string> link_between(const NvmlLibrary& nvml, nvml::DeviceHandle device,
                                   nvml::DeviceHandle other);
 
 /// How many of a GPU's NVLinks are up; absent where it has none, or NVML does not say.

@@ -350,17 +350,17 @@ NvmlResult<std::vector<nvml::Sample>> NvmlLibrary::utilization_samples(
   return samples;
 }
 
-NvmlResult<bool> NvmlLibrary::joined_by_nvlink(DeviceHandle one, DeviceHandle other) const {
+NvmlResult<bool> NvmlLibrary::joined_by_nvlink(DeviceHandle device, DeviceHandle other) const {
   if (functions_->p2p_status == nullptr) return refuse(Return::kFunctionNotFound);
   std::uint32_t status = 0;
-  const Return code = functions_->p2p_status(one, other, kP2pNvlink, &status);
+  const Return code = functions_->p2p_status(device, other, kP2pNvlink, &status);
   if (code != Return::kSuccess) return refuse(code);
   return status == kP2pOk;
 }
 
-NvmlResult<nvml::Ancestor> NvmlLibrary::common_ancestor(DeviceHandle one,
+NvmlResult<nvml::Ancestor> NvmlLibrary::common_ancestor(DeviceHandle device,
                                                         DeviceHandle other) const {
-  return read_one<nvml::Ancestor>(functions_->ancestor, one, other);
+  return read_one<nvml::Ancestor>(functions_->ancestor, device, other);
 }
 
 NvmlResult<bool> NvmlLibrary::nvlink_is_up(DeviceHandle device, std::uint32_t link) const {

@@ -75,8 +75,8 @@ class NvmlLibrary {
                                                             std::uint64_t after_us) const;
 
   /// Whether two GPUs reach each other's memory over NVLink.
-  NvmlResult<bool> joined_by_nvlink(nvml::DeviceHandle one, nvml::DeviceHandle other) const;
-  NvmlResult<nvml::Ancestor> common_ancestor(nvml::DeviceHandle one,
+  NvmlResult<bool> joined_by_nvlink(nvml::DeviceHandle device, nvml::DeviceHandle other) const;
+  NvmlResult<nvml::Ancestor> common_ancestor(nvml::DeviceHandle device,
                                              nvml::DeviceHandle other) const;
   /// Whether a GPU's NVLink of this number is up; kInvalidArgument past the last one.
   NvmlResult<bool> nvlink_is_up(nvml::DeviceHandle device, std::uint32_t link) const;

@@ -159,11 +159,11 @@ TEST_F(MemberTest, AGraphRunsItsNodesAgain) {
   const auto second = second_->pattern(all_reduce(8));
   EXPECT_TRUE(first_->idle()) << "a pattern is not run";
   for (const std::int64_t at : {1'000, 2'000}) {
-    const auto one = first->again();
+    const auto repeat = first->again();
     const auto other = second->again();
-    EXPECT_FALSE(one->ask(at));
+    EXPECT_FALSE(repeat->ask(at));
     EXPECT_EQ(other->ask(at), at + 128);
-    EXPECT_EQ(one->ask(at), at + 128);
+    EXPECT_EQ(repeat->ask(at), at + 128);
   }
 }
 

@@ -77,10 +77,10 @@ void reduce_as(Reduction how, std::span<const Contribution> all, std::vector<std
   for (std::size_t at = 0; at + Type::kBytes <= result.size(); at += Type::kBytes) {
     Sum sum{};
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const Contribution& one = all[rank];
-      const bool known = at + Type::kBytes <= one.bytes.size();
-      Sum value = known ? Type::load(one.bytes.data() + at) : Sum{};
-      if (how == Reduction::kScaledSum) value = scaled(value, one.factor);
+      const Contribution& contribution = all[rank];
+      const bool known = at + Type::kBytes <= contribution.bytes.size();
+      Sum value = known ? Type::load(contribution.bytes.data() + at) : Sum{};
+      if (how == Reduction::kScaledSum) value = scaled(value, contribution.factor);
       sum = rank == 0 ? value : combine(how, sum, value);
     }
     if (how == Reduction::kAverage) sum = static_cast<Sum>(sum / static_cast<Sum>(all.size()));

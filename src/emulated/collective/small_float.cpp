@@ -34,12 +34,12 @@ double decode(const SmallFloat& format, std::uint32_t bits) {
     return infinite ? sign * std::numeric_limits<double>::infinity()
                     : std::numeric_limits<double>::quiet_NaN();
   }
-  const std::uint32_t one = 1U << format.mantissa_bits;
+  const std::uint32_t implicit_bit = 1U << format.mantissa_bits;
   const auto exponent = static_cast<int>(magnitude >> format.mantissa_bits);
-  const std::uint32_t mantissa = magnitude & (one - 1);
+  const std::uint32_t mantissa = magnitude & (implicit_bit - 1);
   const int scale = 1 - bias(format) - format.mantissa_bits;
   if (exponent == 0) return sign * std::ldexp(mantissa, scale);
-  return sign * std::ldexp(mantissa + one, scale + exponent - 1);
+  return sign * std::ldexp(mantissa + implicit_bit, scale + exponent - 1);
 }
 
 std::uint32_t encode(const SmallFloat& format, double value) {

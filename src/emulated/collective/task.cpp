@@ -52,8 +52,8 @@ const char* name_of(Collective kind) {
 std::vector<std::byte> gathered(const std::vector<Contribution>& brought, std::size_t offset,
                                 std::size_t bytes) {
   std::vector<std::byte> all;
-  for (const Contribution& one : brought) {
-    const std::vector<std::byte> part = part_of(one.bytes, offset, bytes);
+  for (const Contribution& contribution : brought) {
+    const std::vector<std::byte> part = part_of(contribution.bytes, offset, bytes);
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -79,11 +79,11 @@ bool settle(Over is_over) {
     const MutexLock lock(pools().mutex);
     std::vector<Freed>& freed = pools().freed;
     const auto kept = std::stable_partition(freed.begin(), freed.end(),
-                                            [&](const Freed& one) { return !is_over(one); });
+                                            [&](const Freed& block) { return !is_over(block); });
     over.assign(kept, freed.end());
     freed.erase(kept, freed.end());
   }
-  for (const Freed& one : over) give_back(one);
+  for (const Freed& block : over) give_back(block);
   return !over.empty();
 }
 
@@ -91,7 +91,7 @@ bool is_freed(const void* address) {
   Pools& here = pools();
   const MutexLock lock(here.mutex);
   return std::any_of(here.freed.begin(), here.freed.end(),
-                     [address](const Freed& one) { return one.address == address; });
+                     [address](const Freed& block) { return block.address == address; });
 }
 
 bool has_passed(const Freed& freed) { return query_event(freed.passed) != Outcome::kNotReady; }

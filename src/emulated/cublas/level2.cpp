@@ -44,11 +44,11 @@ Cost matrix_and_vector(NumberType type, double m, double n, double part = 1) {
     return submit_cost(handle, "emulated cublas" #letter #kind "r2",                            \
                        matrix_and_vector(kTypeOf##letter, n, n, 0.5));                          \
   }
-#define UNSTARVE_TRIANGULAR(letter, what)                                                \
-  Status cublas##letter##what##_v2(Handle* handle, FillMode, Operation, Diagonal, int n, \
-                                   const void*, int, void*, int) {                       \
-    return submit_cost(handle, "emulated cublas" #letter #what,                          \
-                       matrix_and_vector(kTypeOf##letter, n, n, 0.5));                   \
+#define UNSTARVE_TRIANGULAR(letter, routine)                                                \
+  Status cublas##letter##routine##_v2(Handle* handle, FillMode, Operation, Diagonal, int n, \
+                                      const void*, int, void*, int) {                       \
+    return submit_cost(handle, "emulated cublas" #letter #routine,                          \
+                       matrix_and_vector(kTypeOf##letter, n, n, 0.5));                      \
   }
 
 extern "C" {

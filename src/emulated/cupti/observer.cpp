@@ -33,11 +33,11 @@ void update_sink() {
   static Observer& observer = *std::make_unique<Observer>().release();
   const auto wanted = [] { return tracer().any_enabled() || subscriber().wants_calls(); };
   // Another thread may change what is wanted meanwhile: the last word is what is true after it.
-  bool told = false;
+  bool applied = false;
   do {
-    told = wanted();
-    set_sink(told ? &observer : nullptr);
-  } while (told != wanted());
+    applied = wanted();
+    set_sink(applied ? &observer : nullptr);
+  } while (applied != wanted());
 }
 
 }  // namespace unstarve::emulated

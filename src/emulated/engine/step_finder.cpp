@@ -73,13 +73,13 @@ std::optional<FoundStep> StepFinder::add_work(const Work& work) {
 /// with which shortest period each of its ends repeats.
 std::optional<FoundStep> StepFinder::look() const {
   const std::size_t count = history_.size();
-  const auto what = [&](std::size_t back) { return history_[count - 1 - back].what; };
+  const auto kernel_at = [&](std::size_t back) { return history_[count - 1 - back].what; };
   std::vector<std::size_t> border(count, 0);
   std::int64_t covered_ns = count > 0 ? history_.back().length_ns() : 0;
   for (std::size_t i = 1; i < count; ++i) {
     std::size_t matched = border[i - 1];
-    while (matched > 0 && what(matched) != what(i)) matched = border[matched - 1];
-    if (what(matched) == what(i)) ++matched;
+    while (matched > 0 && kernel_at(matched) != kernel_at(i)) matched = border[matched - 1];
+    if (kernel_at(matched) == kernel_at(i)) ++matched;
     border[i] = matched;
     covered_ns += history_[count - 1 - i].length_ns();
     const std::size_t period = i + 1 - matched;

@@ -23,8 +23,8 @@ struct Arguments {
 
 /// Bytes of `count` elements; 0: too many to be.
 std::size_t bytes_of_count(std::size_t count, Element type, int ranks) {
-  const std::size_t one = bytes_of(type) * static_cast<std::size_t>(ranks);
-  return count > PTRDIFF_MAX / one ? 0 : count * bytes_of(type);
+  const std::size_t unit_bytes = bytes_of(type) * static_cast<std::size_t>(ranks);
+  return count > PTRDIFF_MAX / unit_bytes ? 0 : count * bytes_of(type);
 }
 
 Result check(const Arguments& call, const Communicator& communicator) {

@@ -15,8 +15,8 @@ void ProfileReader::enter(const char* name) {
   }
 }
 
-void ProfileReader::reject(const char* key, const char* what) {
-  if (problem_.empty()) problem_ = fmt::format("{}{} {}", section_name_, key, what);
+void ProfileReader::reject(const char* key, const char* problem) {
+  if (problem_.empty()) problem_ = fmt::format("{}{} {}", section_name_, key, problem);
 }
 
 const nlohmann::json* ProfileReader::find(const char* key) {

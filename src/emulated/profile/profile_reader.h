@@ -26,7 +26,7 @@ class ProfileReader {
   void integer(const char* key, int& target, double min, double max);
   void text(const char* key, std::string& target);
   void flag(const char* key, bool& target);
-  void reject(const char* key, const char* what);
+  void reject(const char* key, const char* problem);
 
   std::vector<std::string> take_sources() { return std::move(sources_); }
   Status status() const;

@@ -11,8 +11,8 @@
 namespace unstarve::feed {
 namespace {
 
-tl::unexpected<Error> differs(std::string_view what) {
-  return fail(ErrorCode::kCorruptData, "the packed {} differ from the file's", what);
+tl::unexpected<Error> differs(std::string_view part) {
+  return fail(ErrorCode::kCorruptData, "the packed {} differ from the file's", part);
 }
 
 }  // namespace

@@ -368,9 +368,9 @@ TEST(LoaderCacheStress, LoadersOfOneFolderShareItsCopies) {
   LoaderParts parts = LoaderParts::real();
   parts.cache_files = std::make_shared<TestFiles>();
   const auto reference = Loader::open(plain);
-  auto one = Loader::open(cached, parts);
+  auto loader = Loader::open(cached, parts);
   auto two = Loader::open(cached, parts);
-  ASSERT_TRUE(one && two && reference);
+  ASSERT_TRUE(loader && two && reference);
   std::vector<std::uint64_t> expected;
   for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
     expected.push_back(run_epoch(**reference, epoch).hash);
@@ -378,11 +378,11 @@ TEST(LoaderCacheStress, LoadersOfOneFolderShareItsCopies) {
   std::jthread other([&] {
     for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
       EXPECT_EQ(run_epoch(**two, epoch).hash, expected[epoch]);
-      (void)(*one)->cache_stats();
+      (void)(*loader)->cache_stats();
     }
   });
   for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
-    EXPECT_EQ(run_epoch(**one, epoch).hash, expected[epoch]);
+    EXPECT_EQ(run_epoch(**loader, epoch).hash, expected[epoch]);
   }
 }
 

@@ -110,19 +110,20 @@ class LoaderFault : public testing::TestWithParam<Case> {
 };
 
 /// Runs two epochs with the fault at its n-th call. False when the fault was never reached.
-bool run_with_fault(const test::JpegFolder& folder, const Case& what, int nth,
+bool run_with_fault(const test::JpegFolder& folder, const Case& test_case, int nth,
                     std::uint64_t sound_hash) {
-  Fault fault(nth, what.for_ever);
+  Fault fault(nth, test_case.for_ever);
   Fault never(0, false);
   std::atomic<int> slots_alive{0};
   {
     LoaderParts parts = LoaderParts::real();
-    parts.files = std::make_shared<FaultyFiles>(what.target == Target::kRead ? fault : never);
-    parts.memory =
-        std::make_shared<FaultyMemory>(what.target == Target::kMemory ? fault : never, slots_alive);
-    parts.threads = std::make_shared<FaultyThreads>(what.target == Target::kThread ? fault : never);
+    parts.files = std::make_shared<FaultyFiles>(test_case.target == Target::kRead ? fault : never);
+    parts.memory = std::make_shared<FaultyMemory>(
+        test_case.target == Target::kMemory ? fault : never, slots_alive);
+    parts.threads =
+        std::make_shared<FaultyThreads>(test_case.target == Target::kThread ? fault : never);
     LoaderOptions options = folder.options();
-    options.on_error = what.policy;
+    options.on_error = test_case.policy;
     auto loader = Loader::open(options, parts);
     EXPECT_TRUE(loader) << "nothing that fails here is used to open it";
     const EpochResult first = run_epoch(**loader, 0);
@@ -135,7 +136,7 @@ bool run_with_fault(const test::JpegFolder& folder, const Case& what, int nth,
       EXPECT_EQ(first.hash, sound_hash);
     }
     // What failed once does not matter any more in the next epoch.
-    if (fault.struck() && !what.for_ever) {
+    if (fault.struck() && !test_case.for_ever) {
       const EpochResult second = run_epoch(**loader, 0);
       EXPECT_FALSE(second.error) << second.error->message;
       EXPECT_EQ(second.hash, sound_hash);

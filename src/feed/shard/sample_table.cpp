@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 56;
 constexpr std::size_t kVerifyBytes = std::size_t{1} << 20;
 
-tl::unexpected<Error> damaged(std::string_view what) {
-  return fail(ErrorCode::kCorruptData, "the {} is damaged: pack the data set again", what);
+tl::unexpected<Error> damaged(std::string_view part) {
+  return fail(ErrorCode::kCorruptData, "the {} is damaged: pack the data set again", part);
 }
 
 /// The sizes in a header whose seal holds, against the bytes that the table has.

@@ -122,8 +122,8 @@ TEST_F(ShardSourceTest, RefusesSoundPartsInTheWrongPlace) {
   const auto size = static_cast<std::streamsize>(entries.size());
   file.seekg(sizeof(TableHeader)).read(entries.data(), size);
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
-    const auto one = entries.begin() + static_cast<std::ptrdiff_t>(at * sizeof(TableEntry));
-    std::swap_ranges(one, one + sizeof(TableEntry), one + 12 * sizeof(TableEntry));
+    const auto entry = entries.begin() + static_cast<std::ptrdiff_t>(at * sizeof(TableEntry));
+    std::swap_ranges(entry, entry + sizeof(TableEntry), entry + 12 * sizeof(TableEntry));
   }
   file.seekp(sizeof(TableHeader)).write(entries.data(), size);
   file.close();

@@ -29,8 +29,8 @@ Value load(std::span<const std::byte> bytes, std::uint64_t offset) {
   return value;
 }
 
-tl::unexpected<Error> corrupt(const char* what) {
-  return fail(ErrorCode::kCorruptData, "not a sound index of a folder: {}", what);
+tl::unexpected<Error> corrupt(const char* problem) {
+  return fail(ErrorCode::kCorruptData, "not a sound index of a folder: {}", problem);
 }
 
 constexpr std::uint64_t kMaxPath = 1U << 16;

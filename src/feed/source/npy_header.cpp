@@ -11,8 +11,8 @@ constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxAxes = 16;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
-tl::unexpected<Error> not_sound(const char* what) {
-  return fail(ErrorCode::kCorruptData, "not a sound .npy: {}", what);
+tl::unexpected<Error> not_sound(const char* problem) {
+  return fail(ErrorCode::kCorruptData, "not a sound .npy: {}", problem);
 }
 
 /// What follows 'key': in a dictionary as NumPy writes it.

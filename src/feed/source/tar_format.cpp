@@ -72,8 +72,8 @@ std::uint64_t round_up(std::uint64_t size) {
   return (size + kTarBlock - 1) / kTarBlock * kTarBlock;
 }
 
-tl::unexpected<Error> corrupt(std::uint64_t offset, const char* what) {
-  return fail(ErrorCode::kCorruptData, "not a sound tar: {} at offset {}", what, offset);
+tl::unexpected<Error> corrupt(std::uint64_t offset, const char* problem) {
+  return fail(ErrorCode::kCorruptData, "not a sound tar: {} at offset {}", problem, offset);
 }
 
 std::string name_of(std::span<const std::byte> block) {

@@ -86,8 +86,8 @@ class Child {
 
   bool end() {
     int status = -1;
-    const bool told = ::write(go_.get(), "", 1) == 1;
-    return told && ::waitpid(std::exchange(pid_, 0), &status, 0) > 0 && status == 0;
+    const bool written = ::write(go_.get(), "", 1) == 1;
+    return written && ::waitpid(std::exchange(pid_, 0), &status, 0) > 0 && status == 0;
   }
 
  private:

@@ -72,8 +72,8 @@ void add_starts(const trace::Timeline& timeline, const Rank& rank,
     start.when = {config.made_ns, *config.ready_ns};
     waits.push_back(start);
   }
-  std::stable_sort(waits.begin(), waits.end(), [](const auto& one, const auto& other) {
-    return one.when.start_ns < other.when.start_ns;
+  std::stable_sort(waits.begin(), waits.end(), [](const auto& wait, const auto& other) {
+    return wait.when.start_ns < other.when.start_ns;
   });
 }
 

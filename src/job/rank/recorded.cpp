@@ -13,13 +13,13 @@ std::vector<trace::Interval> merged_of(const trace::Timeline& timeline, std::int
   std::vector<trace::Interval> merged;
   for (const trace::RecordedWindow& window : timeline.windows) {  // by start
     if (process != 0 && window.process != 0 && window.process != process) continue;
-    const trace::Interval& one = window.*which;
+    const trace::Interval& interval = window.*which;
     // One without length holds nothing, but says that not all the time was recorded.
-    const std::int64_t end_ns = std::max(one.start_ns, one.end_ns);
-    if (!merged.empty() && one.start_ns <= merged.back().end_ns) {
+    const std::int64_t end_ns = std::max(interval.start_ns, interval.end_ns);
+    if (!merged.empty() && interval.start_ns <= merged.back().end_ns) {
       merged.back().end_ns = std::max(merged.back().end_ns, end_ns);
     } else {
-      merged.push_back({one.start_ns, end_ns});
+      merged.push_back({interval.start_ns, end_ns});
     }
   }
   return merged;
@@ -60,7 +60,7 @@ std::int64_t covered_ns(const std::vector<trace::Interval>& intervals,
                         const trace::Interval& within) {
   auto at = std::partition_point(
       intervals.begin(), intervals.end(),
-      [&within](const trace::Interval& one) { return one.end_ns <= within.start_ns; });
+      [&within](const trace::Interval& interval) { return interval.end_ns <= within.start_ns; });
   std::int64_t covered = 0;
   for (; at != intervals.end() && at->start_ns < within.end_ns; ++at) {
     covered += std::min(at->end_ns, within.end_ns) - std::max(at->start_ns, within.start_ns);

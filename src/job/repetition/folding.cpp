@@ -113,8 +113,8 @@ bool Folding::fold_period(std::size_t period) {
 Folding::Word Folding::fold_run(const Word* run, std::size_t period, std::size_t times) {
   const std::uint32_t unit = unit_of(run, period);
   for (std::size_t time = 0; time < times; ++time) {
-    const Word* const one = run + time * period;
-    repeats_[unit].push_back({one->where.first, one[period - 1].where.end});
+    const Word* const repeat = run + time * period;
+    repeats_[unit].push_back({repeat->where.first, repeat[period - 1].where.end});
   }
   return {kFirstUnit + unit, {run->where.first, run[times * period - 1].where.end}};
 }

@@ -148,11 +148,11 @@ std::vector<trace::Step> steps_by_repetition(const trace::Timeline& timeline, co
   std::vector<trace::Step> steps;
   std::vector<Stretch> stretches = replays(operations);
   if (stretches.empty()) stretches = repeated_stretches(sequence);
-  for (const Stretch& one : stretches) {
+  for (const Stretch& stretch : stretches) {
     // How long the last one of a window takes nobody saw.
-    if (one.end == operations.size() || sequence[one.end].begins_window) continue;
+    if (stretch.end == operations.size() || sequence[stretch.end].begins_window) continue;
     trace::Step step;
-    step.when = {operations[one.first].at_ns, operations[one.end].at_ns};
+    step.when = {operations[stretch.first].at_ns, operations[stretch.end].at_ns};
     step.index = static_cast<std::int64_t>(steps.size());
     step.thread = launcher.thread;
     step.process = launcher.process;

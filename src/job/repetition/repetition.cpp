@@ -31,12 +31,12 @@ struct Unit {
 
 std::size_t covered_by(const std::vector<Stretch>& stretches) {
   std::size_t covered = 0;
-  for (const Stretch& one : stretches) covered += one.size();
+  for (const Stretch& stretch : stretches) covered += stretch.size();
   return covered;
 }
 
-bool touches_host(const std::vector<Launched>& sequence, const Stretch& one) {
-  for (std::size_t i = one.first; i < one.end; ++i) {
+bool touches_host(const std::vector<Launched>& sequence, const Stretch& stretch) {
+  for (std::size_t i = stretch.first; i < stretch.end; ++i) {
     if (sequence[i].touches_host) return true;
   }
   return false;
@@ -77,9 +77,9 @@ std::vector<Unit> possible_units(const std::vector<Launched>& sequence, const Fo
     Unit unit;
     unit.repeats = &repeats;
     unit.size = static_cast<double>(covered) / static_cast<double>(repeats.size());
-    const auto touching = static_cast<std::size_t>(
-        std::count_if(repeats.begin(), repeats.end(),
-                      [&sequence](const Stretch& one) { return touches_host(sequence, one); }));
+    const auto touching = static_cast<std::size_t>(std::count_if(
+        repeats.begin(), repeats.end(),
+        [&sequence](const Stretch& stretch) { return touches_host(sequence, stretch); }));
     unit.touches_host = 10 * touching >= 9 * repeats.size();
     units.push_back(unit);
   }
@@ -94,10 +94,10 @@ double beside(const Unit& outer, const Unit& inner) {
   const auto by_first = [](const Stretch& a, const Stretch& b) { return a.first < b.first; };
   std::sort(inside.begin(), inside.end(), by_first);
   std::size_t rest = 0;
-  for (const Stretch& one : *outer.repeats) {
-    rest += one.size();
-    auto part = std::lower_bound(inside.begin(), inside.end(), one, by_first);
-    for (; part != inside.end() && part->end <= one.end; ++part) rest -= part->size();
+  for (const Stretch& stretch : *outer.repeats) {
+    rest += stretch.size();
+    auto part = std::lower_bound(inside.begin(), inside.end(), stretch, by_first);
+    for (; part != inside.end() && part->end <= stretch.end; ++part) rest -= part->size();
   }
   return static_cast<double>(rest) / static_cast<double>(outer.repeats->size());
 }
@@ -133,18 +133,18 @@ std::vector<std::uint32_t> possible_marks(const std::vector<Launched>& sequence,
   std::map<std::uint32_t, std::size_t> once;
   const std::size_t looked_at = std::min(unit.repeats->size(), kUnitsLookedAt);
   for (std::size_t repeat = 0; repeat < looked_at; ++repeat) {
-    const Stretch& one = (*unit.repeats)[repeat];
+    const Stretch& stretch = (*unit.repeats)[repeat];
     std::map<std::uint32_t, std::size_t> counts;
-    for (std::size_t i = one.first; i < one.end; ++i) ++counts[sequence[i].what];
-    for (const auto& [what, count] : counts) {
-      if (count == 1) ++once[what];
+    for (std::size_t i = stretch.first; i < stretch.end; ++i) ++counts[sequence[i].what];
+    for (const auto& [operation, count] : counts) {
+      if (count == 1) ++once[operation];
     }
   }
   std::map<std::uint32_t, std::size_t> everywhere;
-  for (const Launched& one : sequence) ++everywhere[one.what];
+  for (const Launched& launched : sequence) ++everywhere[launched.what];
   std::vector<std::uint32_t> marks;
-  for (const auto& [what, count] : once) {
-    if (count == looked_at) marks.push_back(what);
+  for (const auto& [operation, count] : once) {
+    if (count == looked_at) marks.push_back(operation);
   }
   std::stable_sort(marks.begin(), marks.end(), [&everywhere](std::uint32_t a, std::uint32_t b) {
     return everywhere[a] < everywhere[b];

@@ -19,12 +19,12 @@ class Sequence {
           begins_ = true;
           continue;
         }
-        Launched one;
-        one.what = static_cast<std::uint32_t>(letter);
-        one.touches_host = letter == '>' || letter == '<';
-        one.begins_window = begins_;
+        Launched operation;
+        operation.what = static_cast<std::uint32_t>(letter);
+        operation.touches_host = letter == '>' || letter == '<';
+        operation.begins_window = begins_;
         begins_ = false;
-        launched.push_back(one);
+        launched.push_back(operation);
       }
     }
     return *this;
@@ -39,8 +39,8 @@ class Sequence {
 /// How often the unit of `size` comes, or -1 where a stretch is of another size.
 int times_of(const std::vector<Launched>& launched, std::size_t size) {
   int times = 0;
-  for (const Stretch& one : repeated_stretches(launched)) {
-    if (one.size() != size) return -1;
+  for (const Stretch& stretch : repeated_stretches(launched)) {
+    if (stretch.size() != size) return -1;
     ++times;
   }
   return times;
@@ -76,7 +76,9 @@ TEST(Repetition, WithoutTheHostIsTheOutermostThatIsMoreThanARemark) {
   Sequence logged;  // every twentieth step the loss is copied to the host
   for (int i = 0; i < 12; ++i) logged.add("abcdefgh", 20).add("<");
   int whole = 0;
-  for (const Stretch& one : repeated_stretches(logged.launched)) whole += one.size() <= 9 ? 1 : 0;
+  for (const Stretch& stretch : repeated_stretches(logged.launched)) {
+    whole += stretch.size() <= 9 ? 1 : 0;
+  }
   EXPECT_GE(whole, 230);
 }
 
@@ -99,8 +101,8 @@ TEST(Repetition, SurvivesSomeStepsThatDiffer) {
 TEST(Repetition, DoesNotReachFromOneWindowIntoTheNext) {
   Sequence steps;
   for (int window = 0; window < 10; ++window) steps.add("|defgh<").add(">abcdefgh<", 5).add(">abc");
-  for (const Stretch& one : repeated_stretches(steps.launched)) {
-    for (std::size_t i = one.first + 1; i < one.end; ++i) {
+  for (const Stretch& stretch : repeated_stretches(steps.launched)) {
+    for (std::size_t i = stretch.first + 1; i < stretch.end; ++i) {
       EXPECT_FALSE(steps.launched[i].begins_window);
     }
   }

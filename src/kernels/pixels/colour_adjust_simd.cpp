@@ -112,26 +112,26 @@ struct ShiftHue {
 
   HWY_INLINE Rgb operator()(const Rgb& in) const {
     const FloatTag d;
-    const Float one = hn::Set(d, 1.0F);
+    const Float ones = hn::Set(d, 1.0F);
     const Float per_255 = hn::Set(d, static_cast<float>(1.0 / 255));
     const Rgb unit = {hn::Mul(in.red, per_255), hn::Mul(in.green, per_255),
                       hn::Mul(in.blue, per_255)};
     const Float high = hn::Max(hn::Max(unit.red, unit.green), unit.blue);
     const Float range = hn::Sub(high, hn::Min(hn::Min(unit.red, unit.green), unit.blue));
     const Mask is_grey = hn::Eq(range, hn::Zero(d));
-    const Float saturation = hn::Div(range, hn::IfThenElse(is_grey, one, high));
-    Float hue = hue_of(unit, high, hn::IfThenElse(is_grey, one, range));
+    const Float saturation = hn::Div(range, hn::IfThenElse(is_grey, ones, high));
+    Float hue = hue_of(unit, high, hn::IfThenElse(is_grey, ones, range));
     hue = hn::Add(hue, shift);
     hue = hn::Sub(hue, hn::Floor(hue));
 
     const Float sixths = hn::Mul(hue, hn::Set(d, 6.0F));
     const Float sector = hn::Floor(sixths);
     const Float scaled = hn::Mul(saturation, hn::Sub(sixths, sector));
-    const Float rest = hn::Sub(one, saturation);
-    const Float q = unit_times(hn::Sub(one, scaled), high);
+    const Float rest = hn::Sub(ones, saturation);
+    const Float q = unit_times(hn::Sub(ones, scaled), high);
     const Float t = unit_times(hn::Add(scaled, rest), high);
     const Float p = unit_times(rest, high);
-    const Mask s1 = hn::Eq(sector, one);
+    const Mask s1 = hn::Eq(sector, ones);
     const Mask s2 = hn::Eq(sector, hn::Set(d, 2.0F));
     const Mask s3 = hn::Eq(sector, hn::Set(d, 3.0F));
     const Mask s4 = hn::Eq(sector, hn::Set(d, 4.0F));

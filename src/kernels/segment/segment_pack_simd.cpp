@@ -202,9 +202,9 @@ HWY_INLINE void plan_fields(__m512i low_code, __m512i high_code, std::size_t fir
   const __m512i large = load8(to.large + first);
   const __m512i low_large = _mm512_popcnt_epi64(_mm512_and_si512(large, load8(to.low + first)));
   const __m512i count = _mm512_popcnt_epi64(large);
-  const __m512i one = all8(1);
-  const __m512i low_field = spread8(ones8(_mm512_sub_epi64(low_code, one)));
-  const __m512i high_field = spread8(ones8(_mm512_sub_epi64(high_code, one)));
+  const __m512i one_per_lane = all8(1);
+  const __m512i low_field = spread8(ones8(_mm512_sub_epi64(low_code, one_per_lane)));
+  const __m512i high_field = spread8(ones8(_mm512_sub_epi64(high_code, one_per_lane)));
   __m512i low_bits = _mm512_slli_epi64(low_large, 3);
   __m512i all_bits = _mm512_slli_epi64(count, 3);
   for (std::size_t word = 0; word < 2; ++word) {

@@ -47,8 +47,8 @@ class SegmentPacker {
   /// The place of the next block. Those past the component's rows and columns, which only fill a
   /// JPEG's last MCUs, have one that is not looked at.
   std::size_t next(std::size_t component, std::size_t row) {
-    Row& of = rows_[component * kMaxRows + row];
-    return of.next < of.end ? of.next++ : SparseBlocks::kMost;
+    Row& range = rows_[component * kMaxRows + row];
+    return range.next < range.end ? range.next++ : SparseBlocks::kMost;
   }
   SparseBlocks& blocks() { return blocks_; }
   /// Appends the segment to `out`. False, having appended nothing, when a coefficient is too large

@@ -201,9 +201,9 @@ TEST_P(Segment, SurvivesDamage) {
       }
       bytes.resize(size + kSegmentPadding);
       bytes.shrink_to_fit();
-      Components one = blank(shapes, 99);
+      Components target = blank(shapes, 99);
       Components other = blank(shapes, 99);
-      const bool unpacked = unpack_segment(std::span(bytes).first(size), planes_of(one));
+      const bool unpacked = unpack_segment(std::span(bytes).first(size), planes_of(target));
       const bool plain = unpack_segment_plain(std::span(bytes).first(size), planes_of(other));
       ASSERT_EQ(unpacked, plain) << "seed " << seed << " round " << round;
     }

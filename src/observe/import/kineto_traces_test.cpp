@@ -61,8 +61,8 @@ Counts count(const Timeline& timeline) {
   return counts;
 }
 
-std::int64_t integer(const simdjson::dom::element& of, const char* pointer) {
-  return of.at_pointer(pointer).get_int64().value();
+std::int64_t integer(const simdjson::dom::element& element, const char* pointer) {
+  return element.at_pointer(pointer).get_int64().value();
 }
 
 void compare(const Timeline& timeline, const simdjson::dom::element& expected) {

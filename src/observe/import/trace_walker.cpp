@@ -30,8 +30,8 @@ std::optional<std::size_t> behind_missing_quote(std::string_view text) {
 
 }  // namespace
 
-tl::unexpected<Error> TraceWalker::wrong(std::string_view what, std::uint64_t at) const {
-  return fail(ErrorCode::kCorruptData, "{} is not a readable trace: {} at {} {}", name_, what,
+tl::unexpected<Error> TraceWalker::wrong(std::string_view problem, std::uint64_t at) const {
+  return fail(ErrorCode::kCorruptData, "{} is not a readable trace: {} at {} {}", name_, problem,
               source_.position_word(), at);
 }
 

@@ -59,7 +59,7 @@ class TraceWalker {
   /// The next byte that is no white space, or kEnd.
   int peek_token();
   bool skip_mark();
-  tl::unexpected<Error> wrong(std::string_view what, std::uint64_t at) const;
+  tl::unexpected<Error> wrong(std::string_view problem, std::uint64_t at) const;
   /// For an end where more should come: what stopped the source, or that the file is cut off.
   tl::unexpected<Error> ended(std::string_view where) const;
   void tell_progress();

@@ -29,9 +29,9 @@ RankModel ranks(int ranks, int workers, double cores) {
 
 TEST(RankModel, OneRankIsThePipelineModel) {
   const StepCost cost{.fetch_cpu_s = 0.3, .host_s = 0.02, .device_s = 0.1};
-  const PipelineModel one{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
-  EXPECT_NEAR(step_s(ranks(1, 2, 2), cost), simulate_mean_step_s(one, steps_of_one_cost(cost), 16),
-              3e-3);
+  const PipelineModel pipeline{.loader = {.workers = 2, .batches_ahead = 4}, .cpu = {.cores = 2}};
+  EXPECT_NEAR(step_s(ranks(1, 2, 2), cost),
+              simulate_mean_step_s(pipeline, steps_of_one_cost(cost), 16), 3e-3);
 }
 
 TEST(RankModel, RanksShareTheCores) {
@@ -175,10 +175,10 @@ TEST(Capacity, AFasterGpuIsFedLessAndASlowerOneMore) {
 
 TEST(Capacity, CoresAreThoseThatFetchInTime) {
   // An AU of 0.9 is a batch in 0.1 / 0.9 s: 1.8 cores; four GPUs take four times as many.
-  const auto one = cores_needed(planted(1), {.cores = 2}, 0.9, {.resamples = 5});
-  ASSERT_TRUE(one);
-  EXPECT_NEAR(one->value, 1.8, 0.15);
-  EXPECT_LT(one->low, one->high);
+  const auto single = cores_needed(planted(1), {.cores = 2}, 0.9, {.resamples = 5});
+  ASSERT_TRUE(single);
+  EXPECT_NEAR(single->value, 1.8, 0.15);
+  EXPECT_LT(single->low, single->high);
   const auto four = cores_needed(planted(1), {.gpus = 4, .cores = 2}, 0.9, {.resamples = 5});
   ASSERT_TRUE(four);
   EXPECT_GT(four->value, 6.5);

@@ -113,9 +113,10 @@ TEST_F(EventsFile, EachChunkHasTheMarksThatChangedAndTheFileSoManyRings) {
     ASSERT_TRUE(writer.flush());
   };
   mark(0, 1);
-  const std::uint64_t one = writer.bytes_written();
+  const std::uint64_t bytes_for_one_ring = writer.bytes_written();
   for (std::size_t ring = 1; ring < 1000; ++ring) mark(ring, 1);
-  EXPECT_LT(writer.bytes_written(), 1100 * one) << "chunks do not grow with the rings before";
+  EXPECT_LT(writer.bytes_written(), 1100 * bytes_for_one_ring)
+      << "chunks do not grow with the rings before";
   for (std::size_t ring = 1000; ring <= kEventRingsMax; ++ring) {
     writer.set_mark({"cupti-" + std::to_string(ring) + "-1.ring", 1, 0, 0});
   }

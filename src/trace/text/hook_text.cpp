@@ -264,11 +264,11 @@ void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline&
 
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
   for (const ProcessRecord& process : processes) {
-    HookText said = parse_hook_text(process.text);
-    if (said.rank >= 0 && said.ranks > 1) {
-      timeline.rank_numbers.push_back({process.row.id.pid, said.rank, said.ranks});
+    HookText parsed = parse_hook_text(process.text);
+    if (parsed.rank >= 0 && parsed.ranks > 1) {
+      timeline.rank_numbers.push_back({process.row.id.pid, parsed.rank, parsed.ranks});
     }
-    TrainingDevice device = std::move(said.device);
+    TrainingDevice device = std::move(parsed.device);
     if (device.kind.empty()) continue;
     device.process = process.row.id.pid;
     timeline.training_devices.push_back(std::move(device));

@@ -111,10 +111,10 @@ class Dropping {
     for (const std::string& loader : step.loaders) {
       loaders += (loaders.empty() ? "" : ",") + loader;
     }
-    const char* what = step.row.subject == kBatchSource ? "batch" : "step";
+    const char* label = step.row.subject == kBatchSource ? "batch" : "step";
     RowTotals totals = totals_of(step.row);
     totals.wait_ns = step.wait_ns;
-    totals_[{what, step.row.process, step.row.thread, loaders}] += totals;
+    totals_[{label, step.row.process, step.row.thread, loaders}] += totals;
   }
 
   /// Calls `each` with every row of the table within the range; it says whether the row goes.
@@ -235,11 +235,11 @@ Status Dropping::drop_waits() {
 Status Dropping::drop_others(RowKind kind) {
   const bool of_steps = kind != RowKind::kSample && kind != RowKind::kStage;
   const bool of_workers = kind == RowKind::kFetch;
-  const char* what = kThinnedTables[static_cast<std::size_t>(kind)].what;
+  const char* label = kThinnedTables[static_cast<std::size_t>(kind)].what;
   return read(kind, [&](const Row& row, bool begins_here) {
     if (of_steps ? !goes(row) : !begins_here) return false;
     // Workers come and go with each pass over the data; what they did is their loader's.
-    totals_[{what, of_workers ? 0 : row.process, row.thread, row.subject}] += totals_of(row);
+    totals_[{label, of_workers ? 0 : row.process, row.thread, row.subject}] += totals_of(row);
     return true;
   });
 }

@@ -332,7 +332,7 @@ TEST_F(LongRun, TakesLateRowsOutToo) {
   const auto run = load_run(dir("run"));
   ASSERT_TRUE(run);
   const auto kept = std::count_if(run->steps.begin(), run->steps.end(),
-                                  [](const Step& one) { return one.process == 10; });
+                                  [](const Step& row) { return row.process == 10; });
   EXPECT_LT(kept, 150);
   EXPECT_EQ(count(*run).rows, 40'200);
 }

@@ -187,15 +187,15 @@ Return event_wait(nvml::EventSet, nvml::EventData* out, std::uint32_t timeout_ms
   current->events.pop_front();
   return Return::kSuccess;
 }
-Return p2p_status(Handle one, Handle, std::uint32_t what, std::uint32_t* out) {
+Return p2p_status(Handle device, Handle, std::uint32_t capability, std::uint32_t* out) {
   constexpr std::uint32_t kNvlink = 2;        // NVML_P2P_CAPS_INDEX_NVLINK
   constexpr std::uint32_t kNotSupported = 5;  // NVML_P2P_STATUS_NOT_SUPPORTED
-  *out = what == kNvlink && current->nvlinks > 0 ? 0 : kNotSupported;
-  return answer("nvmlDeviceGetP2PStatus", one);
+  *out = capability == kNvlink && current->nvlinks > 0 ? 0 : kNotSupported;
+  return answer("nvmlDeviceGetP2PStatus", device);
 }
-Return common_ancestor(Handle one, Handle, nvml::Ancestor* out) {
+Return common_ancestor(Handle device, Handle, nvml::Ancestor* out) {
   *out = current->ancestor;
-  return answer("nvmlDeviceGetTopologyCommonAncestor", one);
+  return answer("nvmlDeviceGetTopologyCommonAncestor", device);
 }
 Return nvlink_state(Handle device, std::uint32_t link, std::uint32_t* out) {
   if (link > current->nvlinks) return Return::kInvalidArgument;

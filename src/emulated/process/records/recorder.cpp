@@ -102,8 +102,8 @@ DeviceRing* Recorder::ring(int gpu) {
 
 void Recorder::operation_ended(const Ended& ended, std::uint64_t stream, int machine_index) {
   // The rings count the machine's devices, CUPTI those that the process sees.
-  const auto write = [&](auto record, auto told) {
-    tell([&](RecordSink& sink) { told(sink, record); });
+  const auto write = [&](auto record, auto deliver) {
+    tell([&](RecordSink& sink) { deliver(sink, record); });
     MutexLock lock(mutex_);
     DeviceRing* out = ring(ended.device);
     if (out == nullptr) return;

@@ -21,8 +21,8 @@ constexpr int kApp14 = 0xEE;
 constexpr int kApp15 = 0xEF;
 constexpr int kCom = 0xFE;
 
-tl::unexpected<Error> unsupported(const char* what) {
-  return fail(ErrorCode::kNotSupported, "not read by the baseline decoder: {}", what);
+tl::unexpected<Error> unsupported(const char* feature) {
+  return fail(ErrorCode::kNotSupported, "not read by the baseline decoder: {}", feature);
 }
 
 /// The bytes of one marker segment, after its length.

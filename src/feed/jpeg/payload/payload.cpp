@@ -11,8 +11,8 @@ namespace {
 using payload::FixedHead;
 using payload::RowEntry;
 
-tl::unexpected<Error> bad_head(const char* what) {
-  return fail(ErrorCode::kCorruptData, "the head of a coefficient payload is broken: {}", what);
+tl::unexpected<Error> bad_head(const char* problem) {
+  return fail(ErrorCode::kCorruptData, "the head of a coefficient payload is broken: {}", problem);
 }
 
 FixedHead read_fixed(std::span<const std::byte> bytes) {
@@ -99,8 +99,8 @@ bool read_rows(std::span<const std::byte> rest, std::uint32_t size, PayloadHead&
   return true;
 }
 
-tl::unexpected<Error> bad_row(int row, const char* what) {
-  return fail(ErrorCode::kCorruptData, "coefficients of MCU row {} are broken: {}", row, what);
+tl::unexpected<Error> bad_row(int row, const char* problem) {
+  return fail(ErrorCode::kCorruptData, "coefficients of MCU row {} are broken: {}", row, problem);
 }
 
 }  // namespace

@@ -54,15 +54,15 @@ std::array<kernels::SegmentPlane, kernels::kMaxComponents> segment_planes(
 }  // namespace payload
 
 BlockSpan segment_blocks(const PayloadHead& head, int component, int first_segment, int segments) {
-  const PayloadComponent& of = head.components[std::size_t(component)];
-  const int per_segment = head.segment_width / head.mcu_width * of.horizontal;
+  const PayloadComponent& shape = head.components[std::size_t(component)];
+  const int per_segment = head.segment_width / head.mcu_width * shape.horizontal;
   const int first = first_segment * per_segment;
-  return {first, std::min(of.columns, first + segments * per_segment) - first};
+  return {first, std::min(shape.columns, first + segments * per_segment) - first};
 }
 
 int block_rows(const PayloadHead& head, int component, int row) {
-  const PayloadComponent& of = head.components[std::size_t(component)];
-  return std::min(of.vertical, of.rows - row * of.vertical);
+  const PayloadComponent& shape = head.components[std::size_t(component)];
+  return std::min(shape.vertical, shape.rows - row * shape.vertical);
 }
 
 }  // namespace unstarve::feed

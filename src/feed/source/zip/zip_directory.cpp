@@ -29,8 +29,8 @@ Number at(std::string_view bytes, std::size_t offset) {
   return number;
 }
 
-tl::unexpected<Error> damaged(std::string_view what) {
-  return fail(ErrorCode::kCorruptData, "not a sound zip: {}", what);
+tl::unexpected<Error> damaged(std::string_view problem) {
+  return fail(ErrorCode::kCorruptData, "not a sound zip: {}", problem);
 }
 
 /// The end record, behind which there may be a comment that holds anything.

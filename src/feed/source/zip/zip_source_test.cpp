@@ -100,8 +100,8 @@ TEST_F(Zip, DamageIsAnErrorOfTheSampleOrOfTheZip) {
 }
 
 TEST_F(Zip, OtherContentHasAnotherFingerprint) {
-  const auto one = open(made_zip({{"a.jpg", "abc"}}));
-  const auto fingerprint = (*one)->fingerprint();
+  const auto source = open(made_zip({{"a.jpg", "abc"}}));
+  const auto fingerprint = (*source)->fingerprint();
   EXPECT_EQ((*open(made_zip({{"a.jpg", "abc"}})))->fingerprint(), fingerprint);
   EXPECT_NE((*open(made_zip({{"a.jpg", "abd"}})))->fingerprint(), fingerprint);
   EXPECT_NE((*open(made_zip({{"b.jpg", "abc"}})))->fingerprint(), fingerprint);

@@ -96,7 +96,7 @@ class LogReader {
     const std::string words(line.substr(0, std::min(line.find('\r'), kLongestFault)));
     const auto known =
         std::find_if(log_.faults.begin(), log_.faults.end(),
-                     [&words](const LoggedFault& one) { return one.words == words; });
+                     [&words](const LoggedFault& fault) { return fault.words == words; });
     if (known != log_.faults.end()) {
       ++known->lines;
     } else if (log_.faults.size() < kMostFaults) {

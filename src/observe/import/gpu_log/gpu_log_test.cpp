@@ -161,15 +161,15 @@ TEST(GpuLog, OtherTextsAreErrorsThatNameTheFile) {
 
 TEST(GpuLog, IsToldByItsContent) {
   const TestFolder folder;
-  const auto told = [&folder](const std::string& text) {
+  const auto recognized = [&folder](const std::string& text) {
     const std::string path = folder.path() + "/file.json";
     std::ofstream(path) << text;
     return is_gpu_log(path);
   };
-  EXPECT_TRUE(told("index, utilization.gpu [%]\n0, 5 %\n"));
-  EXPECT_TRUE(told("# gpu    pwr  gtemp  mtemp     sm\n# Idx      W      C      C      %\n"));
-  EXPECT_FALSE(told("{\"traceEvents\": [\"utilization.gpu, memory.used\"]}"));
-  EXPECT_FALSE(told("epoch,loss\n1,2\n"));
+  EXPECT_TRUE(recognized("index, utilization.gpu [%]\n0, 5 %\n"));
+  EXPECT_TRUE(recognized("# gpu    pwr  gtemp  mtemp     sm\n# Idx      W      C      C      %\n"));
+  EXPECT_FALSE(recognized("{\"traceEvents\": [\"utilization.gpu, memory.used\"]}"));
+  EXPECT_FALSE(recognized("epoch,loss\n1,2\n"));
   EXPECT_FALSE(is_gpu_log(folder.path()));
 }
 

@@ -193,8 +193,8 @@ void read_mask(std::string_view text, GpuLogSample& sample) {
 
 /// Several columns may say it: one that says yes is enough.
 void add_flag(std::string_view text, Reading<bool>& flag) {
-  const Reading<bool> said = flag_in(text);
-  if (said && !flag.value_or(false)) flag = said;
+  const Reading<bool> parsed = flag_in(text);
+  if (parsed && !flag.value_or(false)) flag = parsed;
 }
 
 }  // namespace

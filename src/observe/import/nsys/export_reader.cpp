@@ -344,7 +344,7 @@ std::string_view ExportReader::string_of(const Reading<std::int64_t>& id) const 
 }
 
 void ExportReader::say_what_is_missing() {
-  const auto lacks = [this](std::string_view what) { return missing_.contains(what); };
+  const auto lacks = [this](std::string_view table) { return missing_.contains(table); };
   const auto remark = [this](std::string text) { out_.remarks.push_back(std::move(text)); };
   const trace::Timeline& timeline = out_.timeline;
   if (timeline.device_ops.empty()) {

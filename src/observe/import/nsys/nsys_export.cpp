@@ -48,9 +48,9 @@ Result<NsysImport> import_nsys(const std::string& path, const ImportOptions& opt
   }
   ExportReader reader(*database, path, options);
   if (const Status read = reader.read(); !read) {
-    const std::string& said = read.error().message;
-    const bool named = said.find(path) != said.npos;  // SQLite names the file itself
-    return fail(read.error().code, "{}{}{}", named ? "" : path, named ? "" : ": ", said);
+    const std::string& message = read.error().message;
+    const bool named = message.find(path) != message.npos;  // SQLite names the file itself
+    return fail(read.error().code, "{}{}{}", named ? "" : path, named ? "" : ": ", message);
   }
   return reader.finish();
 }

@@ -233,9 +233,9 @@ Result<bool> ActivityRing::write_peer_copy(std::span<const std::uint8_t> bytes,
   copy.context_id = peer->context_id;
   copy.stream_id = peer->stream_id;
   copy.correlation_id = peer->correlation_id;
-  const std::span one(&copy, 1);
+  const std::span record(&copy, 1);
   return write_operation<cupti::Memcpy>(
-      {reinterpret_cast<const std::uint8_t*>(one.data()), sizeof(copy)}, clock);
+      {reinterpret_cast<const std::uint8_t*>(record.data()), sizeof(copy)}, clock);
 }
 
 Result<bool> ActivityRing::write_call(std::span<const std::uint8_t> bytes,

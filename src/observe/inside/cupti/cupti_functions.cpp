@@ -87,8 +87,9 @@ Result<CuptiFunctions> find_cupti() {
     // Never closed again: CUPTI cannot be.
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) return functions_of(library, path);
-    if (const char* said = ::dlerror(); said != nullptr && path.find('/') != std::string::npos) {
-      why = said;
+    if (const char* message = ::dlerror();
+        message != nullptr && path.find('/') != std::string::npos) {
+      why = message;
     }
   }
   return fail(ErrorCode::kNotFound, "no CUPTI: {}", why);

@@ -211,26 +211,26 @@ TEST_F(AskerTest, TheMainThreadSaysWhatItDoes) {
 
 TEST_F(AskerTest, AnotherThreadIsLookedAtWithoutACollectionInBetween) {
   const Asker asker(python());
-  Object one{"1"};
+  Object known_thread{"1"};
   Object two{"2"};
-  void* const list = asker.look_at(nullptr, &one);
+  void* const list = asker.look_at(nullptr, &known_thread);
   EXPECT_EQ(of(list)->items.size(), 8u);
   let_go(list);
   EXPECT_EQ(asker.look_at(nullptr, &two), &interpreter_.none) << "there is no such thread";
   EXPECT_EQ(interpreter_.calls_while_collecting, 0);
   EXPECT_TRUE(interpreter_.collects) << "as it was";
   interpreter_.collects = false;
-  let_go(asker.look_at(nullptr, &one));
+  let_go(asker.look_at(nullptr, &known_thread));
   EXPECT_FALSE(interpreter_.collects) << "the job has turned it off";
   expect_nothing_held();
 }
 
 TEST_F(AskerTest, WhatCannotBeLookedAtForWantOfMemoryIsNone) {
   const Asker asker(python());
-  Object one{"1"};
+  Object known_thread{"1"};
   for (int allocations = 0; allocations < 18; ++allocations) {
     interpreter_.allocations_left = allocations;
-    EXPECT_EQ(asker.look_at(nullptr, &one), &interpreter_.none) << allocations;
+    EXPECT_EQ(asker.look_at(nullptr, &known_thread), &interpreter_.none) << allocations;
     expect_nothing_held();
   }
 }

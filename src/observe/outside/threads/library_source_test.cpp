@@ -29,7 +29,7 @@ struct Told {
 
 class ToldSamples final : public host::CodeSamples {
  public:
-  explicit ToldSamples(Told& told) : told_(told) {}
+  explicit ToldSamples(Told& thread) : told_(thread) {}
   void drain(std::vector<host::CodeSample>& to) override {
     to.insert(to.end(), told_.samples.begin(), told_.samples.end());
     told_.samples.clear();
