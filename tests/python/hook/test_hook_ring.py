@@ -97,7 +97,9 @@ for n in range(50000): R.record(WAIT, 0, 0, 0)
 signal.setitimer(signal.ITIMER_REAL, 0)
 print("done")
 """
-    assert job_of(tmp_path, code).process.stdout == "done\n"
+    job = job_of(tmp_path, code)
+    assert job.process.stdout == "done\n"
+    assert len(job.rings) == 1, "it comes while the first record makes the ring as well"
 
 
 def test_exec_keeps_the_first_ring(tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_a_job_that_infers_is_tuned_by_the_calls_of_its_model(tmp_path: Path) ->
     before, with_two = found["baseline"]["latency"], lever["latency"]
     assert before["calls"] > 20 and 20_000 <= before["median_us"] <= before["p95_us"]
     assert 10_000 <= with_two["median_us"] < 20_000
-    told = f"{before['median_us'] / 1e3:.2f} ms, 95 of 100 at most {before['p95_us'] / 1e3:.2f} ms"
+    told = f"{before['median_us'] / 1e3:.1f} ms, 95 of 100 at most {before['p95_us'] / 1e3:.1f} ms"
     assert f"samples/s; a call takes {told}" in " ".join(done.stdout.split())
 
 

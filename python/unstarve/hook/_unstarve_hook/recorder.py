@@ -146,14 +146,15 @@ class Recorder:
     def _open(self, event: int) -> Ring | None:
         if self._given_up:
             return None
-        self._given_up = True  # One try: a directory that is gone or full stays so.
+        # One try: a directory that is gone or full stays so. And a signal's handler that records
+        # meanwhile makes no second ring: it has none until this one is whole.
+        self._given_up = True
         rings = os.path.join(self.run_dir, "rings")
         try:
             ring = Ring(rings)
         except OSError as error:
             leave_word(rings, error)
             raise
-        self._given_up = False
         role = _role(event)
         self._role = role
         self._facts.update(describe.process(), role=_ROLES[role])
@@ -161,6 +162,7 @@ class Recorder:
         numbers = (os.getpid(), os.getppid(), role, ABSENT, ABSENT)
         ring.append(PROCESS, _thread_id(), self.started_ns, now_ns(), numbers)
         self._write_text()
+        self._given_up = False
         if _is_child():
             _at_child_exit()
         return ring
