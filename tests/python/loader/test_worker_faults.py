@@ -125,7 +125,7 @@ def test_no_descriptor_is_left() -> None:
 
 JOB = """
 import os, sys, time, torch
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_worker_faults import Loader, Returning
 class Slow:
     def __len__(self):
@@ -141,9 +141,8 @@ print(*[worker.pid for worker in batches._workers], flush=True)
 
 
 def start_job(ending: str, pause: float = 0.0, persistent: bool = False) -> Any:
-    code = JOB.format(
-        tests=str(Path(__file__).parents[1]), pause=pause, persistent=persistent, ending=ending
-    )
+    tests = [str(folder) for folder in Path(__file__).parents[:2]]
+    code = JOB.format(tests=tests, pause=pause, persistent=persistent, ending=ending)
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
