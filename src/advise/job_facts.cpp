@@ -1,5 +1,7 @@
 #include "advise/job_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>

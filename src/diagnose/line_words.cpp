@@ -1,5 +1,7 @@
 #include "diagnose/line_words.h"
 
+#include <fmt/format.h>
+
 #include "base/number_words.h"
 
 namespace unstarve::diagnose {

@@ -1,5 +1,7 @@
 #include "diagnose/name_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>

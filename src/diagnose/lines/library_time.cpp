@@ -1,5 +1,7 @@
 #include "diagnose/lines/library_time.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>

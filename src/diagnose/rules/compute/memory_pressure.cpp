@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/signals/launch_conditions.h"

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "diagnose/rules/rule.h"
 
 namespace unstarve::diagnose {
