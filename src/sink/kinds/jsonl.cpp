@@ -117,7 +117,7 @@ class JsonLines final : public Sink {
   std::int64_t started_ns_ = 0;
 };
 
-Result<std::unique_ptr<Sink>> open(const std::string& target) {
+Result<std::unique_ptr<Sink>> open_json_lines(const std::string& target) {
   if (target == "-") return std::make_unique<JsonLines>(OpenFile(stdout), "standard output");
   OpenFile file(std::fopen(target.c_str(), "we"));
   if (!file) return fail_errno(errno, "cannot write " + target);
@@ -127,6 +127,6 @@ Result<std::unique_ptr<Sink>> open(const std::string& target) {
 }  // namespace
 
 SinkKind jsonl_sink();
-SinkKind jsonl_sink() { return {"jsonl", "one JSON object a line", &open}; }
+SinkKind jsonl_sink() { return {"jsonl", "one JSON object a line", &open_json_lines}; }
 
 }  // namespace unstarve::sink
