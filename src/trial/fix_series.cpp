@@ -11,8 +11,9 @@
 #include "examine/calibration/calibrate.h"
 #include "examine/history/trial_dirs.h"
 #include "examine/history/trial_list.h"
+#include "launch/job_python.h"
 #include "launch/watching/observed_job.h"
-#include "trial/permanent/source_diff.h"
+#include "trial/loader_change.h"
 
 namespace unstarve::trial {
 
@@ -159,10 +160,10 @@ class FixSeries {
     if (!environment) return forward_error(environment);
     auto after = run_one(id, *environment);
     if (!after) return forward_error(after);
-    if (!after->fix_applied) {
+    if (!after->fix.applied) {
       listener_.not_tried(
           id, "the job's loader was left as it is: " +
-                  (after->fix_refused.empty() ? "the hook saw none" : after->fix_refused));
+                  (after->fix.refused.empty() ? "the hook saw none" : after->fix.refused));
       return {};
     }
     auto again = run_again(id);
@@ -180,7 +181,8 @@ class FixSeries {
     job.verification.push_back(std::move(tried));
     if (kept) {
       last_kept_ = list_.size() - 1;
-      written_ = change_source(job.before.job.loader_file, job.before.job.loader_place, change);
+      written_ = written_change(launch::find_job_python("", options_.command).program,
+                                job.before.job.loader_file, job.before.job.loader_place, change);
       keep(id, applied, *std::move(after));
     } else if (again) {
       opening_ = *std::move(again);
@@ -215,7 +217,7 @@ class FixSeries {
                                                    ", so that the change is given as it was tried");
       return give_diff(job);
     }
-    listener_.begins(examine::kAsWritten, "the change written into " + written_->file);
+    listener_.begins(examine::kAsWritten, "the change written into " + written_->path);
     Environment environment;
     if (applied_.needs_package) {
       const auto path = python_path(parts_, options_.folder);
@@ -223,7 +225,7 @@ class FixSeries {
       environment.emplace_back("PYTHONPATH", *path);
     }
     Trial trial = trial_of(examine::kAsWritten, environment);
-    trial.changes = {{written_->file, written_->text}};
+    trial.changes = {{written_->path, written_->text}};
     const auto after = run_trial(parts_, trial, listener_);
     if (!after && after.error().signal != 0) return forward_error(after);
     if (!after) return take_back(after.error().message, job);
@@ -234,6 +236,7 @@ class FixSeries {
     inherit_prediction(job.verification, tried);
     tried.permanent = list_[last_kept_].permanent;
     tried.diff = written_->diff;
+    tried.diff_from_root = written_->from_root;
     list_.push_back({examine::kAsWritten, tried.how, examine::kBefore, examine::kBefore,
                      again ? again_label(examine::kAsWritten) : "", tried.permanent, tried.diff});
     listener_.measured(tried);
@@ -251,7 +254,9 @@ class FixSeries {
 
   /// The diff to the trial that was kept last.
   Status give_diff(TriedJob& job) {
-    list_[last_kept_].diff = job.verification[last_kept_].diff = written_->diff;
+    Verification& kept = job.verification[last_kept_];
+    list_[last_kept_].diff = kept.diff = written_->diff;
+    kept.diff_from_root = written_->from_root;
     return examine::write_trial_list(options_.folder, list_);
   }
 
@@ -275,7 +280,8 @@ class FixSeries {
   std::string opening_label_ = examine::kBefore;
   std::vector<examine::ListedTrial> list_;  // of the verifications, in their order
   std::size_t last_kept_ = 0;               // which of these; where any was
-  std::optional<SourceChange> written_;     // what keeps all that was kept; none: only words do
+  std::optional<script::EditedScript>
+      written_;  // what keeps all that was kept; none: only words do
 };
 
 }  // namespace

@@ -157,7 +157,7 @@ Verification verify(const TrialRuns& runs, const std::string& remedy, const std:
   verification.how = how;
   const advise::Remedy* advised = runs.base.advice.find_offered(remedy);
   // Of a loader that got less than was predicted nothing was.
-  verification.predicted = advised == nullptr || !after.fix_limited.empty()
+  verification.predicted = advised == nullptr || !after.fix.limited.empty()
                                ? Reading<predict::Speedup>(WhyAbsent::kNotObserved)
                                : advised->predicted;
   const predict::RunMeasurement& opening = *runs.opening.measured;

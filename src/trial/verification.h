@@ -37,8 +37,9 @@ struct Verification {
   /// The same once more, after the remedy: where it differs, so does the machine. None: not run.
   std::optional<examine::Measurement> again = {};
   Outcome outcome = Outcome::kNotKept;
-  std::string permanent = {};  // in words, what keeps it
-  std::string diff = {};       // the same for `patch`; empty where the source could not be read
+  std::string permanent = {};   // in words, what keeps it
+  std::string diff = {};        // the same for `patch -p1`; empty where nothing is certain to do it
+  bool diff_from_root = false;  // it names the file from the file system's root on
 };
 
 }  // namespace unstarve::trial

@@ -174,10 +174,7 @@ void write_patch(const std::string& run_dir, const std::vector<trial::Verificati
   if (best == nullptr || best->outcome != trial::Outcome::kKept || best->diff.empty()) return;
   const std::string path = run_dir + "/fix.patch";
   const Status written = write_file(path, best->diff);
-  // `patch` takes no whole paths from a diff.
-  const std::size_t begin = std::string_view("--- ").size();
-  const std::string name = best->diff.substr(begin, best->diff.find('\n') - begin);
-  const std::string where = name.front() == '/' ? shell_word(name) : "-p0";
+  const char* const where = best->diff_from_root ? "-p1 -d /" : "-p1";
   say(written ? fmt::format("to keep it: patch {} < {}", where, shell_word(path))
               : written.error().message);
 }
@@ -280,7 +277,7 @@ void add_run_command(CommandLine& line, CommandContext& context) {
   command
       .flag("--flops", options->flops,
             "count the floating-point operations of one step, the sixth, for the job's place under "
-            "this machine's roofs (--verbose, --html; `unstarve limits` measures them)")
+            "this machine's roofs (--verbose, --html; `unstarve roofline` measures them)")
       .excludes(fix);
   command
       .option("--trial-seconds", options->trial_seconds,

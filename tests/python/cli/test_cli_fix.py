@@ -114,7 +114,7 @@ def test_what_is_kept_ends_in_a_diff_that_applies(tmp_path: Path) -> None:
     assert (folder / "r/fix.patch").read_text() == written["diff"]
     if shutil.which("patch"):
         with (folder / "r/fix.patch").open() as diff:
-            subprocess.run(["patch", "-p0"], stdin=diff, cwd=folder, check=True)
+            subprocess.run(["patch", "-p1"], stdin=diff, cwd=folder, check=True)
         line = (folder / "exp/train.py").read_text().splitlines()
         workers = [text for text in line if text.startswith("loader = DataLoader(Late(), ")]
         assert workers and "num_workers=1)" not in workers[0] and "num_workers=" in workers[0]

@@ -1,4 +1,4 @@
-#include "trial/permanent/loader_change.h"
+#include "trial/loader_change.h"
 
 #include <fmt/format.h>
 
@@ -47,6 +47,21 @@ LoaderChange loader_change(const examine::Examination& before, const examine::Ex
     add("pin_memory", "True");
   }
   return change;
+}
+
+std::optional<script::EditedScript> written_change(const std::string& python,
+                                                   const std::string& file,
+                                                   const std::string& place,
+                                                   const LoaderChange& change) {
+  const auto at = script::read_place(place);
+  if (!at || (change.arguments.empty() && !change.drop_in)) return std::nullopt;
+  script::CallEdit call;
+  call.class_name = "DataLoader";
+  call.line = at->line;
+  call.arguments = change.arguments;
+  call.drop_in = change.drop_in;
+  script::EditedScript edited = script::edit_script(python, file, {{{}, {}, "", {call}}});
+  return edited.diff.empty() ? std::nullopt : std::optional(std::move(edited));
 }
 
 std::string in_words(const LoaderChange& change, const std::string& place) {

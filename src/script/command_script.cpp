@@ -1,9 +1,9 @@
-#include "tune/patch/command_script.h"
+#include "script/command_script.h"
 
 #include <filesystem>
 #include <string_view>
 
-namespace unstarve::tune {
+namespace unstarve::script {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string script_of(const std::vector<std::string>& command) {
   return {};
 }
 
-}  // namespace unstarve::tune
+}  // namespace unstarve::script

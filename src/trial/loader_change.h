@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "advise/parts/application.h"
 #include "examine/examination.h"
+#include "script/edited_script.h"
 
 namespace unstarve::trial {
 
@@ -19,6 +21,13 @@ struct LoaderChange {
 /// may be less than was asked for.
 LoaderChange loader_change(const examine::Examination& before, const examine::Examination& after,
                            const advise::Application& applied);
+
+/// The job's file with the change in it, at a place such as "train.py:41"; none where that is not
+/// certain to do the same. `python`: an interpreter, which reads the file.
+std::optional<script::EditedScript> written_change(const std::string& python,
+                                                   const std::string& file,
+                                                   const std::string& place,
+                                                   const LoaderChange& change);
 
 /// "from unstarve import DataLoader", "num_workers=8, prefetch_factor=4 in the DataLoader at ...".
 std::string in_words(const LoaderChange& change, const std::string& place);
