@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/ring/ring_names.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::trace {
 

@@ -60,7 +60,7 @@ void add_step(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   row.index = count(raw.numbers[0]).value_or(0);
   row.when = {raw.start_ns, raw.end_ns};
   row.samples = count(raw.numbers[1]);
-  row.source = count(raw.numbers[2]).value_or(0);
+  row.source = step_source(count(raw.numbers[2]).value_or(0));
   sink.add(row);
 }
 
@@ -71,7 +71,7 @@ void add_loader(const RawHookEvent& raw, std::int64_t pid, RunSink& sink) {
   row.num_workers = count(raw.numbers[1]).value_or(0);
   row.prefetch_factor = count(raw.numbers[2]);
   row.batch_size = count(raw.numbers[3]);
-  row.flags = count(raw.numbers[4]);
+  if (const auto flags = count(raw.numbers[4])) row.flags = loader_flags(*flags);
   row.made_ns = raw.start_ns;
   row.ready_ns = raw.end_ns;
   row.thread = raw.thread_id;

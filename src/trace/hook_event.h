@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/ring/ring_names.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::trace {
 

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/ring/mapped_ring.h"
 #include "trace/device_activity.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::trace {
 

@@ -3,226 +3,62 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
+#include "trace/store/tables.h"
 #include "trace/thinning/read_thinned.h"
 
 namespace unstarve::trace {
 
 namespace {
 
-ProcessRole parse_role(std::string_view text) {
-  if (text == "main") return ProcessRole::kMain;
-  if (text == "loader_worker") return ProcessRole::kLoaderWorker;
-  return ProcessRole::kOther;
-}
+constexpr const char* kRowsAfter = "WHERE rowid > ? ORDER BY rowid LIMIT ?";
+// A later version may write other stages and other work.
+constexpr const char* kKnownStages = "WHERE stage BETWEEN 0 AND 6 ORDER BY rowid";
+constexpr const char* kKnownWork = "WHERE kind BETWEEN 0 AND 6 ORDER BY rowid";
 
-Reading<double> real_reading(const Statement& row, int column) {
-  if (row.is_null(column)) return WhyAbsent::kNotObserved;
-  return row.real(column);
-}
-
-/// All rows of a query, each made by `make` from the statement.
-template <class Row, class Make>
-Result<std::vector<Row>> collect(const Database& database, std::string_view sql, Make make,
-                                 std::initializer_list<SqlValue> values = {}) {
+/// All rows of a table, as they are.
+template <class Row>
+Result<std::vector<Row>> all_rows(const Database& database, std::string_view behind) {
   std::vector<Row> rows;
-  const Status read =
-      for_each_row(database, sql, values, [&](const Statement& row) { rows.push_back(make(row)); });
+  const Status read = for_each_row_of<Row>(
+      database, behind, {}, [&rows](Row row, std::int64_t) { rows.push_back(std::move(row)); });
   if (!read) return forward_error(read);
   return rows;
 }
 
-StepRow step_of(const Statement& row) {
-  StepRow step;
-  step.pid = row.integer(0);
-  step.thread = row.integer(1);
-  step.index = row.integer(2);
-  step.when = {row.integer(3), row.integer(4)};
-  step.samples = row.reading(5);
-  step.source = row.integer(6);
-  return step;
+template <class Row>
+Status hand_rows(const Database& database, std::string_view behind, RunSink& sink) {
+  return for_each_row_of<Row>(database, behind, {},
+                              [&sink](const Row& row, std::int64_t) { sink.add(row); });
 }
 
-Status read_steps(const Database& database, RunSink& sink) {
-  return for_each_row(
-      database, "SELECT pid, tid, idx, start_ns, end_ns, samples, source FROM step ORDER BY rowid",
-      {}, [&](const Statement& row) { sink.add(step_of(row)); });
-}
-
-Result<bool> is_there(const Database& database, const char* query, std::string_view name) {
-  bool found = false;
-  const Status looked =
-      for_each_row(database, query, {name}, [&found](const Statement&) { found = true; });
-  if (!looked) return forward_error(looked);
-  return found;
-}
-
-/// Runs of earlier versions lack some.
-Result<bool> has_table(const Database& database, std::string_view name) {
-  return is_there(database, "SELECT 1 FROM sqlite_master WHERE name = ?", name);
-}
-
-/// Of a row whose columns are metric_id, t_ns, value, absent.
-SeriesPoint point_of(const Statement& row) {
-  SeriesPoint point{row.integer(1), WhyAbsent::kNotObserved};
-  if (!row.is_null(2)) {
-    point.value = row.real(2);
-  } else if (const auto why = parse_why_absent(row.text(3))) {
-    point.value = *why;
-  }
-  return point;
-}
-
-Result<SamplesByMetric> read_samples(const Database& database) {
-  SamplesByMetric samples;
-  const Status read = for_each_row(
-      database, "SELECT metric_id, t_ns, value, absent FROM sample ORDER BY rowid", {},
-      [&samples](const Statement& row) { samples[row.integer(0)].push_back(point_of(row)); });
-  if (!read) return forward_error(read);
-  return samples;
-}
-
-Status read_loaders(const Database& database, RunSink& sink) {
-  const Result<bool> timed =
-      is_there(database, "SELECT 1 FROM pragma_table_info('loader') WHERE name = ?", "ready_ns");
-  if (!timed) return forward_error(timed);
-  const std::string query = fmt::format(
-      "SELECT pid, loader_id, num_workers, prefetch_factor, batch_size, flags, made_ns, "
-      "{} FROM loader ORDER BY made_ns",
-      *timed ? "ready_ns, tid" : "NULL, NULL");
-  return for_each_row(database, query.c_str(), {}, [&](const Statement& row) {
-    LoaderRow loader;
-    loader.pid = row.integer(0);
-    loader.loader_id = row.integer(1);
-    loader.num_workers = row.integer(2);
-    loader.prefetch_factor = row.reading(3);
-    loader.batch_size = row.reading(4);
-    loader.flags = row.reading(5);
-    loader.made_ns = row.integer(6);
-    loader.ready_ns = row.reading(7);
-    loader.thread = row.reading(8);
-    sink.add(loader);
-  });
-}
-
-Status read_waits(const Database& database, RunSink& sink) {
-  return for_each_row(database,
-                      "SELECT pid, tid, loader_id, batch, start_ns, end_ns, ready_batches, "
-                      "samples, ended FROM wait "
-                      "ORDER BY rowid",
-                      {}, [&](const Statement& row) {
-                        WaitRow wait;
-                        wait.pid = row.integer(0);
-                        wait.thread = row.integer(1);
-                        wait.loader_id = row.integer(2);
-                        wait.batch = row.reading(3);
-                        wait.when = {row.integer(4), row.integer(5)};
-                        wait.ready_batches = row.reading(6);
-                        wait.samples = row.reading(7);
-                        wait.ended = row.integer(8) != 0;
-                        sink.add(wait);
-                      });
-}
-
-Status read_fetches(const Database& database, RunSink& sink) {
-  return for_each_row(
-      database,
-      "SELECT pid, tid, loader_id, start_ns, end_ns, samples, cpu_ns, decode_ns, collate_ns "
-      "FROM fetch ORDER BY rowid",
-      {}, [&](const Statement& row) {
-        FetchRow fetch;
-        fetch.pid = row.integer(0);
-        fetch.thread = row.integer(1);
-        fetch.loader_id = row.reading(2);
-        fetch.when = {row.integer(3), row.integer(4)};
-        fetch.samples = row.reading(5);
-        fetch.cpu_ns = row.reading(6);
-        fetch.decode_ns = row.reading(7);
-        fetch.collate_ns = row.reading(8);
-        sink.add(fetch);
-      });
-}
-
-Status read_stages(const Database& database, RunSink& sink) {
-  const Result<bool> known = has_table(database, "stage");
+Status hand_stack_samples(const Database& database, RunSink& sink) {
+  const auto known = column_names(database, "stack");
   if (!known) return forward_error(known);
-  if (!*known) return {};
-  return for_each_row(
-      database,
-      "SELECT pid, loader_id, stage, start_ns, end_ns, spent_ns, amount, threads FROM stage "
-      "WHERE stage BETWEEN 0 AND 6 ORDER BY rowid",
-      {}, [&](const Statement& row) {
-        StageRow stage;
-        stage.pid = row.integer(0);
-        stage.loader_id = row.integer(1);
-        stage.stage = static_cast<LoaderStage>(row.integer(2));
-        stage.when = {row.integer(3), row.integer(4)};
-        stage.spent_ns = row.integer(5);
-        stage.amount = row.reading(6);
-        stage.threads = row.reading(7);
-        sink.add(stage);
-      });
-}
-
-Status read_stack_samples(const Database& database, RunSink& sink) {
-  const Result<bool> known = has_table(database, "stack_sample");
-  if (!known) return forward_error(known);
-  if (!*known) return {};
+  if (known->empty()) return {};
   std::map<std::int64_t, std::string> words;
   const Status read = for_each_row(
       database, "SELECT id, words FROM stack", {},
       [&words](const Statement& row) { words[row.integer(0)] = std::string(row.text(1)); });
   if (!read) return read;
-  return for_each_row(
-      database, "SELECT pid, tid, t_ns, period_ns, late_ns, stack FROM stack_sample ORDER BY rowid",
-      {}, [&words, &sink](const Statement& row) {
-        const auto stack = words.find(row.integer(5));
-        sink.add(StackRow{row.integer(0), row.integer(1), row.integer(2), row.integer(3),
-                          row.integer(4)},
+  return for_each_row_of<NumberedStackRow>(
+      database, "ORDER BY rowid", {},
+      [&words, &sink](const NumberedStackRow& sample, std::int64_t) {
+        const auto stack = words.find(sample.stack);
+        sink.add(sample.row,
                  stack == words.end() ? std::string_view() : std::string_view(stack->second));
       });
 }
 
-Status read_windows(const Database& database, RunSink& sink) {
-  const Result<bool> known = has_table(database, "device_window");
-  if (!known) return forward_error(known);
-  if (!*known) return {};
-  return for_each_row(database,
-                      "SELECT pid, born_ns, number, start_ns, end_ns, clock_error_ns, records_lost "
-                      "FROM device_window ORDER BY rowid",
-                      {}, [&](const Statement& row) {
-                        WindowRow window;
-                        window.process = {row.integer(0), row.integer(1)};
-                        window.number = row.integer(2);
-                        window.start_ns = row.integer(3);
-                        window.end_ns = row.reading(4);
-                        window.clock_error_ns = row.integer(5);
-                        window.records_lost = row.integer(6);
-                        sink.add(window);
-                      });
-}
-
-Status read_syncs(const Database& database, RunSink& sink) {
-  return for_each_row(
-      database, "SELECT pid, tid, start_ns, end_ns FROM sync ORDER BY rowid", {},
-      [&](const Statement& row) {
-        sink.add(SyncRow{row.integer(0), row.integer(1), {row.integer(2), row.integer(3)}});
+Result<SamplesByMetric> read_samples(const Database& database) {
+  SamplesByMetric samples;
+  const Status read = for_each_row_of<SampleRow>(
+      database, "ORDER BY rowid", {}, [&samples](const SampleRow& row, std::int64_t) {
+        samples[row.metric_id].push_back({row.t_ns, row.value});
       });
-}
-
-Status read_host_work(const Database& database, RunSink& sink) {
-  const Result<bool> known = has_table(database, "host_work");
-  if (!known) return forward_error(known);
-  if (!*known) return {};
-  return for_each_row(database,
-                      "SELECT pid, tid, kind, start_ns, end_ns FROM host_work "
-                      "WHERE kind BETWEEN 0 AND 6 ORDER BY rowid",
-                      {}, [&](const Statement& row) {
-                        sink.add(HostWorkRow{row.integer(0),
-                                             row.integer(1),
-                                             static_cast<HostWorkKind>(row.integer(2)),
-                                             {row.integer(3), row.integer(4)}});
-                      });
+  if (!read) return forward_error(read);
+  return samples;
 }
 
 }  // namespace
@@ -267,13 +103,7 @@ std::int64_t RunReader::number(std::string_view key) const {
 }
 
 Result<std::vector<MetricRow>> RunReader::metrics() const {
-  return collect<MetricRow>(
-      database_, "SELECT id, name, unit, source, subject, description FROM metric ORDER BY id",
-      [](const Statement& row) {
-        return MetricRow{row.integer(0),           std::string(row.text(1)),
-                         std::string(row.text(2)), std::string(row.text(3)),
-                         std::string(row.text(4)), std::string(row.text(5))};
-      });
+  return all_rows<MetricRow>(database_, "ORDER BY id");
 }
 
 Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
@@ -305,111 +135,49 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
 
 Result<std::vector<StoredSample>> RunReader::samples_after(std::int64_t row,
                                                            std::size_t most) const {
-  return collect<StoredSample>(
-      database_,
-      "SELECT metric_id, t_ns, value, absent, rowid FROM sample WHERE rowid > ? ORDER BY rowid "
-      "LIMIT ?",
-      [](const Statement& stored) {
-        return StoredSample{stored.integer(4), stored.integer(0), point_of(stored)};
-      },
-      {row, static_cast<std::int64_t>(most)});
+  std::vector<StoredSample> samples;
+  const Status read = for_each_row_of<SampleRow>(
+      database_, kRowsAfter, {row, static_cast<std::int64_t>(most)},
+      [&samples](const SampleRow& sample, std::int64_t number) {
+        samples.push_back({number, sample.metric_id, {sample.t_ns, sample.value}});
+      });
+  if (!read) return forward_error(read);
+  return samples;
 }
 
 Result<std::vector<StoredStep>> RunReader::steps_after(std::int64_t row, std::size_t most) const {
-  return collect<StoredStep>(
-      database_,
-      "SELECT pid, tid, idx, start_ns, end_ns, samples, source, rowid FROM step WHERE rowid > ? "
-      "ORDER BY rowid LIMIT ?",
-      [](const Statement& stored) {
-        return StoredStep{stored.integer(7), step_of(stored)};
-      },
-      {row, static_cast<std::int64_t>(most)});
+  std::vector<StoredStep> steps;
+  const Status read =
+      for_each_row_of<StepRow>(database_, kRowsAfter, {row, static_cast<std::int64_t>(most)},
+                               [&steps](const StepRow& step, std::int64_t number) {
+                                 steps.push_back({number, step});
+                               });
+  if (!read) return forward_error(read);
+  return steps;
 }
 
 Result<std::vector<ProcessRecord>> RunReader::processes() const {
-  return collect<ProcessRecord>(
-      database_,
-      "SELECT pid, ppid, role, started_ns, ended_ns, text FROM process ORDER BY pid, started_ns",
-      [](const Statement& row) {
-        ProcessRecord process;
-        process.row.id.pid = row.integer(0);
-        process.row.ppid = row.reading(1);
-        process.row.role = parse_role(row.text(2));
-        process.row.started_ns = row.integer(3);
-        process.ended_ns = row.reading(4);
-        process.text = std::string(row.text(5));
-        return process;
-      });
+  return all_rows<ProcessRecord>(database_, "ORDER BY pid, started_ns");
 }
 
 Result<std::vector<DeviceRow>> RunReader::devices() const {
-  return collect<DeviceRow>(
-      database_, "SELECT idx, name, emulated, total_memory_bytes, text FROM device ORDER BY idx",
-      [](const Statement& row) {
-        DeviceRow device;
-        device.index = row.integer(0);
-        device.name = std::string(row.text(1));
-        device.emulated = row.integer(2) != 0;
-        device.total_memory_bytes = row.reading(3);
-        device.text = std::string(row.text(4));
-        return device;
-      });
+  return all_rows<DeviceRow>(database_, "ORDER BY idx");
 }
 
 Result<std::vector<GpuErrorRow>> RunReader::gpu_errors() const {
-  const Result<bool> known = has_table(database_, "gpu_error");
-  if (!known) return forward_error(known);
-  if (!*known) return std::vector<GpuErrorRow>();
-  return collect<GpuErrorRow>(
-      database_,
-      "SELECT t_ns, idx, xid, gpu_instance, compute_instance FROM gpu_error ORDER BY t_ns, rowid",
-      [](const Statement& row) {
-        return GpuErrorRow{row.integer(0), row.integer(1), row.integer(2), row.reading(3),
-                           row.reading(4)};
-      });
+  return all_rows<GpuErrorRow>(database_, "ORDER BY t_ns, rowid");
 }
 
 Result<std::vector<RingMark>> RunReader::ring_marks() const {
-  return collect<RingMark>(database_, "SELECT file, position, lost, damaged FROM ring",
-                           [](const Statement& row) {
-                             RingMark mark;
-                             mark.file = std::string(row.text(0));
-                             mark.position = static_cast<std::uint64_t>(row.integer(1));
-                             mark.lost = static_cast<std::uint64_t>(row.integer(2));
-                             mark.damaged = static_cast<std::uint64_t>(row.integer(3));
-                             return mark;
-                           });
+  return all_rows<RingMark>(database_, "");
 }
 
 Result<std::vector<FindingRow>> RunReader::findings() const {
-  return collect<FindingRow>(
-      database_,
-      "SELECT idx, cause, detail, share, confidence, evidence, remedies FROM finding ORDER BY idx",
-      [](const Statement& row) {
-        return FindingRow{row.integer(0),           std::string(row.text(1)),
-                          std::string(row.text(2)), row.real(3),
-                          std::string(row.text(4)), std::string(row.text(5)),
-                          std::string(row.text(6))};
-      });
+  return all_rows<FindingRow>(database_, "ORDER BY idx");
 }
 
 Result<std::vector<PredictionRow>> RunReader::predictions() const {
-  return collect<PredictionRow>(
-      database_,
-      "SELECT remedy, predicted_speedup, low, high, measured_speedup, measured_low, measured_high, "
-      "held FROM prediction ORDER BY rowid",
-      [](const Statement& row) {
-        PredictionRow prediction;
-        prediction.remedy = std::string(row.text(0));
-        prediction.predicted_speedup = row.real(1);
-        prediction.low = row.real(2);
-        prediction.high = row.real(3);
-        prediction.measured_speedup = real_reading(row, 4);
-        prediction.measured_low = real_reading(row, 5);
-        prediction.measured_high = real_reading(row, 6);
-        prediction.held = row.reading(7);
-        return prediction;
-      });
+  return all_rows<PredictionRow>(database_, "ORDER BY rowid");
 }
 
 Status RunReader::read_rows(RunSink& sink) const {
@@ -423,10 +191,16 @@ Status RunReader::read_rows(RunSink& sink) const {
   const Result<std::vector<DeviceRow>> devices_known = devices();
   if (!devices_known) return forward_error(devices_known);
   for (const DeviceRow& device : *devices_known) sink.add(device);
-  for (const auto read : {read_steps, read_loaders, read_waits, read_fetches, read_stages,
-                          read_syncs, read_stack_samples, read_host_work, read_windows}) {
-    if (const Status done = read(database_, sink); !done) return done;
-  }
+  Status done = hand_rows<StepRow>(database_, "ORDER BY rowid", sink);
+  if (done) done = hand_rows<LoaderRow>(database_, "ORDER BY made_ns", sink);
+  if (done) done = hand_rows<WaitRow>(database_, "ORDER BY rowid", sink);
+  if (done) done = hand_rows<FetchRow>(database_, "ORDER BY rowid", sink);
+  if (done) done = hand_rows<StageRow>(database_, kKnownStages, sink);
+  if (done) done = hand_rows<SyncRow>(database_, "ORDER BY rowid", sink);
+  if (done) done = hand_stack_samples(database_, sink);
+  if (done) done = hand_rows<HostWorkRow>(database_, kKnownWork, sink);
+  if (done) done = hand_rows<WindowRow>(database_, "ORDER BY rowid", sink);
+  if (!done) return done;
   return thinning_.level == 0 ? Status{} : read_thinned_stages(database_, sink);
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/reading.h"
 #include "base/result.h"
-#include "trace/events/gpu_error.h"
+#include "trace/store/gpu_error.h"
 #include "trace/store/process_record.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 #include "trace/store/sqlite.h"
 #include "trace/timeline/row_totals.h"
 #include "trace/timeline/slot_plan.h"

@@ -278,7 +278,7 @@ TEST_F(RunStore, WindowsComeBackAndAnOpenOneEndsWithItsLastRecord) {
 }
 
 /// Of process 7 steps that are told so, of process 8 one of these and an optimizer's.
-Result<Timeline> steps_told_by(RunWriter& writer, const std::string& dir, std::int64_t source) {
+Result<Timeline> steps_told_by(RunWriter& writer, const std::string& dir, StepSource source) {
   StepRow row;
   row.source = source;
   row.when = {0, 10};
@@ -286,7 +286,7 @@ Result<Timeline> steps_told_by(RunWriter& writer, const std::string& dir, std::i
     row.pid = pid;
     writer.add(row);
   }
-  row.source = 0;
+  row.source = StepSource::kOptimizer;
   row.when = {10, 20};
   writer.add(row);
   if (const Status done = writer.finish(30, 0); !done) return forward_error(done);
@@ -294,7 +294,7 @@ Result<Timeline> steps_told_by(RunWriter& writer, const std::string& dir, std::i
 }
 
 TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
-  const auto timeline = steps_told_by(*create(), dir_, StepRow::kLoaderBatch);
+  const auto timeline = steps_told_by(*create(), dir_, StepSource::kLoaderBatch);
   ASSERT_TRUE(timeline);
   ASSERT_EQ(timeline->steps.size(), 2U) << "the batch before an optimizer's step is part of it";
   EXPECT_EQ(timeline->steps[0].process, 7);
@@ -304,7 +304,7 @@ TEST_F(RunStore, BatchesCountAsStepsWhereNoOptimizerSteps) {
 }
 
 TEST_F(RunStore, BackwardCountsAsAStepWhereNoOptimizerSteps) {
-  const auto timeline = steps_told_by(*create(), dir_, StepRow::kBackward);
+  const auto timeline = steps_told_by(*create(), dir_, StepSource::kBackward);
   ASSERT_TRUE(timeline);
   ASSERT_EQ(timeline->steps.size(), 2U);
   EXPECT_EQ(timeline->steps[0].source, StepSource::kBackward);

@@ -15,6 +15,7 @@
 #include "trace/events/events_file.h"
 #include "trace/store/run_schema.h"
 #include "trace/store/sqlite.h"
+#include "trace/store/tables.h"
 #include "trace/text/hook_text.h"
 #include "trace/text/secrets.h"
 #include "trace/thinning/thinner.h"
@@ -100,12 +101,21 @@ struct RunWriter::Impl {
     return true;
   }
 
+  template <class Row>
+  bool insert_row(const Row& row, Statement& statement) {
+    return with_values(
+        row, [&](std::initializer_list<SqlValue> values) { return insert(statement, values); });
+  }
+
   /// The same for a row that may be thinned out when the run has become long.
-  void insert(RowKind kind, std::int64_t process, const Interval& when, Statement& statement,
-              std::initializer_list<SqlValue> values) {
-    if (insert(statement, values) && thinner) {
-      thinner->inserted(kind, process, when, database.last_rowid());
-    }
+  template <class Row>
+  void insert_row(RowKind kind, const Row& row, Statement& statement) {
+    may_be_thinned(insert_row(row, statement), kind, row.pid, row.when);
+  }
+
+  /// The row that was inserted last, where it was.
+  void may_be_thinned(bool is_in, RowKind kind, std::int64_t process, const Interval& when) {
+    if (is_in && thinner) thinner->inserted(kind, process, when, database.last_rowid());
   }
 
   /// A run that cannot be thinned out stays as long as it is; what was added is not lost by it,
@@ -238,57 +248,33 @@ void RunWriter::set_process_text(const ProcessId& id, std::string_view text) {
   impl_->thinner->protect(id.pid, {profile.marks.front().before_ns, end_ns});
 }
 void RunWriter::add(const StepRow& row) {
-  impl_->insert(RowKind::kStep, row.pid, row.when, impl_->statements.step,
-                {row.pid, row.thread, row.index, row.when.start_ns, row.when.end_ns, row.samples,
-                 row.source});
+  impl_->insert_row(RowKind::kStep, row, impl_->statements.step);
 }
-void RunWriter::add(const LoaderRow& row) {
-  impl_->insert(impl_->statements.loader,
-                {row.pid, row.loader_id, row.num_workers, row.prefetch_factor, row.batch_size,
-                 row.flags, row.made_ns, row.ready_ns, row.thread});
-}
+void RunWriter::add(const LoaderRow& row) { impl_->insert_row(row, impl_->statements.loader); }
 void RunWriter::add(const WaitRow& row) {
-  impl_->insert(RowKind::kWait, row.pid, row.when, impl_->statements.wait,
-                {row.pid, row.thread, row.loader_id, row.batch, row.when.start_ns, row.when.end_ns,
-                 row.ready_batches, row.samples, std::int64_t{row.ended}});
+  impl_->insert_row(RowKind::kWait, row, impl_->statements.wait);
 }
 void RunWriter::add(const FetchRow& row) {
-  impl_->insert(RowKind::kFetch, row.pid, row.when, impl_->statements.fetch,
-                {row.pid, row.thread, row.loader_id, row.when.start_ns, row.when.end_ns,
-                 row.samples, row.cpu_ns, row.decode_ns, row.collate_ns});
+  impl_->insert_row(RowKind::kFetch, row, impl_->statements.fetch);
 }
 void RunWriter::add(const StageRow& row) {
-  impl_->insert(RowKind::kStage, row.pid, row.when, impl_->statements.stage,
-                {row.pid, row.loader_id, static_cast<std::int64_t>(row.stage), row.when.start_ns,
-                 row.when.end_ns, row.spent_ns, row.amount, row.threads});
+  impl_->insert_row(RowKind::kStage, row, impl_->statements.stage);
 }
 void RunWriter::add(const SyncRow& row) {
-  impl_->insert(RowKind::kSync, row.pid, row.when, impl_->statements.sync,
-                {row.pid, row.thread, row.when.start_ns, row.when.end_ns});
+  impl_->insert_row(RowKind::kSync, row, impl_->statements.sync);
 }
 void RunWriter::add(const StackRow& row, std::string_view stack) {
-  const std::int64_t number = impl_->number_of_stack(stack);
-  impl_->insert(RowKind::kStack, row.pid, {row.t_ns, row.t_ns}, impl_->statements.stack_sample,
-                {row.pid, row.thread, row.t_ns, row.period_ns, row.late_ns, number});
+  const NumberedStackRow numbered = {row, impl_->number_of_stack(stack)};
+  const bool is_in = impl_->insert_row(numbered, impl_->statements.stack_sample);
+  impl_->may_be_thinned(is_in, RowKind::kStack, row.pid, {row.t_ns, row.t_ns});
 }
-
 void RunWriter::add(const HostWorkRow& row) {
-  impl_->insert(RowKind::kHostWork, row.pid, row.when, impl_->statements.host_work,
-                {row.pid, row.thread, static_cast<std::int64_t>(row.kind), row.when.start_ns,
-                 row.when.end_ns});
+  impl_->insert_row(RowKind::kHostWork, row, impl_->statements.host_work);
 }
-void RunWriter::add(const DeviceRow& row) {
-  impl_->insert(impl_->statements.device, {row.index, row.name, std::int64_t{row.emulated},
-                                           row.total_memory_bytes, row.text});
-}
-void RunWriter::add(const GpuErrorRow& row) {
-  impl_->insert(impl_->statements.gpu_error,
-                {row.t_ns, row.device, row.xid, row.gpu_instance, row.compute_instance});
-}
+void RunWriter::add(const DeviceRow& row) { impl_->insert_row(row, impl_->statements.device); }
+void RunWriter::add(const GpuErrorRow& row) { impl_->insert_row(row, impl_->statements.gpu_error); }
 void RunWriter::add(const WindowRow& row) {
-  impl_->insert(impl_->statements.window,
-                {row.process.pid, row.process.born_ns, row.number, row.start_ns, row.end_ns,
-                 row.clock_error_ns, row.records_lost});
+  impl_->insert_row(row, impl_->statements.window);
   if (impl_->thinner) impl_->thinner->protect(row);
 }
 void RunWriter::add(const DeviceOp& operation, std::string_view name) {
@@ -297,9 +283,7 @@ void RunWriter::add(const DeviceOp& operation, std::string_view name) {
 void RunWriter::add(const HostCall& call, std::string_view name) { impl_->add_event(call, name); }
 
 void RunWriter::set_mark(const RingMark& mark, bool device_ring) {
-  impl_->insert(impl_->statements.ring,
-                {mark.file, static_cast<std::int64_t>(mark.position),
-                 static_cast<std::int64_t>(mark.lost), static_cast<std::int64_t>(mark.damaged)});
+  impl_->insert_row(mark, impl_->statements.ring);
   // Device events go to another file than the table `ring`, and the two cannot be written in one
   // stroke: what counts for a device ring is the mark in the chunk that holds its events.
   if (!device_ring || !impl_->events) return;
@@ -308,24 +292,18 @@ void RunWriter::set_mark(const RingMark& mark, bool device_ring) {
 }
 
 std::int64_t RunWriter::add_metric(const MetricRow& row) {
-  const std::int64_t id = impl_->next_metric_id++;
-  impl_->insert(impl_->statements.metric,
-                {id, row.name, row.unit, row.source, row.subject, row.description});
-  return id;
+  MetricRow numbered = row;
+  numbered.id = impl_->next_metric_id++;
+  impl_->insert_row(numbered, impl_->statements.metric);
+  return numbered.id;
 }
 void RunWriter::add(const SampleRow& row) {
-  impl_->insert(RowKind::kSample, 0, {row.t_ns, row.t_ns}, impl_->statements.sample,
-                {row.t_ns, row.metric_id, row.value,
-                 row.value ? SqlValue(nullptr) : SqlValue(to_string(row.value.why_absent()))});
+  const bool is_in = impl_->insert_row(row, impl_->statements.sample);
+  impl_->may_be_thinned(is_in, RowKind::kSample, 0, {row.t_ns, row.t_ns});
 }
-void RunWriter::add(const FindingRow& row) {
-  impl_->insert(impl_->statements.finding, {row.index, row.cause, row.detail, row.share,
-                                            row.confidence, row.evidence_json, row.remedies_json});
-}
+void RunWriter::add(const FindingRow& row) { impl_->insert_row(row, impl_->statements.finding); }
 void RunWriter::add(const PredictionRow& row) {
-  impl_->insert(impl_->statements.prediction,
-                {row.remedy, row.predicted_speedup, row.low, row.high, row.measured_speedup,
-                 row.measured_low, row.measured_high, row.held});
+  impl_->insert_row(row, impl_->statements.prediction);
 }
 
 Status RunWriter::commit() {

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/result.h"
-#include "trace/events/gpu_error.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/gpu_error.h"
+#include "trace/store/run_sink.h"
 #include "trace/thinning/options.h"
 
 namespace unstarve::trace {

@@ -12,9 +12,7 @@ void TimelineSink::add(const StepRow& row) {
   step.thread = row.thread;
   step.process = row.pid;
   step.samples = row.samples;
-  if (row.source == StepRow::kLoaderBatch) step.source = StepSource::kLoaderBatch;
-  if (row.source == StepRow::kModelCall) step.source = StepSource::kModelCall;
-  if (row.source == StepRow::kBackward) step.source = StepSource::kBackward;
+  step.source = row.source;
   timeline_.steps.push_back(step);
 }
 
@@ -29,9 +27,9 @@ void TimelineSink::add(const LoaderRow& row) {
   loader.prefetch_factor = row.prefetch_factor;
   loader.batch_size = row.batch_size;
   if (row.flags) {
-    loader.pin_memory = (*row.flags & 1) != 0;
-    loader.persistent_workers = (*row.flags & 2) != 0;
-    loader.native = (*row.flags & 4) != 0;
+    loader.pin_memory = row.flags->pin_memory;
+    loader.persistent_workers = row.flags->persistent_workers;
+    loader.native = row.flags->native;
   }
   timeline_.loaders.push_back(loader);
 }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 #include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {

@@ -9,7 +9,7 @@
 
 #include "base/ring/mapped_ring.h"
 #include "trace/ring_follower.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::observe {
 

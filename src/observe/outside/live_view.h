@@ -11,7 +11,7 @@
 #include "observe/outside/threads/fetch_source.h"
 #include "observe/outside/threads/library_source.h"
 #include "observe/outside/threads/training_source.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 #include "trace/text/hook_text.h"
 
 namespace unstarve::observe {

@@ -26,12 +26,12 @@ struct CloseFile {
 };
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// How a step was told, as docs/formats/run.md numbers it.
-const char* told_by(std::int64_t source) {
+/// How a step was told.
+const char* told_by(trace::StepSource source) {
   switch (source) {
-    case trace::StepRow::kLoaderBatch: return "batch";
-    case trace::StepRow::kBackward: return "backward";
-    case trace::StepRow::kModelCall: return "model_call";
+    case trace::StepSource::kLoaderBatch: return "batch";
+    case trace::StepSource::kBackward: return "backward";
+    case trace::StepSource::kModelCall: return "model_call";
     default: return "optimizer";
   }
 }

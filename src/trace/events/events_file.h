@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "trace/events/events_layout.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::trace {
 

@@ -15,6 +15,21 @@ namespace unstarve::trace {
 
 enum class ProcessRole : std::uint8_t { kMain = 0, kLoaderWorker = 1, kOther = 2 };
 std::string_view to_string(ProcessRole role);
+ProcessRole parse_process_role(std::string_view text);
+
+/// As the hook and the store have it. A number that is not known is an
+/// optimizer's: 1 was the step of a former model of a GPU.
+std::int64_t number_of(StepSource source);
+StepSource step_source(std::int64_t number);
+
+/// How a loader was made; in the hook's records and in the store as the bits of a number.
+struct LoaderFlags {
+  bool pin_memory = false;
+  bool persistent_workers = false;
+  bool native = false;  // unstarve's
+};
+std::int64_t number_of(const LoaderFlags& flags);
+LoaderFlags loader_flags(std::int64_t number);
 
 /// One process of the job. Process ids are used again, and `exec` keeps them: what tells two of the
 /// same number apart is when each made its ring.
@@ -41,10 +56,7 @@ struct StepRow {
   std::int64_t index = 0;
   Interval when;
   Reading<std::int64_t> samples;
-  static constexpr std::int64_t kLoaderBatch = 2;
-  static constexpr std::int64_t kBackward = 3;
-  static constexpr std::int64_t kModelCall = 4;
-  std::int64_t source = 0;  // 0 optimizer.step; 1 was the step of a former model of a GPU
+  StepSource source = StepSource::kOptimizer;
 };
 
 struct LoaderRow {
@@ -53,7 +65,7 @@ struct LoaderRow {
   std::int64_t num_workers = 0;
   Reading<std::int64_t> prefetch_factor;
   Reading<std::int64_t> batch_size;
-  Reading<std::int64_t> flags;  // 1 pin_memory, 2 persistent_workers, 4 native
+  Reading<LoaderFlags> flags;
   std::int64_t made_ns = 0;
   Reading<std::int64_t> ready_ns;  // absent in runs of earlier versions, as is the thread
   Reading<std::int64_t> thread;
@@ -170,31 +182,6 @@ struct PredictionRow {
   Reading<double> measured_low;
   Reading<double> measured_high;
   Reading<std::int64_t> held;  // 1 or 0
-};
-
-/// Takes what a ring's records say, in the order of the ring.
-class RunSink {
- public:
-  virtual ~RunSink() = default;
-  virtual void add(const ProcessRow& row) = 0;
-  virtual void add(const ProcessEnd& row) = 0;
-  virtual void add(const StepRow& row) = 0;
-  virtual void add(const LoaderRow& row) = 0;
-  virtual void add(const WaitRow& row) = 0;
-  virtual void add(const FetchRow& row) = 0;
-  virtual void add(const StageRow& row) = 0;
-  virtual void add(const SyncRow& row) = 0;
-  /// `stack` is the hook's words, see parse_stack().
-  virtual void add(const StackRow& row, std::string_view stack) = 0;
-  virtual void add(const HostWorkRow& row) = 0;
-  virtual void add(const DeviceRow& row) = 0;
-  virtual void add(const WindowRow& row) = 0;
-  /// `operation.name` is not used; `name` is.
-  virtual void add(const DeviceOp& operation, std::string_view name) = 0;
-  virtual void add(const HostCall& call, std::string_view name) = 0;
-  /// The JSON text of a process's ring, again whenever it changed.
-  virtual void set_process_text(const ProcessId& id, std::string_view text) = 0;
-  virtual void set_mark(const RingMark& mark, bool device_ring) = 0;
 };
 
 }  // namespace unstarve::trace

@@ -91,7 +91,7 @@ void LongJob::begin() {
 
 void LongJob::begin_pass() {
   // Its workers live on.
-  writer_.add(LoaderRow{kJob, 0, 4, 2, kBatch, 3, now_ns_, {}, {}});
+  writer_.add(LoaderRow{kJob, 0, 4, 2, kBatch, LoaderFlags{true, true}, now_ns_, {}, {}});
 }
 
 bool LongJob::in_window() {
@@ -175,7 +175,7 @@ void LongJob::step() {
 }
 
 void LongJob::evaluate() {
-  writer_.add(LoaderRow{kJob, 1, 4, 2, kBatch, 1, now_ns_, {}, {}});
+  writer_.add(LoaderRow{kJob, 1, 4, 2, kBatch, LoaderFlags{true}, now_ns_, {}, {}});
   for (int batch = 0; batch < 50; ++batch) {
     wait(1, 10 * kMs, kBatch);
     compute(10 * kMs);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 
 namespace unstarve::trace {
 

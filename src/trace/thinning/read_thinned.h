@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "trace/store/run_rows.h"
+#include "trace/store/run_sink.h"
 #include "trace/store/sqlite.h"
 #include "trace/timeline/row_totals.h"
 #include "trace/timeline/slot_plan.h"

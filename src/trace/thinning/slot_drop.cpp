@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/store/run_rows.h"
+
 namespace unstarve::trace {
 
 namespace {
@@ -26,8 +28,6 @@ constexpr std::array<Table, kRowKinds> kThinnedTables = {{
     {"stage", "pid, 0, start_ns, end_ns, loader_id || ':' || stage, amount, spent_ns", "stage"},
     {"sample", "0, 0, t_ns, t_ns, metric_id, value IS NOT NULL, value", "sample"},
 }};
-
-constexpr const char* kBatchSource = "2";
 
 struct Row {
   std::int64_t rowid = 0;
@@ -111,7 +111,8 @@ class Dropping {
     for (const std::string& loader : step.loaders) {
       loaders += (loaders.empty() ? "" : ",") + loader;
     }
-    const char* label = step.row.subject == kBatchSource ? "batch" : "step";
+    const bool is_batch = step.row.subject == std::to_string(number_of(StepSource::kLoaderBatch));
+    const char* label = is_batch ? "batch" : "step";
     RowTotals totals = totals_of(step.row);
     totals.wait_ns = step.wait_ns;
     totals_[{label, step.row.process, step.row.thread, loaders}] += totals;
