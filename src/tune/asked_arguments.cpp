@@ -1,24 +1,23 @@
 #include "tune/asked_arguments.h"
 
-#include <fmt/format.h>
-
 #include "tune/levers/class_argument.h"
 
 namespace unstarve::tune {
 
 namespace {
 
-/// Why there is no value to begin with; empty where there is.
-std::string why_without_value(const Argument& argument, const TrialResult& first_run) {
+/// Why there is no value to begin with; none where there is.
+Reason why_without_value(const Argument& argument, const TrialResult& first_run) {
   const auto found = first_run.constructed.find(argument.option);
   if (found == first_run.constructed.end()) {
-    return fmt::format("the hook did not say what {} is", argument.option);
+    return {ReasonKind::kOptionUnknown, {{"option", argument.option}}};
   }
-  if (!found->second.why_not.empty()) return found->second.why_not;
+  if (!found->second.why_not.empty()) return quoted(found->second.why_not);
   const std::int64_t value = found->second.value;
   const bool may_be_none = argument.name == kWorkersArgument;
   if (value > 0 || (value == 0 && may_be_none)) return {};
-  return fmt::format("{} is {}, which is no positive number", argument.option, value);
+  return {ReasonKind::kOptionNoNumber,
+          {{"option", argument.option}, {"value", static_cast<double>(value)}}};
 }
 
 }  // namespace

@@ -17,6 +17,24 @@ constexpr double kMuchFaster = 1.1;
 constexpr double kNearly = 0.95;  // as fast, by itself
 constexpr double kNotHopeless = 2.0 / 3;
 
+Reason together_with(std::vector<std::string> levers, Reason why) {
+  return {ReasonKind::kTogetherWith, {{"levers", std::move(levers)}}, {std::move(why)}};
+}
+
+/// Of what was faster beside `levers` once. It may not have run to its end then.
+Reason no_gain_again(std::vector<std::string> levers, const Compared& again) {
+  if (again.why_not) return together_with(std::move(levers), again.why_not);
+  return {ReasonKind::kNoGainBesideAgain,
+          {{"levers", std::move(levers)}, {"speedup", again.shown}}};
+}
+
+Reason not_confirmed(const Compared& again, double noise_ratio) {
+  if (again.why_not) return {ReasonKind::kRanAgain, {}, {again.why_not}};
+  return {ReasonKind::kNotConfirmed,
+          {{"speedup", again.shown}},
+          {no_certain_gain(threshold(noise_ratio))}};
+}
+
 }  // namespace
 
 Status Combination::run() {
@@ -59,15 +77,15 @@ Status Combination::combine() {
       kept_ = {winner.index};
       with_kept_ = winner.run;
       result_.best = entry.speedup;
-      entry.settle(Outcome::kFaster, "faster, same results");
+      entry.settle(Outcome::kFaster, ReasonKind::kFaster);
       continue;
     }
     std::string by;
     if (excluded_by(entry.lever, by)) {
-      entry.settle(Outcome::kReplaced, "faster by itself; in its place is " + by);
+      entry.settle(Outcome::kReplaced, {ReasonKind::kReplaced, {{"lever", by}}});
       continue;
     }
-    if (const Status done = add_one(winner.index, "faster by itself"); !done) return done;
+    if (const Status done = add_one(winner.index, ReasonKind::kFasterByItself); !done) return done;
   }
   return {};
 }
@@ -146,16 +164,16 @@ double Combination::most_gained(const LeverResult& entry) const {
   return now > kWorthChanging ? now : 0;
 }
 
-/// Why `entry`, one of `chosen`, may not be kept beside the others; empty, and its parity is
-/// filled in, where it may. What by itself was too small to be tried is seen here first.
-Result<std::string> Combination::why_not_together(LeverResult& entry,
-                                                  const std::vector<std::size_t>& chosen,
-                                                  const TrialResult& with, double passes_ratio,
-                                                  const std::string& label) {
-  std::string why = too_much_memory(with_kept_, with);
-  if (why.empty()) why = skipped_steps(with_kept_, with);
-  if (why.empty()) why = less_work(with_kept_, with, passes_ratio);
-  if (!why.empty()) return why;
+/// Why `entry`, one of `chosen`, may not be kept beside the others; none, and its parity is filled
+/// in, where it may. What by itself was too small to be tried is seen here first.
+Result<Reason> Combination::why_not_together(LeverResult& entry,
+                                             const std::vector<std::size_t>& chosen,
+                                             const TrialResult& with, double passes_ratio,
+                                             const std::string& label) {
+  Reason why = too_much_memory(with_kept_, with);
+  if (!why) why = skipped_steps(with_kept_, with);
+  if (!why) why = less_work(with_kept_, with, passes_ratio);
+  if (why) return why;
   LeverResult together = entry;
   together.lever = as_one(chosen);
   // Beside other draws no first loss and no gradient can be compared.
@@ -173,10 +191,10 @@ Result<std::string> Combination::why_not_together(LeverResult& entry,
     return together.why;
   }
   entry.parity = together.parity;
-  return std::string();
+  return Reason();
 }
 
-Status Combination::add_one(std::size_t index, const std::string& by_itself) {
+Status Combination::add_one(std::size_t index, const Reason& by_itself) {
   LeverResult& entry = result_.levers[index];
   // Of one that was not faster by itself nothing else is known now.
   const Outcome not_added = is_winner(index) ? Outcome::kNotBesideOthers : entry.outcome;
@@ -190,36 +208,34 @@ Status Combination::add_one(std::size_t index, const std::string& by_itself) {
   auto with = runner_.make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
-    entry.settle(not_added, fmt::format("together with {}: {}: {}", fmt::join(ids(kept_), ", "),
-                                        to_string(with->ending), with->why));
+    entry.settle(not_added, together_with(ids(kept_), ending_reason(*with)));
     return {};
   }
   auto again = make_again(comparison.without, *with);
   if (!again) return forward_error(again);
   const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
-  if (!compared->why_not.empty()) {
-    entry.settle(not_added, fmt::format("together with {}: {}", fmt::join(ids(kept_), ", "),
-                                        compared->why_not));
+  if (compared->why_not) {
+    entry.settle(not_added, together_with(ids(kept_), compared->why_not));
     return {};
   }
   if (!compared->is_faster) {
     refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
-    entry.settle(not_added, fmt::format("{}; on top of {} it gains {}", by_itself,
-                                        fmt::join(ids(kept_), ", "), compared->words));
+    entry.settle(not_added, {ReasonKind::kNoGainOnTop,
+                             {{"levers", ids(kept_)}, {"speedup", compared->shown}},
+                             {by_itself}});
     with_kept_ = *std::move(again);
     return {};
   }
   const auto why_not = why_not_together(entry, more, *with, entry.lever.passes_ratio, label);
   if (!why_not) return forward_error(why_not);
-  if (!why_not->empty()) {
-    entry.settle(not_added, by_itself + "; together: " + *why_not);
+  if (*why_not) {
+    entry.settle(not_added, {ReasonKind::kNotTogether, {}, {by_itself, *why_not}});
     return {};
   }
   kept_ = more;
   with_kept_ = *std::move(with);
-  entry.settle(Outcome::kFaster,
-               fmt::format("faster, same results; on top of the others {}", compared->words));
+  entry.settle(Outcome::kFaster, {ReasonKind::kFasterOnTop, {{"speedup", compared->shown}}});
   return {};
 }
 
@@ -255,14 +271,12 @@ Result<bool> Combination::is_likely_to_gain(std::size_t at) {
   if (!again) return forward_error(again);
   const auto gone = runner_.compare(comparison, with_kept_, *without, *again);
   if (!gone) return forward_error(gone);
-  const bool makes_room = !too_much_memory(with_kept_, *without).empty();
-  if (!gone->why_not.empty() || makes_room || 1 / gone->speedup.speedup > kWorthChanging) {
+  const bool makes_room(too_much_memory(with_kept_, *without));
+  if (gone->why_not || makes_room || 1 / gone->speedup.speedup > kWorthChanging) {
     with_kept_ = *std::move(again);
     return true;
   }
-  entry.settle(Outcome::kNotBesideOthers,
-               fmt::format("faster by itself; beside {} it gains nothing that is worth a change",
-                           fmt::join(ids(fewer), ", ")));
+  entry.settle(Outcome::kNotBesideOthers, {ReasonKind::kNotWorthBeside, {{"levers", ids(fewer)}}});
   kept_ = fewer;
   with_kept_ = *std::move(without);
   return false;
@@ -278,16 +292,13 @@ Result<bool> Combination::is_certain_to_gain(std::size_t at) {
                                  runner_.request_for(label + ".after", ids(fewer), true)};
   auto anew = runner_.compare_anew(comparison, label);
   if (!anew) return forward_error(anew);
-  const bool makes_room =
-      anew->compared.why_not.empty() && !too_much_memory(anew->with, anew->without).empty();
+  const bool makes_room = !anew->compared.why_not && too_much_memory(anew->with, anew->without);
   if (anew->compared.is_faster || makes_room) {
     proved_.insert(kept_[at]);
     with_kept_ = std::move(anew->with);
     return true;
   }
-  entry.settle(Outcome::kNotBesideOthers,
-               fmt::format("faster beside {} at first; measured again {}: no gain is certain",
-                           fmt::join(ids(fewer), ", "), anew->compared.words));
+  entry.settle(Outcome::kNotBesideOthers, no_gain_again(ids(fewer), anew->compared));
   kept_ = fewer;
   with_kept_ = std::move(anew->without);
   return false;
@@ -334,10 +345,10 @@ Status Combination::put_in_place(std::size_t at, std::size_t index) {
   const double passes_ratio = entry.lever.passes_ratio / kept.lever.passes_ratio;
   const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
   if (!why_not) return forward_error(why_not);
-  if (!why_not->empty()) return {};
-  entry.settle(Outcome::kFaster, fmt::format("faster, same results; in the place of {} {}",
-                                             kept.lever.id, compared->words));
-  kept.settle(Outcome::kReplaced, "faster by itself; in its place is " + entry.lever.id);
+  if (*why_not) return {};
+  entry.settle(Outcome::kFaster, {ReasonKind::kFasterInPlace,
+                                  {{"lever", kept.lever.id}, {"speedup", compared->shown}}});
+  kept.settle(Outcome::kReplaced, {ReasonKind::kReplaced, {{"lever", entry.lever.id}}});
   kept_ = others;
   proved_.insert(index);
   with_kept_ = *std::move(with);
@@ -350,7 +361,8 @@ void Combination::drop_unproved(const std::string& why) {
   std::erase_if(kept_, [&](std::size_t index) {
     if (is_winner(index) || proved_.count(index) != 0) return false;
     LeverResult& entry = result_.levers[index];
-    entry.settle(Outcome::kNotMeasured, fmt::format("{}; not measured again: {}", entry.why, why));
+    entry.settle(Outcome::kNotMeasured,
+                 {ReasonKind::kNotMeasuredAgain, {}, {entry.why, quoted(why)}});
     return true;
   });
 }
@@ -367,10 +379,8 @@ Status Combination::confirm() {
   was_confirmed_ = result_.best->low > threshold(result_.noise_ratio);
   if (was_confirmed_) return {};
   for (const std::size_t index : kept_) {
-    result_.levers[index].settle(
-        Outcome::kWithinNoise,
-        fmt::format("faster at first; measured again {}: {}", anew->compared.words,
-                    no_certain_gain(threshold(result_.noise_ratio))));
+    result_.levers[index].settle(Outcome::kWithinNoise,
+                                 not_confirmed(anew->compared, result_.noise_ratio));
   }
   was_refused_ = true;
   kept_.clear();

@@ -35,7 +35,7 @@ class Combination {
   struct Refused {
     double high = 0;       // as much faster it may be
     std::size_t kept = 0;  // so many levers
-    std::string by_itself;
+    Reason by_itself;
   };
 
   std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const;
@@ -48,10 +48,10 @@ class Combination {
   Status try_refused();
   Lever as_one(const std::vector<std::size_t>& chosen) const;
   Result<TrialResult> make_again(const TrialRequest& request, const TrialResult& other);
-  Result<std::string> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
-                                       const TrialResult& with, double passes_ratio,
-                                       const std::string& label);
-  Status add_one(std::size_t index, const std::string& by_itself);
+  Result<Reason> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
+                                  const TrialResult& with, double passes_ratio,
+                                  const std::string& label);
+  Status add_one(std::size_t index, const Reason& by_itself);
   Status leave_one_out();
   std::vector<std::size_t> kept_without(std::size_t at) const;
   Result<bool> is_likely_to_gain(std::size_t at);

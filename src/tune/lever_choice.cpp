@@ -1,7 +1,5 @@
 #include "tune/lever_choice.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tune/asked_arguments.h"
@@ -54,8 +52,10 @@ void bound_gain(LeverResult& entry, const std::vector<StepShares>& seen,
   entry.at_most = speedup_of_saving(*saved);
   if (!entry.is_pending() || *entry.at_most > kWorthChanging) return;
   entry.too_small = true;
-  entry.settle(Outcome::kTooSmall, fmt::format("at most {:.3f}x: {} takes {:.1f} % of a step",
-                                               *entry.at_most, eased(lever), 100 * *saved));
+  entry.settle(Outcome::kTooSmall, {ReasonKind::kTooSmall,
+                                    {{"most", *entry.at_most},
+                                     {"eases", std::string(to_string(lever.eases))},
+                                     {"share", *saved}}});
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     LeverResult entry;
     const auto why = job.why_not.find(lever.hook);
     const bool is_refused = !lever.hook.empty() && why != job.why_not.end();
-    if (is_refused) entry.settle_if(Outcome::kNotApplicable, why->second);
-    if (entry.is_pending()) entry.settle_if(Outcome::kNotApplicable, lever.missing);
+    if (is_refused) entry.settle_if(Outcome::kNotApplicable, quoted(why->second));
+    if (entry.is_pending()) entry.settle_if(Outcome::kNotApplicable, quoted(lever.missing));
     entry.lever = std::move(lever);
     bound_gain(entry, seen, when_fed);
     chosen.push_back(std::move(entry));
@@ -101,7 +101,7 @@ std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector
     if (is_known || is_argument) continue;
     LeverResult row;
     row.lever.id = name;
-    row.settle(Outcome::kNotApplicable, "no lever of this job has that name");
+    row.settle(Outcome::kNotApplicable, ReasonKind::kNoSuchLever);
     chosen.push_back(std::move(row));
   }
   return chosen;

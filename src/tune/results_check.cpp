@@ -19,20 +19,18 @@ Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& l
   if (!verdict) return forward_error(verdict);
   entry.parity = verdict->parity;
   if (verdict->parity == Parity::kNotObserved) {
-    entry.settle(Outcome::kNotMeasured,
-                 "faster, but its results were not observed: " + verdict->why);
+    entry.settle(Outcome::kNotMeasured, {ReasonKind::kResultsNotObserved, {}, {verdict->why}});
   } else if (verdict->parity == Parity::kFailed) {
-    entry.settle(Outcome::kOtherResults, "other results: " + verdict->why);
+    entry.settle(Outcome::kOtherResults, {ReasonKind::kOtherResults, {}, {verdict->why}});
   }
   return {};
 }
 
 Result<ParityVerdict> ResultsCheck::compare(const Lever& lever, TrialRequest request) {
   if (const Status based = measure_baseline(); !based) return forward_error(based);
-  const std::string why = why_not_observed(baseline_);
-  if (!why.empty()) {
+  if (Reason why = why_not_observed(baseline_)) {
     if (lever.numerics == Numerics::kExact) return ParityVerdict{Parity::kNotNeeded, {}};
-    return ParityVerdict{Parity::kNotObserved, why};
+    return ParityVerdict{Parity::kNotObserved, std::move(why)};
   }
   request.parity_seed = 0;
   const auto recorded = make_(std::move(request));
@@ -55,7 +53,7 @@ Status ResultsCheck::measure_baseline() {
   if (!same) return forward_error(same);
   baseline_.same = *std::move(same);
   baseline_.same_again = baseline_.same;
-  if (why_not_observed(baseline_).empty()) {
+  if (!why_not_observed(baseline_)) {
     auto again = make("losses.again", {}, 0);
     if (!again) return forward_error(again);
     baseline_.same_again = *std::move(again);
@@ -67,16 +65,10 @@ Status ResultsCheck::measure_baseline() {
     if (const Status precise = measure_in_float64(); !precise) return precise;
   }
   is_measured_ = true;
-  remark_ = why_not_observed(baseline_);
-  if (remark_.empty()) {
-    remark_ = baseline_.same.losses == baseline_.same_again.losses
-                  ? "two runs of one seed have the same losses"
-                  : "two runs of one seed differ in their losses";
-    remark_ += has_reference(baseline_)
-                   ? fmt::format("; its first gradient is {:.2g} % away from that in FP64",
-                                 100 * error_of_job(baseline_))
-                   : "; its first gradient in FP64 is not known";
-  }
+  own_.were_compared = true;
+  own_.why_not = why_not_observed(baseline_);
+  own_.are_repeatable = baseline_.same.losses == baseline_.same_again.losses;
+  if (has_reference(baseline_)) own_.gradient_error = error_of_job(baseline_);
   return {};
 }
 

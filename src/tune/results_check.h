@@ -25,8 +25,8 @@ class ResultsCheck {
   /// Whether a run is what the job as it is computes, of which a lever may change what `lever` may.
   /// Errors: those of `make`.
   Result<ParityVerdict> compare(const Lever& lever, TrialRequest request);
-  /// What the job's own runs told, in words; empty: there were none.
-  const std::string& remark() const { return remark_; }
+  /// What the job's own runs told.
+  const OwnResults& own() const { return own_; }
 
  private:
   Status measure_baseline();
@@ -36,7 +36,7 @@ class ResultsCheck {
 
   Make make_;
   ParityBaseline baseline_;
-  std::string remark_;
+  OwnResults own_;
   bool is_measured_ = false;
 };
 

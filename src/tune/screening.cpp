@@ -1,7 +1,5 @@
 #include "tune/screening.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tune/judging/memory.h"
@@ -23,7 +21,7 @@ Status Screening::run() {
     if (!entry.is_pending()) continue;
     if (is_variant_of_slower(entry)) {
       entry.settle(Outcome::kSlower,
-                   entry.lever.variant_of + " is slower, of which it is a variant");
+                   {ReasonKind::kVariantOfSlower, {{"lever", entry.lever.variant_of}}});
     } else if (const Status done = screen_one(i); !done) {
       return done;
     }
@@ -51,8 +49,7 @@ Status Screening::screen_one(std::size_t index) {
   entry.latency = with->latency;
   if (with->ending != Ending::kMeasured) {
     const bool is_finite = with->ending != Ending::kNotFinite;
-    entry.settle(is_finite ? Outcome::kNotMeasured : Outcome::kOtherResults,
-                 fmt::format("{}: {}", to_string(with->ending), with->why));
+    entry.settle(is_finite ? Outcome::kNotMeasured : Outcome::kOtherResults, ending_reason(*with));
     entry.parity = is_finite ? Parity::kNotObserved : Parity::kFailed;
     return {};
   }
@@ -69,7 +66,7 @@ Status Screening::screen_one(std::size_t index) {
   opening_is_old_ = false;
   if (judged && entry.is_pending()) {
     winners_.push_back({index, entry.speedup->speedup, *std::move(with)});
-    entry.settle(Outcome::kFaster, "faster by itself");
+    entry.settle(Outcome::kFaster, ReasonKind::kFasterByItself);
   }
   return judged;
 }
@@ -77,13 +74,13 @@ Status Screening::screen_one(std::size_t index) {
 namespace {
 
 /// A gain beyond all that the lever eases has another cause: most often, that less is computed.
-std::string gains_too_much(const LeverResult& entry) {
+Reason gains_too_much(const LeverResult& entry) {
   constexpr double kBeyond = 1.1;  // the bound is of the steps that were looked at
   // What a loader could gain at most is what batches gain that are there already: no sum.
   if (!entry.at_most || entry.lever.eases == Eases::kLoading) return {};
   if (entry.speedup->low <= kBeyond * *entry.at_most) return {};
-  return fmt::format("more than it can gain ({:.2f}x: {}): other work", *entry.at_most,
-                     eased(entry.lever));
+  return {ReasonKind::kGainsTooMuch,
+          {{"most", *entry.at_most}, {"eases", std::string(to_string(entry.lever.eases))}}};
 }
 
 }  // namespace
@@ -109,8 +106,7 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
   const bool changes = entry.lever.numerics == Numerics::kTrajectory;
   const bool known = with.samples_per_step > 0 && before.samples_per_step > 0;
   if (!known && (changes || entry.lever.numerics == Numerics::kRegrouped)) {
-    entry.settle(Outcome::kNotMeasured,
-                 "it changes what a step is, and the samples of a step are not known");
+    entry.settle(Outcome::kNotMeasured, ReasonKind::kSamplesUnknown);
     return {};
   }
   if (entry.settle_if(Outcome::kTooMuchMemory, too_much_memory(before, with)) ||
@@ -142,12 +138,13 @@ Status Screening::judge(LeverResult& entry, const TrialResult& before, TrialResu
 Status Screening::judge_speed(LeverResult& entry, const TrialResult& with) {
   const double needed = threshold(result_.noise_ratio);
   if (entry.speedup->high < 1) {
-    entry.settle(Outcome::kSlower, with.given_up ? "slower; it was ended early" : "slower");
+    entry.settle(Outcome::kSlower,
+                 with.given_up ? ReasonKind::kSlowerEndedEarly : ReasonKind::kSlower);
   } else if (entry.speedup->low <= needed) {
     entry.settle(Outcome::kWithinNoise, no_certain_gain(needed));
     return fed_.judge(entry, result_.noise_ratio);
   } else if (entry.lever.numerics == Numerics::kTrajectory) {
-    entry.settle(Outcome::kProposed, "changes the training: proposed, never accepted");
+    entry.settle(Outcome::kProposed, ReasonKind::kChangesTraining);
   } else {
     return results_check_.judge(entry, {entry.lever.id}, entry.lever.id);
   }

@@ -45,7 +45,7 @@ class Search {
       result_.kept.push_back(result_.levers[index].lever.id);
     }
     if (const Status measured = measure_as_written(); !measured) return forward_error(measured);
-    result_.losses_remark = results_check_.remark();
+    result_.own_results = results_check_.own();
     put_noise_into_intervals();
     return std::move(result_);
   }
@@ -161,7 +161,7 @@ class Search {
 
   void say_untried() {
     for (LeverResult& entry : result_.levers) {
-      if (entry.is_pending()) entry.settle(Outcome::kNotMeasured, result_.unfinished);
+      if (entry.is_pending()) entry.settle(Outcome::kNotMeasured, quoted(result_.unfinished));
     }
   }
 
@@ -177,11 +177,10 @@ class Search {
     if (!anew) {
       const ErrorCode code = anew.error().code;
       if (code != ErrorCode::kTimeout && code != ErrorCode::kJobFailed) return forward_error(anew);
-      patch.why_no_gain = "it was not run as it is written: " + anew.error().message;
+      patch.why_no_gain = {ReasonKind::kNotRunAsWritten, {}, {quoted(anew.error().message)}};
     } else if (anew->with.ending != Ending::kMeasured) {
       patch.diff.clear();
-      patch.why_no_gain =
-          "no change of the script is given: as it is written, " + anew->compared.words;
+      patch.why_no_gain = {ReasonKind::kNoChangeAsWritten, {}, {anew->compared.why_not}};
     } else {
       patch.gain = with_noise(anew->compared.speedup, result_.noise_ratio);
       return compare_as_written(*request);
@@ -206,8 +205,8 @@ class Search {
     ScriptPatch& patch = result_.patch;
     patch.diff.clear();
     patch.gain.reset();
-    patch.why_no_gain =
-        "no change of the script is given: as it is written, other results: " + verdict->why;
+    const Reason other = {ReasonKind::kOtherResults, {}, {verdict->why}};
+    patch.why_no_gain = {ReasonKind::kNoChangeAsWritten, {}, {other}};
     return {};
   }
 
@@ -218,7 +217,7 @@ class Search {
           std::max_element(winners.begin(), winners.end(),
                            [](const Winner& a, const Winner& b) { return a.speedup < b.speedup; });
       kept = {best->index};
-      result_.levers[best->index].settle(Outcome::kFaster, "faster, same results");
+      result_.levers[best->index].settle(Outcome::kFaster, ReasonKind::kFaster);
     }
     if (kept.size() == 1) result_.best = result_.levers[kept.front()].speedup;
     if (kept.size() > 1) result_.best.reset();  // together they were not measured against the job

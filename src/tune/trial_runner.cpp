@@ -22,14 +22,12 @@ TrialRequest once_more(TrialRequest request) {
   return request;
 }
 
-/// Why a second run with the same levers proves nothing; empty: it went as the first did.
-std::string goes_otherwise(const TrialResult& first, const TrialResult& second) {
-  if (second.ending != Ending::kMeasured) {
-    return fmt::format("{}: {}", to_string(second.ending), second.why);
-  }
-  std::string why = too_much_memory(first, second);
-  if (why.empty()) why = skipped_steps(first, second);
-  if (why.empty()) why = less_work(first, second);
+/// Why a second run with the same levers proves nothing; none: it went as the first did.
+Reason goes_otherwise(const TrialResult& first, const TrialResult& second) {
+  if (second.ending != Ending::kMeasured) return ending_reason(second);
+  Reason why = too_much_memory(first, second);
+  if (!why) why = skipped_steps(first, second);
+  if (!why) why = less_work(first, second);
   return why;
 }
 
@@ -125,7 +123,7 @@ Result<Compared> TrialRunner::compare(const Comparison& comparison, const TrialR
   auto compared = compare_once_more_if_in_doubt(comparison, before, with, again);
   if (!compared) return compared;
   const double noise = noise_with(comparison.without.levers).value_or(result_.noise_ratio);
-  compared->words = in_words(with_noise(compared->speedup, noise));
+  compared->shown = with_noise(compared->speedup, noise);
   return compared;
 }
 
@@ -142,9 +140,8 @@ Result<Compared> TrialRunner::compare_once_more_if_in_doubt(const Comparison& co
   if (compared.is_faster || compared.speedup.high <= may_do) return compared;
   auto second = make(once_more(comparison.with));
   if (!second) return forward_error(second);
-  const std::string otherwise = goes_otherwise(with, *second);
-  if (!otherwise.empty()) {
-    compared.why_not = "when it ran again: " + otherwise;
+  if (Reason otherwise = goes_otherwise(with, *second)) {
+    compared.why_not = {ReasonKind::kRanAgain, {}, {std::move(otherwise)}};
     return compared;
   }
   auto without = make_measured(once_more(comparison.without));
@@ -168,7 +165,7 @@ Result<ComparedAnew> TrialRunner::compare_anew(const Comparison& comparison,
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     Compared failed;
-    failed.why_not = failed.words = fmt::format("{}: {}", to_string(with->ending), with->why);
+    failed.why_not = ending_reason(*with);
     return ComparedAnew{failed, *std::move(with), *std::move(before)};
   }
   auto after = make_measured(comparison.without);

@@ -25,9 +25,9 @@ struct Comparison {
 /// What came of it.
 struct Compared {
   predict::Speedup speedup;
-  std::string words;       // the speedup, with the noise of the runs without it in its interval
+  predict::Speedup shown;  // the same with the noise of the runs without it in its interval
   bool is_faster = false;  // than what was needed, all of the interval
-  std::string why_not;  // the second run with it was not measured; empty: it was, or there was none
+  Reason why_not;  // the second run with it was not measured; none: it was, or there was none
 };
 
 /// The same, with the runs that a next comparison may take up.

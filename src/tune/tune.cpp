@@ -48,7 +48,8 @@ std::optional<TrialRequest> write_kept(const std::vector<std::string>& command,
   result.command = kept_command(command, result);
   if (result.patch.diff.empty()) return std::nullopt;
   if (!isolation.can_change_files()) {
-    result.patch.why_no_gain = "it was not run as it is written: " + isolation.why_files_stay();
+    result.patch.why_no_gain = {
+        ReasonKind::kNotRunAsWritten, {}, {quoted(isolation.why_files_stay())}};
     return std::nullopt;
   }
   TrialRequest request;

@@ -1,7 +1,5 @@
 #include "tune/when_fed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tune/judging/promise.h"
@@ -55,8 +53,7 @@ Status WhenFed::judge(LeverResult& entry, double noise_ratio) {
   entry.speedup_when_fed = speedup_between(last_, *with, *again, false);
   last_ = *std::move(again);
   if (entry.speedup_when_fed->low > threshold(noise_ratio)) {
-    entry.why += fmt::format("; {} if the loader kept up: feed the job first (unstarve run --fix)",
-                             in_words(*entry.speedup_when_fed));
+    entry.why = {ReasonKind::kFasterWhenFed, {{"speedup", *entry.speedup_when_fed}}, {entry.why}};
   }
   return {};
 }

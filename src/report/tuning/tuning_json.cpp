@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/tuning/reason_words.h"
 #include "report/tuning/tuning_text.h"
 #include "report/words/json_text.h"
 
@@ -59,13 +60,17 @@ UnsortedJson lever_json(const tune::LeverResult& lever) {
            lever.pays_off_steps > 0 ? UnsortedJson(lever.pays_off_steps) : absent("not_observed")},
           {"cold_s",
            lever.tried && lever.cold_s > 0 ? UnsortedJson(lever.cold_s) : absent("not_observed")},
-          {"why", lever.why}};
+          {"why", reason_words(lever.why)},
+          {"reason", reason_json(lever.why)}};
 }
 
 /// Of the change as it is written, in a run of its own.
 UnsortedJson as_written_json(const tune::ScriptPatch& patch) {
   UnsortedJson json = speed_json(patch.gain);
-  if (!patch.why_no_gain.empty()) json["why"] = patch.why_no_gain;
+  if (patch.why_no_gain) {
+    json["why"] = reason_words(patch.why_no_gain);
+    json["reason"] = reason_json(patch.why_no_gain);
+  }
   return json;
 }
 
@@ -104,7 +109,7 @@ std::string tuning_json(const tune::TuneResult& result) {
         {"shares", shares_json(job.shares)},
         {"device", job.device}}},
       {"unfinished", result.unfinished},
-      {"losses", result.losses_remark},
+      {"losses", own_results_words(result.own_results)},
       {"when_fed", speed_json(result.when_fed)},
       {"proposed", proposals},
       {"settings", kept_settings(result)},

@@ -8,6 +8,7 @@
 
 #include "base/number_words.h"
 #include "base/shell_word.h"
+#include "report/tuning/reason_words.h"
 #include "report/words/words.h"
 #include "tune/levers/trainer_settings.h"
 
@@ -49,12 +50,12 @@ std::string latency_text(const tune::Latency& latency) {
 
 std::string outcome(const tune::LeverResult& lever) {
   if (lever.is_kept()) {
-    return "kept: " + lever.why + latency_text(lever.latency) +
+    return "kept: " + reason_words(lever.why) + latency_text(lever.latency) +
            (lever.pays_off_steps > 0 ? fmt::format("; its longer start pays off after {:.0f} steps",
                                                    lever.pays_off_steps)
                                      : "");
   }
-  return lever.tried ? lever.why : "not tried: " + lever.why;
+  return (lever.tried ? "" : "not tried: ") + reason_words(lever.why);
 }
 
 /// What it was predicted to gain at most; gains beyond ten times are not told apart.
@@ -169,9 +170,9 @@ std::string kept_settings(const tune::TuneResult& result) {
 std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,
                          const TextOptions& options) {
   const std::string no_gain =
-      patch.why_no_gain.empty()
-          ? ""
-          : hanging("", "Note: " + printable(patch.why_no_gain, options), options);
+      patch.why_no_gain
+          ? hanging("", "Note: " + printable(reason_words(patch.why_no_gain), options), options)
+          : "";
   if (patch.diff.empty()) return no_gain;
   const std::string apply =
       fmt::format("patch -p1{} < {}", patch.from_root ? " -d /" : "", shell_word(path));
@@ -232,8 +233,8 @@ std::string render_tuning(const tune::TuneResult& result, const TextOptions& opt
   }
   for (const tune::LeverResult& lever : result.levers) {
     if (lever.tried) continue;
-    text +=
-        hanging("  not tried: ", printable(lever.lever.id + ": " + lever.why, options), options);
+    text += hanging("  not tried: ",
+                    printable(lever.lever.id + ": " + reason_words(lever.why), options), options);
   }
   if (result.when_fed && result.when_fed->low > tune::kHeldUpByLoader) {
     text += hanging("",

@@ -19,7 +19,7 @@ tune::TuneResult with_one_lever() {
   lever.speedup = predict::Speedup{1.08, 1.05, 1.1};
   lever.at_most = 1 / 0.9;
   lever.peak_memory_bytes = 1 << 30;
-  lever.why = "faster, same results";
+  lever.why = tune::ReasonKind::kFaster;
   result.levers = {lever};
   result.kept = {"kept_memory"};
   result.best = lever.speedup;

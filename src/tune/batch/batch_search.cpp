@@ -31,7 +31,7 @@ class BatchSearch {
       if (!row.is_pending()) continue;
       row.speedup = speedup_between(before_, tried.result, before_, true);
       row.settle(Outcome::kNotMeasured,
-                 "not proposed: " + done.error().message + " before it had run for longer");
+                 {ReasonKind::kNotRunForLonger, {}, {quoted(done.error().message)}});
     }
     return done;
   }
@@ -42,7 +42,7 @@ class BatchSearch {
     if (!before) return forward_error(before);
     before_ = *std::move(before);
     if (before_.samples_per_step <= 0) {
-      refuse("how many samples a step holds is not known");
+      refuse(ReasonKind::kStepSamplesUnknown);
       return {};
     }
     explored_.push_back(
@@ -95,11 +95,11 @@ class BatchSearch {
   }
 
   /// Nothing of a size was tried.
-  void refuse(const std::string& why) {
+  void refuse(Reason why) {
     LeverResult row;
     row.lever = argument_lever(request_.argument, request_.argument.value);
     row.lever.id = request_.argument.name;
-    row.settle(Outcome::kNotApplicable, why);
+    row.settle(Outcome::kNotApplicable, std::move(why));
     rows_.push_back(std::move(row));
   }
 
@@ -189,7 +189,7 @@ class BatchSearch {
     row.latency = with->latency;
     BatchPoint point{candidate.size, false};
     if (with->ending != Ending::kMeasured) {
-      row.settle(Outcome::kNotMeasured, fmt::format("{}: {}", to_string(with->ending), with->why));
+      row.settle(Outcome::kNotMeasured, ending_reason(*with));
     } else if (!holds_as_many(candidate.size, *with)) {
       is_no_batch_ = tried_.empty();
       data_end_ = !is_no_batch_;
@@ -208,16 +208,13 @@ class BatchSearch {
     return std::abs(held / times(size) - 1) < kSameRatio;
   }
 
-  std::string why_other_samples(std::int64_t size, const TrialResult& with) const {
+  Reason why_other_samples(std::int64_t size, const TrialResult& with) const {
     const double held = samples_of_step(with, before_);
     const double expected = samples_of_step(before_, with) * times(size);
-    if (!is_no_batch_) {
-      return fmt::format("a step holds {:.1f} samples and not {:.1f}: the data end before", held,
-                         expected);
-    }
-    if (held <= 0) return "how many samples a step then holds is not known";
-    return fmt::format("a step holds {:.1f} samples and not {:.1f}: {} is not its batch alone",
-                       held, expected, request_.argument.option);
+    const std::vector<Fact> both = {{"samples", held}, {"expected", expected}};
+    if (!is_no_batch_) return {ReasonKind::kDataEnd, both};
+    if (held <= 0) return ReasonKind::kNewSamplesUnknown;
+    return {ReasonKind::kNotBatchAlone, {both[0], both[1], {"option", request_.argument.option}}};
   }
 
   LeverResult& row_of(const std::string& id) {
@@ -262,9 +259,9 @@ class BatchSearch {
       LeverResult& row = row_of(lever_for(candidate).id);
       if (!better.empty()) {
         const bool too_dear = cost_time(candidate.beside) && !better_costs_time;
-        row.settle(Outcome::kReplaced,
-                   fmt::format("a sample takes less with {}{}", better,
-                               too_dear ? ": what it saves is not worth it" : ""));
+        row.settle(
+            Outcome::kReplaced,
+            {too_dear ? ReasonKind::kBatchTooDear : ReasonKind::kBatchBetter, {{"batch", better}}});
       } else if (row.speedup->low <= request_.threshold) {
         row.settle(Outcome::kWithinNoise, no_certain_gain(request_.threshold));
       } else {
@@ -292,16 +289,12 @@ class BatchSearch {
     if (!longer) return forward_error(longer);
     row.peak_memory_bytes = std::max(row.peak_memory_bytes, longer->peak_memory_bytes);
     const bool has_run = longer->ending == Ending::kMeasured;
-    const std::string why = has_run ? too_much_memory(before_, *longer)
-                                    : fmt::format("{}: {}", to_string(longer->ending), longer->why);
-    if (!why.empty()) {
+    if (Reason why = has_run ? too_much_memory(before_, *longer) : ending_reason(*longer)) {
       row.settle(has_run ? Outcome::kTooMuchMemory : Outcome::kNotMeasured,
-                 "it ran at first, and later not: " + why);
+                 {ReasonKind::kRanAtFirst, {}, {std::move(why)}});
       return false;
     }
-    row.settle(Outcome::kProposed,
-               fmt::format("changes the training: proposed, never accepted; held for {:.0f} s",
-                           longer->wall_s));
+    row.settle(Outcome::kProposed, {ReasonKind::kHeld, {{"seconds", longer->wall_s}}});
     row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(candidate.size));
     return true;
   }

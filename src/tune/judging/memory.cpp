@@ -1,14 +1,11 @@
 #include "tune/judging/memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace unstarve::tune {
 
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr double kMoreRetries = 1.5;  // than the job as it is has in a step
 
 double share_of(const TrialResult& result) {
@@ -24,29 +21,28 @@ double retries_of_step(const TrialResult& result) {
 
 }  // namespace
 
-std::string too_much_memory(const TrialResult& before, const TrialResult& with) {
+Reason too_much_memory(const TrialResult& before, const TrialResult& with) {
   if (retries_of_step(with) > kMoreRetries * retries_of_step(before)) {
-    return fmt::format("it ran out of memory {} {} and went on with what PyTorch had kept",
-                       with.allocator_retries, with.allocator_retries == 1 ? "time" : "times");
+    return {ReasonKind::kRanOutOfMemory, {{"times", static_cast<double>(with.allocator_retries)}}};
   }
   const double share = share_of(with);
   if (share > kMostMemory && share > share_of(before)) {
-    return fmt::format("it takes {:.0f} % of the GPU's memory; another step may not fit",
-                       100 * share);
+    return {ReasonKind::kMemoryNearlyFull, {{"share", share}}};
   }
   return {};
 }
 
-std::string memory_for_time(const TrialResult& before, const TrialResult& with,
-                            const predict::Speedup& speedup) {
-  std::string saved = "saves no memory that is seen";
-  if (before.peak_memory_bytes > with.peak_memory_bytes && with.peak_memory_bytes > 0) {
-    const auto had = static_cast<double>(before.peak_memory_bytes);
-    saved = fmt::format("saves {:.2f} of {:.2f} GiB",
-                        (had - static_cast<double>(with.peak_memory_bytes)) / kGiB, had / kGiB);
+Reason memory_for_time(const TrialResult& before, const TrialResult& with,
+                       const predict::Speedup& speedup) {
+  const Fact longer = {"times_as_long", 1 / speedup.speedup};
+  if (before.peak_memory_bytes <= with.peak_memory_bytes || with.peak_memory_bytes <= 0) {
+    return {ReasonKind::kSavesNoMemory, {longer}};
   }
-  return fmt::format("{}, and a step takes {:.2f} times as long: for a larger batch alone", saved,
-                     1 / speedup.speedup);
+  const auto had = static_cast<double>(before.peak_memory_bytes);
+  return {ReasonKind::kSavesMemory,
+          {{"saved_bytes", had - static_cast<double>(with.peak_memory_bytes)},
+           {"of_bytes", had},
+           longer}};
 }
 
 }  // namespace unstarve::tune

@@ -1,11 +1,10 @@
 #include "tune/judging/parity.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "base/statistics.h"
 #include "tune/judging/tensors.h"
@@ -114,11 +113,10 @@ std::vector<Spread> spreads_of(const ParityBaseline& baseline, std::size_t windo
   return spreads;
 }
 
-/// Where the candidate's mean of some losses leaves what another seed may reach; empty: nowhere.
+/// Where the candidate's mean of some losses leaves what another seed may reach; none: nowhere.
 /// Three seeds alone tell little of how far a fourth lies from them (one of four lies beyond them
 /// by more than half of what they span), so that all windows together say it.
-std::string leaves_band(const ParityBaseline& baseline, const TrialResult& candidate,
-                        double tolerance) {
+Reason leaves_band(const ParityBaseline& baseline, const TrialResult& candidate, double tolerance) {
   const std::size_t window = window_of(baseline.same.losses.size());
   const std::vector<Spread> spreads = spreads_of(baseline, window);
   double pooled = 0;
@@ -132,9 +130,12 @@ std::string leaves_band(const ParityBaseline& baseline, const TrialResult& candi
                  tolerance * std::abs(spread.mean));
     const double mean = mean_in(candidate.losses, spread.from, window);
     if (std::abs(mean - spread.mean) > beside) {
-      return fmt::format(
-          "the loss of steps {} to {} is {:.4g}; by other seeds it may be {:.4g} to {:.4g}",
-          spread.from + 1, spread.from + window, mean, spread.mean - beside, spread.mean + beside);
+      return {ReasonKind::kLossLeavesBand,
+              {count_fact("first_step", spread.from + 1),
+               count_fact("last_step", spread.from + window),
+               {"loss", mean},
+               {"low", spread.mean - beside},
+               {"high", spread.mean + beside}}};
     }
   }
   return {};
@@ -166,19 +167,20 @@ double explained_by_rounding(const ParityBaseline& baseline, bool fewer_bits) {
 }
 
 /// How far the first gradient is from that in FP64, or from the job's own where FP64 cannot be had
-/// or draws other random numbers; empty: it may be what rounding does to it.
-std::string leaves_first_gradient(const ParityBaseline& baseline, const TrialResult& candidate,
-                                  double allowed) {
+/// or draws other random numbers; none: it may be what rounding does to it.
+Reason leaves_first_gradient(const ParityBaseline& baseline, const TrialResult& candidate,
+                             double allowed) {
   const std::vector<double>& same = baseline.same.gradient_sketch;
   if (same.empty() || !all_finite(same)) return {};
   const std::vector<double>& ours = candidate.gradient_sketch;
-  if (ours.size() != same.size() || !all_finite(ours)) return "its first gradient was not seen";
+  if (ours.size() != same.size() || !all_finite(ours)) return ReasonKind::kFirstGradientNotSeen;
   const bool precise = has_reference(baseline);
   const double own = own_error(baseline);
   const double away = distance(ours, precise ? baseline.reference->gradient_sketch : same);
   if (away <= allowed + kTimesOwnError * own) return {};
-  return fmt::format("the first gradient is {:.2g} % away from that {}; the job's own is {:.2g} %",
-                     100 * away, precise ? "in FP64" : "of the job as it is", 100 * own);
+  return {
+      ReasonKind::kFirstGradientAway,
+      {{"away", away}, {"reference", precise ? "in FP64" : "of the job as it is"}, {"own", own}}};
 }
 
 /// By how much the first of these differ where that is more than `allowed`; 0: it is not. The very
@@ -197,20 +199,18 @@ double differs_early_in(const ParityBaseline& baseline, const TrialResult& candi
   return difference > std::max(allowed, by_seed) ? difference : 0;
 }
 
-/// What the first steps compute, one by one; empty: the same.
-std::string differs_early(const ParityBaseline& baseline, const TrialResult& candidate,
-                          const Tolerance& allowed, bool rounds) {
+/// What the first steps compute, one by one; none: the same.
+Reason differs_early(const ParityBaseline& baseline, const TrialResult& candidate,
+                     const Tolerance& allowed, bool rounds) {
   const double loss =
       differs_early_in(baseline, candidate, &TrialResult::losses, allowed.loss, rounds);
-  if (loss > 0) return fmt::format("the first losses differ by {:.2g} %", 100 * loss);
+  if (loss > 0) return {ReasonKind::kFirstLossesDiffer, {{"difference", loss}}};
   const std::vector<double>& norms = baseline.same.gradient_norms;
   if (!all_finite(norms) || norms.empty()) return {};
-  if (candidate.gradient_norms.empty()) return "its gradients were not seen";
+  if (candidate.gradient_norms.empty()) return ReasonKind::kGradientsNotSeen;
   const double gradient =
       differs_early_in(baseline, candidate, &TrialResult::gradient_norms, allowed.gradient, rounds);
-  if (gradient > 0) {
-    return fmt::format("the first gradients differ by {:.2g} % in length", 100 * gradient);
-  }
+  if (gradient > 0) return {ReasonKind::kGradientLengthsDiffer, {{"difference", gradient}}};
   return leaves_first_gradient(baseline, candidate, allowed.gradient);
 }
 
@@ -230,55 +230,51 @@ double error_of_job(const ParityBaseline& baseline) {
 
 std::string_view to_string(Parity parity) { return kNames[static_cast<std::size_t>(parity)]; }
 
-std::string why_not_observed(const ParityBaseline& baseline) {
+Reason why_not_observed(const ParityBaseline& baseline) {
   const std::vector<double>& losses = baseline.same.losses;
-  if (losses.size() < kWindow) return "too few losses were seen by a backward()";
+  if (losses.size() < kWindow) return ReasonKind::kFewLosses;
   const bool zero =
       std::all_of(losses.begin(), losses.end(), [](double loss) { return loss == 0; });
-  if (zero) return "all losses are zero, as on an emulated GPU";
-  if (!all_finite(losses)) return "the job's own losses are not finite numbers";
-  if (baseline.same_again.losses.size() != losses.size()) {
-    return "two runs of the same seed have different numbers of losses";
-  }
+  if (zero) return ReasonKind::kLossesAreZero;
+  if (!all_finite(losses)) return ReasonKind::kOwnLossesNotFinite;
+  if (baseline.same_again.losses.size() != losses.size()) return ReasonKind::kOwnLossesDiffer;
   return {};
 }
 
 ParityVerdict judge_parity(const ParityBaseline& baseline, const TrialResult& candidate,
                            Numerics numerics, bool fewer_bits) {
-  if (candidate.ending != Ending::kMeasured) return {Parity::kFailed, candidate.why};
-  if (const std::string why = why_not_observed(baseline); !why.empty()) {
-    return {Parity::kNotObserved, why};
-  }
+  if (candidate.ending != Ending::kMeasured) return {Parity::kFailed, quoted(candidate.why)};
+  if (Reason why = why_not_observed(baseline)) return {Parity::kNotObserved, std::move(why)};
   const TrialResult& same = baseline.same;
   if (candidate.losses.size() != same.losses.size()) {
-    return {Parity::kFailed, fmt::format("{} losses were seen, not {}", candidate.losses.size(),
-                                         same.losses.size())};
+    return {Parity::kFailed,
+            {ReasonKind::kOtherLossCount,
+             {count_fact("losses", candidate.losses.size()),
+              count_fact("expected", same.losses.size())}}};
   }
-  if (!all_finite(candidate.losses)) return {Parity::kFailed, "a loss is not a finite number"};
-  if (candidate.rows != same.rows) {
-    return {Parity::kFailed, "the model was called with another number of samples"};
-  }
+  if (!all_finite(candidate.losses)) return {Parity::kFailed, ReasonKind::kLossNotFinite};
+  if (candidate.rows != same.rows) return {Parity::kFailed, ReasonKind::kOtherRows};
   Tolerance allowed = tolerance_of(numerics);
   const double band = allowed.loss;
   const double explained = explained_by_rounding(baseline, fewer_bits);
   allowed.gradient = std::max(allowed.gradient, explained);
   // Such a gradient tells nothing, and after a step no loss does: the band has to.
   if (explained > 1) allowed.loss *= kTimesLossOfChaos;
-  std::string why;
+  Reason why;
   if (numerics != Numerics::kRedrawn) {
     why = differs_early(baseline, candidate, allowed, numerics == Numerics::kRounding);
   }
-  if (why.empty()) why = leaves_band(baseline, candidate, band);
-  if (why.empty()) why = differs_in_calls(baseline, candidate, numerics);
-  if (why.empty()) {
+  if (!why) why = leaves_band(baseline, candidate, band);
+  if (!why) why = differs_in_calls(baseline, candidate, numerics);
+  if (!why) {
     const double drift = early_difference(candidate.gradient_norms, same.gradient_norms);
     // Where rounding explains any first gradient, it explains any way.
     const bool goes_any_way = explained > 1 && numerics == Numerics::kRounding;
     why = differs_in_tensors(baseline, candidate, goes_any_way ? Numerics::kRedrawn : numerics,
                              fewer_bits, drift);
   }
-  if (!why.empty()) return {Parity::kFailed, why};
-  return {Parity::kOk, "losses, gradients and each tensor hold"};
+  if (why) return {Parity::kFailed, std::move(why)};
+  return {Parity::kOk, ReasonKind::kResultsHold};
 }
 
 }  // namespace unstarve::tune

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "tune/levers/lever.h"
+#include "tune/reason/reason.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
@@ -26,7 +26,7 @@ struct ParityBaseline {
 
 struct ParityVerdict {
   Parity parity = Parity::kNotObserved;
-  std::string why;
+  Reason why;
 };
 
 /// `candidate`: the job with the lever and its own seed. The first losses and norms of gradients
@@ -44,7 +44,7 @@ bool has_reference(const ParityBaseline& baseline);
 /// How far the job's own first gradient is from that: a share of its length. Needs the reference.
 double error_of_job(const ParityBaseline& baseline);
 
-/// Why the baseline tells nothing; empty where it does.
-std::string why_not_observed(const ParityBaseline& baseline);
+/// Why the baseline tells nothing; none where it does.
+Reason why_not_observed(const ParityBaseline& baseline);
 
 }  // namespace unstarve::tune

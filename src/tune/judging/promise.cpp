@@ -81,22 +81,4 @@ double speedup_of_saving(double share) {
   return 1 / std::max(kLeft, 1 - share);
 }
 
-std::string eased(const Lever& lever) {
-  switch (lever.eases) {
-    case Eases::kCompute: return "what the device computes";
-    case Eases::kProducts: return "products in float32";
-    case Eases::kPrecision: return "products in float32 and what moves between them";
-    case Eases::kFusion: return "what is no product of matrices";
-    case Eases::kLaunches: return "waiting for the host's launches";
-    case Eases::kOptimizer: return "the optimizer's step";
-    case Eases::kZeroing: return "zero_grad()";
-    case Eases::kMemory: return "calls for memory of the device";
-    case Eases::kHostMemory: return "the system's work, mostly for memory,";
-    case Eases::kCopies: return "copies to the device";
-    case Eases::kThreads: return "what runs on the CPUs";
-    case Eases::kLoading: return "waiting for data";
-  }
-  return {};
-}
-
 }  // namespace unstarve::tune

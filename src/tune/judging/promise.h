@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "tune/levers/lever.h"
@@ -20,8 +19,5 @@ double promise_of(const Lever& lever, const std::vector<StepShares>& seen, bool 
 
 /// A step's old / new time, if such a share of it is saved.
 double speedup_of_saving(double share);
-
-/// What of a step the lever eases, in words: "the optimizer's step".
-std::string eased(const Lever& lever);
 
 }  // namespace unstarve::tune

@@ -1,9 +1,8 @@
 #include "tune/judging/speed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "base/statistics.h"
 #include "predict/verification.h"
@@ -76,10 +75,6 @@ predict::Speedup speedup_of_fastest(const std::vector<TrialResult>& without,
   return speedup_of(fastest_of(without), fastest_of(with), per_sample);
 }
 
-std::string in_words(const predict::Speedup& speed) {
-  return fmt::format("{:.3f}x [{:.3f}..{:.3f}]", speed.speedup, speed.low, speed.high);
-}
-
 double noise_among(const std::vector<double>& mean_steps_s) {
   constexpr double kDeviationOfMedian = 1.4826;  // of a normal distribution
   double squares = 0;
@@ -116,47 +111,37 @@ double samples_of_step(const TrialResult& result, const TrialResult& other) {
   return known ? result.full_step_samples : result.samples_per_step;
 }
 
-std::string skipped_steps(const TrialResult& before, const TrialResult& with) {
+Reason skipped_steps(const TrialResult& before, const TrialResult& with) {
   if (with.skipped_ratio <= before.skipped_ratio + kFewSkipped) return {};
-  return fmt::format("gradients overflow: {:.0f} % of the steps were left out by the GradScaler",
-                     100 * with.skipped_ratio);
+  return {ReasonKind::kStepsSkipped, {{"share", with.skipped_ratio}}};
 }
 
 predict::Speedup with_noise(const predict::Speedup& speed, double noise_ratio) {
   return {speed.speedup, speed.low / (1 + noise_ratio), speed.high * (1 + noise_ratio)};
 }
 
-std::string no_certain_gain(double needed) {
+Reason no_certain_gain(double needed) {
   constexpr double kTellsNothing = 2;
-  if (needed > kTellsNothing) {
-    return fmt::format(
-        "nothing can be told: runs of the job as it is differ {:.1f}-fold, so that it needs a "
-        "quieter machine",
-        needed);
-  }
-  return fmt::format("no gain above {:.1f} % is certain", 100 * (needed - 1));
+  if (needed > kTellsNothing) return {ReasonKind::kNoiseTellsNothing, {{"times", needed}}};
+  return {ReasonKind::kNoCertainGain, {{"gain", needed - 1}}};
 }
 
 double threshold(double noise_ratio) { return std::max(kWorthChanging, 1 + noise_ratio); }
 
-std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
+Reason less_work(const TrialResult& before, const TrialResult& after, double passes_ratio) {
   // Without workers, and with one, the stream is gone through once.
   const std::int64_t times = std::max<std::int64_t>(1, after.stream_workers);
   if (times != std::max<std::int64_t>(1, before.stream_workers)) {
-    return fmt::format(
-        "each of {} workers gives all of an iterable data set that does not divide itself: it is "
-        "other work",
-        times);
+    return {ReasonKind::kStreamRepeated, {{"workers", static_cast<double>(times)}}};
   }
   const double held = samples_of_step(after, before);
   const double expected = samples_of_step(before, after);
   if (differs(expected, held, same_samples(before, after))) {
-    return fmt::format("a step holds {:.1f} samples, not {:.1f}: it is other work", held, expected);
+    return {ReasonKind::kOtherSamples, {{"samples", held}, {"expected", expected}}};
   }
   const double passes = before.backwards_per_step * passes_ratio;
   if (differs(passes, after.backwards_per_step)) {
-    return fmt::format("a step has {:.2f} backward passes, not {:.2f}: it is other work",
-                       after.backwards_per_step, passes);
+    return {ReasonKind::kOtherPasses, {{"passes", after.backwards_per_step}, {"expected", passes}}};
   }
   return {};
 }

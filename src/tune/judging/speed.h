@@ -1,9 +1,9 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "predict/speedup.h"
+#include "tune/reason/reason.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
@@ -21,10 +21,8 @@ predict::Speedup speedup_between(const TrialResult& before, const TrialResult& a
 predict::Speedup speedup_of_fastest(const std::vector<TrialResult>& without,
                                     const std::vector<TrialResult>& with, bool per_sample);
 
-/// "1.204x [1.150..1.260]".
-std::string in_words(const predict::Speedup& speed);
 /// That nothing is known to be `needed` times as fast.
-std::string no_certain_gain(double needed);
+Reason no_certain_gain(double needed);
 
 /// By how much runs of the same job that follow each other differ: 0.01 is 1 % (the root of the
 /// mean square, or by the median what that would be if all differed alike, whichever is less; of
@@ -47,17 +45,17 @@ bool is_beyond_doubt(const TrialResult& before, const TrialResult& with,
 /// last batches of passes, where both know them, since one trial may end a pass and another not.
 double samples_of_step(const TrialResult& result, const TrialResult& other);
 
-/// Why a run leaves out steps that the job as it is makes: its scaled gradients overflow. Empty: it
+/// Why a run leaves out steps that the job as it is makes: its scaled gradients overflow. None: it
 /// does not.
-std::string skipped_steps(const TrialResult& before, const TrialResult& with);
+Reason skipped_steps(const TrialResult& before, const TrialResult& with);
 
 /// After how many steps `with` has made up for a start that took longer than that of `first`, the
 /// job's first run; 0 where it took no longer, or the lever makes no step faster.
 double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
                         const TrialResult& with);
 
-/// Why a run is not faster work but less of it; empty: it is the same work. What is not known of
+/// Why a run is not faster work but less of it; none: it is the same work. What is not known of
 /// either is not compared. `passes_ratio`: of backward passes a step, as the lever changes them.
-std::string less_work(const TrialResult& before, const TrialResult& after, double passes_ratio = 1);
+Reason less_work(const TrialResult& before, const TrialResult& after, double passes_ratio = 1);
 
 }  // namespace unstarve::tune

@@ -1,9 +1,8 @@
 #include "tune/judging/tensors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -66,58 +65,61 @@ class ByTensor {
         drift_(drift),
         usual_pull_(usual_pull()) {}
 
-  std::string differs() const {
+  Reason differs() const {
     if (same_.empty()) return {};
-    if (ours_.empty()) return "its weights were not seen at the end";
-    if (const std::string other = other_tensors(); !other.empty()) return other;
+    if (ours_.empty()) return ReasonKind::kWeightsNotSeen;
+    if (Reason other = other_tensors()) return other;
     for (const auto& [name, same] : same_) {
       const TensorDigest* const ours = tensor_in(ours_, name);
       if (ours == nullptr) continue;
-      std::string why = differs_in(name, same, *ours);
-      if (!why.empty()) return name + why;
+      if (Reason why = differs_in(name, same, *ours)) {
+        why.facts.push_back({"tensor", name});
+        return why;
+      }
     }
     return {};
   }
 
  private:
   /// The job itself has the same in each of its runs; what lies beside a model may be gone by then.
-  std::string other_tensors() const {
+  Reason other_tensors() const {
     const TensorDigests& again = baseline_.same_again.tensors;
     for (const auto& [name, same] : same_) {
       const bool is_always = is_beside(name) || tensor_in(again, name) != nullptr;
       if (is_always && !is_beside(name) && tensor_in(ours_, name) == nullptr) {
-        return fmt::format("it has no {}", name);
+        return {ReasonKind::kTensorMissing, {{"tensor", name}}};
       }
     }
     for (const auto& [name, ours] : ours_) {
       if (!is_beside(name) && tensor_in(same_, name) == nullptr &&
           tensor_in(again, name) == nullptr) {
-        return fmt::format("it has {} more", name);
+        return {ReasonKind::kTensorAdded, {{"tensor", name}}};
       }
     }
     return {};
   }
 
-  std::string differs_in(const std::string& name, const TensorDigest& same,
-                         const TensorDigest& ours) const {
+  /// Without the tensor's name.
+  Reason differs_in(const std::string& name, const TensorDigest& same,
+                    const TensorDigest& ours) const {
     const TensorDigest* const again = tensor_in(baseline_.same_again.tensors, name);
     if (again == nullptr) return {};
-    if (same.numbers != ours.numbers) return " has another size";
-    if (std::string why = other_gradients(name, same, *again, ours); !why.empty()) return why;
+    if (same.numbers != ours.numbers) return ReasonKind::kTensorSize;
+    if (Reason why = other_gradients(name, same, *again, ours)) return why;
     if (is_pulled_by_rounding(name)) return {};
     if (numerics_ != Numerics::kRedrawn) {
       const double own = std::abs(again->begins - same.begins);
       if (std::abs(ours.begins - same.begins) > kSameStart * same.begins + kTimesOwn * own) {
-        return " begins with other numbers";
+        return ReasonKind::kTensorBegin;
       }
-      if (std::string why = goes_elsewhere(name, same, *again, ours); !why.empty()) return why;
+      if (Reason why = goes_elsewhere(name, same, *again, ours)) return why;
     }
     return moves_otherwise(name, same, ours);
   }
 
   /// Updates in which it got a gradient, or none; random layers may be left out in other ones.
-  std::string other_gradients(const std::string& name, const TensorDigest& same,
-                              const TensorDigest& again, const TensorDigest& ours) const {
+  Reason other_gradients(const std::string& name, const TensorDigest& same,
+                         const TensorDigest& again, const TensorDigest& ours) const {
     const std::size_t updates = same.gradients.size();
     if (updates == 0 && ours.gradients.empty()) return {};
     if (numerics_ == Numerics::kRedrawn) return more_or_less_often(name, same, ours);
@@ -127,20 +129,20 @@ class ByTensor {
     const auto allowed = static_cast<double>(2 * by_itself) + few;
     const std::size_t differ = differing(name, same, ours);
     if (static_cast<double>(differ) <= allowed) return {};
-    return fmt::format(" gets a gradient in other steps: {} of {} differ", differ,
-                       std::max(updates, ours.gradients.size()));
+    return {
+        ReasonKind::kTensorGradients,
+        {count_fact("differ", differ), count_fact("of", std::max(updates, ours.gradients.size()))}};
   }
 
-  std::string more_or_less_often(const std::string& name, const TensorDigest& same,
-                                 const TensorDigest& ours) const {
+  Reason more_or_less_often(const std::string& name, const TensorDigest& same,
+                            const TensorDigest& ours) const {
     const auto often = [](const TensorDigest& digest) {
       return static_cast<double>(std::count(digest.gradients.begin(), digest.gradients.end(), '2'));
     };
     const auto [least, most] = range_of(name, often);
     const double beside = kFewSteps * static_cast<double>(same.gradients.size()) + most - least;
     if (often(ours) >= least - beside && often(ours) <= most + beside) return {};
-    return fmt::format(" gets a gradient in {} steps, and in {} of the job as it is", often(ours),
-                       often(same));
+    return {ReasonKind::kTensorGradientCount, {{"steps", often(ours)}, {"expected", often(same)}}};
   }
 
   std::size_t differing(const std::string& name, const TensorDigest& first,
@@ -156,8 +158,8 @@ class ByTensor {
   }
 
   /// Behind the first steps.
-  std::string goes_elsewhere(const std::string& name, const TensorDigest& same,
-                             const TensorDigest& again, const TensorDigest& ours) const {
+  Reason goes_elsewhere(const std::string& name, const TensorDigest& same,
+                        const TensorDigest& again, const TensorDigest& ours) const {
     const double moved = length_of(same.early);
     const double away = away_from(ours.early, same.early);
     // Of these their length at the end says it.
@@ -167,7 +169,7 @@ class ByTensor {
     const double usual = may_follow_rounding(name) ? kStandsStill : rounding;
     const double allowed = usual + kTimesOwn * own + kTimesDrift * drift_;
     if (away / moved <= allowed) return {};
-    return fmt::format(" is {:.0f} % of its way off behind the first steps", 100 * away / moved);
+    return {ReasonKind::kTensorWay, {{"share", away / moved}}};
   }
 
   /// An optimizer that keeps moments may divide by them: entries whose gradient is what rounding
@@ -184,11 +186,11 @@ class ByTensor {
   }
 
   /// At the end, where runs that round otherwise may have gone different ways.
-  std::string moves_otherwise(const std::string& name, const TensorDigest& same,
-                              const TensorDigest& ours) const {
+  Reason moves_otherwise(const std::string& name, const TensorDigest& same,
+                         const TensorDigest& ours) const {
     const auto [least, most] =
         range_of(name, [](const TensorDigest& digest) { return digest.end; });
-    if (most <= 0 && ours.end > 0) return " moves, and does not in the job as it is";
+    if (most <= 0 && ours.end > 0) return ReasonKind::kTensorMoves;
     if (most <= 0) return {};
     const double seeds = least > 0 ? kSeedsRatio * most / least : HUGE_VAL;
     const double ratio = std::max(kEndRatio, seeds);
@@ -197,8 +199,7 @@ class ByTensor {
     const bool is_less = least > 0 && (ours.end <= 0 || (!is_any && ours.end < same.end / ratio));
     const bool is_more = !is_any && ours.end > same.end * ratio;
     if (std::isfinite(ours.end) && !is_less && !is_more) return {};
-    return fmt::format(" has moved by {:.2g}, and by {:.2g} in the job as it is", ours.end,
-                       same.end);
+    return {ReasonKind::kTensorMoved, {{"moved", ours.end}, {"expected", same.end}}};
   }
 
   /// Over all runs of the job as it is.
@@ -248,21 +249,21 @@ class ByTensor {
 
 }  // namespace
 
-std::string differs_in_tensors(const ParityBaseline& baseline, const TrialResult& candidate,
-                               Numerics numerics, bool fewer_bits, double drift) {
+Reason differs_in_tensors(const ParityBaseline& baseline, const TrialResult& candidate,
+                          Numerics numerics, bool fewer_bits, double drift) {
   return ByTensor(baseline, candidate, numerics, fewer_bits, drift).differs();
 }
 
-std::string differs_in_calls(const ParityBaseline& baseline, const TrialResult& candidate,
-                             Numerics numerics) {
+Reason differs_in_calls(const ParityBaseline& baseline, const TrialResult& candidate,
+                        Numerics numerics) {
   const TrialResult& same = baseline.same;
   const TrialResult& again = baseline.same_again;
   if (numerics == Numerics::kRegrouped) return {};  // as it says; sums and samples are compared
   if (same.calls == again.calls && same.calls != candidate.calls) {
-    return "the model was called more or less often in a step";
+    return ReasonKind::kOtherCalls;
   }
   if (same.numbers == again.numbers && same.numbers != candidate.numbers) {
-    return "the model was called with more or fewer numbers in a step";
+    return ReasonKind::kOtherNumbers;
   }
   if (numerics == Numerics::kRedrawn) return {};
   for (const auto& [name, state] : same.generators) {
@@ -273,7 +274,7 @@ std::string differs_in_calls(const ParityBaseline& baseline, const TrialResult& 
     const bool may_differ = numerics == Numerics::kRounding && name.starts_with("cuda");
     if (!is_known || may_differ) continue;
     if (found == candidate.generators.end() || found->second != state) {
-      return fmt::format("it draws other random numbers ({})", name);
+      return {ReasonKind::kOtherDraws, {{"generator", name}}};
     }
   }
   return {};

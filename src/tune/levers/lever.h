@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,9 @@ enum class Eases : std::uint8_t {
   kThreads,     // all that runs on the CPUs, by more of them
   kLoading,     // waiting for data
 };
+
+/// "optimizer".
+std::string_view to_string(Eases eases);
 
 /// One thing that can be changed about a job without a change of its code.
 struct Lever {

@@ -117,7 +117,8 @@ TEST(ScriptPatch, IsOfTheScriptThatTheCommandRuns) {
   for (const char* id : {"fused_optimizer", "bf16_autocast", "threads=2"}) {
     result.levers.push_back(kept(lever(id, result.baseline)));
   }
-  result.levers.push_back({lever("compile", result.baseline)});
+  result.levers.push_back(kept(lever("compile", result.baseline)));
+  result.levers.back().outcome = Outcome::kWithinNoise;
   const ScriptPatch made = patch_of_script({"python3", script}, result);
   EXPECT_EQ(made.text, "import torch\ntorch.set_num_threads(2)\no = torch.optim.SGD(p)\n");
   EXPECT_EQ(made.left, (std::vector<std::string>{"fused_optimizer", "bf16_autocast"}));

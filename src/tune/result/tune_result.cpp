@@ -27,6 +27,11 @@ std::string_view to_string(Outcome outcome) {
   return "";
 }
 
+Reason ending_reason(const TrialResult& result) {
+  return {ReasonKind::kEnding,
+          {{"ending", std::string(to_string(result.ending))}, {"text", result.why}}};
+}
+
 double step_as_it_is_s(const TuneResult& result) {
   return result.as_it_is_s.empty() ? result.baseline.mean_step_s : median(result.as_it_is_s);
 }

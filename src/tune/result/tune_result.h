@@ -10,6 +10,7 @@
 #include "predict/speedup.h"
 #include "tune/judging/parity.h"
 #include "tune/levers/lever.h"
+#include "tune/reason/reason.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
@@ -54,21 +55,29 @@ struct LeverResult {
   double cold_s = 0;                   // from the start to the first step
   // Steps after which it has made up for what its start takes longer; 0: that is no time at all.
   double pays_off_steps = 0;
-  std::string why;  // it came to that, in words
+  Reason why;  // it came to that
 
   bool is_pending() const { return outcome == Outcome::kPending; }
   bool is_kept() const { return outcome == Outcome::kKept; }
   bool is_proposed() const { return outcome == Outcome::kProposed; }
-  void settle(Outcome as, std::string words) {
+  void settle(Outcome as, Reason reason) {
     outcome = as;
-    why = std::move(words);
+    why = std::move(reason);
   }
-  /// The same, where there are words; says whether there were.
-  bool settle_if(Outcome as, std::string words) {
-    if (words.empty()) return false;
-    settle(as, std::move(words));
+  /// The same, where there is a reason; says whether there was.
+  bool settle_if(Outcome as, Reason reason) {
+    if (!reason) return false;
+    settle(as, std::move(reason));
     return true;
   }
+};
+
+/// What the job's own runs told, with which those with levers are compared.
+struct OwnResults {
+  bool were_compared = false;            // nothing was, and the rest is not known
+  Reason why_not;                        // they tell nothing
+  bool are_repeatable = false;           // two runs of one seed have the same losses
+  std::optional<double> gradient_error;  // of the first gradient, by FP64's; none: not known
 };
 
 /// What is kept, as a change of the script that the command runs.
@@ -81,7 +90,7 @@ struct ScriptPatch {
   std::string text = {};          // the script with the change
   // What the job gains with the change, and the command below, and nothing else: the last trials.
   std::optional<predict::Speedup> gain = {};
-  std::string why_no_gain = {};  // it was not measured, or it is no change that runs
+  Reason why_no_gain = {};  // it was not measured, or it is no change that runs
 };
 
 /// The job's command with what of that stands in it, or in its environment.
@@ -104,10 +113,13 @@ struct TuneResult {
   std::vector<std::string> kept;             // ids
   std::optional<predict::Speedup> best;      // with all that was kept; none: nothing was
   std::optional<predict::Speedup> when_fed;  // the job as it is, if loading took no time
-  std::string losses_remark;                 // of the runs that parity rests on
+  OwnResults own_results;                    // of the runs that parity rests on
   ScriptPatch patch;
   KeptCommand command;
 };
+
+/// Of a trial that was not measured.
+Reason ending_reason(const TrialResult& result);
 
 /// The median of the runs as it is: the first one may have found another machine.
 double step_as_it_is_s(const TuneResult& result);

@@ -132,11 +132,11 @@ class PlantedJob final : public Trials {
   }
 };
 
-/// What holds of each search: all is decided, in words too, and what is kept is said twice alike.
+/// What holds of each search: all is decided, with a reason, and what is kept is said twice alike.
 inline void expect_decided(const TuneResult& result) {
   std::vector<std::string> kept;
   for (const LeverResult& entry : result.levers) {
-    EXPECT_FALSE(entry.is_pending() || entry.why.empty()) << entry.lever.id;
+    EXPECT_FALSE(entry.is_pending() || !entry.why) << entry.lever.id;
     if (entry.is_kept()) kept.push_back(entry.lever.id);
   }
   EXPECT_THAT(result.kept, ::testing::UnorderedElementsAreArray(kept));
