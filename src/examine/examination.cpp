@@ -5,7 +5,9 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "advise/host_verdict.h"
 #include "advise/predict_gains.h"
@@ -89,42 +91,55 @@ bool saw_steps(const job::JobView& job) {
                      [](const job::Rank& rank) { return !rank.steps.empty(); });
 }
 
+/// What could be measured of a run, or why nothing could.
+struct Measured {
+  std::optional<predict::RunMeasurement> run;
+  bool failed = false;
+  std::string no_steps;
+  std::vector<std::string> remarks;
+};
+
 /// `explained`: the remarks say already why there are no steps.
-void measure(Examination& examined, const trace::RunReader& run, bool explained) {
-  const diagnose::PartitionedJob& job = examined.recording->partitioned;
+Measured measure(const Recording& recording, const trace::RunReader& run, bool explained) {
+  Measured found;
+  const diagnose::PartitionedJob& job = recording.partitioned;
   auto measured = predict::measure_run(job.job, job.rank_index());
-  if (!measured) {
-    // It will not run longer for our sake.
-    examined.failed = run.number("exit_code") != 0 && run.info("stopped_by").empty();
-    if (!explained && !saw_steps(job.job)) {
-      examined.no_steps = why_no_steps(run);
-      examined.remarks.push_back(examined.no_steps);
-    } else if (!explained && !examined.failed) {
-      examined.remarks.push_back(measured.error().message);
-    }
-    return;
+  if (measured) {
+    found.run = *std::move(measured);
+    return found;
   }
-  examined.measured = *std::move(measured);
-  examined.measurement.step_us = examined.measured->mean_step_s * kMicrosecondsPerSecond;
-  examined.measurement.au = examined.measured->au;
-  examined.measurement.images_per_s = examined.measured->samples_per_s;
+  // It will not run longer for our sake.
+  found.failed = run.number("exit_code") != 0 && run.info("stopped_by").empty();
+  if (!explained && !saw_steps(job.job)) {
+    found.no_steps = why_no_steps(run);
+    found.remarks.push_back(found.no_steps);
+  } else if (!explained && !found.failed) {
+    found.remarks.push_back(measured.error().message);
+  }
+  return found;
 }
 
 /// What the hook said of the job that trains.
-void read_hook_text(Examination& examined, const trace::RunReader& run) {
+struct HookWords {
+  predict::CalibrationText workers;
+  FixAnswer fix;
+  std::vector<std::string> remarks;
+};
+
+HookWords read_hook_text(const trace::RunReader& run) {
+  HookWords found;
   const auto processes = run.processes();
-  if (!processes) return;
+  if (!processes) return found;
   const std::string training_text = trace::text_of_training(*processes);
-  examined.workers = predict::read_worker_calibration(training_text);
+  found.workers = predict::read_worker_calibration(training_text);
   const trace::HookText text = trace::parse_hook_text(training_text);
-  examined.fix_applied = text.fix_applied;
-  examined.fix_refused = text.fix_refused;
-  examined.fix_limited = text.fix_limited;
+  found.fix = {text.fix_applied, text.fix_refused, text.fix_limited};
   if (text.data_left_out) {
-    examined.remarks.emplace_back(
+    found.remarks.emplace_back(
         "the path of the job's data is too long to be recorded: unstarve's loader was not "
         "measured on them");
   }
+  return found;
 }
 
 /// Adds what the hook had torch.profiler record, for processes whose GPU nothing else watched.
@@ -144,11 +159,41 @@ void add_profiled_windows(const trace::RunReader& run, trace::LoadedRun& loaded)
   }
 }
 
-void diagnose_and_advise(Examination& examined, const diagnose::HostSignals& host) {
-  const diagnose::PartitionedJob& job = examined.recording->partitioned;
-  examined.job = advise::job_facts(job.job, job.rank_index());
-  examined.diagnosis = diagnose::diagnose(job, host);
-  examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
+/// What the recording shows, and what is to be done.
+struct Verdict {
+  advise::JobFacts job;
+  diagnose::Diagnosis diagnosis;
+  advise::Advice advice;
+};
+
+Verdict diagnose_and_advise(const diagnose::PartitionedJob& job, const diagnose::HostSignals& host,
+                            const advise::Predictions& predictions) {
+  Verdict verdict;
+  verdict.job = advise::job_facts(job.job, job.rank_index());
+  verdict.diagnosis = diagnose::diagnose(job, host);
+  verdict.advice = advise::advise(verdict.diagnosis, verdict.job, predictions);
+  return verdict;
+}
+
+/// `gpu_utilization`: by the driver, whose word is the best that is known of the AU without records
+/// of the device. Of windows the diagnosis knows more: what ran at their edges, what the steps
+/// outside waited.
+Measurement measurement_of(const std::optional<predict::RunMeasurement>& run,
+                           const diagnose::Diagnosis& diagnosis, const diagnose::HostSignals& host,
+                           const Reading<double>& gpu_utilization) {
+  Measurement measurement;
+  if (run) {
+    measurement.step_us = run->mean_step_s * kMicrosecondsPerSecond;
+    measurement.au = run->au;
+    measurement.images_per_s = run->samples_per_s;
+  }
+  measurement.cpu_cores = host.job_cpu_cores;
+  measurement.gpu_utilization_mean = gpu_utilization;
+  if (!measurement.au) measurement.au = gpu_utilization;
+  const bool windowed = std::any_of(diagnosis.devices.begin(), diagnosis.devices.end(),
+                                    [](const auto& device) { return device.recorded.has_value(); });
+  if (windowed && diagnosis.partition) measurement.au = diagnosis.partition->gpu_compute;
+  return measurement;
 }
 
 /// Each reading of the sampler is a mean since the one before.
@@ -182,31 +227,49 @@ std::map<std::string, predict::TrackRecord> past_predictions(const Examination& 
   return predict::track_records(*tried);
 }
 
-/// Adds the gains of faster loading, where the job waits enough for its loader.
-void predict_loading(Examination& examined, const advise::Calibration& calibration,
-                     const advise::TrackRecords& past) {
-  if (!advise::can_gain_by_loading(examined.diagnosis)) return;
-  const trace::Timeline& timeline = examined.recording->timeline;
+/// The gains of faster loading, where the job waits enough for its loader; why there are none.
+struct LoadingGains {
+  advise::Predictions predictions;
+  std::vector<std::string> remarks;
+};
+
+LoadingGains predict_loading(const Examination& examined, const advise::Calibration& calibration,
+                             const advise::TrackRecords& past) {
+  if (!advise::can_gain_by_loading(examined.diagnosis)) return {};
   const auto basis =
       advise::prediction_basis(examined.recording->partitioned, examined.diagnosis,
                                {examined.measurement.gpu_utilization_mean, examined.job_cpu,
                                 examined.workers, calibration, past});
-  if (!basis) {
-    // Why a run has no steps was said already.
-    const bool own = timeline.input == trace::InputKind::kRun;
-    const bool log = timeline.input == trace::InputKind::kCsv;
+  if (basis) return {advise::predict_gains(examined.diagnosis, examined.job, *basis), {}};
+  // Why a run has no steps was said already.
+  const trace::InputKind input = examined.recording->timeline.input;
+  const bool own = input == trace::InputKind::kRun;
+  const bool log = input == trace::InputKind::kCsv;
+  const bool already_noted =
+      (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
+  if (already_noted) return {};
+  return {{}, {basis.error().message}};
+}
+
+/// Both; of a late rank both may note the same.
+advise::Predictions merged(advise::Predictions edits, advise::Predictions loading) {
+  edits.gains.merge(loading.gains);
+  for (std::string& note : loading.notes) {
     const bool already_noted =
-        (own && examined.failed) || ((own || log) && !saw_steps(examined.recording->job));
-    if (!already_noted) examined.remarks.push_back(basis.error().message);
-    return;
+        std::find(edits.notes.begin(), edits.notes.end(), note) != edits.notes.end();
+    if (!already_noted) edits.notes.push_back(std::move(note));
   }
-  advise::Predictions loading = advise::predict_gains(examined.diagnosis, examined.job, *basis);
-  examined.predictions.gains.merge(loading.gains);
-  std::vector<std::string>& notes = examined.predictions.notes;
-  for (std::string& note : loading.notes) {  // of a late rank both say the same
-    const bool already_noted = std::find(notes.begin(), notes.end(), note) != notes.end();
-    if (!already_noted) notes.push_back(std::move(note));
-  }
+  return edits;
+}
+
+void conclude(Examination& examined, Verdict verdict) {
+  examined.job = std::move(verdict.job);
+  examined.diagnosis = std::move(verdict.diagnosis);
+  examined.advice = std::move(verdict.advice);
+}
+
+void append(std::vector<std::string>& remarks, const std::vector<std::string>& more) {
+  remarks.insert(remarks.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -219,33 +282,33 @@ Result<Examination> examine_run(const std::string& path) {
   add_profiled_windows(*reader, *loaded);
 
   Examination examined(std::move(loaded->timeline));
+  const Recording& recording = *examined.recording;
   examined.run_dir = reader->dir();
-  examined.remarks = std::move(loaded->remarks);
   examined.framework = other_framework(*reader);
-  measure(examined, *reader, loaded->rings_missing);
+  Measured measured = measure(recording, *reader, loaded->rings_missing);
+  HookWords hook = read_hook_text(*reader);
+  for (const auto* const remarks : {&loaded->remarks, &measured.remarks, &hook.remarks}) {
+    append(examined.remarks, *remarks);
+  }
+  examined.measured = std::move(measured.run);
+  examined.failed = measured.failed;
+  examined.no_steps = std::move(measured.no_steps);
+  examined.workers = std::move(hook.workers);
+  examined.fix = std::move(hook.fix);
   examined.observed = examined.measured ? examined.measured->span
                                         : trace::Interval{reader->number("started_ns"),
                                                           std::numeric_limits<std::int64_t>::max()};
-  const trace::Interval& span = examined.observed;
-  examined.gpu = trace::job_gpu(*reader, examined.recording->partitioned.rank().process);
-  const diagnose::HostSignals host = diagnose::read_host_signals(*reader, span, examined.gpu);
-  Measurement& measurement = examined.measurement;
-  measurement.cpu_cores = host.job_cpu_cores;
-  examined.job_cpu = read_job_cpu(*reader, span);
-  measurement.gpu_utilization_mean =
-      trace::mean_in(*reader, "gpu.utilization_ratio", examined.gpu.subject(), span);
-  // Without device records the driver's utilisation is the best that is known of the AU.
-  if (!measurement.au) measurement.au = measurement.gpu_utilization_mean;
-  read_hook_text(examined, *reader);
+  examined.gpu = trace::job_gpu(*reader, recording.partitioned.rank().process);
+  examined.job_cpu = read_job_cpu(*reader, examined.observed);
   examined.predictions = stored_predictions(*reader);
-  diagnose_and_advise(examined, host);
-  // Of windows the diagnosis knows more: what ran at their edges, what the steps outside waited.
-  const std::vector<diagnose::DeviceDiagnosis>& devices = examined.diagnosis.devices;
-  const bool windowed = std::any_of(devices.begin(), devices.end(),
-                                    [](const auto& device) { return device.recorded.has_value(); });
-  if (windowed) measurement.au = examined.diagnosis.partition->gpu_compute;
+  const diagnose::HostSignals host =
+      diagnose::read_host_signals(*reader, examined.observed, examined.gpu);
+  conclude(examined, diagnose_and_advise(recording.partitioned, host, examined.predictions));
+  examined.measurement = measurement_of(
+      examined.measured, examined.diagnosis, host,
+      trace::mean_in(*reader, "gpu.utilization_ratio", examined.gpu.subject(), examined.observed));
   examined.position =
-      roofline::place_run(*reader, examined.recording->partitioned, examined.diagnosis.signals);
+      roofline::place_run(*reader, recording.partitioned, examined.diagnosis.signals);
   return examined;
 }
 
@@ -254,7 +317,7 @@ Result<Examination> examine_trace(const std::string& path, const ReadProgress& p
   if (!imported) return forward_error(imported);
   Examination examined(std::move(imported->timeline));
   examined.remarks = std::move(imported->remarks);
-  diagnose_and_advise(examined, imported->host);
+  conclude(examined, diagnose_and_advise(examined.recording->partitioned, imported->host, {}));
   return examined;
 }
 
@@ -275,12 +338,14 @@ Result<Examination> examine(const std::string& path, const ReadProgress& progres
 }
 
 void predict(Examination& examined, const advise::Calibration& calibration) {
-  for (const std::string& remark : calibration.remarks) examined.remarks.push_back(remark);
+  append(examined.remarks, calibration.remarks);
   if (examined.diagnosis.findings.empty()) return;
   const advise::TrackRecords past = past_predictions(examined);
-  examined.predictions = advise::predict_edits(examined.diagnosis, examined.job, past);
-  predict_loading(examined, calibration, past);
-  for (const std::string& note : examined.predictions.notes) examined.remarks.push_back(note);
+  LoadingGains loading = predict_loading(examined, calibration, past);
+  examined.predictions = merged(advise::predict_edits(examined.diagnosis, examined.job, past),
+                                std::move(loading.predictions));
+  append(examined.remarks, loading.remarks);
+  append(examined.remarks, examined.predictions.notes);
   examined.advice = advise::advise(examined.diagnosis, examined.job, examined.predictions);
 }
 

@@ -36,6 +36,13 @@ struct Recording {
   diagnose::PartitionedJob partitioned;
 };
 
+/// What the hook did of what it was asked to change of a loader.
+struct FixAnswer {
+  bool applied = false;
+  std::string refused;  // why it did not
+  std::string limited;  // why a loader got less than was asked for
+};
+
 /// A run or a trace: read, diagnosed and advised on.
 struct Examination {
   explicit Examination(trace::Timeline timeline)
@@ -50,16 +57,14 @@ struct Examination {
   trace::Interval observed = {};                    // of a run: what its signals are taken over
   trace::JobGpu gpu = {};                           // of a run: the one that it speaks of
   Measurement measurement;
-  std::vector<std::string> remarks;            // what could not be read or measured
-  bool failed = false;                         // the job of a run, which ended otherwise than by 0
-  std::string framework;                       // without PyTorch: "JAX", "TensorFlow"; else empty
-  std::string no_steps;                        // of a run without a step: why; one of the remarks
-  std::string run_dir;                         // empty: a trace
-  predict::CalibrationText workers;            // what the hook measured of worker processes
-  std::vector<predict::CpuReading> job_cpu;    // of a run: while it was observed
-  bool fix_applied = false;                    // the hook changed a loader as it was asked to
-  std::string fix_refused;                     // why it did not
-  std::string fix_limited;                     // why a loader got less than was asked for
+  std::vector<std::string> remarks;          // what could not be read or measured
+  bool failed = false;                       // the job of a run, which ended otherwise than by 0
+  std::string framework;                     // without PyTorch: "JAX", "TensorFlow"; else empty
+  std::string no_steps;                      // of a run without a step: why; one of the remarks
+  std::string run_dir;                       // empty: a trace
+  predict::CalibrationText workers;          // what the hook measured of worker processes
+  std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed
+  FixAnswer fix;
   std::optional<roofline::Position> position;  // of a run, under this machine's roofs
 };
 
