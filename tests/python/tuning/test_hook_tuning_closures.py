@@ -62,7 +62,8 @@ def test_what_is_recorded_is_what_a_plain_loop_has(tmp_path: Path, word: str) ->
 
 def test_the_optimizer_s_share_is_without_its_closure(tmp_path: Path) -> None:
     shares = ran(tmp_path, {"survey": True}, "named")[0]["shares"]
-    assert 0 < shares["optimizer"] < 0.5 < shares["products"] + shares["optimizer"]
+    # The closure has all of the products, and nearly all of a step.
+    assert 0 < shares["optimizer"] < shares["products"]
 
 
 def test_what_a_closure_raises_is_the_job_s_own(tmp_path: Path) -> None:
