@@ -186,7 +186,7 @@ def commands_for(recording: Path, draw: Random) -> list[list[str]]:
     diagnose = draw.choice(([], ["--verbose"], ["--json"], ["--html", "page.html"]))
     report: list[list[str]] = [[], ["--verbose"], ["--json", "-"], ["--html", "-"]]
     if recording.is_dir():
-        report += [["--limits"], ["--predictions"]]
+        report += [["--roofline"], ["--predictions"]]
     return [["diagnose", file, *diagnose], ["report", file, *draw.choice(report)]]
 
 

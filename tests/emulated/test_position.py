@@ -87,7 +87,7 @@ def test_the_operations_of_a_step_are_those_of_its_layers(
     assert compute["roof"]["source"] == "specification"
     assert compute["least_us"] == pytest.approx(1e6 * FLOPS / peak, rel=0.01)
     assert 0 < position["mfu"]["specification"] <= 1
-    assert terms(position)["launches"]["reason"].endswith("`unstarve limits` does that")
+    assert terms(position)["launches"]["reason"].endswith("`unstarve roofline` does that")
 
 
 def test_attention_and_convolutions_count_by_their_own_dtypes(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_attention_and_convolutions_count_by_their_own_dtypes(tmp_path: Path) ->
 
 def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    words = ["limits", "--emulate", "a100", "--only", "gpu", "--seconds", "2", "--python", PYTHON]
+    words = ["roofline", "--emulate", "a100", "--only", "gpu", "--seconds", "2", "--python", PYTHON]
     done = unstarve(*words, env=env)
     assert done.returncode == 0, done.stderr
     run = of_this_machine(recorded("multiplied", tmp_path))
@@ -119,7 +119,7 @@ def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path) -> No
     assert position["bound"] == "compute"
     copied = terms(position)["h2d"]["amount"]
     assert copied == pytest.approx(4 * BATCH * SIZES[0], rel=0.1)
-    shown = unstarve("report", str(run), "--limits", env=env)
+    shown = unstarve("report", str(run), "--roofline", env=env)
     assert shown.returncode == 0, shown.stderr
     assert len(shown.stdout.splitlines()) <= 20
     assert "O the job: " in shown.stdout
@@ -133,7 +133,7 @@ def test_roofs_of_the_emulated_gpu_are_said_to_be_modelled(tmp_path: Path) -> No
 def test_a_trace_has_no_place_under_this_machines_roofs(tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": [], "schemaVersion": 1}))
-    shown = unstarve("report", str(trace), "--limits")
+    shown = unstarve("report", str(trace), "--roofline")
     assert shown.returncode != 0
     assert shown.stdout == ""
 

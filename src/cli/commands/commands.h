@@ -18,7 +18,7 @@ void add_diagnose_command(CommandLine& line, CommandContext& context);
 void add_report_command(CommandLine& line, CommandContext& context);
 void add_export_command(CommandLine& line, CommandContext& context);
 void add_bench_command(CommandLine& line, CommandContext& context);
-void add_limits_command(CommandLine& line, CommandContext& context);
+void add_roofline_command(CommandLine& line, CommandContext& context);
 void add_pack_command(CommandLine& line, CommandContext& context);
 void add_unpack_command(CommandLine& line, CommandContext& context);
 void add_doctor_command(CommandLine& line, CommandContext& context);

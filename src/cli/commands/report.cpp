@@ -26,7 +26,7 @@ struct ReportOptions {
   std::string json;
   bool verbose = false;
   bool predictions = false;
-  bool limits = false;
+  bool roofline = false;
 };
 
 constexpr const char* kRuns = "runs";  // where `unstarve run` puts them
@@ -44,7 +44,7 @@ Status report_predictions(const std::string& folder) {
 }
 
 /// The run's roofline alone.
-Status report_limits(const report::Report& shown) {
+Status report_roofline(const report::Report& shown) {
   if (!shown.position) {
     return fail(ErrorCode::kNotFound,
                 "nothing to place under this machine's roofs: it is no run whose steps were timed, "
@@ -78,7 +78,7 @@ Status report_run(const ReportOptions& options) {
       return written;
     }
   }
-  if (options.limits) return report_limits(shown);
+  if (options.roofline) return report_roofline(shown);
   if (options.json.empty() && options.html.empty()) {
     write_text(Stream::kOut,
                report::render_text(shown, report_options(Stream::kOut, options.verbose)));
@@ -100,8 +100,8 @@ void add_report_command(CommandLine& line, CommandContext& context) {
       command.option("--json", options->json, "write the diagnosis as JSON (- for stdout)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command
-      .flag("--limits", options->limits,
-            "show where the run lies under this machine's roofs, as `unstarve limits` measured "
+      .flag("--roofline", options->roofline,
+            "show where the run lies under this machine's roofs, as `unstarve roofline` measured "
             "them: a roofline in the terminal")
       .excludes(html)
       .excludes(json);

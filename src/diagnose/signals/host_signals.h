@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/reading.h"
-#include "trace/events/gpu_error.h"
+#include "trace/store/gpu_error.h"
 
 namespace unstarve::diagnose {
 

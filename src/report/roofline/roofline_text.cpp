@@ -80,8 +80,8 @@ std::string roofline_text(const roofline::Position& position, const TextOptions&
   if (axes.plateaus.empty()) {
     return text +
            line(device.is_cpu
-                    ? "  not measured: `unstarve limits` measures its memory and products"
-                    : "  neither measured nor in a data sheet: `unstarve limits` measures it");
+                    ? "  not measured: `unstarve roofline` measures its memory and products"
+                    : "  neither measured nor in a data sheet: `unstarve roofline` measures it");
   }
   const int columns = std::min(options.width - kLabelColumns - 2, kMostColumns);
   text += plot(axes, position, columns);

@@ -25,7 +25,7 @@ TEST(Roofs, ATableHasALineForEachTermAndOneForWhatIsAbsent) {
   const std::string text = position_text(placed(), TextOptions{});
   EXPECT_THAT(text, HasSubstr("A step takes 20.0 ms, at least 8.00 ms of it for copies to GPU."));
   EXPECT_THAT(text, HasSubstr("4.00 ms  20.0 %  1 TFLOP under 250 TFLOP/s (measured)"));
-  EXPECT_THAT(text, HasSubstr("launches: not measured on this machine: `unstarve limits`"));
+  EXPECT_THAT(text, HasSubstr("launches: not measured on this machine: `unstarve roofline`"));
   EXPECT_THAT(text, HasSubstr("MFU 16 % of the specification; 20 % of what products reach"));
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 8);
   Report report = sample::report();
@@ -85,7 +85,7 @@ TEST(Roofs, WithoutAPointThePlotSaysWhy) {
   EXPECT_THAT(plot, HasSubstr("refused as wrong"));
   roofline::Position unknown = placed();
   unknown.roofs = {};
-  EXPECT_THAT(roofline_text(unknown, TextOptions{}), HasSubstr("`unstarve limits`"));
+  EXPECT_THAT(roofline_text(unknown, TextOptions{}), HasSubstr("`unstarve roofline`"));
 }
 
 TEST(Roofs, OfAJobOnTheCpuTheWordsAreOfACpu) {
@@ -117,7 +117,7 @@ TEST(Roofs, TheJsonHasTermsWithTheirRoofsOrTheReason) {
   EXPECT_NEAR(shown.at("terms")[0].at("least_us").get<double>(), 4000, 1e-6);
   EXPECT_EQ(shown.at("terms")[0].at("roof").at("source"), "measured");
   EXPECT_EQ(shown.at("terms")[3].at("absent"), "not_observed");
-  EXPECT_THAT(shown.at("terms")[3].at("reason").get<std::string>(), HasSubstr("unstarve limits"));
+  EXPECT_THAT(shown.at("terms")[3].at("reason").get<std::string>(), HasSubstr("unstarve roofline"));
   EXPECT_NEAR(shown.at("mfu").at("specification").get<double>(), 1 / 0.020 / 312, 1e-9);
   EXPECT_EQ(shown.at("flops").at("by_dtype").at("bfloat16"), 1e12);
 }

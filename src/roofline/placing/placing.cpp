@@ -16,7 +16,7 @@
 #include "host/host_files.h"
 #include "roofline/roofs/gemm/cpu_peak.h"
 #include "roofline/roofs/machine.h"
-#include "roofline/roofs/store/limits_store.h"
+#include "roofline/roofs/store/roofline_store.h"
 #include "trace/text/hook_text.h"
 
 namespace unstarve::roofline {
@@ -51,8 +51,8 @@ Here look_here(const trace::RunReader& run, bool modelled) {
   if (!here.is_here || !machine) return here;
   here.machine = *std::move(machine);
   io::Files files;
-  const roofline::LimitsStore store(files, roofline::LimitsStore::default_folder());
-  for (roofline::LimitsDocument& document : store.load_all()) {
+  const roofline::RooflineStore store(files, roofline::RooflineStore::default_folder());
+  for (roofline::RooflineDocument& document : store.load_all()) {
     if (document.modelled != modelled || !is_this_machine(document.machine, here.machine)) continue;
     roofline::MachineRoofs& known = document.known;
     std::move(known.roofs.begin(), known.roofs.end(), std::back_inserter(here.kept.roofs));

@@ -10,10 +10,10 @@
 
 namespace unstarve::roofline {
 
-/// Where a run's job lies under the roofs that `unstarve limits` kept of this machine: the rank and
-/// the device that its diagnosis speaks of. A job that trains on the CPU lies under the CPU's, if
-/// its operations were asked for (`run --flops`). None where no step was timed, and of other jobs
-/// none where no GPU's activity was recorded. The roofs of another machine than the run's say
+/// Where a run's job lies under the roofs that `unstarve roofline` kept of this machine: the rank
+/// and the device that its diagnosis speaks of. A job that trains on the CPU lies under the CPU's,
+/// if its operations were asked for (`run --flops`). None where no step was timed, and of other
+/// jobs none where no GPU's activity was recorded. The roofs of another machine than the run's say
 /// nothing of it, and are left out.
 std::optional<roofline::Position> place_run(const trace::RunReader& run,
                                             const diagnose::PartitionedJob& job,

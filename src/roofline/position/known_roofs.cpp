@@ -96,7 +96,8 @@ std::int64_t bounding_threads(const roofline::MachineRoofs& kept,
 /// Why the kinds of numbers that have no roof have none.
 void explain_products(const roofline::MachineRoofs& kept, KnownRoofs& known) {
   for (const char* dtype : {"float16", "float64", "float8"}) {
-    known.why_no_product[dtype] = "of a CPU `unstarve limits` measures float32 and bfloat16 alone";
+    known.why_no_product[dtype] =
+        "of a CPU `unstarve roofline` measures float32 and bfloat16 alone";
   }
   for (const roofline::AbsentRoof& absent : kept.absent) {
     for (const char* dtype : {"float32", "bfloat16"}) {

@@ -13,7 +13,7 @@ namespace unstarve::roofline {
 
 /// Where the value of a roof comes from.
 enum class RoofSource : std::uint8_t {
-  kMeasured,       // on this machine, by `unstarve limits`
+  kMeasured,       // on this machine, by `unstarve roofline`
   kSpecification,  // the vendor's data sheet
   kModelled,       // measured on an emulated GPU: what its model does
 };
@@ -21,7 +21,7 @@ std::string_view to_string(RoofSource source);  // "measured", "specification", 
 
 /// A roof that a job is placed under.
 struct UsedRoof {
-  std::string name;  // as `unstarve limits` has it, or of the data sheet
+  std::string name;  // as `unstarve roofline` has it, or of the data sheet
   double value = 0;  // above 0
   std::string unit;  // "flop/s", "bytes/s", "1/s"
   RoofSource source = RoofSource::kMeasured;
@@ -46,14 +46,14 @@ struct KnownRoofs {
   const UsedRoof* any_memory() const;
 };
 
-/// Of all that `unstarve limits` kept of this machine (nullptr: nothing) what is of the GPU of that
-/// name, and what its data sheet says. `modelled`: it is an emulated one's.
+/// Of all that `unstarve roofline` kept of this machine (nullptr: nothing) what is of the GPU of
+/// that name, and what its data sheet says. `modelled`: it is an emulated one's.
 KnownRoofs known_roofs(const roofline::MachineRoofs* kept, bool modelled,
                        const std::string& gpu_name);
 
 /// What a job that computes on the CPU is placed under.
 struct CpuRoofSources {
-  const roofline::MachineRoofs& kept;   // by `unstarve limits`, of this machine
+  const roofline::MachineRoofs& kept;   // by `unstarve roofline`, of this machine
   std::map<std::string, double> peaks;  // of products by dtype, by the CPU's clock; unit: flop/s
   Reading<std::int64_t> threads;        // of the job
 };

@@ -13,9 +13,9 @@ namespace {
 constexpr double kTolerance = 1.02;
 // Of a step: less changes nothing that anybody would do.
 constexpr double kNoteworthyShare = 0.01;
-// Of the cores by which a roof was measured: `unstarve limits` says so from there on too.
+// Of the cores by which a roof was measured: `unstarve roofline` says so from there on too.
 constexpr double kDisturbingShare = 0.1;
-constexpr const char* kNotMeasured = "not measured on this machine: `unstarve limits` does that";
+constexpr const char* kNotMeasured = "not measured on this machine: `unstarve roofline` does that";
 constexpr const char* kNoDevice = "no GPU activity was recorded";
 constexpr const char* kOnCpu = "the job trains on the CPU";
 
@@ -212,7 +212,7 @@ void add_cpu_notes(const Placing& placing, Position& position) {
   if (!roofs.products.empty() && roofs.others_cores >= kDisturbingShare * all_threads) {
     position.notes.push_back(
         fmt::format("While products were measured, others kept {:.2g} CPUs busy: their roof may be "
-                    "higher. `unstarve limits --only gemm` measures it again.",
+                    "higher. `unstarve roofline --only gemm` measures it again.",
                     roofs.others_cores));
   }
   const Term& compute = position.terms.front();

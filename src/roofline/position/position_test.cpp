@@ -114,8 +114,8 @@ TEST(Position, WithoutMeasuredRoofsTheDataSheetsStandIn) {
   EXPECT_EQ(term(position, "compute").roof.source, RoofSource::kSpecification);
   EXPECT_NEAR(term(position, "compute").least_s, 0.0015, 1e-9);
   EXPECT_EQ(term(position, "memory").roof.source, RoofSource::kSpecification);
-  EXPECT_THAT(term(position, "h2d").why_absent, HasSubstr("`unstarve limits`"));
-  EXPECT_THAT(term(position, "launches").why_absent, HasSubstr("`unstarve limits`"));
+  EXPECT_THAT(term(position, "h2d").why_absent, HasSubstr("`unstarve roofline`"));
+  EXPECT_THAT(term(position, "launches").why_absent, HasSubstr("`unstarve roofline`"));
   EXPECT_THAT(position.of_measured.why_absent, HasSubstr("is not known"));
 }
 

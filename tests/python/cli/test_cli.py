@@ -47,7 +47,7 @@ def diagnosis_of(trace: Path) -> dict[str, Any]:
 def test_help_names_every_command() -> None:
     done = unstarve("--help")
     assert done.returncode == 0
-    commands = "demo run rehearse diagnose report pack unpack bench limits doctor"
+    commands = "demo run rehearse diagnose report pack unpack bench roofline doctor"
     for command in commands.split():
         assert command in done.stdout
         assert unstarve(command, "--help").returncode == 0

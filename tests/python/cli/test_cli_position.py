@@ -61,11 +61,11 @@ class Recorded:
         assert done.returncode == 0, done.stderr
 
     def keep(self, **roofs: float) -> None:
-        """`unstarve limits` says who this machine is; what it reaches is made up."""
-        asked = ("limits", "--only", "memory", "--seconds", "0.2", "--json")
+        """`unstarve roofline` says who this machine is; what it reaches is made up."""
+        asked = ("roofline", "--only", "memory", "--seconds", "0.2", "--json")
         measured = unstarve(*asked, env=self.env)
         assert measured.returncode == 0, measured.stderr
-        (file,) = (self.cache / "unstarve/limits").glob("*.json")
+        (file,) = (self.cache / "unstarve/roofline").glob("*.json")
         document = json.loads(file.read_text())
         document["roofs"] = [
             {
@@ -108,7 +108,7 @@ def test_operations_are_counted_and_without_roofs_nothing_is_claimed(recorded: R
     terms = recorded.terms()
     # A CPU whose clock the kernel says has a peak that nobody needs to measure.
     if "absent" in terms["compute"]:
-        assert "`unstarve limits`" in terms["compute"]["reason"]
+        assert "`unstarve roofline`" in terms["compute"]["reason"]
     else:
         assert terms["compute"]["roof"]["source"] == "specification"
     assert terms["h2d"]["reason"] == terms["launches"]["reason"] == "the job trains on the CPU"
@@ -134,7 +134,7 @@ def test_terms_lie_under_the_roofs_that_are_kept(recorded: Recorded) -> None:
     text = recorded.report("--verbose").stdout
     assert "Under the roofs: A step takes" in text
     assert "copies to GPU, launches: the job trains on the CPU" in text
-    plot = recorded.report("--limits").stdout
+    plot = recorded.report("--roofline").stdout
     assert "O the job: " in plot
     assert "float32: 50 GFLOP/s (measured)" in plot
     assert 'class="roofline"' in recorded.report("--html", "-").stdout
@@ -158,6 +158,6 @@ def test_a_job_that_was_not_counted_has_no_place(tmp_path: Path) -> None:
     job = Recorded(tmp_path, "float32")
     done = job.report("--json", "-")
     assert "position" not in json.loads(done.stdout)
-    refused = job.report("--limits")
+    refused = job.report("--roofline")
     assert refused.returncode != 0
     assert "`unstarve run --flops`" in refused.stderr

@@ -31,7 +31,7 @@ class MeetingFolder {
   static Result<MeetingFolder> make() {
     std::error_code failed;
     std::string path =
-        (std::filesystem::temp_directory_path(failed) / "unstarve-limits-XXXXXX").string();
+        (std::filesystem::temp_directory_path(failed) / "unstarve-roofline-XXXXXX").string();
     if (failed || ::mkdtemp(path.data()) == nullptr) {
       return fail_errno(errno, "cannot make a folder for temporary files");
     }

@@ -59,7 +59,7 @@ std::string file_system_of(int file) {
 Result<FileDescriptor> open_unnamed(io::Files& files, const std::string& folder) {
   if (auto file = files.open(folder, O_RDWR | O_TMPFILE, 0600)) return file;
   // Not every file system makes files without a name: this one loses it at once.
-  const std::string path = fmt::format("{}/.unstarve-limits-{}.tmp", folder, ::getpid());
+  const std::string path = fmt::format("{}/.unstarve-roofline-{}.tmp", folder, ::getpid());
   auto file = files.open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
   if (!file) return fail_again(file.error(), fmt::format("cannot write in {}", folder));
   if (Status removed = files.remove(path); !removed) return forward_error(removed);

@@ -7,15 +7,15 @@
 #include "base/io/write.h"
 #include "base/testing/test_folder.h"
 #include "roofline/roofs/repeats.h"
-#include "roofline/roofs/store/limits_store.h"
+#include "roofline/roofs/store/roofline_store.h"
 
 namespace unstarve::roofline {
 namespace {
 
 using ::testing::HasSubstr;
 
-LimitsDocument some_document() {
-  LimitsDocument document;
+RooflineDocument some_document() {
+  RooflineDocument document;
   document.machine.cpu_model = "A CPU";
   document.machine.cpus = 8;
   document.machine.cores_allowed = 1.5;
@@ -35,33 +35,33 @@ LimitsDocument some_document() {
   return document;
 }
 
-TEST(LimitsStore, KeepsWhatItIsGiven) {
+TEST(RooflineStore, KeepsWhatItIsGiven) {
   const TestFolder folder;
   io::Files files;
-  const LimitsStore store(files, folder.path() + "/new/limits");
-  const LimitsDocument document = some_document();
+  const RooflineStore store(files, folder.path() + "/new/roofline");
+  const RooflineDocument document = some_document();
   const std::string key = machine_key(document.machine);
   EXPECT_EQ(store.load(key, false).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(store.save(document));
   const auto loaded = store.load(key, false);
   ASSERT_TRUE(loaded) << loaded.error().message;
-  EXPECT_EQ(write_limits_document(*loaded), write_limits_document(document));
+  EXPECT_EQ(write_roofline_document(*loaded), write_roofline_document(document));
   ASSERT_EQ(loaded->known.roofs.size(), 1U);
   EXPECT_EQ(loaded->known.roofs[0].conditions, document.known.roofs[0].conditions);
   EXPECT_EQ(loaded->known.roofs[0].value, 2e10);
   const auto all = store.load_all();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].machine.cpu_model, "A CPU");
-  EXPECT_TRUE(LimitsStore(files, folder.path() + "/none").load_all().empty());
+  EXPECT_TRUE(RooflineStore(files, folder.path() + "/none").load_all().empty());
   // What an emulated GPU does lies elsewhere.
   EXPECT_EQ(store.load(key, true).error().code, ErrorCode::kNotFound);
 }
 
-TEST(LimitsStore, AFileThatIsNoneOfOursIsAnErrorThatNamesIt) {
+TEST(RooflineStore, AFileThatIsNoneOfOursIsAnErrorThatNamesIt) {
   const TestFolder folder;
   io::Files files;
-  const LimitsStore store(files, folder.path());
-  const std::string good = write_limits_document(some_document());
+  const RooflineStore store(files, folder.path());
+  const std::string good = write_roofline_document(some_document());
   const auto replaced = [&good](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
@@ -70,7 +70,7 @@ TEST(LimitsStore, AFileThatIsNoneOfOursIsAnErrorThatNamesIt) {
   const std::string nested(100'000, '[');
   for (const std::string& text :
        {std::string(), std::string("{}"), std::string("null"), good.substr(0, good.size() / 2),
-        nested, replaced("limits/1", "limits/9"), replaced("\"value\": 2", "\"value\": -2"),
+        nested, replaced("roofline/1", "roofline/9"), replaced("\"value\": 2", "\"value\": -2"),
         replaced("\"measured_s\": 1790000000", "\"measured_s\": \"x\""),
         replaced("\"roofs\": [", "\"roofs\": 3, \"x\": ["), std::string("\0\xff\xfe", 3)}) {
     ASSERT_TRUE(io::replace_file(store.path_of("k", false), text));
@@ -81,19 +81,19 @@ TEST(LimitsStore, AFileThatIsNoneOfOursIsAnErrorThatNamesIt) {
   }
 }
 
-TEST(LimitsDocument, NamesMayHoldAnyBytes) {
-  LimitsDocument document = some_document();
+TEST(RooflineDocument, NamesMayHoldAnyBytes) {
+  RooflineDocument document = some_document();
   document.machine.cpu_model = "A CPU \xff with odd bytes";
-  EXPECT_TRUE(parse_limits_document(write_limits_document(document)));
+  EXPECT_TRUE(parse_roofline_document(write_roofline_document(document)));
 }
 
-TEST(LimitsStore, AFolderThatCannotBeWrittenIsSaid) {
+TEST(RooflineStore, AFolderThatCannotBeWrittenIsSaid) {
   const TestFolder folder;
   io::Files files;
   ASSERT_TRUE(io::replace_file(folder.path() + "/file", "not a folder"));
-  const LimitsStore store(files, folder.path() + "/file/limits");
+  const RooflineStore store(files, folder.path() + "/file/roofline");
   EXPECT_FALSE(store.save(some_document()));
-  EXPECT_FALSE(LimitsStore(files, "").save(some_document()));
+  EXPECT_FALSE(RooflineStore(files, "").save(some_document()));
 }
 
 TEST(MachineKey, TellsMachinesApartAndOutlivesAKernelsUpdate) {

@@ -1,4 +1,4 @@
-"""What scripts begin with that time torch in a process of its own, for `unstarve limits`.
+"""What scripts begin with that time torch in a process of its own, for `unstarve roofline`.
 
 The first argument is torch's name of the device. Where torch cannot be had, one line says
 {"error"}.

@@ -11,8 +11,8 @@
 
 namespace unstarve::roofline {
 
-/// What is known of one machine, as it is kept and as `unstarve limits --json` prints it.
-struct LimitsDocument {
+/// What is known of one machine, as it is kept and as `unstarve roofline --json` prints it.
+struct RooflineDocument {
   Machine machine;               // who it is; the rest of it is not kept
   std::string unstarve_version;  // that wrote it
   bool modelled = false;         // the GPU's roofs are an emulated one's
@@ -20,11 +20,11 @@ struct LimitsDocument {
   std::vector<std::string> notes;  // on the last time that something was measured
 };
 
-/// One JSON object, `unstarve.limits/1` (docs/limits.md). What a job reaches of its roofs is not
-/// observed here: `position` says so.
-std::string write_limits_document(const LimitsDocument& document);
+/// One JSON object, `unstarve.roofline/1` (docs/roofline.md). What a job reaches of its roofs is
+/// not observed here: `position` says so.
+std::string write_roofline_document(const RooflineDocument& document);
 
-/// Accepts any bytes. kCorruptData for what no write_limits_document() has written.
-Result<LimitsDocument> parse_limits_document(std::string_view text);
+/// Accepts any bytes. kCorruptData for what no write_roofline_document() has written.
+Result<RooflineDocument> parse_roofline_document(std::string_view text);
 
 }  // namespace unstarve::roofline

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/limits/limits_text.h"
+#include "cli/commands/roofline/roofs_text.h"
 #include "cli/console/stop_signals.h"
 #include "cli/console/terminal.h"
 #include "cli/options/emulation_options.h"
@@ -23,7 +23,7 @@
 #include "report/words/utf8.h"
 #include "roofline/roofs/gpu/gpu_state.h"
 #include "roofline/roofs/measuring/measure.h"
-#include "roofline/roofs/store/limits_store.h"
+#include "roofline/roofs/store/roofline_store.h"
 
 namespace unstarve::cli {
 
@@ -35,7 +35,7 @@ constexpr int kMostEmulatedGpus = 64;
 // 128 + SIGINT, as a shell says it.
 constexpr int kStopped = 130;
 
-struct LimitsOptions {
+struct RooflineOptions {
   roofline::MeasureOptions measure;
   std::string python;   // as it was named
   std::string emulate;  // a GPU; empty: this machine's
@@ -44,16 +44,16 @@ struct LimitsOptions {
   bool json = false;
 };
 
-void print(const LimitsOptions& options, const roofline::LimitsDocument& document) {
-  write_text(Stream::kOut, options.json
-                               ? report::without_controls(roofline::write_limits_document(document))
-                               : limits_text(document, text_options(Stream::kOut)));
+void print(const RooflineOptions& options, const roofline::RooflineDocument& document) {
+  write_text(Stream::kOut,
+             options.json ? report::without_controls(roofline::write_roofline_document(document))
+                          : roofs_text(document, text_options(Stream::kOut)));
 }
 
 /// What is kept of the machine; a file that cannot be read is said, and measured anew.
-roofline::LimitsDocument load_known(const roofline::LimitsStore& store,
-                                    const roofline::Machine& machine, bool modelled) {
-  roofline::LimitsDocument document;
+roofline::RooflineDocument load_known(const roofline::RooflineStore& store,
+                                      const roofline::Machine& machine, bool modelled) {
+  roofline::RooflineDocument document;
   auto known = store.load(roofline::machine_key(machine), modelled);
   if (known) {
     document = std::move(*known);
@@ -78,12 +78,12 @@ roofline::Machine without_emulated(roofline::Machine machine) {
   return machine;
 }
 
-void show(const LimitsOptions& options, const roofline::LimitsStore& store,
+void show(const RooflineOptions& options, const roofline::RooflineStore& store,
           const roofline::Machine& machine, CommandContext& context) {
   const auto known = store.load(roofline::machine_key(machine), has_emulated(machine));
   if (known) return print(options, *known);
   Error error = known.error();
-  if (error.code == ErrorCode::kNotFound) error.message += ": `unstarve limits` measures it";
+  if (error.code == ErrorCode::kNotFound) error.message += ": `unstarve roofline` measures it";
   report_error(context, error);
 }
 
@@ -91,7 +91,7 @@ void show(const LimitsOptions& options, const roofline::LimitsStore& store,
 /// be kept is said, once.
 class Keeper {
  public:
-  Keeper(const roofline::LimitsStore& store, const roofline::Machine& machine)
+  Keeper(const roofline::RooflineStore& store, const roofline::Machine& machine)
       : store_(store), real_(load_known(store, without_emulated(machine), false)) {
     if (has_emulated(machine)) modelled_ = load_known(store, machine, true);
   }
@@ -123,7 +123,7 @@ class Keeper {
     return taken;
   }
 
-  void keep_in(roofline::LimitsDocument& known, const roofline::MachineRoofs& measured,
+  void keep_in(roofline::RooflineDocument& known, const roofline::MachineRoofs& measured,
                const std::vector<std::string>& complete, const roofline::Session& session) {
     roofline::merge(measured, complete, known.known);
     known.notes = session.notes();
@@ -134,13 +134,13 @@ class Keeper {
     }
   }
 
-  const roofline::LimitsStore& store_;
-  roofline::LimitsDocument real_;
-  std::optional<roofline::LimitsDocument> modelled_;
+  const roofline::RooflineStore& store_;
+  roofline::RooflineDocument real_;
+  std::optional<roofline::RooflineDocument> modelled_;
   bool failed_ = false;
 };
 
-void measure(const LimitsOptions& options, const roofline::LimitsStore& store,
+void measure(const RooflineOptions& options, const roofline::RooflineStore& store,
              const host::HostFiles& files, const roofline::Machine& machine,
              CommandContext& context) {
   auto signals = StopSignals::open();
@@ -156,7 +156,7 @@ void measure(const LimitsOptions& options, const roofline::LimitsStore& store,
   roofline::measure(machine, files, options.measure, session,
                     [&](const auto& complete) { keeper.keep(session, complete); });
   progress.finish("");
-  roofline::LimitsDocument measured;
+  roofline::RooflineDocument measured;
   measured.machine = machine;
   measured.modelled = has_emulated(machine);
   measured.unstarve_version = UNSTARVE_VERSION;
@@ -171,9 +171,9 @@ void measure(const LimitsOptions& options, const roofline::LimitsStore& store,
 }
 
 /// This command once more, where emulated GPUs are.
-void run_emulated(const LimitsOptions& options, CommandContext& context) {
+void run_emulated(const RooflineOptions& options, CommandContext& context) {
   std::vector<std::string> words = {
-      context.executable, "limits",
+      context.executable, "roofline",
       "--disk",           options.measure.disk.folder,
       "--disk-size",      std::to_string(options.measure.disk.most_bytes),
       "--seconds",        fmt::format("{}", options.measure.seconds)};
@@ -196,7 +196,7 @@ void run_emulated(const LimitsOptions& options, CommandContext& context) {
   context.exit_code = done->exit.exit_code;
 }
 
-void run_limits(LimitsOptions& options, CommandContext& context) {
+void run_roofline(RooflineOptions& options, CommandContext& context) {
   if (const Status known = roofline::check_parts(options.measure.only); !known) {
     return report_error(context, known.error());
   }
@@ -208,17 +208,17 @@ void run_limits(LimitsOptions& options, CommandContext& context) {
   if (!machine) return report_error(context, machine.error());
   machine->gpus = roofline::look_at_gpus();
   io::Files plain;
-  const roofline::LimitsStore store(plain, roofline::LimitsStore::default_folder());
+  const roofline::RooflineStore store(plain, roofline::RooflineStore::default_folder());
   if (options.show) return show(options, store, *machine, context);
   measure(options, store, files, *machine, context);
 }
 
 }  // namespace
 
-void add_limits_command(CommandLine& line, CommandContext& context) {
+void add_roofline_command(CommandLine& line, CommandContext& context) {
   Command command = line.add_command(
-      "limits", "measure what this machine reaches at most: its roofs, kept for each machine");
-  auto options = std::make_shared<LimitsOptions>();  // lives as long as the parser's callback
+      "roofline", "measure what this machine reaches at most: its roofs, kept for each machine");
+  auto options = std::make_shared<RooflineOptions>();  // lives as long as the parser's callback
   std::string names;
   for (const roofline::Part& part : roofline::all_parts()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);
@@ -246,7 +246,7 @@ void add_limits_command(CommandLine& line, CommandContext& context) {
       .shows_default();
   command.flag("--show", options->show, "show what is kept of this machine, and measure nothing");
   command.flag("--json", options->json, "print one JSON object");
-  command.when_named([&context, options] { run_limits(*options, context); });
+  command.when_named([&context, options] { run_roofline(*options, context); });
 }
 
 }  // namespace unstarve::cli

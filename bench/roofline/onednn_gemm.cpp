@@ -1,4 +1,4 @@
-// Products of square matrices by oneDNN's own interface, for bench/limits/compare_limits.py, which
+// Products of square matrices by oneDNN's own interface, for bench/roofline/compare_roofs.py, which
 // compiles it where oneDNN is installed (Debian: libdnnl-dev).
 //
 //   onednn_gemm f32|bf16 SIZE SECONDS

@@ -1,4 +1,4 @@
-"""`unstarve limits`: what a machine reaches, kept for it."""
+"""`unstarve roofline`: what a machine reaches, kept for it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 
 def kept(home: dict[str, str], ending: str = ".json") -> list[Path]:
-    files = sorted(Path(home["XDG_CACHE_HOME"], "unstarve", "limits").glob("*.json"))
+    files = sorted(Path(home["XDG_CACHE_HOME"], "unstarve", "roofline").glob("*.json"))
     return [file for file in files if file.name.endswith("-modelled.json") == (ending != ".json")]
 
 
 def measured(home: dict[str, str], *arguments: str) -> dict[str, Any]:
-    done = unstarve("limits", *QUICK, "--json", *arguments, env=home)
+    done = unstarve("roofline", *QUICK, "--json", *arguments, env=home)
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
-    assert document["schema"] == "unstarve.limits/1"
+    assert document["schema"] == "unstarve.roofline/1"
     return document
 
 
@@ -53,23 +53,23 @@ def test_parts_are_measured_alone_and_kept_together(home: dict[str, str], tmp_pa
     assert all(name.startswith(("disk.", "page_cache.")) for name in names(disk))
     assert not [file for file in tmp_path.iterdir() if file.name != "cache"]
 
-    shown = unstarve("limits", "--show", "--json", env=home)
+    shown = unstarve("roofline", "--show", "--json", env=home)
     assert names(json.loads(shown.stdout)) == names(memory) + names(disk)
-    text = unstarve("limits", "--show", env=home).stdout
+    text = unstarve("roofline", "--show", env=home).stdout
     assert "memory.triad" in text
     assert "UTC" in text
     assert len(kept(home)) == 1
 
 
 def test_nothing_is_kept_yet(home: dict[str, str]) -> None:
-    shown = unstarve("limits", "--show", env=home)
+    shown = unstarve("roofline", "--show", env=home)
     assert shown.returncode == 2
-    assert "`unstarve limits` measures it" in shown.stderr
+    assert "`unstarve roofline` measures it" in shown.stderr
     assert shown.stdout == ""
 
 
 def test_wrong_parts_are_said(home: dict[str, str]) -> None:
-    done = unstarve("limits", "--only", "memory,discs", env=home)
+    done = unstarve("roofline", "--only", "memory,discs", env=home)
     assert done.returncode == 2
     assert "'discs'" in done.stderr
     assert "decode" in done.stderr
@@ -77,20 +77,20 @@ def test_wrong_parts_are_said(home: dict[str, str]) -> None:
 
 def test_a_broken_file_is_said_and_measured_anew(home: dict[str, str]) -> None:
     measured(home, "--only", "memory")
-    kept(home)[0].write_bytes(b'{"schema": "unstarve.limits/1", "roofs": \xff\x00')
-    shown = unstarve("limits", "--show", env=home)
+    kept(home)[0].write_bytes(b'{"schema": "unstarve.roofline/1", "roofs": \xff\x00')
+    shown = unstarve("roofline", "--show", env=home)
     assert shown.returncode == 2
     assert str(kept(home)[0]) in shown.stderr
-    again = unstarve("limits", *QUICK, "--only", "memory", env=home)
+    again = unstarve("roofline", *QUICK, "--only", "memory", env=home)
     assert again.returncode == 0
     assert "will be replaced" in again.stderr
-    assert unstarve("limits", "--show", env=home).returncode == 0
+    assert unstarve("roofline", "--show", env=home).returncode == 0
 
 
 def test_what_cannot_be_kept_is_measured_and_said(home: dict[str, str], tmp_path: Path) -> None:
     # A file in the folder's place: permissions alone would not stop root.
     (tmp_path / "cache").write_text("no folder")
-    done = unstarve("limits", *QUICK, "--only", "memory", "--json", env=home)
+    done = unstarve("roofline", *QUICK, "--only", "memory", "--json", env=home)
     assert done.returncode == 0
     assert json.loads(done.stdout)["roofs"]
     assert done.stderr.count("is not kept") == 1
@@ -98,7 +98,7 @@ def test_what_cannot_be_kept_is_measured_and_said(home: dict[str, str], tmp_path
 
 def stopped_after(seconds: float, home: dict[str, str], folder: Path) -> tuple[str, str]:
     process = subprocess.Popen(
-        [UNSTARVE, "limits", "--only", "memory,disk", "--disk", folder, "--seconds", "600"],
+        [UNSTARVE, "roofline", "--only", "memory,disk", "--disk", folder, "--seconds", "600"],
         env=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_what_was_measured(home: dict[str, str], tmp_path: Path) -
         if "memory.copy" in out:
             break
     assert "memory.copy" in out
-    shown = json.loads(unstarve("limits", "--show", "--json", env=home).stdout)
+    shown = json.loads(unstarve("roofline", "--show", "--json", env=home).stdout)
     assert "memory.copy.1_threads" in names(shown)
     assert not [file for file in tmp_path.iterdir() if file.name != "cache"]
 
@@ -177,7 +177,7 @@ def test_an_emulated_gpu_is_modelled_and_kept_apart(home: dict[str, str]) -> Non
     assert len(kept(home, "modelled")) == 1
     # Of this machine itself nothing was measured, and nothing is said.
     assert kept(home) == []
-    shown = unstarve("limits", "--emulate", "a100", "--show", env=home)
+    shown = unstarve("roofline", "--emulate", "a100", "--show", env=home)
     assert "modelled" in shown.stdout
 
 
@@ -186,7 +186,7 @@ def test_an_affinity_bounds_the_threads(home: dict[str, str]) -> None:
         pytest.skip("one CPU")
     one = str(min(os.sched_getaffinity(0)))
     done = subprocess.run(
-        ["taskset", "-c", one, UNSTARVE, "limits", *QUICK, "--only", "memory", "--json"],
+        ["taskset", "-c", one, UNSTARVE, "roofline", *QUICK, "--only", "memory", "--json"],
         env=home,
         capture_output=True,
         text=True,

@@ -1,5 +1,5 @@
 /* For LD_PRELOAD: asks for huge pages for the large arrays of a program that does not ask itself,
- * as `unstarve limits` does for its own. bench/limits/compare_limits.py gives them to STREAM, so
+ * as `unstarve roofline` does for its own. bench/roofline/compare_roofs.py gives them to STREAM, so
  * that what is compared is the memory, and not how often addresses are looked up. */
 #include <stdio.h>
 #include <string.h>

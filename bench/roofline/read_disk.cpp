@@ -1,5 +1,6 @@
-// Reads a file past the page cache as `unstarve limits` reads its scratch file, with the same code:
-// so that it can be held against another program on the same file, in turns as short as wanted.
+// Reads a file past the page cache as `unstarve roofline` reads its scratch file, with the same
+// code: so that it can be held against another program on the same file, in turns as short as
+// wanted.
 //
 //   read_disk FILE sequential|random BLOCK_BYTES DEPTH SECONDS
 //

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`unstarve limits` beside STREAM, likwid-bench, fio, OpenBLAS and oneDNN, in turns.
+"""`unstarve roofline` beside STREAM, likwid-bench, fio, OpenBLAS and oneDNN, in turns.
 
 Ours and theirs run one after the other, who is first changes, and what counts is the median of the
 ratios of these pairs: what a machine does to both at once goes out of it. The target is within
@@ -70,7 +70,7 @@ def output_of(command: list[str | Path], **environment: str) -> str:
 def ours(arguments: list[str], seconds: float, cpus: str = "") -> list[dict[str, object]]:
     """The roofs that one call of ours measures; `cpus`: on which alone."""
     command: list[str | Path] = ["taskset", "-c", cpus] if cpus else []
-    command += [BUILD / "src/cli/unstarve", "limits", "--json"]
+    command += [BUILD / "src/cli/unstarve", "roofline", "--json"]
     command += ["--seconds", str(seconds), *arguments]
     with tempfile.TemporaryDirectory() as cache:
         text = output_of(command, XDG_CACHE_HOME=cache)
@@ -266,8 +266,8 @@ def fio(file: Path, pattern: str, block: int, jobs: int, seconds: float) -> floa
 
 
 def read_disk(file: Path, pattern: str, block: int, depth: int, seconds: float) -> float:
-    """The same by our code, which `unstarve limits` calls on a file of its own."""
-    program = BUILD / "bench/limits/read_disk"
+    """The same by our code, which `unstarve roofline` calls on a file of its own."""
+    program = BUILD / "bench/roofline/read_disk"
     return float(output_of([program, file, pattern, str(block), str(depth), str(seconds)]))
 
 

@@ -1,4 +1,4 @@
-"""`unstarve limits` of several GPUs: what they reach together."""
+"""`unstarve roofline` of several GPUs: what they reach together."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What is measured of two GPUs."""
     cache = tmp_path_factory.mktemp("cache")
     done = unstarve(
-        *("limits", "--emulate", "a100", "--gpus", str(GPUS), "--only", "gpu", "--json"),
+        *("roofline", "--emulate", "a100", "--gpus", str(GPUS), "--only", "gpu", "--json"),
         *("--seconds", "1", "--python", PYTHON),
         env=dict(os.environ, XDG_CACHE_HOME=str(cache), TMPDIR=str(cache)),
     )
     assert done.returncode == 0, done.stderr
-    assert not list(Path(cache).glob("unstarve-limits-*"))  # by which the ranks met
+    assert not list(Path(cache).glob("unstarve-roofline-*"))  # by which the ranks met
     said: dict[str, Any] = json.loads(done.stdout)
     return said
 

@@ -1,4 +1,4 @@
-#include "cli/commands/limits/limits_text.h"
+#include "cli/commands/roofline/roofs_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ std::string when_measured(const std::vector<roofline::Roof>& roofs) {
                             : fmt::format("measured {} to {}", earliest, latest);
 }
 
-std::string machine_line(const roofline::LimitsDocument& document) {
+std::string machine_line(const roofline::RooflineDocument& document) {
   const roofline::Machine& machine = document.machine;
   std::string text =
       fmt::format("{}, {:.3g} of {} CPUs usable (bound by {}), {:.0f} GiB, Linux {}",
@@ -80,8 +80,8 @@ std::string machine_line(const roofline::LimitsDocument& document) {
 
 }  // namespace
 
-std::string limits_text(const roofline::LimitsDocument& document,
-                        const report::TextOptions& options) {
+std::string roofs_text(const roofline::RooflineDocument& document,
+                       const report::TextOptions& options) {
   const auto line = [&options](std::string_view first, const std::string& text) {
     return report::hanging(first, report::printable(text, options), options);
   };

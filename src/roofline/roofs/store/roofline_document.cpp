@@ -1,4 +1,4 @@
-#include "roofline/roofs/store/limits_document.h"
+#include "roofline/roofs/store/roofline_document.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "unstarve.limits/1";
+constexpr const char* kSchema = "unstarve.roofline/1";
 constexpr std::size_t kMostItems = 10'000;
 
 Json json_of(const Condition& condition) {
@@ -106,8 +106,8 @@ Machine machine_of(const Json& object) {
   return machine;
 }
 
-LimitsDocument document_of(const Json& object) {
-  LimitsDocument document;
+RooflineDocument document_of(const Json& object) {
+  RooflineDocument document;
   document.machine = machine_of(object.at("machine"));
   document.unstarve_version = field<std::string>(object, "unstarve_version");
   document.modelled = field<bool>(object, "modelled");
@@ -124,7 +124,7 @@ LimitsDocument document_of(const Json& object) {
 
 }  // namespace
 
-std::string write_limits_document(const LimitsDocument& document) {
+std::string write_roofline_document(const RooflineDocument& document) {
   Json roofs = Json::array();
   for (const Roof& roof : document.known.roofs) roofs.push_back(json_of(roof));
   Json absent = Json::array();
@@ -143,7 +143,7 @@ std::string write_limits_document(const LimitsDocument& document) {
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<LimitsDocument> parse_limits_document(std::string_view text) {
+Result<RooflineDocument> parse_roofline_document(std::string_view text) {
   try {
     const Json object = Json::parse(text.begin(), text.end());
     const auto schema = field<std::string>(object, "schema");

@@ -1,4 +1,4 @@
-#include "roofline/roofs/store/limits_store.h"
+#include "roofline/roofs/store/roofline_store.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -24,19 +24,19 @@ constexpr std::size_t kMostMachines = 256;
 
 }  // namespace
 
-std::string LimitsStore::default_folder() {
+std::string RooflineStore::default_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') return std::string(cache) + "/unstarve/limits";
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/unstarve/roofline";
   const char* home = std::getenv("HOME");
-  if (home != nullptr && *home == '/') return std::string(home) + "/.cache/unstarve/limits";
+  if (home != nullptr && *home == '/') return std::string(home) + "/.cache/unstarve/roofline";
   return {};
 }
 
-std::string LimitsStore::path_of(const std::string& key, bool modelled) const {
+std::string RooflineStore::path_of(const std::string& key, bool modelled) const {
   return fmt::format("{}/{}{}.json", folder_, key, modelled ? "-modelled" : "");
 }
 
-Result<LimitsDocument> LimitsStore::load(const std::string& key, bool modelled) const {
+Result<RooflineDocument> RooflineStore::load(const std::string& key, bool modelled) const {
   const std::string path = path_of(key, modelled);
   if (folder_.empty() || !files_.exists(path)) {
     return fail(ErrorCode::kNotFound, "nothing is kept of this machine ({})", path);
@@ -44,7 +44,7 @@ Result<LimitsDocument> LimitsStore::load(const std::string& key, bool modelled) 
   return load_file(path);
 }
 
-std::vector<LimitsDocument> LimitsStore::load_all() const {
+std::vector<RooflineDocument> RooflineStore::load_all() const {
   std::vector<std::string> paths;
   std::error_code failed;
   for (auto entry = std::filesystem::directory_iterator(folder_, failed);
@@ -53,27 +53,27 @@ std::vector<LimitsDocument> LimitsStore::load_all() const {
     if (entry->path().extension() == ".json") paths.push_back(entry->path().string());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<LimitsDocument> all;
+  std::vector<RooflineDocument> all;
   for (const std::string& path : paths) {
     if (auto document = load_file(path)) all.push_back(std::move(*document));
   }
   return all;
 }
 
-Result<LimitsDocument> LimitsStore::load_file(const std::string& path) const {
+Result<RooflineDocument> RooflineStore::load_file(const std::string& path) const {
   const auto opened = io::open_regular(files_, path, O_RDONLY);
   if (!opened) return fail_again(opened.error(), fmt::format("cannot read {}", path));
   const auto text = io::read_text(files_, path, kMostBytes);
   if (!text) return fail_again(text.error(), fmt::format("cannot read {}", path));
-  auto document = parse_limits_document(*text);
+  auto document = parse_roofline_document(*text);
   if (!document) {
-    return fail(ErrorCode::kCorruptData, "{} is not what `unstarve limits` keeps: {}", path,
+    return fail(ErrorCode::kCorruptData, "{} is not what `unstarve roofline` keeps: {}", path,
                 document.error().message);
   }
   return document;
 }
 
-Status LimitsStore::save(const LimitsDocument& document) const {
+Status RooflineStore::save(const RooflineDocument& document) const {
   if (folder_.empty()) {
     return fail(ErrorCode::kNotFound, "neither XDG_CACHE_HOME nor HOME is set");
   }
@@ -83,7 +83,7 @@ Status LimitsStore::save(const LimitsDocument& document) const {
     return fail_errno(failed.value(), fmt::format("cannot make the folder {}", folder_));
   }
   const std::string path = path_of(machine_key(document.machine), document.modelled);
-  const std::string text = write_limits_document(document);
+  const std::string text = write_roofline_document(document);
   const Status saved = io::replace_file(files_, path, std::as_bytes(std::span(text)));
   if (!saved) return fail_again(saved.error(), fmt::format("cannot write {}", path));
   return {};
