@@ -8,7 +8,8 @@
 #include "base/io/read.h"
 #include "base/units.h"
 #include "feed/data/read_hint.h"
-#include "feed/shard/record.h"
+#include "feed/data/room_in.h"
+#include "feed/shard/checksum.h"
 
 namespace unstarve::feed {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/io/read.h"
+#include "feed/data/room_in.h"
 
 namespace unstarve::feed {
 namespace {
@@ -31,14 +32,6 @@ std::uint64_t text_checksum(std::span<const std::byte> record, const RecordHeade
 }
 
 }  // namespace
-
-std::span<std::byte> room_in(std::vector<std::byte>& buffer, std::size_t size) {
-  if (buffer.size() < size) {
-    buffer.clear();  // so that growing copies nothing
-    buffer.resize(size + size / 4);
-  }
-  return {buffer.data(), size};
-}
 
 Status check_sample(const ShardSample& sample) {
   if (sample.name.size() > kMaxNameBytes) {

@@ -86,7 +86,4 @@ Result<std::uint64_t> scan_records(io::Files& storage, int file, const RecordVis
 /// The table's entry for a record at `offset`; `name_offset`, `shard` and the seal are left.
 TableEntry entry_of(const RecordHeader& header, std::uint64_t offset, std::string_view name);
 
-/// `buffer` with room for `size` bytes; what is in it is lost.
-std::span<std::byte> room_in(std::vector<std::byte>& buffer, std::size_t size);
-
 }  // namespace unstarve::feed

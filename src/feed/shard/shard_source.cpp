@@ -7,6 +7,7 @@
 
 #include "base/io/read.h"
 #include "feed/data/read_hint.h"
+#include "feed/data/room_in.h"
 #include "feed/shard/shard_set_writer.h"
 #include "feed/shard/shard_writer.h"
 

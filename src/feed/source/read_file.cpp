@@ -7,6 +7,7 @@
 
 #include "base/io/read.h"
 #include "feed/data/read_hint.h"
+#include "feed/data/room_in.h"
 
 namespace unstarve::feed {
 namespace {
@@ -33,14 +34,10 @@ Result<std::span<const std::byte>> read_file(io::Files& files, const std::string
     return fail(ErrorCode::kInvalidArgument, "the file has {} bytes, the limit is {}", size,
                 max_bytes);
   }
-  if (buffer.size() < size) {
-    buffer.clear();  // so that growing copies nothing
-    buffer.resize(size + size / 4);
-  }
-  const Result<std::size_t> got =
-      io::read_available(files, opened->file.get(), 0, std::span(buffer).first(size));
+  const std::span<std::byte> bytes = room_in(buffer, size);
+  const Result<std::size_t> got = io::read_available(files, opened->file.get(), 0, bytes);
   if (!got) return forward_error(got);
-  return std::span<const std::byte>(buffer.data(), *got);
+  return std::span<const std::byte>(bytes.data(), *got);
 }
 
 ReadHint hint_file(io::Files& files, const std::string& path) {

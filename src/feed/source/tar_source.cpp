@@ -16,6 +16,7 @@
 #include "base/io/read.h"
 #include "base/unique_handle.h"
 #include "feed/data/read_hint.h"
+#include "feed/data/room_in.h"
 #include "feed/formats/image_format.h"
 #include "feed/source/folder_walk.h"
 #include "feed/source/index_cache.h"
@@ -100,11 +101,7 @@ class TarReader final : public SampleReader {
     }
     if (Status status = open(place); !status) return forward_error(status);
     const std::size_t size = place.sample.size;
-    if (buffer_.size() < size) {
-      buffer_.clear();  // so that growing copies nothing
-      buffer_.resize(size + size / 4);
-    }
-    const std::span<std::byte> bytes = std::span(buffer_).first(size);
+    const std::span<std::byte> bytes = room_in(buffer_, size);
     const Result<std::size_t> got =
         io::read_available(files_, file_.get(), place.sample.offset, bytes);
     if (!got) return forward_error(got);

@@ -13,6 +13,7 @@
 
 #include "base/io/read.h"
 #include "feed/data/read_hint.h"
+#include "feed/data/room_in.h"
 #include "feed/formats/image_format.h"
 #include "feed/source/read_file.h"
 
@@ -51,15 +52,6 @@ class Inflater {
   bool ready_ = false;
 };
 
-std::span<std::byte> room_for(std::uint64_t bytes, std::vector<std::byte>& buffer) {
-  const auto size = static_cast<std::size_t>(bytes);
-  if (buffer.size() < size) {
-    buffer.clear();  // so that growing copies nothing
-    buffer.resize(size + size / 4);
-  }
-  return std::span(buffer).first(size);
-}
-
 class ZipReader final : public SampleReader {
  public:
   ZipReader(const std::vector<ZipEntry>& images, io::Files& files, int file,
@@ -71,12 +63,12 @@ class ZipReader final : public SampleReader {
     if (Status able = check(image); !able) return forward_error(able);
     const Result<std::uint64_t> begin = data_at(image);
     if (!begin) return forward_error(begin);
-    const std::span<std::byte> stored = room_for(image.stored_bytes, stored_);
+    const std::span<std::byte> stored = room_in(stored_, image.stored_bytes);
     if (Status read = io::read_exactly(files_, file_, *begin, stored); !read) {
       return forward_error(read);
     }
     if (image.method == ZipEntry::kStored) return EncodedSample{SampleForm::kFile, stored};
-    const std::span<std::byte> bytes = room_for(image.bytes, inflated_);
+    const std::span<std::byte> bytes = room_in(inflated_, image.bytes);
     if (!inflater_.inflate(stored, bytes) || crc_of(bytes) != image.crc) {
       return fail(ErrorCode::kCorruptData, "it cannot be inflated: the zip is damaged there");
     }
