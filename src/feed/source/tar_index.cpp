@@ -60,8 +60,8 @@ class WindowReader {
 
 enum class Part { kNothing, kImage, kOtherImage, kLabel };
 
-constexpr std::array<std::string_view, 8> kOtherImages = {"png", "ppm",  "bmp",  "pgm",
-                                                          "tif", "tiff", "webp", "gif"};
+constexpr std::array<std::string_view, 7> kOtherImages = {"png",  "ppm",  "pgm", "tif",
+                                                          "tiff", "webp", "gif"};
 
 Part part_of(std::string_view ending) {
   std::string lower(ending);

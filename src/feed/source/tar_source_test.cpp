@@ -66,15 +66,19 @@ TEST_F(TarSourceTest, GroupsByTheNameUpToItsFirstDot) {
                      .add("d/2.JPEG", std::string(1000, 'x'))
                      .add("d/2.seg.jpg", "no")
                      .add("d/2.cls", "-3\n")
+                     .add("d/3.bmp", "three")
+                     .add("d/3.cls", "3")
                      .add("README", "no dot")
                      .end());
   const auto source = open("a.tar");
-  ASSERT_EQ(source->size(), 2U);
+  ASSERT_EQ(source->size(), 3U);
   EXPECT_EQ(source->label(0), 7);
   EXPECT_EQ(source->label(1), -3);
+  EXPECT_EQ(source->label(2), 3);
   const auto reader = *source->open_reader();
   EXPECT_EQ(text(*reader, 0), "one");
   EXPECT_EQ(text(*reader, 1), std::string(1000, 'x'));
+  EXPECT_EQ(text(*reader, 2), "three");
   EXPECT_EQ(source->locate(0), path("a.tar") + " at offset 2048");
 }
 
