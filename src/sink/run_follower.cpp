@@ -25,35 +25,62 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-}  // namespace
-
+/// Of a folder of trials the run that the others are compared with.
 std::string run_to_follow(const std::string& folder) {
   return examine::holds_trials(folder) ? examine::trial_dir(folder, examine::kBefore) : folder;
 }
 
-RunFollower::RunFollower(std::string folder, Sink& sink)
-    : folder_(std::move(folder)), run_dir_(run_to_follow(folder_)), sink_(sink) {}
+RunEnd end_of(const trace::RunReader& run) {
+  RunEnd end;
+  end.ended_ns = run.number("ended_ns");
+  end.exit_signal = run.number("exit_signal");
+  if (end.exit_signal == 0) {
+    end.exit_code = run.number("exit_code");
+  } else {
+    end.exit_code = WhyAbsent::kNotSupported;
+  }
+  return end;
+}
 
-Result<RunFollower::Followed> RunFollower::advance() {
-  // What a run says of itself is read when it is opened.
-  const auto run = trace::RunReader::open(run_dir_);
+}  // namespace
+
+Result<RunFollower> RunFollower::open(const std::string& folder) {
+  auto run = trace::RunReader::open(run_to_follow(folder));
+  if (!run) return forward_error(run);
+  return RunFollower(folder, *std::move(run));
+}
+
+RunFollower::RunFollower(std::string folder, trace::RunReader run)
+    : folder_(std::move(folder)), run_dir_(run_to_follow(folder_)), unread_(std::move(run)) {}
+
+Result<RunFollower::Followed> RunFollower::advance(Sink& sink) {
+  const auto run = run_as_it_is();
   if (!run) return forward_error(run);
   if (!has_begun_) {
-    if (const Status begun = begin(*run); !begun) return forward_error(begun);
+    if (const Status begun = begin(*run, sink); !begun) return forward_error(begun);
   }
-  const auto samples = hand_samples(*run);
+  const auto samples = hand_samples(*run, sink);
   if (!samples) return forward_error(samples);
-  const auto steps = hand_steps(*run);
+  const auto steps = hand_steps(*run, sink);
   if (!steps) return forward_error(steps);
   if (run->has_ended()) {
-    if (const Status ended = end(*run); !ended) return forward_error(ended);
-    if (const Status given = give_verdict(); !given) return forward_error(given);
+    if (const Status ended = sink.ends(end_of(*run)); !ended) return forward_error(ended);
+    if (const Status given = give_verdict(sink); !given) return forward_error(given);
   }
-  if (const Status flushed = sink_.flush(); !flushed) return forward_error(flushed);
+  if (const Status flushed = sink.flush(); !flushed) return forward_error(flushed);
   return Followed{*samples + *steps, run->has_ended()};
 }
 
-Status RunFollower::begin(const trace::RunReader& run) {
+/// What a run says of itself is read when it is opened, so that each portion opens it. In between
+/// it is closed: its writer cannot end it while somebody else has it open.
+Result<trace::RunReader> RunFollower::run_as_it_is() {
+  if (!unread_) return trace::RunReader::open(run_dir_);
+  trace::RunReader run = *std::move(unread_);
+  unread_.reset();
+  return run;
+}
+
+Status RunFollower::begin(const trace::RunReader& run, Sink& sink) {
   RunStart start;
   start.run_id = run.info("run_id");
   start.run_dir = run.dir();
@@ -62,10 +89,10 @@ Status RunFollower::begin(const trace::RunReader& run) {
   start.started_ns = run.number("started_ns");
   start.started_wall_ns = run.number("started_wall_ns");
   has_begun_ = true;
-  return sink_.begins(start);
+  return sink.begins(start);
 }
 
-Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run) {
+Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run, Sink& sink) {
   std::int64_t handed = 0;
   while (true) {
     const auto samples = run.samples_after(last_sample_, kPortion);
@@ -77,7 +104,7 @@ Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run) {
         for (const trace::MetricRow& metric : *metrics) metrics_[metric.id] = metric;
       }
       const trace::MetricRow& metric = metrics_[sample.metric_id];
-      const Status taken = sink_.takes(Sample{metric, sample.point.t_ns, sample.point.value});
+      const Status taken = sink.takes(Sample{metric, sample.point.t_ns, sample.point.value});
       if (!taken) return forward_error(taken);
       last_sample_ = sample.row;
     }
@@ -86,13 +113,13 @@ Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run) {
   }
 }
 
-Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run) {
+Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run, Sink& sink) {
   std::int64_t handed = 0;
   while (true) {
     const auto steps = run.steps_after(last_step_, kPortion);
     if (!steps) return forward_error(steps);
     for (const trace::StoredStep& step : *steps) {
-      if (const Status taken = sink_.takes(step.step); !taken) return forward_error(taken);
+      if (const Status taken = sink.takes(step.step); !taken) return forward_error(taken);
       last_step_ = step.row;
     }
     handed += static_cast<std::int64_t>(steps->size());
@@ -100,23 +127,11 @@ Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run) {
   }
 }
 
-Status RunFollower::end(const trace::RunReader& run) {
-  RunEnd end;
-  end.ended_ns = run.number("ended_ns");
-  end.exit_signal = run.number("exit_signal");
-  if (end.exit_signal == 0) {
-    end.exit_code = run.number("exit_code");
-  } else {
-    end.exit_code = WhyAbsent::kNotSupported;
-  }
-  return sink_.ends(end);
-}
-
-Status RunFollower::give_verdict() {
+Status RunFollower::give_verdict(Sink& sink) {
   const auto job = trial::read_trials(folder_, {});
   if (!job) return forward_error(job);
-  if (const Status taken = sink_.takes(report::make_report(*job)); !taken) return taken;
-  return sink_.flush();
+  if (const Status taken = sink.takes(report::make_report(*job)); !taken) return taken;
+  return sink.flush();
 }
 
 }  // namespace unstarve::sink

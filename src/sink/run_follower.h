@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,43 +11,42 @@
 
 namespace unstarve::sink {
 
-/// The run that is followed where somebody names `folder`: of a folder of trials the one that the
-/// others are compared with.
-std::string run_to_follow(const std::string& folder);
-
 /// Hands a run to a sink, portion by portion, while it goes on or afterwards.
 ///
-///   RunFollower follower("runs/2026-05-01_14-03-22_train", sink);
+///   auto follower = RunFollower::open("runs/2026-05-01_14-03-22_train");
 ///   while (true) {
-///     const auto followed = follower.advance();
+///     const auto followed = follower->advance(sink);
 ///     if (!followed || followed->has_ended) break;
 ///   }
 ///
-/// Of a folder of trials the verdict is that of all. Thread rule: one thread at a time.
+/// Of a folder of trials that run is followed which the others are compared with, and the verdict
+/// is that of all. Thread rule: one thread at a time.
 class RunFollower {
  public:
-  RunFollower(std::string folder, Sink& sink);
+  /// Errors: no run lies there.
+  static Result<RunFollower> open(const std::string& folder);
 
   struct Followed {
     std::int64_t rows = 0;   // that were handed over by this call
     bool has_ended = false;  // the run has, and all of it was handed over
   };
-  /// Hands over what has been stored since the last call.
-  /// Errors: no run lies there; the sink's.
-  Result<Followed> advance();
+  /// Hands over what has been stored since the last call. All calls are for one sink.
+  /// Errors: the run cannot be read; the sink's.
+  Result<Followed> advance(Sink& sink);
 
   /// Hands over the verdict of a run whose end nobody stored: whatever watched it was killed.
-  Status give_verdict();
+  Status give_verdict(Sink& sink);
 
  private:
-  Status begin(const trace::RunReader& run);
-  Result<std::int64_t> hand_samples(const trace::RunReader& run);
-  Result<std::int64_t> hand_steps(const trace::RunReader& run);
-  Status end(const trace::RunReader& run);
+  RunFollower(std::string folder, trace::RunReader run);
+  Result<trace::RunReader> run_as_it_is();
+  Status begin(const trace::RunReader& run, Sink& sink);
+  Result<std::int64_t> hand_samples(const trace::RunReader& run, Sink& sink);
+  Result<std::int64_t> hand_steps(const trace::RunReader& run, Sink& sink);
 
-  std::string folder_;   // as it was given
-  std::string run_dir_;  // the run's own
-  Sink& sink_;
+  std::string folder_;                      // as it was given
+  std::string run_dir_;                     // the run's own
+  std::optional<trace::RunReader> unread_;  // for the first portion
   bool has_begun_ = false;
   std::int64_t last_sample_ = 0;  // rows of the store, which only grow
   std::int64_t last_step_ = 0;

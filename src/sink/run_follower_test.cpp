@@ -61,6 +61,12 @@ class Follower : public ::testing::Test {
     writer_->add(row);
   }
 
+  RunFollower opened() const {
+    auto follower = RunFollower::open(dir_);
+    EXPECT_TRUE(follower) << follower.error().message;
+    return *std::move(follower);
+  }
+
   TestFolder folder_;
   std::string dir_ = folder_.path() + "/run";
   std::unique_ptr<trace::RunWriter> writer_;
@@ -69,19 +75,19 @@ class Follower : public ::testing::Test {
 };
 
 TEST_F(Follower, HandsOverWhatIsNewAndNothingTwice) {
-  RunFollower follower(dir_, heard_);
+  RunFollower follower = opened();
   sample(10);
   step(0);
   ASSERT_TRUE(writer_->commit());
-  auto followed = follower.advance();
+  auto followed = follower.advance(heard_);
   ASSERT_TRUE(followed) << followed.error().message;
   EXPECT_EQ(followed->rows, 2);
   EXPECT_FALSE(followed->has_ended);
-  EXPECT_EQ(follower.advance()->rows, 0);
+  EXPECT_EQ(follower.advance(heard_)->rows, 0);
   sample(20);
   step(1);
   ASSERT_TRUE(writer_->finish(30, 3));
-  followed = follower.advance();
+  followed = follower.advance(heard_);
   ASSERT_TRUE(followed) << followed.error().message;
   EXPECT_TRUE(followed->has_ended);
   EXPECT_THAT(heard_.samples,
@@ -91,15 +97,15 @@ TEST_F(Follower, HandsOverWhatIsNewAndNothingTwice) {
 }
 
 TEST_F(Follower, AMetricThatIsNewIsNamed) {
-  RunFollower follower(dir_, heard_);
+  RunFollower follower = opened();
   sample(10);
   ASSERT_TRUE(writer_->commit());
-  ASSERT_TRUE(follower.advance());
+  ASSERT_TRUE(follower.advance(heard_));
   trace::MetricRow late;
   late.name = "job.cpu_cores";
   writer_->add(trace::SampleRow{20, writer_->add_metric(late), 1.0});
   ASSERT_TRUE(writer_->commit());
-  ASSERT_TRUE(follower.advance());
+  ASSERT_TRUE(follower.advance(heard_));
   EXPECT_EQ(heard_.samples.back().first, "job.cpu_cores");
 }
 
@@ -107,16 +113,14 @@ TEST_F(Follower, WhatASinkRefusesIsAnError) {
   heard_.refuse = true;
   sample(10);
   ASSERT_TRUE(writer_->commit());
-  RunFollower follower(dir_, heard_);
-  const auto followed = follower.advance();
+  const auto followed = opened().advance(heard_);
   ASSERT_FALSE(followed);
   EXPECT_EQ(followed.error().message, "full");
 }
 
-TEST(RunFollower, WhereNoRunLiesNothingBegins) {
+TEST(RunFollower, WhereNoRunLiesNoneIsFollowed) {
   const TestFolder folder;
-  Heard heard;
-  EXPECT_FALSE(RunFollower(folder.path(), heard).advance());
+  EXPECT_FALSE(RunFollower::open(folder.path()));
 }
 
 TEST(SinkKinds, EachHasANameAndWords) {

@@ -38,12 +38,12 @@ Result<sink::SinkKind> find_kind(const std::string& name) {
 }
 
 /// Until the run has ended, or somebody asks for the end.
-Status follow(const ExportOptions& options, sink::RunFollower& follower) {
+Status follow(const ExportOptions& options, sink::RunFollower& follower, sink::Sink& sink) {
   auto stop = StopSignals::open();
   if (!stop) return forward_error(stop);
   auto heard = std::chrono::steady_clock::now();
   while (!stop->came()) {
-    const auto followed = follower.advance();
+    const auto followed = follower.advance(sink);
     if (!followed) return forward_error(followed);
     if (followed->has_ended) return {};
     const auto now = std::chrono::steady_clock::now();
@@ -51,7 +51,7 @@ Status follow(const ExportOptions& options, sink::RunFollower& follower) {
     if (now - heard > kSilence) {
       say(fmt::format("nothing new in {} for {} s: whatever watched it was killed", options.run,
                       kSilence.count()));
-      return follower.give_verdict();
+      return follower.give_verdict(sink);
     }
     std::this_thread::sleep_for(kBetween);
   }
@@ -62,15 +62,14 @@ Status export_run(const ExportOptions& options) {
   const auto kind = find_kind(options.kind);
   if (!kind) return forward_error(kind);
   // What is no run leaves no file.
-  const auto run = trace::RunReader::open(sink::run_to_follow(options.run));
-  if (!run) return forward_error(run);
+  auto follower = sink::RunFollower::open(options.run);
+  if (!follower) return forward_error(follower);
   const auto sink = kind->open(options.target);
   if (!sink) return forward_error(sink);
-  sink::RunFollower follower(options.run, **sink);
-  if (options.follow) return follow(options, follower);
-  const auto followed = follower.advance();
+  if (options.follow) return follow(options, *follower, **sink);
+  const auto followed = follower->advance(**sink);
   if (!followed) return forward_error(followed);
-  return followed->has_ended ? Status{} : follower.give_verdict();
+  return followed->has_ended ? Status{} : follower->give_verdict(**sink);
 }
 
 }  // namespace
