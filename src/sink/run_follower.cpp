@@ -128,6 +128,7 @@ Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run, Sink& 
 }
 
 Status RunFollower::give_verdict(Sink& sink) {
+  if (!sink.wants_verdict()) return {};
   const auto job = trial::read_trials(folder_, {});
   if (!job) return forward_error(job);
   if (const Status taken = sink.takes(report::make_report(*job)); !taken) return taken;

@@ -34,7 +34,8 @@ class RunFollower {
   /// Errors: the run cannot be read; the sink's.
   Result<Followed> advance(Sink& sink);
 
-  /// Hands over the verdict of a run whose end nobody stored: whatever watched it was killed.
+  /// Hands over the verdict, if `sink` wants it: of a run whose end nobody stored, since whatever
+  /// watched it was killed.
   Status give_verdict(Sink& sink);
 
  private:

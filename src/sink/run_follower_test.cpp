@@ -30,8 +30,15 @@ class Heard final : public Sink {
     exits.push_back(end.exit_code.value_or(-1));
     return {};
   }
+  bool wants_verdict() const override { return wants; }
+  Status takes(const report::Report& /*verdict*/) override {
+    ++verdicts;
+    return {};
+  }
 
   bool refuse = false;
+  bool wants = false;
+  int verdicts = 0;
   std::vector<std::pair<std::string, std::int64_t>> samples;
   std::vector<std::int64_t> steps;
   std::vector<std::int64_t> exits;
@@ -107,6 +114,17 @@ TEST_F(Follower, AMetricThatIsNewIsNamed) {
   ASSERT_TRUE(writer_->commit());
   ASSERT_TRUE(follower.advance(heard_));
   EXPECT_EQ(heard_.samples.back().first, "job.cpu_cores");
+}
+
+TEST_F(Follower, AVerdictIsMadeForWhoWantsIt) {
+  step(0);
+  ASSERT_TRUE(writer_->finish(30, 0));
+  ASSERT_TRUE(opened().advance(heard_));
+  EXPECT_EQ(heard_.verdicts, 0);
+  heard_.wants = true;
+  const auto followed = opened().advance(heard_);
+  ASSERT_TRUE(followed) << followed.error().message;
+  EXPECT_EQ(heard_.verdicts, 1);
 }
 
 TEST_F(Follower, WhatASinkRefusesIsAnError) {

@@ -45,6 +45,8 @@ class Sink {
   virtual Status takes(const Sample& /*sample*/) { return {}; }
   virtual Status takes(const trace::StepRow& /*step*/) { return {}; }
   virtual Status ends(const RunEnd& /*end*/) { return {}; }
+  /// Whether there is to be a verdict, for which all of the run is read and diagnosed.
+  virtual bool wants_verdict() const { return false; }
   virtual Status takes(const report::Report& /*verdict*/) { return {}; }
   /// After each portion of the above: what was taken is to be where it belongs.
   virtual Status flush() { return {}; }

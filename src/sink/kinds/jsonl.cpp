@@ -79,6 +79,8 @@ class JsonLines final : public Sink {
     return write(line);
   }
 
+  bool wants_verdict() const override { return true; }
+
   Status takes(const report::Report& verdict) override {
     const bool tried = !verdict.verification.empty();
     Json line = {{"event", "verdict"}};
