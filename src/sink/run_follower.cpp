@@ -14,6 +14,7 @@ namespace unstarve::sink {
 namespace {
 
 constexpr std::size_t kPortion = 10'000;  // rows that are held at once
+constexpr std::int64_t kBetweenNs = kSecondNs / 2;
 
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words;
@@ -125,6 +126,21 @@ Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run, Sink& 
     handed += static_cast<std::int64_t>(steps->size());
     if (steps->size() < kPortion) return handed;
   }
+}
+
+Result<RunFollower::End> RunFollower::follow(Sink& sink, Clock& clock,
+                                             const std::function<bool()>& is_stopped) {
+  std::int64_t heard_ns = clock.now_ns();
+  while (!is_stopped()) {
+    const auto followed = advance(sink);
+    if (!followed) return forward_error(followed);
+    if (followed->has_ended) return End::kEnded;
+    const std::int64_t now_ns = clock.now_ns();
+    if (followed->rows > 0) heard_ns = now_ns;
+    if (now_ns - heard_ns > kSilenceNs) return End::kSilent;
+    clock.sleep_until_ns(now_ns + kBetweenNs);
+  }
+  return End::kStopped;
 }
 
 Status RunFollower::give_verdict(Sink& sink) {

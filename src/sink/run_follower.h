@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "base/units.h"
 #include "sink/sink.h"
 #include "trace/run_reader.h"
 
@@ -14,10 +17,8 @@ namespace unstarve::sink {
 /// Hands a run to a sink, portion by portion, while it goes on or afterwards.
 ///
 ///   auto follower = RunFollower::open("runs/2026-05-01_14-03-22_train");
-///   while (true) {
-///     const auto followed = follower->advance(sink);
-///     if (!followed || followed->has_ended) break;
-///   }
+///   const auto followed = follower->advance(sink);               // what is there by now
+///   const auto end = follower->follow(sink, clock, is_stopped);  // and what comes
 ///
 /// Of a folder of trials that run is followed which the others are compared with, and the verdict
 /// is that of all. Thread rule: one thread at a time.
@@ -33,6 +34,16 @@ class RunFollower {
   /// Hands over what has been stored since the last call. All calls are for one sink.
   /// Errors: the run cannot be read; the sink's.
   Result<Followed> advance(Sink& sink);
+
+  /// What watches a run writes ten times a second: of one that is silent for so long it was killed.
+  static constexpr std::int64_t kSilenceNs = 10 * kSecondNs;
+  enum class End {
+    kEnded,    // the run has, and all of it was handed over
+    kSilent,   // nothing new was stored for kSilenceNs
+    kStopped,  // `is_stopped` was true
+  };
+  /// advance(), twice a second by `clock`, until one of these.
+  Result<End> follow(Sink& sink, Clock& clock, const std::function<bool()>& is_stopped);
 
   /// Hands over the verdict, if `sink` wants it: of a run whose end nobody stored, since whatever
   /// watched it was killed.

@@ -116,6 +116,40 @@ TEST_F(Follower, AMetricThatIsNewIsNamed) {
   EXPECT_EQ(heard_.samples.back().first, "job.cpu_cores");
 }
 
+TEST_F(Follower, ARunIsFollowedToItsEnd) {
+  ManualClock clock;
+  int asked = 0;
+  const auto end = opened().follow(heard_, clock, [&] {
+    step(asked++);
+    EXPECT_TRUE(asked < 40 ? writer_->commit() : writer_->finish(30, 0));
+    return false;
+  });
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(*end, RunFollower::End::kEnded);
+  EXPECT_EQ(heard_.steps.size(), 40U);
+  EXPECT_GT(clock.now_ns(), RunFollower::kSilenceNs);  // it was never silent for so long
+}
+
+TEST_F(Follower, ARunThatFallsSilentIsLeft) {
+  ManualClock clock;
+  step(0);
+  ASSERT_TRUE(writer_->commit());
+  const auto end = opened().follow(heard_, clock, [] { return false; });
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(*end, RunFollower::End::kSilent);
+  EXPECT_GT(clock.now_ns(), RunFollower::kSilenceNs);
+  EXPECT_THAT(heard_.exits, ElementsAre());
+}
+
+TEST_F(Follower, FollowingEndsWhereItIsStopped) {
+  ManualClock clock;
+  int asked = 0;
+  const auto end = opened().follow(heard_, clock, [&asked] { return ++asked == 3; });
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(*end, RunFollower::End::kStopped);
+  EXPECT_EQ(clock.now_ns(), kSecondNs);
+}
+
 TEST_F(Follower, AVerdictIsMadeForWhoWantsIt) {
   step(0);
   ASSERT_TRUE(writer_->finish(30, 0));

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/console/stop_signals.h"
 #include "cli/console/terminal.h"
@@ -23,10 +22,6 @@ struct ExportOptions {
   bool follow = false;
 };
 
-/// What watches a run writes ten times a second: of one that is silent for so long it was killed.
-constexpr std::chrono::seconds kSilence{10};
-constexpr std::chrono::milliseconds kBetween{500};
-
 Result<sink::SinkKind> find_kind(const std::string& name) {
   std::string names;
   for (const sink::SinkKind& kind : sink::sink_kinds()) {
@@ -38,27 +33,18 @@ Result<sink::SinkKind> find_kind(const std::string& name) {
 }
 
 /// Until the run has ended, or somebody asks for the end.
-Status follow(const ExportOptions& options, sink::RunFollower& follower, sink::Sink& sink) {
+Status follow(const std::string& run, sink::RunFollower& follower, sink::Sink& sink, Clock& clock) {
   auto stop = StopSignals::open();
   if (!stop) return forward_error(stop);
-  auto heard = std::chrono::steady_clock::now();
-  while (!stop->came()) {
-    const auto followed = follower.advance(sink);
-    if (!followed) return forward_error(followed);
-    if (followed->has_ended) return {};
-    const auto now = std::chrono::steady_clock::now();
-    if (followed->rows > 0) heard = now;
-    if (now - heard > kSilence) {
-      say(fmt::format("nothing new in {} for {} s: whatever watched it was killed", options.run,
-                      kSilence.count()));
-      return follower.give_verdict(sink);
-    }
-    std::this_thread::sleep_for(kBetween);
-  }
-  return {};
+  const auto end = follower.follow(sink, clock, [&stop] { return stop->came(); });
+  if (!end) return forward_error(end);
+  if (*end != sink::RunFollower::End::kSilent) return {};
+  say(fmt::format("nothing new in {} for {} s: whatever watched it was killed", run,
+                  sink::RunFollower::kSilenceNs / kSecondNs));
+  return follower.give_verdict(sink);
 }
 
-Status export_run(const ExportOptions& options) {
+Status export_run(const ExportOptions& options, Clock& clock) {
   const auto kind = find_kind(options.kind);
   if (!kind) return forward_error(kind);
   // What is no run leaves no file.
@@ -66,7 +52,7 @@ Status export_run(const ExportOptions& options) {
   if (!follower) return forward_error(follower);
   const auto sink = kind->open(options.target);
   if (!sink) return forward_error(sink);
-  if (options.follow) return follow(options, *follower, **sink);
+  if (options.follow) return follow(options.run, *follower, **sink, clock);
   const auto followed = follower->advance(**sink);
   if (!followed) return forward_error(followed);
   return followed->has_ended ? Status{} : follower->give_verdict(**sink);
@@ -88,7 +74,10 @@ void add_export_command(CommandLine& line, CommandContext& context) {
       .shows_default();
   command.flag("--follow", options->follow, "a run that goes on: until it has ended");
   command.when_named([options, &context] {
-    if (const Status done = export_run(*options); !done) report_error(context, done.error());
+    SteadyClock clock;
+    if (const Status done = export_run(*options, clock); !done) {
+      report_error(context, done.error());
+    }
   });
 }
 
