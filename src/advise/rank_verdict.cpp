@@ -9,6 +9,7 @@
 #include "advise/verdict.h"
 #include "base/number_words.h"
 #include "diagnose/words/wording.h"
+#include "predict/speedup.h"
 #include "predict/step_edit.h"
 
 namespace unstarve::advise {
@@ -61,8 +62,7 @@ std::string who_waits(const Diagnosis& diagnosis) {
 std::string gain_without(const Straggler& straggler, double most) {
   const predict::Speedup gain = predict::predict_step_edit(
       {.removed = part_of(straggler.late_ratio, 0.5, 1), .at_least = {1 / most, 1 / most}});
-  return fmt::format("Were it as fast as the others, the job would be {}",
-                     speedup_words(gain.speedup, gain.low, gain.high));
+  return "Were it as fast as the others, the job would be " + speedup_words(gain);
 }
 
 }  // namespace

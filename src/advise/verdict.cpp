@@ -13,6 +13,7 @@
 #include "diagnose/line_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/signals/conditions.h"
+#include "predict/speedup.h"
 
 namespace unstarve::advise {
 
@@ -112,8 +113,7 @@ std::string what_to_do(const Advice& advice) {
   how.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(how.front())));
   if (how.back() == '.') how.pop_back();
   if (!remedy->predicted) return "; " + how;
-  const predict::Speedup& gain = *remedy->predicted;
-  return fmt::format("; {} (predicted {})", how, speedup_words(gain.speedup, gain.low, gain.high));
+  return fmt::format("; {} (predicted {})", how, speedup_words(*remedy->predicted));
 }
 
 std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, const JobFacts& job) {

@@ -79,17 +79,4 @@ std::string bytes_text(double bytes) {
 
 std::string factor_text(double speedup) { return number_text(speedup) + "x"; }
 
-std::string interval_text(double low, double high) {
-  return fmt::format("{}..{}", number_text(low), number_text(high));
-}
-
-std::string speedup_text(double speedup, double low, double high) {
-  return fmt::format("{} [{}]", factor_text(speedup), interval_text(low, high));
-}
-
-std::string speedup_words(double speedup, double low, double high) {
-  return fmt::format("{} faster, {} to {}", factor_text(speedup), number_text(low),
-                     number_text(high));
-}
-
 }  // namespace unstarve

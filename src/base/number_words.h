@@ -25,12 +25,7 @@ std::string seconds_text(double s);
 /// "512 B", "19.3 MB" (powers of ten)
 std::string bytes_text(double bytes);
 
-/// A measured or predicted one, with its interval: "3.85x [3.61..4.10]", and parts of that.
-std::string speedup_text(double speedup, double low, double high);
+/// "3.85x"; with its interval it is worded by predict/speedup.h.
 std::string factor_text(double speedup);
-std::string interval_text(double low, double high);
-
-/// The same in a sentence: "3.85x faster, 3.61 to 4.10".
-std::string speedup_words(double speedup, double low, double high);
 
 }  // namespace unstarve

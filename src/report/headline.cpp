@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "examine/history/trial_dirs.h"
+#include "predict/speedup.h"
 #include "report/tried/trial_words.h"
 #include "report/words/words.h"
 #include "trial/trial_folder.h"

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "advise/catalogue.h"
-#include "base/number_words.h"
 #include "examine/calibration/calibrate.h"
 #include "examine/history/trial_dirs.h"
 #include "examine/history/trial_list.h"
 #include "launch/job_python.h"
 #include "launch/watching/observed_job.h"
+#include "predict/speedup.h"
 #include "trial/loader_change.h"
 
 namespace unstarve::trial {
@@ -123,9 +123,8 @@ class FixSeries {
       // What is not tried by itself anyway is not worth a word.
       const auto gain = job.before.predictions.gains.find(entry.id);
       if (gain != job.before.predictions.gains.end()) {
-        const predict::Speedup& sure = gain->second;
-        listener_.not_tried(entry.id, "it is not sure to gain: predicted " +
-                                          speedup_words(sure.speedup, sure.low, sure.high));
+        listener_.not_tried(entry.id,
+                            "it is not sure to gain: predicted " + speedup_words(gain->second));
       } else if (entry.apply && entry.model) {
         listener_.not_tried(entry.id, "the diagnosis does not advise it");
       }

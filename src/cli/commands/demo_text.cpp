@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/number_words.h"
-#include "report/words/words.h"
 
 namespace unstarve::cli {
 
@@ -28,12 +27,12 @@ std::string cost_per_image(const examine::FilledCache& cache,
 std::string prediction_text(const examine::Examination& before, const std::string& remedy) {
   const advise::Remedy* advised = before.advice.find(remedy);
   if (advised == nullptr) return "no prediction, the diagnosis does not advise it";
-  if (advised->predicted) return report::speedup_text(*advised->predicted);
+  if (advised->predicted) return speedup_text(*advised->predicted);
   return "no prediction, " + std::string(to_string(advised->predicted.why_absent()));
 }
 
 std::string measured_text(const trial::Verification& tried) {
-  std::string text = report::speedup_text(tried.measured);
+  std::string text = speedup_text(tried.measured);
   if (tried.predicted) text += tried.held ? ", as predicted" : ", outside the prediction";
   return text;
 }

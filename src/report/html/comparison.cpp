@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/speedup.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/number_words.h"
+#include "predict/speedup.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
 #include "report/html/scale.h"

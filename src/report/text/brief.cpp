@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/number_words.h"
+#include "predict/speedup.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/tried/trial_words.h"
@@ -125,9 +126,8 @@ Lines permanent_change(const Report& report, const Verification& tried,
 std::string what_a_trial_would_tell(const advise::Advice& advice) {
   const advise::Remedy* const remedy = advice.most_worth_a_trial();
   if (remedy == nullptr) return {};
-  const predict::Speedup& gain = *remedy->predicted;
   return fmt::format("{} Predicted {}: `unstarve run --fix` tries it.", remedy->how,
-                     speedup_words(gain.speedup, gain.low, gain.high));
+                     speedup_words(*remedy->predicted));
 }
 
 /// What to do, and what it would gain or was measured to.
@@ -138,10 +138,8 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
     const advise::Remedy& remedy = *report.advice.next_remedy;
     lines = change(remedy.edit, remedy.how, options);
     const Reading<predict::Speedup>& predicted = remedy.predicted;
-    const std::string gain = predicted
-                                 ? "predicted " + speedup_words((*predicted).speedup,
-                                                                (*predicted).low, (*predicted).high)
-                                 : std::string("not predicted for this change");
+    const std::string gain = predicted ? "predicted " + speedup_words(*predicted)
+                                       : std::string("not predicted for this change");
     add({"Gain", gain}, options, lines);
   }
   if (tried == nullptr) add({"Maybe", what_a_trial_would_tell(report.advice), 3}, options, lines);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/number_words.h"
+#include "predict/speedup.h"
 #include "report/buckets.h"
 #include "report/comparison.h"
 #include "report/terminal/table.h"

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/number_words.h"
+#include "predict/speedup.h"
 #include "report/text/sections.h"
 #include "report/words/words.h"
 

@@ -1,9 +1,9 @@
 #include "report/text/tried_predictions.h"
 
 #include "base/number_words.h"
+#include "predict/speedup.h"
 #include "report/terminal/table.h"
 #include "report/text/sections.h"
-#include "report/words/words.h"
 
 namespace unstarve::report {
 

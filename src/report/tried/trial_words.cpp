@@ -6,7 +6,7 @@
 
 #include "base/number_words.h"
 #include "examine/history/trial_dirs.h"
-#include "report/words/words.h"
+#include "predict/speedup.h"
 #include "trial/trial_folder.h"
 
 namespace unstarve::report {

@@ -8,6 +8,7 @@
 
 #include "base/number_words.h"
 #include "base/shell_word.h"
+#include "predict/speedup.h"
 #include "report/tuning/reason_words.h"
 #include "report/words/words.h"
 #include "tune/levers/trainer_settings.h"

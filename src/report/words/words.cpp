@@ -224,14 +224,6 @@ std::string per_mille_text(int per_mille) {
   return fmt::format("{}.{} %", per_mille / 10, per_mille % 10);
 }
 
-std::string interval_text(const predict::Speedup& speedup) {
-  return unstarve::interval_text(speedup.low, speedup.high);
-}
-
-std::string speedup_text(const predict::Speedup& speedup) {
-  return unstarve::speedup_text(speedup.speedup, speedup.low, speedup.high);
-}
-
 bool is_emulated(const Report& report) {
   const auto& devices = report.diagnosis.devices;
   return report.facts.emulated ||

@@ -56,9 +56,7 @@ std::string signal_name(std::int64_t number);
 /// "input_wait / decode_cpu", or the cause alone.
 std::string finding_title(const diagnose::Finding& finding);
 
-std::string per_mille_text(int per_mille);                   // 712 -> "71.2 %"
-std::string interval_text(const predict::Speedup& speedup);  // "3.61..4.10"
-std::string speedup_text(const predict::Speedup& speedup);   // "3.85x [3.61..4.10]"
+std::string per_mille_text(int per_mille);  // 712 -> "71.2 %"
 
 /// True when any device of the report is emulated; every output must then say so.
 bool is_emulated(const Report& report);

@@ -44,10 +44,6 @@ TEST(Words, APartitionOfNothingHasNoShares) {
   EXPECT_TRUE(rounded_shares(diagnose::Partition{}).empty());
 }
 
-TEST(Words, NumbersReadLikeAPersonWritesThem) {
-  EXPECT_EQ(speedup_text({3.849, 3.61, 4.1}), "3.85x [3.61..4.10]");
-}
-
 TEST(Words, ALongRunSaysWhatOfItIsKept) {
   RunFacts facts;
   facts.steps = 1'921'270;
