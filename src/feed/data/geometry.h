@@ -36,7 +36,8 @@ struct SampleGeometry {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  /// `stride` bytes from row to row; each row may be read kernels::kRowPadding bytes past its end.
+  /// The next `count` rows, 1 to kernels::kStripRows of them, `stride` bytes from row to row. They
+  /// are there until it returns; each may be read kernels::kRowPadding bytes past its end.
   virtual void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) = 0;
 };
 

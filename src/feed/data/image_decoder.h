@@ -27,9 +27,12 @@ struct DecodeLimits {
 class ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
-  /// Reads the header. `file` must stay valid until decode() has returned.
+  /// Reads the header. `file` may hold anything: the loader asks the format's begins() before it,
+  /// which looks at the first bytes alone, and others ask nothing. It must stay valid until
+  /// decode() has returned.
   virtual Result<ImageSize> open(std::span<const std::byte> file) = 0;
-  /// Hands the rows of `region`, which lies inside the image, to `sink`.
+  /// Hands the rows of `region`, which has pixels and lies inside the image, to `sink`, whose
+  /// rows() is called from here alone. Comes at most once after an open() that gave a size.
   virtual Status decode(const Box& region, RowSink& sink) = 0;
 
  protected:

@@ -38,7 +38,7 @@ class ImageFormat {
 struct ImageFormatKind {
   std::string name;                  // "JPEG"
   std::vector<std::string> endings;  // of files' names, in small letters: ".jpg"
-  /// By content: whether a file is to be decoded so.
+  /// By content: whether a file, which may hold anything or nothing, is to be decoded so.
   bool (*begins)(std::span<const std::byte> file) = nullptr;
   Result<std::unique_ptr<ImageFormat>> (*make)(const DecodeLimits& limits) = nullptr;
 };
