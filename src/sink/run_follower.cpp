@@ -73,7 +73,7 @@ Result<RunFollower::Followed> RunFollower::advance(Sink& sink) {
 }
 
 /// What a run says of itself is read when it is opened, so that each portion opens it. In between
-/// it is closed: its writer cannot end it while somebody else has it open.
+/// it is closed: a run that somebody has open at its end stays two files, a log beside the other.
 Result<trace::RunReader> RunFollower::run_as_it_is() {
   if (!unread_) return trace::RunReader::open(run_dir_);
   trace::RunReader run = *std::move(unread_);

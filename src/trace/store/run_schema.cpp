@@ -75,13 +75,6 @@ Status create_run_schema(Database& database, std::int64_t pages_max) {
 
 Status add_later_tables(Database& database) { return database.execute(later_tables().c_str()); }
 
-Status close_run_schema(Database& database) {
-  if (const Status folded = database.execute("PRAGMA wal_checkpoint(TRUNCATE)"); !folded) {
-    return folded;
-  }
-  return database.execute("PRAGMA journal_mode = DELETE");
-}
-
 Result<RunStatements> RunStatements::prepare(const Database& database) {
   RunStatements out;
   const std::pair<Statement*, std::string> wanted[] = {

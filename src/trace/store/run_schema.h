@@ -14,9 +14,6 @@ Status create_run_schema(Database& database, std::int64_t pages_max);
 /// Makes the tables that runs of earlier versions do not have.
 Status add_later_tables(Database& database);
 
-/// Folds the log into the file, so that a finished run is one file.
-Status close_run_schema(Database& database);
-
 /// One prepared insertion per table.
 struct RunStatements {
   Statement put, process, process_end, process_text, step, loader, wait, fetch, stage, sync, stack,

@@ -206,6 +206,16 @@ Result<Statement> Database::prepare(std::string_view sql) const {
   return Statement(raw);
 }
 
+Status Database::leave_log() {
+  for (const char* pragma : {"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"}) {
+    const int code = sqlite3_exec(database_.get(), pragma, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) {
+      return fail_sqlite(database_.get(), code, "write to");
+    }
+  }
+  return {};
+}
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
 std::int64_t Database::last_rowid() const { return sqlite3_last_insert_rowid(database_.get()); }

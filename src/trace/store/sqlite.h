@@ -82,6 +82,9 @@ class Database {
   Status execute(const char* sql);
   Result<Statement> prepare(std::string_view sql) const;
   bool in_transaction() const;
+  /// Folds a write-ahead log into the file and writes without one from then on. Where somebody has
+  /// the file open the log may stay beside it; whoever opens the file next reads both.
+  Status leave_log();
   /// Of the row that was inserted last.
   std::int64_t last_rowid() const;
 
