@@ -96,7 +96,7 @@ def dotted(callee: ast.expr) -> list[str]:
 
 def gives_class(node: ast.ImportFrom, class_name: str) -> bool:
     """Whether it takes a class by its name from torch.utils.data."""
-    if node.module != "torch.utils.data" or node.level:
+    if node.module not in ("torch.utils.data", "torch.utils.data.dataloader") or node.level:
         return False
     return any(alias.name == class_name and alias.asname is None for alias in node.names)
 

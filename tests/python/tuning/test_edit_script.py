@@ -323,6 +323,7 @@ def test_the_drop_in_comes_by_its_import(folder: Folder) -> None:
         (f"{torchs} DataLoader, Dataset\n\n", f"{torchs} Dataset\n{ours}\n"),
         (f"{torchs} Dataset, DataLoader  # both\n\n", f"{torchs} Dataset  # both\n{ours}\n"),
         (f"{torchs} (DataLoader)\n\n", f"{ours}\n"),
+        ("from torch.utils.data.dataloader import DataLoader\n\n", f"{ours}\n"),
         (f"{torchs} (\n  DataLoader,\n  A)\n", f"{torchs} (\n  A)\n{ours}"),
         (f"{torchs} (\n  A, DataLoader,\n)\n", f"{torchs} (\n  A, )\n{ours}"),
     ):
