@@ -58,12 +58,15 @@ bool is_below(const fs::path& relative) { return !relative.empty() && *relative.
 EditedScript edit_script(const std::string& python, const std::string& path,
                          const std::vector<ScriptEdit>& edits) {
   EditedScript edited;
-  edited.refused.assign(edits.size(), true);
+  const auto refuse_all = [&edited, &edits](const std::string& why) {
+    edited.refused.assign(edits.size(), why);
+    return edited;
+  };
+  if (edits.empty()) return edited;
   std::error_code unknown;
   const fs::path whole = fs::absolute(path, unknown).lexically_normal();
-  if (unknown || python.empty() || edits.empty() || !fs::is_regular_file(whole, unknown)) {
-    return edited;
-  }
+  if (unknown || !fs::is_regular_file(whole, unknown)) return refuse_all(path + " is no file");
+  if (python.empty()) return refuse_all("there is no Python that could read the script");
   edited.path = whole.string();
   const fs::path here = fs::current_path(unknown);
   const fs::path below = whole.lexically_relative(here);
@@ -72,10 +75,11 @@ EditedScript edit_script(const std::string& python, const std::string& path,
   const Json reply = reply_to(
       python, {{"path", edited.path}, {"name", name.string()}, {"edits", request_of(edits)}});
   const Json refused = reply.value("refused", Json());
-  if (!refused.is_array()) return edited;
-  edited.refused.assign(edits.size(), false);
-  for (const Json& number : refused) {
-    if (number.is_number_unsigned() && number < edits.size()) edited.refused[number] = true;
+  if (!refused.is_array() || refused.size() != edits.size()) {
+    return refuse_all(python + " could not read the script");
+  }
+  for (const Json& why : refused) {
+    edited.refused.push_back(why.is_string() ? why.get<std::string>() : std::string());
   }
   edited.text = reply.value("text", std::string());
   edited.diff = reply.value("diff", std::string());

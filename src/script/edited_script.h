@@ -34,7 +34,8 @@ struct EditedScript {
   std::string text;           // with the change
   std::string diff;           // for `patch -p1` and `git apply`; empty where there is no change
   bool from_root = false;     // the diff names the file from the file system's root on
-  std::vector<bool> refused;  // of each edit: it is not certain to do what it is meant to do
+  // Of each edit, why it is not certain to do what it is meant to do; empty: it is made.
+  std::vector<std::string> refused;
 };
 
 /// Reads the file as it is now. `python`: an interpreter as old as 3.8 may do; it runs without what

@@ -42,7 +42,9 @@ TEST(EditedScript, HoldsTheEditsThatAreCertain) {
       python(), path, {lines("torch.a()"), lines(""), workers(2, 0), {{}, {}, "SGD", {}}});
   EXPECT_EQ(edited.text,
             "import torch\ntorch.a()\n\nl = DataLoader(d, num_workers=4, batch_size=2)\n");
-  EXPECT_EQ(edited.refused, (std::vector<bool>{false, false, false, true}));
+  EXPECT_EQ(edited.refused,
+            (std::vector<std::string>{"", "", "",
+                                      "the script does not make one optimizer, by SGD(...)"}));
   EXPECT_EQ(edited.path, path);
   EXPECT_TRUE(edited.from_root);
   const std::string patch = written(folder, "change.patch", edited.diff);
@@ -72,7 +74,8 @@ TEST(EditedScript, WhatCannotBeReadGetsNone) {
         std::pair{python(), folder.path() + "/none.py"}, std::pair{std::string(), path},
         std::pair{std::string("/usr/bin/false"), path}, std::pair{std::string("echo"), path}}) {
     const EditedScript edited = edit_script(program, file, {lines("x = 1")});
-    EXPECT_EQ(edited.refused, std::vector<bool>{true}) << program << " " << file;
+    ASSERT_EQ(edited.refused.size(), 1U) << program << " " << file;
+    EXPECT_NE(edited.refused[0], "") << program << " " << file;
     EXPECT_EQ(edited.diff, "");
   }
   EXPECT_EQ(edit_script(python(), path, {}).diff, "");

@@ -180,14 +180,23 @@ class FixSeries {
     job.verification.push_back(std::move(tried));
     if (kept) {
       last_kept_ = list_.size() - 1;
-      written_ = written_change(launch::find_job_python("", options_.command).program,
-                                job.before.job.loader_file, job.before.job.loader_place, change);
+      write(change, job);
       keep(id, applied, *std::move(after));
     } else if (again) {
       opening_ = *std::move(again);
       opening_label_ = again_label(id);
     }
     return examine::write_trial_list(options_.folder, list_);
+  }
+
+  /// What keeps the change of the trial that was tried last, in the script; why nothing does.
+  void write(const LoaderChange& change, TriedJob& job) {
+    written_ = written_change(launch::find_job_python("", options_.command).program,
+                              job.before.job.loader_file, job.before.job.loader_place, change);
+    if (!written_ || !written_->diff.empty()) return;
+    const std::string& why = written_->refused.front();
+    list_.back().permanent = job.verification.back().permanent += "; no diff is given: " + why;
+    written_.reset();
   }
 
   static std::string again_label(const std::string& id) { return id + ".again"; }

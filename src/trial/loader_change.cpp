@@ -54,14 +54,14 @@ std::optional<script::EditedScript> written_change(const std::string& python,
                                                    const std::string& place,
                                                    const LoaderChange& change) {
   const auto at = script::read_place(place);
-  if (!at || (change.arguments.empty() && !change.drop_in)) return std::nullopt;
+  const bool changes = !change.arguments.empty() || change.drop_in;
+  if (!at || !changes || file.empty()) return std::nullopt;
   script::CallEdit call;
   call.class_name = "DataLoader";
   call.line = at->line;
   call.arguments = change.arguments;
   call.drop_in = change.drop_in;
-  script::EditedScript edited = script::edit_script(python, file, {{{}, {}, "", {call}}});
-  return edited.diff.empty() ? std::nullopt : std::optional(std::move(edited));
+  return script::edit_script(python, file, {{{}, {}, "", {call}}});
 }
 
 std::string in_words(const LoaderChange& change, const std::string& place) {

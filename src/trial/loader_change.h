@@ -22,8 +22,9 @@ struct LoaderChange {
 LoaderChange loader_change(const examine::Examination& before, const examine::Examination& after,
                            const advise::Application& applied);
 
-/// The job's file with the change in it, at a place such as "train.py:41"; none where that is not
-/// certain to do the same. `python`: an interpreter, which reads the file.
+/// The job's file with the change in it, at a place such as "train.py:41"; without a diff, and with
+/// the reason, where that is not certain to do the same. `python`: an interpreter, which reads the
+/// file. None where no file is known, or nothing changes.
 std::optional<script::EditedScript> written_change(const std::string& python,
                                                    const std::string& file,
                                                    const std::string& place,

@@ -3,8 +3,8 @@
     python -c SCRIPT '{"path": ..., "name": ..., "edits": [...]}'
 
 Prints {"text", "diff", "refused"}: the script with the edits, a unified diff as git writes it,
-which calls the file `name`, and which of the edits were not made, counted from 0. Each edit holds
-any of
+which calls the file `name`, and for each edit why it was not made, null where it was. Each edit
+holds any of
 
     "lines":     stand behind the first `import torch`; not where the script's own code uses a name
                  that holds one of "unless"
@@ -71,12 +71,12 @@ NO_CODE = (
 
 
 class RefusedError(Exception):
-    """The edit would not be certain to do what it is meant to do."""
+    """Why an edit would not be certain to do what it is meant to do."""
 
 
-def require(is_certain: Any) -> None:
+def require(is_certain: Any, why_not: str) -> None:
     if not is_certain:
-        raise RefusedError
+        raise RefusedError(why_not)
 
 
 def last_name(callee: ast.expr) -> str:
@@ -188,9 +188,16 @@ class Call:
     def inner(self) -> list[Token]:
         """The tokens within its brackets."""
         tokens = self.source.tokens_in(self.callee_end, self.end)
-        require(len(tokens) >= 2 and tokens[0].text == "(" and tokens[-1].text == ")")
-        require(self.source.text[: self.callee_end].endswith(self.name))  # it may be in a string
+        brackets = len(tokens) >= 2 and tokens[0].text == "(" and tokens[-1].text == ")"
+        in_code = self.source.text[: self.callee_end].endswith(self.name)
+        require(brackets and in_code, f"{self.words()} stands in a string or in brackets")
         return tokens[1:-1]
+
+    def words(self) -> str:
+        return f"the call of {self.name} in line {self.node.lineno}"
+
+    def text_of(self, node: ast.expr) -> str:
+        return self.source.text[self.source.begin(node) : self.source.end(node)]
 
     def given(self, name: str, class_name: str) -> ast.expr | None:
         """The value that it gives; None: it does not say. Refuses where that cannot be known."""
@@ -199,12 +206,18 @@ class Call:
                 return keyword.value
         known = self.parameters(class_name)
         by_place = self.node.args
-        require(not any(isinstance(value, ast.Starred) for value in by_place))
+        for value in by_place:
+            unpacked = isinstance(value, ast.Starred)
+            require(not unpacked, f"{self.words()} takes arguments from {self.text_of(value)}")
         if name in known and known.index(name) < len(by_place):
             return by_place[known.index(name)]
-        require(KEYWORDS_ONLY in known or len(by_place) <= len(known))
-        require(all(keyword.arg is not None for keyword in self.node.keywords))
-        require(not any(isinstance(value, ast.GeneratorExp) for value in by_place))
+        by_known_place = KEYWORDS_ONLY in known or len(by_place) <= len(known)
+        require(by_known_place, f"{self.words()} gives more by their places than are known")
+        for keyword in self.node.keywords:
+            source = "" if keyword.arg else self.text_of(keyword.value)
+            require(keyword.arg, f"{self.words()} takes arguments from **{source}")
+        generator = any(isinstance(value, ast.GeneratorExp) for value in by_place)
+        require(not generator, f"{self.words()} takes a generator")
         return None
 
     def replacements(self, class_name: str) -> list[tuple[int, int, str]]:
@@ -255,7 +268,7 @@ class Script:
             texts += call.replacements(class_name)
         made, copied = "", 0
         for begin, end, text in sorted(texts, key=lambda entry: entry[:2]):
-            require(begin >= copied)
+            require(begin >= copied, "the edits meet in one place")
             made += self.source.text[copied:begin] + text
             copied = end
         return made + self.source.text[copied:]
@@ -284,7 +297,8 @@ class Script:
 
     def behind_import(self, lines: list[str], unless: list[str]) -> list[tuple[int, int, str]]:
         """Lines behind the first `import torch` that is a line of its own and not indented."""
-        require(not any(word in name for word in unless for name in self.source.names))
+        used = sorted(name for name in self.source.names if any(word in name for word in unless))
+        require(not used, f"the script uses {', '.join(used)} itself")
         for statement in self.source.tree.body:
             names = statement.names if isinstance(statement, ast.Import) else []
             is_torch = any(name.name == "torch" and name.asname is None for name in names)
@@ -292,13 +306,16 @@ class Script:
                 end = self.source.line_end(self.source.end(statement))
                 line_break = self.source.line_break(end)
                 return [(end, end, "".join(line_break + line for line in lines))]
-        raise RefusedError
+        raise RefusedError("the script has no line `import torch`")
 
     def fused(self, kind: str) -> tuple[Call, str, dict[str, str]]:
         made = [call for call in self.calls if call.name in FUSED]
-        require(len(made) == 1 and made[0].name == kind and self.is_torchs(made[0]))
+        only = len(made) == 1 and made[0].name == kind
+        require(only, f"the script does not make one optimizer, by {kind}(...)")
+        require(self.is_torchs(made[0]), f"{made[0].words()} may not be of torch's class")
         keywords = [keyword.arg for keyword in made[0].node.keywords]
-        require(not any(name in keywords for name in NOT_BESIDE_FUSED))
+        for name in NOT_BESIDE_FUSED:
+            require(name not in keywords, f"{made[0].words()} gives {name}")
         return made[0], kind, {"fused": "True"}
 
     def is_torchs(self, call: Call) -> bool:
@@ -343,43 +360,45 @@ class Script:
         class_name, line = wanted["class_name"], wanted["line"]
         made = [call for call in self.calls if call.name.endswith(class_name)]
         here = [call for call in made if call.node.lineno <= line <= (call.node.end_lineno or 0)]
-        require(here)
+        require(here, f"line {line} has no call of {class_name}")
         call = here[-1]
         if "was" not in wanted:
-            # A loader of nothing is none.
-            require(not wanted["arguments"] or call.node.args or call.node.keywords)
+            has_data = not wanted["arguments"] or call.node.args or call.node.keywords
+            require(has_data, f"{call.words()} takes no data set")
             return call
-        require(len(made) == 1)
+        require(len(made) == 1, f"the script has {len(made)} calls of {class_name}")
         for name, number in wanted["was"].items():
             value = call.given(name, class_name)
             if value is not None:
                 # In other words it may be another number for other loaders.
                 is_number = isinstance(value, ast.Constant) and type(value.value) is int
-                require(is_number and ast.literal_eval(value) == number)
+                is_it = is_number and ast.literal_eval(value) == number
+                require(is_it, f"{call.words()} gives {name} as {call.text_of(value)}")
         return call
 
     def drop_in(self, call: Call, class_name: str) -> list[tuple[int, int, str]]:
         """The class from unstarve: by its import, or by the name that is called."""
         parts = dotted(call.node.func)
-        require(parts and parts[-1] == class_name)
+        require(parts and parts[-1] == class_name, f"{call.words()} is not of torch's class")
         if len(parts) == 1:
             return self.swapped_import(class_name)
         for statement in self.source.tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                     continue
-                require(statement.col_offset == 0)
+                require(statement.col_offset == 0, "the first import is not alone in its line")
                 at = self.source.begin(statement)
                 text = "import unstarve" + self.source.line_break(at)
                 return [(at, at, text), (call.begin, call.callee_end, f"unstarve.{class_name}")]
-        raise RefusedError
+        raise RefusedError("the script imports nothing at its beginning")
 
     def swapped_import(self, class_name: str) -> list[tuple[int, int, str]]:
         """`from torch.utils.data import Dataset`, and another line for the class."""
         source = self.source
         imports = [node for node in source.nodes if isinstance(node, ast.ImportFrom)]
         found = [node for node in imports if gives_class(node, class_name)]
-        require(len(found) == 1 and source.is_alone(found[0]))
+        only = len(found) == 1 and source.is_alone(found[0])
+        require(only, f"the script has no line of its own that imports {class_name} from torch")
         begin, end = source.begin(found[0]), source.end(found[0])
         ours = f"from unstarve import {class_name}"
         if len(found[0].names) == 1:
@@ -409,32 +428,35 @@ def unified_diff(before: str, after: str, name: str) -> str:
 def read_script(path: str) -> str:
     with Path(path).open("rb") as file:
         whole = file.read(MOST_BYTES + 1)
-    require(len(whole) <= MOST_BYTES)
+    require(len(whole) <= MOST_BYTES, f"the script has more than {MOST_BYTES >> 20} MiB")
     encoding, _ = tokenize.detect_encoding(io.BytesIO(whole).readline)
-    require(encoding in ("utf-8", "utf-8-sig"))
+    require(encoding in ("utf-8", "utf-8-sig"), f"the script is written in {encoding}")
     return whole.decode("utf-8")
 
 
 def edit_script(path: str, name: str, edits: list[dict[str, Any]]) -> dict[str, Any]:
-    every = {"text": "", "diff": "", "refused": list(range(len(edits)))}
-    plain = not any(c < " " or c in '"\\' for c in name)  # what `patch` reads as it is
+    refused: list[str | None] = []
     try:
-        require(plain)
+        # `patch` reads such names as they are.
+        plain = not any(c < " " or c in '"\\' for c in name)
+        require(plain, "the script's name cannot stand in a diff")
         text = read_script(path)
         mark = "\ufeff" if text.startswith("\ufeff") else ""  # no character for `ast`
         script = Script(text[len(mark) :])
-        refused = []
-        for number, edit in enumerate(edits):
+        for edit in edits:
             try:
                 script.make(edit)
-            except RefusedError:
-                refused.append(number)
+                refused.append(None)
+            except RefusedError as error:
+                refused.append(str(error))
         edited = script.edited()
         ast.parse(edited)
-    except (RefusedError, OSError, SyntaxError, ValueError, IndexError):
-        return every
-    except (RecursionError, MemoryError, tokenize.TokenError):
-        return every
+    except (RefusedError, OSError) as error:
+        return {"text": "", "diff": "", "refused": [str(error)] * len(edits)}
+    except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError, tokenize.TokenError):
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        why = f"Python {version} cannot read the script with the change"
+        return {"text": "", "diff": "", "refused": [why] * len(edits)}
     made = mark + edited
     return {"text": made, "diff": unified_diff(text, made, name), "refused": refused}
 

@@ -31,7 +31,7 @@ ScriptPatch patch_of_script(const std::vector<std::string>& command, const TuneR
   const std::string python = launch::find_job_python("", command).program;
   script::EditedScript edited = script::edit_script(python, path.string(), edits);
   for (const auto& [id, number] : kept) {
-    if (!number || edited.refused[*number]) patch.left.push_back(id);
+    if (!number || !edited.refused[*number].empty()) patch.left.push_back(id);
   }
   patch.path = path.string();
   patch.text = std::move(edited.text);

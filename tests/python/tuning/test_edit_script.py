@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from edit_script import edit_script
 
 Edit = dict[str, Any]
+NO_TRAINER = "line 2 has no call of Trainer"
 TORCH = "import torch\n"
 FUSED: Edit = {"optimizer": "AdamW"}
 
@@ -46,7 +48,7 @@ class Folder:
     def refused(self, source: str | bytes, *edits: Edit) -> bool:
         """All of them, so that nothing is left."""
         made = self.edit(source, *edits)
-        if made["refused"] != list(range(len(edits))):
+        if not all(made["refused"]):
             return False
         assert made["diff"] == ""
         return True
@@ -54,7 +56,7 @@ class Folder:
     def edited(self, source: str, *edits: Edit, name: str = "train.py") -> str:
         """The script with all of the edits, which both programs have to make of the diff."""
         made = self.edit(source, *edits, name=name)
-        assert made["refused"] == [], source
+        assert made["refused"] == [None] * len(edits), source
         (self.path / "change.patch").write_bytes(made["diff"].encode())
         copy = self.path / "copy"
         copy.mkdir(exist_ok=True)
@@ -228,7 +230,7 @@ def test_an_edit_is_made_whole_or_not_at_all(folder: Folder) -> None:
     pair = number("DataLoader", 1, "batch_size", 8, 16)
     pair["calls"] += number("Trainer", 2, "accumulate_grad_batches", 2, 1)["calls"]
     made = folder.edit("l = DataLoader(r, 8)\nt = None\n", pair)
-    assert made == {"text": "l = DataLoader(r, 8)\nt = None\n", "diff": "", "refused": [0]}
+    assert made == {"text": "l = DataLoader(r, 8)\nt = None\n", "diff": "", "refused": [NO_TRAINER]}
     source = "l = DataLoader(r, 8)\nt = Trainer(accumulate_grad_batches=2)\n"
     assert folder.edited(source, pair) == (
         "l = DataLoader(r, 16)\nt = Trainer(accumulate_grad_batches=1)\n"
@@ -265,7 +267,46 @@ def test_changes_far_apart_are_hunks_of_their_own(folder: Folder) -> None:
 
 def test_a_name_is_written_as_patch_reads_it(folder: Folder) -> None:
     assert "set_num_threads" in folder.edited(TORCH, THREADS, name="my train.py")
-    assert edit_script(str(folder.path / "my train.py"), 'a"b.py', [THREADS])["refused"] == [0]
+    refused = edit_script(str(folder.path / "my train.py"), 'a"b.py', [THREADS])["refused"]
+    assert refused == ["the script's name cannot stand in a diff"]
+
+
+@pytest.mark.parametrize(
+    ("source", "edit", "why"),
+    [
+        (
+            "kwargs = {}\nDataLoader(ds, **kwargs)\n",
+            loader(2, {"num_workers": "8"}),
+            "the call of DataLoader in line 2 takes arguments from **kwargs",
+        ),
+        (
+            "DataLoader(ds, num_workers=args.workers)\n",
+            number("DataLoader", 1, "num_workers", 2, 4),
+            "the call of DataLoader in line 1 gives num_workers as args.workers",
+        ),
+        (
+            "import torch\ntorch.set_num_threads(1)\n",
+            THREADS,
+            "the script uses set_num_threads itself",
+        ),
+        ("import torch as t\n", THREADS, "the script has no line `import torch`"),
+        (
+            "print 'x'\n",
+            THREADS,
+            f"Python {sys.version_info.major}.{sys.version_info.minor} cannot read the script with "
+            "the change",
+        ),
+    ],
+)
+def test_a_refusal_says_what_stands_in_the_way(
+    folder: Folder, source: str, edit: Edit, why: str
+) -> None:
+    assert folder.edit(source, edit)["refused"] == [why]
+
+
+def test_a_script_that_is_gone_is_said(folder: Folder) -> None:
+    (why,) = edit_script(str(folder.path / "gone.py"), "gone.py", [THREADS])["refused"]
+    assert "No such file" in why
 
 
 WORKERS = {"num_workers": "8", "prefetch_factor": "4"}
