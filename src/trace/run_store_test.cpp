@@ -152,22 +152,6 @@ TEST_F(RunStore, AFinishedRunIsOneFile) {
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/run.sqlite-shm"));
 }
 
-TEST_F(RunStore, WhoReadsARunDoesNotKeepItFromEnding) {
-  auto writer = create();
-  writer->add(step(10));
-  ASSERT_TRUE(writer->commit());
-  const Result<RunReader> reader = RunReader::open(dir_);
-  ASSERT_TRUE(reader);
-  ASSERT_TRUE(reader->metrics());
-  const Status finished = writer->finish(30, 0);
-  EXPECT_TRUE(finished) << finished.error().message;
-  writer.reset();
-  EXPECT_TRUE(RunReader::open(dir_)->has_ended());
-  const Result<Timeline> timeline = load_run(dir_);
-  ASSERT_TRUE(timeline) << timeline.error().message;
-  EXPECT_EQ(timeline->steps.size(), 1U);
-}
-
 TEST_F(RunStore, WhatWasCommittedIsReadWhileTheRunGoesOn) {
   auto writer = create();
   writer->add(step(10));

@@ -10,6 +10,7 @@
 
 #include "base/testing/test_folder.h"
 #include "trace/load_run.h"
+#include "trace/run_reader.h"
 #include "trace/run_writer.h"
 
 namespace unstarve::trace {
@@ -101,6 +102,24 @@ TEST_F(Tables, WhatAnEarlierVersionDidNotWriteIsAbsent) {
   EXPECT_FALSE(*older->loaders[0].persistent_workers);
   EXPECT_TRUE(older->loaders[0].native);
   EXPECT_TRUE(older->host_work.empty());
+}
+
+TEST_F(Tables, WhoReadsARunDoesNotKeepItFromEnding) {
+  auto writer = create();
+  StepRow step;
+  step.when = {0, 10};
+  writer->add(step);
+  ASSERT_TRUE(writer->commit());
+  const Result<RunReader> reader = RunReader::open(folder_.path() + "/run");
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(reader->metrics());
+  const Status finished = writer->finish(30, 0);
+  EXPECT_TRUE(finished) << finished.error().message;
+  writer.reset();
+  EXPECT_TRUE(RunReader::open(folder_.path() + "/run")->has_ended());
+  const Result<Timeline> timeline = load_run(folder_.path() + "/run");
+  ASSERT_TRUE(timeline) << timeline.error().message;
+  EXPECT_EQ(timeline->steps.size(), 1U);
 }
 
 TEST(StepSource, IsTheSameNumberOnDisk) {
