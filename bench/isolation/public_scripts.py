@@ -43,7 +43,7 @@ def write_mnist(*folders: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
         for place in folders:
             raw = folder / place / "MNIST/raw"
-            raw.mkdir(parents=True)
+            raw.mkdir(parents=True, exist_ok=True)
             for part, count in (("train", 2560), ("t10k", 256)):
                 pixels = random.Random(count).randbytes(count * 784)
                 head = struct.pack(">IIII", 0x803, count, 28, 28)
@@ -56,7 +56,7 @@ def write_mnist(*folders: str) -> Callable[[Path], None]:
 
 def write_mnist_and_results(folder: Path) -> None:
     write_mnist("../data")(folder)
-    (folder / "results").mkdir()
+    (folder / "results").mkdir(exist_ok=True)
 
 
 def write_images(folder: Path) -> None:
