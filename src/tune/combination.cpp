@@ -170,10 +170,7 @@ Result<Reason> Combination::why_not_together(LeverResult& entry,
                                              const std::vector<std::size_t>& chosen,
                                              const TrialResult& with, double passes_ratio,
                                              const std::string& label) {
-  Reason why = too_much_memory(with_kept_, with);
-  if (!why) why = skipped_steps(with_kept_, with);
-  if (!why) why = less_work(with_kept_, with, passes_ratio);
-  if (why) return why;
+  if (Reason why = goes_otherwise(with_kept_, with, passes_ratio)) return why;
   LeverResult together = entry;
   together.lever = as_one(chosen);
   // Beside other draws no first loss and no gradient can be compared.

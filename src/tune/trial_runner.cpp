@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "tune/judging/memory.h"
 #include "tune/judging/speed.h"
 
 namespace unstarve::tune {
@@ -20,15 +19,6 @@ constexpr std::size_t kRunsThatShowNoise = 3;
 TrialRequest once_more(TrialRequest request) {
   request.label += ".2";
   return request;
-}
-
-/// Why a second run with the same levers proves nothing; none: it went as the first did.
-Reason goes_otherwise(const TrialResult& first, const TrialResult& second) {
-  if (second.ending != Ending::kMeasured) return ending_reason(second);
-  Reason why = too_much_memory(first, second);
-  if (!why) why = skipped_steps(first, second);
-  if (!why) why = less_work(first, second);
-  return why;
 }
 
 }  // namespace
@@ -140,7 +130,8 @@ Result<Compared> TrialRunner::compare_once_more_if_in_doubt(const Comparison& co
   if (compared.is_faster || compared.speedup.high <= may_do) return compared;
   auto second = make(once_more(comparison.with));
   if (!second) return forward_error(second);
-  if (Reason otherwise = goes_otherwise(with, *second)) {
+  const bool has_run = second->ending == Ending::kMeasured;
+  if (Reason otherwise = has_run ? goes_otherwise(with, *second) : ending_reason(*second)) {
     compared.why_not = {ReasonKind::kRanAgain, {}, {std::move(otherwise)}};
     return compared;
   }

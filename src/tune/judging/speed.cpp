@@ -6,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "predict/verification.h"
+#include "tune/judging/memory.h"
 #include "tune/judging/same_steps.h"
 
 namespace unstarve::tune {
@@ -144,6 +145,13 @@ Reason less_work(const TrialResult& before, const TrialResult& after, double pas
     return {ReasonKind::kOtherPasses, {{"passes", after.backwards_per_step}, {"expected", passes}}};
   }
   return {};
+}
+
+Reason goes_otherwise(const TrialResult& before, const TrialResult& with, double passes_ratio) {
+  Reason why = too_much_memory(before, with);
+  if (!why) why = skipped_steps(before, with);
+  if (!why) why = less_work(before, with, passes_ratio);
+  return why;
 }
 
 }  // namespace unstarve::tune

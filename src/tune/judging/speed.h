@@ -58,4 +58,8 @@ double steps_to_pay_off(const TrialResult& first, const TrialResult& before,
 /// either is not compared. `passes_ratio`: of backward passes a step, as the lever changes them.
 Reason less_work(const TrialResult& before, const TrialResult& after, double passes_ratio = 1);
 
+/// All of these: why a run that was measured proves nothing beside `before`, since it takes too
+/// much memory, leaves out steps or does other work. None: it does the same.
+Reason goes_otherwise(const TrialResult& before, const TrialResult& with, double passes_ratio = 1);
+
 }  // namespace unstarve::tune
