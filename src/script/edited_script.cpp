@@ -14,8 +14,8 @@ namespace unstarve::script {
 namespace {
 
 namespace fs = std::filesystem;
-using Json =
-    nlohmann::ordered_json;  // new arguments stand in the order in which they are asked for
+// New arguments stand in the order in which they are asked for.
+using Json = nlohmann::ordered_json;
 
 Json request_of(const CallEdit& call) {
   Json request = {{"class_name", call.class_name}, {"line", call.line}, {"drop_in", call.drop_in}};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,10 +29,10 @@ struct ScriptEdit {
 
 /// A script with a change in it, which is not made.
 struct EditedScript {
-  std::string path;           // whole
-  std::string text;           // with the change
-  std::string diff;           // for `patch -p1` and `git apply`; empty where there is no change
-  bool from_root = false;     // the diff names the file from the file system's root on
+  std::string path;        // whole
+  std::string text;        // with the change
+  std::string diff;        // for `patch -p1` and `git apply`; empty where there is no change
+  bool from_root = false;  // the diff names the file from the file system's root on
   // Of each edit, why it is not certain to do what it is meant to do; empty: it is made.
   std::vector<std::string> refused;
 };

@@ -8,8 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/number_words.h"
-
 namespace unstarve::report {
 
 namespace {
@@ -141,8 +139,7 @@ constexpr std::array kWords = {
           "{own:.2g%}"},
     Words{ReasonKind::kLossLeavesBand, "loss_leaves_band",
           "the loss of steps {first_step:.0f} to {last_step:.0f} is {loss:.4g}; by other seeds it "
-          "may "
-          "be {low:.4g} to {high:.4g}"},
+          "may be {low:.4g} to {high:.4g}"},
     Words{ReasonKind::kOtherCalls, "other_calls",
           "the model was called more or less often in a step"},
     Words{ReasonKind::kOtherNumbers, "other_numbers",

@@ -137,10 +137,6 @@ class Source:
         """`column` counts the bytes of UTF-8, as `ast` does."""
         return self.starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
 
-    def line_of(self, at: int) -> int:
-        """Counted from 1."""
-        return self.text.count("\n", 0, at) + 1
-
     def line_start(self, at: int) -> int:
         return self.text.rfind("\n", 0, at) + 1
 
@@ -182,9 +178,6 @@ class Call:
         self.end = source.end(node)
         self.values: dict[str, str] = {}
 
-    def parameters(self, class_name: str) -> tuple[str, ...]:
-        return PARAMETERS.get(class_name, ("",))
-
     def inner(self) -> list[Token]:
         """The tokens within its brackets."""
         tokens = self.source.tokens_in(self.callee_end, self.end)
@@ -204,7 +197,7 @@ class Call:
         for keyword in self.node.keywords:
             if keyword.arg == name:
                 return keyword.value
-        known = self.parameters(class_name)
+        known = PARAMETERS.get(class_name, ("",))
         by_place = self.node.args
         for value in by_place:
             unpacked = isinstance(value, ast.Starred)
