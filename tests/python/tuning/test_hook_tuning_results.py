@@ -140,10 +140,10 @@ def test_a_step_that_is_not_seen_whole_tells_no_shares(tmp_path: Path, word: str
 TWO_OPTIMIZERS = """
 import torch
 torch.set_num_threads(1)
-first, second = torch.nn.Linear(512, 512), torch.nn.Linear(8, 8)
+first, second = torch.nn.Linear(1024, 1024), torch.nn.Linear(8, 8)
 optimizers = [torch.optim.SGD(model.parameters(), lr=1e-3) for model in (first, second)]
 for _ in range(6):
-    for model, rows in ((first, torch.randn(512, 512)), (second, torch.randn(4, 8))):
+    for model, rows in ((first, torch.randn(1024, 1024)), (second, torch.randn(4, 8))):
         optimizer = optimizers[model is second]
         optimizer.zero_grad()
         model(rows).square().mean().backward()
