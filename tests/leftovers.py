@@ -57,6 +57,9 @@ class Watch:
 #: Those that are under way, the widest first.
 _watches: list[Watch] = []
 
+#: Processes that start others of their own when they like, as a browser does: they end these too.
+_start_at_will: set[int] = set()
+
 #: Of the limit of the test that runs (tests/time_limits.py), which is one for its fixtures too.
 limit_threads: set[Thing] = set()
 
@@ -140,6 +143,14 @@ def made_for(scope: str) -> Iterator[None]:
             watch.before |= made
 
 
+@contextmanager
+def starting_at_will() -> Iterator[None]:
+    """The processes that are started in here may start others at any time, and end these."""
+    before = set(processes(os.getpid()))
+    yield
+    _start_at_will.update(made.number for made in set(processes(os.getpid())) - before)
+
+
 def left_since(before: frozenset[Thing]) -> list[Thing]:
     """What has come since then and stays, after a moment to end in."""
     left = _new_since(before)
@@ -218,7 +229,8 @@ def reap_orphans(before: frozenset[Thing]) -> None:
 
 
 def _new_since(before: frozenset[Thing]) -> list[Thing]:
-    new = list(things() - before - limit_threads)
+    of_others = {thing for pid in _start_at_will for thing in processes(pid)}
+    new = list(things() - before - limit_threads - of_others)
     if not any(thing.kind == SHARED for thing in new):
         return new
     held = _held_by_others()

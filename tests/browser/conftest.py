@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import leftovers
 import pytest
 from playwright import sync_api
 
@@ -54,10 +55,11 @@ def browser() -> Iterator[Any]:
     if program is None:
         pytest.fail("there is no Chromium: run scripts/install_packages.sh test")
     with sync_api.sync_playwright() as driver:
-        chromium = driver.chromium.launch(
-            executable_path=program,
-            headless=True,
-            args=["--no-sandbox", "--disable-dev-shm-usage"],
-        )
+        with leftovers.starting_at_will():
+            chromium = driver.chromium.launch(
+                executable_path=program,
+                headless=True,
+                args=["--no-sandbox", "--disable-dev-shm-usage"],
+            )
         yield chromium
         chromium.close()

@@ -78,7 +78,17 @@ def test_after_shared():
 
 BY_RIGHT = """
 import os, subprocess, sys, threading, time
-import pytest
+import leftovers, pytest
+
+STARTS_ANOTHER = '''
+import subprocess, sys
+sys.stdin.readline()
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(other.pid, flush=True)
+sys.stdin.readline()
+other.kill()
+other.wait()
+'''
 
 def start():
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -99,8 +109,24 @@ def of_the_run():
     yield process
     end(process)
 
+@pytest.fixture(scope="session")
+def browser():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with leftovers.starting_at_will():
+        process = subprocess.Popen([sys.executable, "-c", STARTS_ANOTHER], **pipes)
+    yield process
+    process.communicate("end")
+
 def test_that_begins():
     pass
+
+def test_that_asks_for_a_browser(browser):
+    assert browser.poll() is None
+
+def test_in_which_a_browser_starts_another(browser):
+    browser.stdin.write("start\\n")
+    browser.stdin.flush()
+    assert int(browser.stdout.readline()) > 0
 
 def test_what_a_fixture_of_the_file_keeps(of_the_file):
     pass
@@ -197,7 +223,7 @@ def test_nothing_else_is_said(leaks: str) -> None:
 def test_what_lives_longer_by_right(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, test_by_right=BY_RIGHT)
     assert done.returncode == 0, done.stdout
-    assert "6 passed in" in done.stdout
+    assert "8 passed in" in done.stdout
 
 
 def test_what_others_use_is_left_alone(tmp_path: Path) -> None:
