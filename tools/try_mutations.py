@@ -121,13 +121,15 @@ def _unended_run(ring: Path) -> Recording:
 def _trials() -> Recording:
     """A folder that `run --fix` made."""
     trial = {"remedy": "more_workers", "how": "Use 2 workers.", "base": "before"}
-    trial |= {"opening": "before", "again": "more_workers.again", "permanent": "2", "diff": "- a"}
+    trial |= {"opening": "before", "again": "more_workers.without", "permanent": "2"}
+    trial |= {"diff": "- a", "run": "", "outcome": "kept"}
+    found = {"measured": {"speedup": 2.1, "low": 1.9, "high": 2.3}}
 
     def lay_down(folder: Path) -> Path:
         for label, name in (("before", "starved"), ("more_workers", "fed")):
             _copy(RUNS / name, folder / "run" / label)
-        _copy(RUNS / "starved", folder / "run/more_workers.again")
-        (folder / "run/trials.json").write_text(json.dumps([trial]), encoding="utf-8")
+        _copy(RUNS / "starved", folder / "run/more_workers.without")
+        (folder / "run/trials.json").write_text(json.dumps([trial | found]), encoding="utf-8")
         return folder / "run"
 
     return Recording("trials", lay_down, change_run)

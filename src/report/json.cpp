@@ -138,15 +138,6 @@ Json measurement_json(const Measurement& measurement) {
               {"cpu_cores", number(measurement.cpu_cores)}};
 }
 
-std::string_view outcome_name(trial::Outcome outcome) {
-  switch (outcome) {
-    case trial::Outcome::kKept: return "kept";
-    case trial::Outcome::kSlower: return "slower";
-    case trial::Outcome::kNotKept: break;
-  }
-  return "not_kept";
-}
-
 Json verification_json(const std::vector<Verification>& verification) {
   Json list = Json::array();
   for (const Verification& tried : verification) {
@@ -155,7 +146,7 @@ Json verification_json(const std::vector<Verification>& verification) {
                         {"measured", speedup_json(tried.measured)},
                         {"held", tried.held},
                         {"base", tried.base},
-                        {"outcome", std::string(outcome_name(tried.outcome))},
+                        {"outcome", std::string(to_string(tried.outcome))},
                         {"before", measurement_json(tried.before)},
                         {"after", measurement_json(tried.after)}});
     if (tried.again) list.back()["again"] = measurement_json(*tried.again);

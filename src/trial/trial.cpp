@@ -7,8 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
-
-#include "launch/watching/observed_job.h"
+#include <utility>
 
 namespace unstarve::trial {
 
@@ -34,23 +33,6 @@ std::string end_of(const std::string& path) {
   std::string text;
   for (const std::string& line : lines) text += "\n    " + line;
   return text;
-}
-
-/// What somebody has to know of how a trial ended.
-void add_remarks(const launch::ObservedJob& observed, const std::string& label,
-                 std::vector<std::string>& remarks) {
-  if (observed.killed) {
-    remarks.push_back(fmt::format(
-        "{}: the job went on after SIGINT and SIGTERM, and was killed with all it had started",
-        label));
-  } else if (observed.left_over > 0) {
-    remarks.push_back(fmt::format("{}: {} of its processes went on after its end, and were killed",
-                                  label, observed.left_over));
-  }
-  if (!observed.read_only.empty()) {
-    remarks.push_back(fmt::format("{}: could only be read in the trial: {}", label,
-                                  fmt::join(observed.read_only, ", ")));
-  }
 }
 
 }  // namespace
@@ -94,10 +76,26 @@ bool StopWatch::knows_the_step() const {
   return std::sqrt(squares / (groups - 1) / groups) < kKnownTo * mean_ns;
 }
 
-Result<examine::Examination> run_trial(const launch::Installation& parts, const Trial& trial,
-                                       TrialListener& listener) {
-  const SteadyClock clock;
-  StopWatch watch(clock, trial.length);
+std::vector<std::string> remarks_on(const launch::ObservedJob& observed, const std::string& label) {
+  std::vector<std::string> remarks;
+  if (observed.killed) {
+    remarks.push_back(fmt::format(
+        "{}: the job went on after SIGINT and SIGTERM, and was killed with all it had started",
+        label));
+  } else if (observed.left_over > 0) {
+    remarks.push_back(fmt::format("{}: {} of its processes went on after its end, and were killed",
+                                  label, observed.left_over));
+  }
+  if (!observed.read_only.empty()) {
+    remarks.push_back(fmt::format("{}: could only be read in the trial: {}", label,
+                                  fmt::join(observed.read_only, ", ")));
+  }
+  return remarks;
+}
+
+Result<launch::ObservedJob> run_watched(
+    const launch::Installation& parts, const Trial& trial,
+    const std::function<bool(const observe::LiveView&)>& go_on) {
   launch::ObservedJobOptions options;
   options.command = trial.command;
   options.environment = trial.environment;
@@ -106,14 +104,10 @@ Result<examine::Examination> run_trial(const launch::Installation& parts, const 
   options.isolation = trial.isolation;
   options.changes = trial.changes;
   options.own_process_group = trial.length.seconds > 0;
-  options.output_file = trial.run_dir + "/output.log";
-  options.on_tick = [&](const observe::LiveView& view) {
-    listener.watches(trial, view);
-    return watch.go_on(view);
-  };
-  const auto observed = launch::run_observed(parts, options);
-  listener.ended(trial);
-  if (!observed) return forward_error(observed);
+  options.output_file = trial.output_file();
+  options.on_tick = go_on;
+  auto observed = launch::run_observed(parts, options);
+  if (!observed) return observed;
   if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
   if (const std::optional<int> signal_number = observed->exit.told; signal_number) {
     return fail_by_signal(*signal_number,
@@ -121,10 +115,23 @@ Result<examine::Examination> run_trial(const launch::Installation& parts, const 
                                       ::strsignal(*signal_number), trial.label, trial.run_dir));
   }
   if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
+  return observed;
+}
+
+Result<examine::Examination> run_trial(const launch::Installation& parts, const Trial& trial,
+                                       TrialListener& listener) {
+  const SteadyClock clock;
+  StopWatch watch(clock, trial.length);
+  const auto observed = run_watched(parts, trial, [&](const observe::LiveView& view) {
+    listener.watches(trial, view);
+    return watch.go_on(view);
+  });
+  listener.ended(trial);
+  if (!observed) return forward_error(observed);
   if (observed->exit.exit_code != 0 && !observed->stopped_by_us) {
     return fail(ErrorCode::kJobFailed, "the job ({}) exited with {}; its output is {} and ends:{}",
-                trial.label, observed->exit.exit_code, options.output_file,
-                end_of(options.output_file));
+                trial.label, observed->exit.exit_code, trial.output_file(),
+                end_of(trial.output_file()));
   }
   auto examined = examine::examine_run(trial.run_dir);
   if (!examined) return forward_error(examined);
@@ -132,7 +139,9 @@ Result<examine::Examination> run_trial(const launch::Installation& parts, const 
     return fail(ErrorCode::kNotSupported, "{}: {}", trial.label,
                 examined->remarks.empty() ? "too few steps" : examined->remarks.front());
   }
-  add_remarks(*observed, trial.label, examined->remarks);
+  for (std::string& remark : remarks_on(*observed, trial.label)) {
+    examined->remarks.push_back(std::move(remark));
+  }
   return examined;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "isolation/isolation.h"
 #include "launch/emulation/emulation.h"
 #include "launch/installation.h"
+#include "launch/watching/observed_job.h"
 #include "observe/outside/live_view.h"
 #include "trial/verification.h"
 
@@ -38,6 +40,8 @@ struct Trial {
   const isolation::Isolation* isolation = nullptr;  // as ObservedJobOptions::isolation
   std::vector<isolation::FileChange> changes = {};  // as ObservedJobOptions::changes
   TrialLength length = {};
+
+  std::string output_file() const { return run_dir + "/output.log"; }
 };
 
 /// Told what a series of trials does, by whoever runs one; called from one thread.
@@ -79,11 +83,19 @@ class StopWatch {
   std::vector<double> group_means_ns_;
 };
 
-/// Runs it, watching, with the job's output in RUN/output.log, and examines what was recorded.
-/// Errors: kCancelled, with the signal, when one told us to end, which the job then was told as
-/// well; kJobFailed when the job exits with anything but 0 (and was not stopped by us),
-/// with the end of its output in the message; kNotSupported when it made too few steps to be
-/// measured; those of isolation::IsolatedTrial::check().
+/// Runs it with the job's output in RUN/output.log. `go_on` is asked about four times a second;
+/// once it says no the job is stopped. Errors: kCancelled, with the signal, when one told us to
+/// end, which the job then was told as well; those of isolation::IsolatedTrial::check().
+Result<launch::ObservedJob> run_watched(const launch::Installation& parts, const Trial& trial,
+                                        const std::function<bool(const observe::LiveView&)>& go_on);
+
+/// What somebody has to know of how a trial ended.
+std::vector<std::string> remarks_on(const launch::ObservedJob& observed, const std::string& label);
+
+/// Runs it, watching, and examines what was recorded.
+/// Errors: as run_watched(); kJobFailed when the job exits with anything but 0 (and was not stopped
+/// by us), with the end of its output in the message; kNotSupported when it made too few steps to
+/// be measured.
 Result<examine::Examination> run_trial(const launch::Installation& parts, const Trial& trial,
                                        TrialListener& listener);
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "advise/catalogue.h"
 #include "examine/history/trial_dirs.h"
-#include "examine/history/trial_list.h"
 #include "predict/verification.h"
 #include "trace/run_writer.h"
 
@@ -19,11 +17,6 @@ namespace unstarve::trial {
 namespace {
 
 namespace fs = std::filesystem;
-
-Outcome outcome_of(const predict::Speedup& measured) {
-  if (measured.low > 1 && measured.speedup >= kWorthKeeping) return Outcome::kKept;
-  return measured.high < 1 ? Outcome::kSlower : Outcome::kNotKept;
-}
 
 trace::FindingRow finding_row(std::size_t index, const diagnose::Finding& finding,
                               const std::vector<advise::Remedy>& advised) {
@@ -74,51 +67,18 @@ Status store_on_top(const TriedJob& job, const Verification& tried) {
   return (*writer)->commit();
 }
 
-/// Runs of a folder, each examined once.
-class Runs {
- public:
-  Runs(const std::string& folder, const examine::Examination& before)
-      : folder_(folder), before_(before) {}
-
-  /// Null where there is none that was measured.
-  const examine::Examination* find(const std::string& label) {
-    if (label == examine::kBefore) return before_.measured ? &before_ : nullptr;
-    const auto known = examined_.find(label);
-    if (known != examined_.end()) return known->second ? &*known->second : nullptr;
-    std::optional<examine::Examination>& run = examined_[label];
-    if (examine::holds_run(examine::trial_dir(folder_, label))) {
-      auto examined = examine::examine_run(examine::trial_dir(folder_, label));
-      if (examined && examined->measured) run = *std::move(examined);
-    }
-    return run ? &*run : nullptr;
-  }
-
- private:
-  const std::string& folder_;
-  const examine::Examination& before_;
-  std::map<std::string, std::optional<examine::Examination>> examined_;
-};
-
 /// What the list of a folder says was tried; a run that cannot be read any more is left out.
 void read_listed(const std::string& folder, const std::vector<examine::ListedTrial>& trials,
                  TriedJob& job) {
-  Runs runs(folder, job.before);
+  ExaminedTrials runs(folder, job.before);
   for (const examine::ListedTrial& trial : trials) {
-    const examine::Examination* const base = runs.find(trial.base);
-    const examine::Examination* const opening = runs.find(trial.opening);
-    const examine::Examination* const after = runs.find(trial.remedy);
-    if (base == nullptr || opening == nullptr || after == nullptr) {
+    std::optional<Verification> tried = runs.verified(trial);
+    if (!tried) {
       job.before.remarks.push_back(fmt::format("{} was not measured: too few steps", trial.remedy));
       continue;
     }
-    Verification tried =
-        verify({*base, *opening, *after, trial.again.empty() ? nullptr : runs.find(trial.again)},
-               trial.remedy, trial.how);
-    tried.base = trial.base;
-    tried.permanent = trial.permanent;
-    tried.diff = trial.diff;
-    if (trial.remedy == examine::kAsWritten) inherit_prediction(job.verification, tried);
-    job.verification.push_back(std::move(tried));
+    if (trial.remedy == examine::kAsWritten) inherit_prediction(job.verification, *tried);
+    job.verification.push_back(*std::move(tried));
   }
 }
 
@@ -150,6 +110,33 @@ Result<TriedJob> read_trials(const std::string& folder, const examine::ReadProgr
   return job;
 }
 
+examine::Examination* ExaminedTrials::find(const std::string& label) {
+  if (label == examine::kBefore) return before_.measured ? &before_ : nullptr;
+  const auto known = examined_.find(label);
+  if (known != examined_.end()) return known->second ? &*known->second : nullptr;
+  std::optional<examine::Examination>& run = examined_[label];
+  if (examine::holds_run(examine::trial_dir(folder_, label))) {
+    auto examined = examine::examine_run(examine::trial_dir(folder_, label));
+    if (examined && examined->measured) run = *std::move(examined);
+  }
+  return run ? &*run : nullptr;
+}
+
+std::optional<Verification> ExaminedTrials::verified(const examine::ListedTrial& trial) {
+  const examine::Examination* const base = find(trial.base);
+  const examine::Examination* const opening = find(trial.opening);
+  const examine::Examination* const after = find(trial.run.empty() ? trial.remedy : trial.run);
+  if (base == nullptr || opening == nullptr || after == nullptr) return std::nullopt;
+  Verification tried =
+      verify({*base, *opening, *after, trial.again.empty() ? nullptr : find(trial.again)},
+             trial.remedy, trial.how);
+  if (trial.measured) settle(tried, *trial.measured, outcome_from(trial.outcome));
+  tried.base = trial.base;
+  tried.permanent = trial.permanent;
+  tried.diff = trial.diff;
+  return tried;
+}
+
 Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how) {
   const examine::Examination& after = runs.after;
   Verification verification;
@@ -161,19 +148,23 @@ Verification verify(const TrialRuns& runs, const std::string& remedy, const std:
                                ? Reading<predict::Speedup>(WhyAbsent::kNotObserved)
                                : advised->predicted;
   const predict::RunMeasurement& opening = *runs.opening.measured;
-  verification.measured =
+  const predict::Speedup measured =
       runs.again == nullptr
           ? predict::measured_speedup(opening, *after.measured)
           : predict::measured_between(opening, *after.measured, *runs.again->measured);
+  settle(verification, measured, outcome_of(measured));
   if (runs.again != nullptr) verification.again = runs.again->measurement;
-  verification.outcome = outcome_of(verification.measured);
-  verification.held = verification.predicted &&
-                      predict::prediction_held(*verification.predicted, verification.measured);
   verification.before = runs.base.measurement;
   verification.after = after.measurement;
   verification.partition_after = after.diagnosis.partition;
   verification.run_dir = after.run_dir;
   return verification;
+}
+
+void settle(Verification& tried, const predict::Speedup& measured, Outcome outcome) {
+  tried.measured = measured;
+  tried.outcome = outcome;
+  tried.held = tried.predicted && predict::prediction_held(*tried.predicted, measured);
 }
 
 void inherit_prediction(const std::vector<Verification>& tried, Verification& written) {

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "examine/examination.h"
+#include "examine/history/trial_list.h"
 #include "trial/verification.h"
 
 namespace unstarve::trial {
@@ -26,8 +30,29 @@ struct TrialRuns {
   const examine::Examination* again = nullptr;  // the same setting, run after it
 };
 
+/// Runs of a folder of trials, each examined once.
+class ExaminedTrials {
+ public:
+  /// `before`: the run that the others are compared with. It outlives this.
+  ExaminedTrials(std::string folder, examine::Examination& before)
+      : folder_(std::move(folder)), before_(before) {}
+
+  /// Null where there is none that was measured.
+  examine::Examination* find(const std::string& label);
+  /// None where one of its runs cannot be read any more.
+  std::optional<Verification> verified(const examine::ListedTrial& trial);
+
+ private:
+  std::string folder_;
+  examine::Examination& before_;
+  std::map<std::string, std::optional<examine::Examination>> examined_;
+};
+
 /// Compares, and says whether the prediction held.
 Verification verify(const TrialRuns& runs, const std::string& remedy, const std::string& how);
+
+/// Puts in its place what whoever made the runs found, who may have made more of them.
+void settle(Verification& tried, const predict::Speedup& measured, Outcome outcome);
 
 /// What was promised of one change is promised of it as it is written. Of several on top of each
 /// other nothing was predicted together.

@@ -136,6 +136,28 @@ TEST_F(TrialFolder, ARemedyIsKeptThatIsFasterThanBothRunsAroundIt) {
   EXPECT_FALSE(doubtful.predicted);
 }
 
+TEST_F(TrialFolder, WhatWasFoundByMoreRunsIsReadAsItWasFound) {
+  write_run(examine::trial_dir(runs_, examine::kBefore), 20, 60);
+  write_run(examine::trial_dir(runs_, "more_workers"), 20, 10);
+  write_run(examine::trial_dir(runs_, "more_workers.2"), 20, 0);  // 40 ms: the faster one
+  write_run(examine::trial_dir(runs_, "more_workers.without"), 20, 60);
+  examine::ListedTrial trial = {"more_workers",         "workers", "before", "before",
+                                "more_workers.without", "",        ""};
+  trial.run = "more_workers.2";
+  trial.measured = {2.4, 0.9, 2.6};
+  trial.outcome = to_string(Outcome::kNotKept);
+  ASSERT_TRUE(examine::write_trial_list(runs_, {trial}));
+  const auto job = read(runs_);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_EQ(job->verification.size(), 1U);
+  const Verification& tried = job->verification.front();
+  EXPECT_EQ(tried.measured.speedup, 2.4);
+  EXPECT_EQ(tried.measured.low, 0.9);
+  EXPECT_EQ(tried.outcome, Outcome::kNotKept) << "by its runs alone it would be";
+  EXPECT_NEAR(tried.after.step_us, 40'000, 1e-6);
+  EXPECT_EQ(tried.run_dir, examine::trial_dir(runs_, "more_workers.2"));
+}
+
 TEST_F(TrialFolder, FewStepsPredictNothingAndSayWhy) {
   write_run(runs_, 5, 60);  // the first is warm-up
   const auto job = read(runs_);

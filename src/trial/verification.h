@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/reading.h"
 #include "diagnose/diagnosis/diagnosis.h"
@@ -19,6 +20,13 @@ enum class Outcome {
   kSlower,   // it is clearly slower than both
   kKept,     // clearly faster than both
 };
+
+/// "not_kept".
+std::string_view to_string(Outcome outcome);
+/// kNotKept where it is none of these words.
+Outcome outcome_from(std::string_view word);
+/// By itself, without what else is known of the noise.
+Outcome outcome_of(const predict::Speedup& measured);
 
 /// A remedy that was tried: what was promised, what came of it.
 struct Verification {

@@ -18,6 +18,7 @@ constexpr double kNearly = 0.95;  // as fast, by itself
 constexpr double kNotHopeless = 2.0 / 3;
 
 Reason together_with(std::vector<std::string> levers, Reason why) {
+  if (levers.empty()) return why;
   return {ReasonKind::kTogetherWith, {{"levers", std::move(levers)}}, {std::move(why)}};
 }
 
@@ -26,6 +27,16 @@ Reason no_gain_again(std::vector<std::string> levers, const Compared& again) {
   if (again.why_not) return together_with(std::move(levers), again.why_not);
   return {ReasonKind::kNoGainBesideAgain,
           {{"levers", std::move(levers)}, {"speedup", again.shown}}};
+}
+
+Reason no_gain_on_top(std::vector<std::string> levers, const Compared& compared,
+                      const Reason& by_itself, double needed) {
+  if (levers.empty()) {
+    return compared.speedup.high < 1 ? Reason(ReasonKind::kSlower) : no_certain_gain(needed);
+  }
+  return {ReasonKind::kNoGainOnTop,
+          {{"levers", std::move(levers)}, {"speedup", compared.shown}},
+          {by_itself ? by_itself : no_certain_gain(needed)}};
 }
 
 Reason not_confirmed(const Compared& again, double noise_ratio) {
@@ -48,6 +59,24 @@ Status Combination::run() {
   return done;
 }
 
+Status Combination::run(const Offers& offers, const TrialResult& opening) {
+  are_offered_ = true;
+  as_it_is_ = with_kept_ = opening;
+  for (;;) {
+    auto offered = offers.next(ids(kept_));
+    if (!offered) return forward_error(offered);
+    if (!*offered) break;
+    const std::size_t index = result_.levers.size();
+    result_.levers.emplace_back().lever = **std::move(offered);
+    offers.introduce(index);
+    if (const Status done = add_one(index, {}); !done) return done;
+    offers.judged(index);
+  }
+  Status done = leave_one_out();
+  if (done) done = confirm();
+  return done;
+}
+
 std::vector<std::string> Combination::ids(const std::vector<std::size_t>& chosen) const {
   std::vector<std::string> names;
   for (const std::size_t index : chosen) names.push_back(result_.levers[index].lever.id);
@@ -65,7 +94,8 @@ bool Combination::excluded_by(const Lever& lever, std::string& by) const {
 }
 
 bool Combination::is_winner(std::size_t index) const {
-  return std::any_of(winners_.begin(), winners_.end(),
+  return are_offered_ ||
+         std::any_of(winners_.begin(), winners_.end(),
                      [index](const Winner& winner) { return winner.index == index; });
 }
 
@@ -193,47 +223,70 @@ Result<Reason> Combination::why_not_together(LeverResult& entry,
 
 Status Combination::add_one(std::size_t index, const Reason& by_itself) {
   LeverResult& entry = result_.levers[index];
-  // Of one that was not faster by itself nothing else is known now.
-  const Outcome not_added = is_winner(index) ? Outcome::kNotBesideOthers : entry.outcome;
   entry.tried = true;
   refused_.erase(index);
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
-  const std::string label = fmt::format("{}", fmt::join(ids(more), "+"));
+  // What is offered is offered once.
+  const std::string label =
+      are_offered_ ? entry.lever.id : fmt::format("{}", fmt::join(ids(more), "+"));
   const Comparison comparison = {runner_.request_for(label, ids(more), false),
                                  runner_.request_for(label + ".without", ids(kept_), true)};
   auto with = runner_.make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
-    entry.settle(not_added, together_with(ids(kept_), ending_reason(*with)));
+    entry.settle(not_added(index, nullptr), together_with(ids(kept_), ending_reason(*with)));
     return {};
   }
-  auto again = make_again(comparison.without, *with);
+  // What is offered was not seen before: it is judged between two runs without it.
+  auto again = are_offered_ ? runner_.make_measured(comparison.without)
+                            : make_again(comparison.without, *with);
   if (!again) return forward_error(again);
   const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
   if (!compared) return forward_error(compared);
   if (compared->why_not) {
-    entry.settle(not_added, together_with(ids(kept_), compared->why_not));
+    entry.settle(not_added(index, nullptr), together_with(ids(kept_), compared->why_not));
     return {};
   }
+  entry.on_top = {compared->shown, compared->runs};
+  if (kept_.empty()) as_it_is_ = *again;
   if (!compared->is_faster) {
     refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
-    entry.settle(not_added, {ReasonKind::kNoGainOnTop,
-                             {{"levers", ids(kept_)}, {"speedup", compared->shown}},
-                             {by_itself}});
+    entry.settle(not_added(index, &*compared),
+                 no_gain_on_top(ids(kept_), *compared, by_itself, threshold(result_.noise_ratio)));
     with_kept_ = *std::move(again);
     return {};
   }
   const auto why_not = why_not_together(entry, more, *with, entry.lever.passes_ratio, label);
   if (!why_not) return forward_error(why_not);
   if (*why_not) {
-    entry.settle(not_added, {ReasonKind::kNotTogether, {}, {by_itself, *why_not}});
+    const Reason together = {ReasonKind::kNotTogether, {}, {by_itself, *why_not}};
+    entry.settle(are_offered_ ? Outcome::kOtherWork : not_added(index, nullptr),
+                 by_itself ? together : *why_not);
     return {};
   }
+  const bool on_top = !kept_.empty();
   kept_ = more;
   with_kept_ = *std::move(with);
-  entry.settle(Outcome::kFaster, {ReasonKind::kFasterOnTop, {{"speedup", compared->shown}}});
+  entry.settle(Outcome::kFaster,
+               on_top ? Reason(ReasonKind::kFasterOnTop, {{"speedup", compared->shown}})
+                      : Reason(ReasonKind::kFaster));
   return {};
+}
+
+/// `compared`: null where it was not.
+Outcome Combination::not_added(std::size_t index, const Compared* compared) const {
+  const Outcome outcome = result_.levers[index].outcome;
+  if (are_offered_) {
+    if (compared == nullptr) return Outcome::kNotMeasured;
+    return compared->speedup.high < 1 ? Outcome::kSlower : Outcome::kWithinNoise;
+  }
+  // Of one that was not faster by itself nothing else is known now.
+  return is_winner(index) ? Outcome::kNotBesideOthers : outcome;
+}
+
+bool Combination::is_plain() const {
+  return are_offered_ && kept_.size() == 1 && runner_.is_beyond_doubt(as_it_is_, with_kept_);
 }
 
 /// Whether each of what is kept is still worth it beside the others.
@@ -368,6 +421,11 @@ void Combination::drop_unproved(const std::string& why) {
 /// nothing one was lucky.
 Status Combination::confirm() {
   if (kept_.empty()) return {};
+  if (is_plain() && result_.levers[kept_.front()].on_top) {
+    result_.best = result_.levers[kept_.front()].on_top->speedup;
+    was_confirmed_ = true;
+    return {};
+  }
   const Comparison comparison = {runner_.request_for("confirm", ids(kept_), false),
                                  runner_.request_for("confirm.after", {}, true)};
   auto anew = runner_.compare_anew(comparison, "confirm.before");

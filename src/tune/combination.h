@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +14,14 @@
 
 namespace unstarve::tune {
 
+/// Changes that are offered one by one, and who is told of each: once it is one of
+/// TuneResult::levers, by its place there, and once it is judged.
+struct Offers {
+  NextChange next;
+  std::function<void(std::size_t)> introduce;
+  std::function<void(std::size_t)> judged;
+};
+
 /// Puts together what was faster by itself, and finds out what of it is to be kept.
 class Combination {
  public:
@@ -23,8 +32,13 @@ class Combination {
 
   /// Errors: those of the trials; of what was kept until then what is certain stays.
   Status run();
+  /// The same of what is offered: each on top of what is kept then, none by itself. `opening`: the
+  /// last run of the job as it is.
+  Status run(const Offers& offers, const TrialResult& opening);
   /// By their places in TuneResult::levers.
   const std::vector<std::size_t>& kept() const { return kept_; }
+  /// The last run with what is kept and nothing else.
+  const std::string& kept_run() const { return with_kept_.label; }
   /// What was to be kept ran once more, and was no faster than the job as it is.
   bool was_refused() const { return was_refused_; }
   /// It ran once more, and was faster again.
@@ -40,7 +54,10 @@ class Combination {
 
   std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const;
   bool excluded_by(const Lever& lever, std::string& by) const;
+  /// It was certain to be faster once already, by itself or on top of others.
   bool is_winner(std::size_t index) const;
+  /// A single change that by itself is far from what chance does: it needs no further run.
+  bool is_plain() const;
   Status combine();
   Status try_uncertain();
   double most_gained(const LeverResult& entry) const;
@@ -52,6 +69,7 @@ class Combination {
                                   const TrialResult& with, double passes_ratio,
                                   const std::string& label);
   Status add_one(std::size_t index, const Reason& by_itself);
+  Outcome not_added(std::size_t index, const Compared* compared) const;
   Status leave_one_out();
   std::vector<std::size_t> kept_without(std::size_t at) const;
   Result<bool> is_likely_to_gain(std::size_t at);
@@ -71,6 +89,8 @@ class Combination {
   std::map<std::size_t, Refused> refused_;  // by their places in TuneResult::levers
   bool was_refused_ = false;
   bool was_confirmed_ = false;
+  bool are_offered_ = false;  // none was tried by itself before
+  TrialResult as_it_is_;      // of these: the last run without any
   TrialResult with_kept_;     // the last run with what is kept
   bool kept_is_old_ = false;  // another was judged by it, without a run behind that
 };

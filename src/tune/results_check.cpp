@@ -27,6 +27,7 @@ Status ResultsCheck::judge(LeverResult& entry, const std::vector<std::string>& l
 }
 
 Result<ParityVerdict> ResultsCheck::compare(const Lever& lever, TrialRequest request) {
+  if (!make_) return ParityVerdict{Parity::kNotNeeded, {}};
   if (const Status based = measure_baseline(); !based) return forward_error(based);
   if (Reason why = why_not_observed(baseline_)) {
     if (lever.numerics == Numerics::kExact) return ParityVerdict{Parity::kNotNeeded, {}};

@@ -16,6 +16,7 @@ namespace unstarve::tune {
 class ResultsCheck {
  public:
   using Make = std::function<Result<TrialResult>(TrialRequest)>;
+  /// `make`: none where nothing that is tried alters results, and none are compared.
   explicit ResultsCheck(Make make) : make_(std::move(make)) {}
 
   /// Fills in the parity, and why the lever may not be kept, where it may not. `label` begins the

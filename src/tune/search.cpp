@@ -23,14 +23,22 @@ class Search {
 
   Result<TuneResult> run() {
     if (const Status based = measure_baseline(); !based) return forward_error(based);
-    choose();
+    if (!options_.next) choose();
     Screening screening(runner_, fed_, results_check_, listener_, result_, opening_);
     Combination combination(runner_, results_check_, result_, screening.winners());
-    Status done = screening.run();
-    if (done) done = combination.run();
-    withdraw_what_noise_hides();
+    Status done;
+    if (options_.next) {
+      done = combination.run({options_.next, [this](std::size_t at) { introduce(at); },
+                              [this](std::size_t at) { listener_.judged(result_.levers[at]); }},
+                             opening_);
+    } else {
+      done = screening.run();
+      if (done) done = combination.run();
+      withdraw_what_noise_hides();
+    }
+    result_.kept_run = combination.kept_run();
     std::vector<std::size_t> kept = combination.kept();
-    if (done) done = search_for_batch(kept);
+    if (done && !options_.next) done = search_for_batch(kept);
     if (!done) {
       // Where the job itself fails now and then, what is known so far is not lost.
       const ErrorCode code = done.error().code;
@@ -53,7 +61,7 @@ class Search {
  private:
   Status measure_baseline() {
     TrialRequest first;
-    first.label = "baseline";
+    first.label = options_.first_label;
     first.survey = true;
     auto before = runner_.make(first);
     if (!before) return forward_error(before);
@@ -61,7 +69,7 @@ class Search {
       return fail(ErrorCode::kJobFailed, "the job as it is: {}: {}", to_string(before->ending),
                   before->why);
     }
-    if (!before->surveyed) {
+    if (!before->surveyed && !options_.next) {
       return fail(ErrorCode::kNotSupported,
                   "the hook saw neither a step of an optimizer of PyTorch in this job nor a few "
                   "calls of a model: there is nothing that it could change");
@@ -69,8 +77,9 @@ class Search {
     result_.baseline = *before;
     runner_.begin_with(*before);
     TrialRequest second;
-    second.label = "baseline.again";
-    second.survey = true;
+    second.label = options_.first_label + ".again";
+    second.survey = !options_.next;
+    second.until_known = is_short();
     auto again = runner_.make_measured(std::move(second));
     if (!again) return forward_error(again);
     result_.shares = {before->shares, again->shares};
@@ -81,11 +90,19 @@ class Search {
   }
 
   Status measure_when_fed() {
-    if (!result_.baseline.loads) return {};
+    if (!result_.baseline.loads || options_.next) return {};
     auto gain = fed_.measure(result_.baseline, opening_, result_.noise_ratio);
     if (!gain) return forward_error(gain);
     result_.when_fed = *gain;
     return {};
+  }
+
+  /// Where all that is tried is far from what chance does, a run without it ends when it is known.
+  bool is_short() const { return static_cast<bool>(options_.next); }
+
+  void introduce(std::size_t at) {
+    all_.push_back(result_.levers[at].lever);
+    listener_.has_levers(all_);
   }
 
   void choose() {
@@ -171,7 +188,7 @@ class Search {
     if (!request) return {};
     Comparison comparison;
     comparison.with = *request;
-    comparison.without = runner_.request_for("as_written.after", {}, false);
+    comparison.without = runner_.request_for("as_written.after", {}, is_short());
     const auto anew = runner_.compare_anew(comparison, "as_written.before");
     ScriptPatch& patch = result_.patch;
     if (!anew) {
@@ -183,6 +200,7 @@ class Search {
       patch.why_no_gain = {ReasonKind::kNoChangeAsWritten, {}, {anew->compared.why_not}};
     } else {
       patch.gain = with_noise(anew->compared.speedup, result_.noise_ratio);
+      patch.runs = anew->compared.runs;
       return compare_as_written(*request);
     }
     return {};
@@ -230,8 +248,9 @@ class Search {
   std::vector<Lever> all_;
   TrialResult opening_;  // the last run of the job as it is
   WhenFed fed_{[this](TrialRequest request) { return runner_.make(std::move(request)); }};
-  ResultsCheck results_check_{
-      [this](TrialRequest request) { return runner_.make(std::move(request)); }};
+  ResultsCheck results_check_{options_.next ? ResultsCheck::Make() : [this](TrialRequest request) {
+    return runner_.make(std::move(request));
+  }};
 };
 
 }  // namespace

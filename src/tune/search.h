@@ -15,7 +15,16 @@
 
 namespace unstarve::tune {
 
+/// The change to try next on top of `kept` (ids, in their order); none: no further one. It is asked
+/// again after each, which the listener has been told the outcome of.
+using NextChange =
+    std::function<Result<std::optional<Lever>>(const std::vector<std::string>& kept)>;
+
 struct SearchOptions {
+  // What is tried follows from the runs themselves. None: the levers of the catalogue, all of which
+  // are looked at, with what else may gain something beside them.
+  NextChange next = {};
+  std::string first_label = "baseline";
   std::vector<Argument> arguments;
   std::vector<std::string> only;  // names of levers ("threads"), groups or ids; empty: all
   std::int64_t cpus = 1;
@@ -41,12 +50,14 @@ class SearchListener {
   virtual void judged(const LeverResult& /*result*/) {}
 };
 
-/// The job twice as it is, then with one lever at a time, with a run without it after each; then
-/// together what was faster, the fastest first, and beside it what by itself was not certain to
-/// be faster or slower; then each of these left out once. What is kept is faster than the noise and
-/// computes the same. Last, beside what is kept, the size of the batch. Ends early, with what it
-/// has, where no time is left. Errors: kJobFailed where the job as it is cannot be measured; those
-/// of Trials::run().
+/// With SearchOptions::next: the job twice as it is, then with each change on top of what is kept,
+/// with a run without it after each; then each of those left out once, and all once more.
+/// Else: the job twice as it is, then with one lever at a time, with a run without it after each;
+/// then together what was faster, the fastest first, and beside it what by itself was not certain
+/// to be faster or slower; then each of these left out once. What is kept is faster than the noise
+/// and computes the same. Last, beside what is kept, the size of the batch. Ends early, with what
+/// it has, where no time is left. Errors: kJobFailed where the job as it is cannot be measured;
+/// those of Trials::run().
 Result<TuneResult> search(Trials& trials, const SearchOptions& options, SearchListener& listener);
 
 }  // namespace unstarve::tune

@@ -36,6 +36,7 @@ Result<TrialResult> TrialRunner::make(TrialRequest request) {
   listener_.begins(request, result_.trials);
   auto made = trials_.run(request);
   if (made) {
+    made->label = request.label;
     listener_.ended(request, *made);
     note_speed(request, *made);
   }
@@ -114,6 +115,7 @@ Result<Compared> TrialRunner::compare(const Comparison& comparison, const TrialR
   if (!compared) return compared;
   const double noise = noise_with(comparison.without.levers).value_or(result_.noise_ratio);
   compared->shown = with_noise(compared->speedup, noise);
+  compared->runs = {before.label, with.label, again.label};
   return compared;
 }
 

@@ -27,6 +27,7 @@ struct Compared {
   predict::Speedup speedup;
   predict::Speedup shown;  // the same with the noise of the runs without it in its interval
   bool is_faster = false;  // than what was needed, all of the interval
+  RunsCompared runs;
   Reason why_not;  // the second run with it was not measured; none: it was, or there was none
 };
 

@@ -6,7 +6,9 @@
 #include <functional>
 #include <set>
 #include <system_error>
+#include <utility>
 
+#include "base/shell_word.h"
 #include "host/effective_cpus.h"
 #include "tune/levers/allocators.h"
 #include "tune/patch/script_patch.h"
@@ -125,9 +127,18 @@ Result<TuneResult> tune(const launch::Installation& parts, const TuneOptions& op
                                                       journal->head().isolation);
   if (!isolation) return forward_error(isolation);
   listener.isolated(*isolation);
-  JobTrials trials(
-      parts, {options.folder, options.budget_s, options.emulation, &*isolation, options.on_tick},
-      *journal);
+  JobTrialsOptions each;
+  each.command = journal->head().command;
+  each.arguments = journal->head().arguments;
+  each.folder = options.folder + "/trials";
+  each.trial_seconds = asked.trial_seconds;
+  each.budget_s = options.budget_s;
+  each.after_signal =
+      fmt::format("`unstarve tune --resume {}` goes on", shell_word(options.folder));
+  each.emulation = options.emulation;
+  each.isolation = &*isolation;
+  each.on_tick = options.on_tick;
+  JobTrials trials(parts, std::move(each), &*journal);
   Introduced introduced(listener, trials);
   asked.write = [&](TuneResult& result) {
     return write_kept(journal->head().command, *isolation, result);

@@ -9,6 +9,7 @@
 #include "launch/emulation/emulation.h"
 #include "launch/installation.h"
 #include "observe/outside/live_view.h"
+#include "trial/trial.h"
 #include "tune/search.h"
 
 namespace unstarve::tune {
@@ -26,7 +27,7 @@ struct TuneOptions {
   launch::Emulation* emulation = nullptr;
   isolation::IsolationWish isolation = {};  // with `resume`: what the journal says
   std::string gpu;                          // what that emulates, for a search that goes on
-  std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
+  std::function<void(const trial::Trial&, const observe::LiveView&)> on_tick;
 };
 
 /// Which GPU the search in `folder` emulates; empty: none. Errors: those of the journal.

@@ -28,8 +28,9 @@
 #include "report/run_page.h"
 #include "report/text/text.h"
 #include "report/tried/trial_words.h"
-#include "trial/fix_series.h"
+#include "report/tuning/tuning_text.h"
 #include "trial/trial_folder.h"
+#include "tune/fix.h"
 
 namespace unstarve::cli {
 
@@ -55,15 +56,14 @@ struct RunOptions {
 };
 
 /// What shows each trial of `run --fix`.
-class FixTrials final : public LiveTrials<trial::TrialListener> {
+class FixTrials final : public LiveTrials<tune::FixListener> {
  public:
   void isolated(const isolation::Isolation& by) override { say_isolated(by); }
   void measured(const trial::Verification& tried) override {
     say("tried " + report::tried_sentence(tried));
   }
-  void not_tried(const std::string& remedy, const std::string& why) override {
-    say(fmt::format("{} is not tried: {}", remedy, why));
-  }
+  void noise(double noise_ratio) override { say(report::noise_sentence(noise_ratio)); }
+  void left_out(const tune::LeverResult& entry) override { say(report::left_out_sentence(entry)); }
 };
 
 /// Predictions are calibrated on this machine, and on the job's data where these can be loaded
@@ -187,7 +187,7 @@ void fix(const RunOptions& options, const std::string& run_dir, launch::Emulatio
                                  : std::string("to the job's end");
   say(fmt::format("trial runs {}; the job's output goes to {}/*/output.log", length, run_dir));
   FixTrials trials;
-  const auto job = trial::run_fix_series(
+  const auto job = tune::fix(
       launch::find_installation(context.executable),
       {options.command, run_dir, options.trial_seconds, emulation, options.isolation}, trials);
   if (!job) {

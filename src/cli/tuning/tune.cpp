@@ -48,10 +48,11 @@ class ShownSearch final : public tune::SearchListener {
   void ended(const tune::TrialRequest& /*request*/, const tune::TrialResult& result) override {
     end_line();
     write_text(Stream::kErr, fmt::format("  {}: {}\n", label_, report::trial_words(result)));
+    write_notes(result.remarks);
   }
   void noise(double noise_ratio) override {
     end_line();
-    say(fmt::format("the job differs by {:.1f} % between two runs as it is", 100 * noise_ratio));
+    say(report::noise_sentence(noise_ratio));
   }
   void judged(const tune::LeverResult& result) override {
     end_line();
@@ -136,7 +137,7 @@ void tune_job(Options& options, CommandContext& context) {
   say(fmt::format("at most {:.1f} min; the job's output goes to {}/trials/*/output.log",
                   options.budget_minutes, options.tune.folder));
   ShownSearch shown(gpus.has_value());
-  options.tune.on_tick = [&shown](const tune::TrialRequest&, const observe::LiveView& view) {
+  options.tune.on_tick = [&shown](const trial::Trial&, const observe::LiveView& view) {
     shown.watches(view);
   };
   const auto found = tune::tune(launch::find_installation(context.executable), options.tune, shown);

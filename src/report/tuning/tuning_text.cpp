@@ -211,6 +211,19 @@ std::string lever_sentence(const tune::LeverResult& lever) {
   return fmt::format("{}: {}{}", lever.lever.id, gain, outcome(lever));
 }
 
+std::string noise_sentence(double noise_ratio) {
+  return fmt::format("the job differs by {:.1f} % between two runs as it is", 100 * noise_ratio);
+}
+
+std::string left_out_sentence(const tune::LeverResult& lever) {
+  const bool failed = lever.tried && lever.outcome == tune::Outcome::kNotMeasured;
+  return fmt::format("{} {}: {}", lever.lever.id,
+                     failed        ? "was not measured"
+                     : lever.tried ? "is not kept"
+                                   : "is not tried",
+                     reason_words(lever.why));
+}
+
 std::string render_tuning(const tune::TuneResult& result, const TextOptions& options) {
   int id_width = 8;
   for (const tune::LeverResult& lever : result.levers) {

@@ -24,6 +24,12 @@ std::string trial_words(const tune::TrialResult& trial);
 /// "bf16_autocast: 1.31x [1.28..1.34], kept: faster, same results", for progress.
 std::string lever_sentence(const tune::LeverResult& lever);
 
+/// "the job differs by 1.2 % between two runs as it is".
+std::string noise_sentence(double noise_ratio);
+
+/// "memory_cache is not tried: the diagnosis does not advise it".
+std::string left_out_sentence(const tune::LeverResult& lever);
+
 /// What is kept as a diff of the script, which lies in the file at `path`; empty where there is
 /// none.
 std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "advise/parts/application.h"
+
 namespace unstarve::tune {
 
 /// What a lever may do to the numbers that a training computes.
@@ -52,6 +54,7 @@ struct Lever {
   // It costs no time, and memory holds more with it: tried with larger batches too.
   bool makes_room = false;
   std::vector<std::pair<std::string, std::string>> environment = {};
+  std::optional<advise::Application> remedy = {};  // of a loader: what the hook makes of it
   // Arguments of the command, as options and values.
   std::vector<std::pair<std::string, std::string>> arguments = {};
   std::optional<double> most_saved = {};  // of a step, where that follows from the lever alone

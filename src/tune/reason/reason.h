@@ -22,6 +22,10 @@ enum class ReasonKind : std::uint8_t {
   kTooSmall,
   kVariantOfSlower,
   kNoSuchLever,
+  kNotAdvised,
+  kNotSureToGain,
+  kGainsTooLittle,
+  kGainsNothingBeside,
   kOptionUnknown,
   kOptionNoNumber,
 

@@ -37,6 +37,19 @@ enum class Outcome : std::uint8_t {
 /// "within_noise".
 std::string_view to_string(Outcome outcome);
 
+/// The trials that a speed-up is of, by their labels.
+struct RunsCompared {
+  std::string opening;  // without what is judged
+  std::string with;
+  std::string again;  // without it once more
+};
+
+/// What a lever gained on top of all that was kept then.
+struct GainOnTop {
+  predict::Speedup speedup;  // with the noise in its interval
+  RunsCompared runs;
+};
+
 /// What is known of one lever.
 struct LeverResult {
   Lever lever;
@@ -49,6 +62,7 @@ struct LeverResult {
   // With batches that are there already, where loading holds the job up and the lever gains
   // nothing.
   std::optional<predict::Speedup> speedup_when_fed;
+  std::optional<GainOnTop> on_top;  // none: it was not tried so
   Parity parity = Parity::kNotNeeded;
   std::int64_t peak_memory_bytes = 0;  // 0: not known
   Latency latency;                     // of a job that infers
@@ -90,6 +104,7 @@ struct ScriptPatch {
   std::string text = {};          // the script with the change
   // What the job gains with the change, and the command below, and nothing else: the last trials.
   std::optional<predict::Speedup> gain = {};
+  RunsCompared runs = {};
   Reason why_no_gain = {};  // it was not measured, or it is no change that runs
 };
 
@@ -111,6 +126,7 @@ struct TuneResult {
   std::int64_t trials = 0;
   std::string unfinished;                    // why the search ended early; empty: it did not
   std::vector<std::string> kept;             // ids
+  std::string kept_run;                      // the last one with just these; empty: there is none
   std::optional<predict::Speedup> best;      // with all that was kept; none: nothing was
   std::optional<predict::Speedup> when_fed;  // the job as it is, if loading took no time
   OwnResults own_results;                    // of the runs that parity rests on

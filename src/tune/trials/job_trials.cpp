@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,11 +13,10 @@
 #include <span>
 #include <system_error>
 
-#include "base/shell_word.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "examine/calibration/calibrate.h"
 #include "examine/examination.h"
-#include "launch/watching/observed_job.h"
 #include "tune/levers/catalogue.h"
 #include "tune/levers/class_argument.h"
 #include "tune/trials/compiling.h"
@@ -56,6 +56,27 @@ std::string folder_name(const std::string& label) {
     if (c == '/' || c == ' ') c = '_';
   }
   return name;
+}
+
+/// unstarve's package, before what the job's own variable says.
+Result<std::string> python_path(const launch::Installation& parts, const std::string& folder) {
+  auto ours = launch::lone_package_dir(parts, folder + "/package");
+  const char* theirs = std::getenv("PYTHONPATH");
+  if (ours && theirs != nullptr && *theirs != '\0') *ours += std::string(":") + theirs;
+  return ours;
+}
+
+/// What the hook of tuning has to say that it applied.
+std::vector<std::string> hook_names(const TrialRequest& request,
+                                    const std::vector<const Lever*>& levers) {
+  std::vector<std::string> names;
+  if (request.in_float64) names.emplace_back(kInFloat64);
+  if (request.as_written) return names;
+  for (const auto& [option, value] : class_arguments_of(levers)) names.push_back(option);
+  for (const Lever* const lever : levers) {
+    if (!lever->hook.empty()) names.push_back(lever->hook);
+  }
+  return names;
 }
 
 /// What the hook says of a trial that runs: in one for losses at each step, else about once a
@@ -104,14 +125,20 @@ StepShares shares_of(const diagnose::Signals& signals, const StepShares& of_cpu)
 }
 
 /// The steps that the run's store has, behind the warm-up and without what compiling took in them.
-void add_steps(const std::string& run_dir, const std::vector<trace::Interval>& compiling,
-               TrialResult& result) {
+void add_steps(const std::string& run_dir, bool changes_loader,
+               const std::vector<trace::Interval>& compiling, TrialResult& result) {
   const auto examined = examine::examine_run(run_dir);
   if (!examined || !examined->measured) {
     result.ending = Ending::kTooFewSteps;
     result.why = !examined                   ? examined.error().message
                  : examined->remarks.empty() ? "too few steps; --trial-seconds makes trials longer"
                                              : examined->remarks.front();
+    return;
+  }
+  if (changes_loader && !examined->fix.applied) {
+    result.ending = Ending::kNotApplied;
+    result.why = "the job's loader was left as it is: " +
+                 (examined->fix.refused.empty() ? "the hook saw none" : examined->fix.refused);
     return;
   }
   const predict::RunMeasurement& measured = *examined->measured;
@@ -173,7 +200,7 @@ std::vector<double> in_groups(const std::vector<double>& steps) {
   return means;
 }
 
-JobTrials::JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal& journal)
+JobTrials::JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal* journal)
     : parts_(parts),
       options_(std::move(options)),
       journal_(journal),
@@ -211,37 +238,28 @@ double JobTrials::expected_wall_s(const std::string& kind) const {
 Result<TrialResult> JobTrials::run(const TrialRequest& request) {
   const std::string kind = kind_of(request);
   double& longest_s = longest_wall_s_[kind];
-  if (const TrialResult* const known = journal_.find(request.label)) {
+  const TrialResult* const known = journal_ != nullptr ? journal_->find(request.label) : nullptr;
+  if (known != nullptr) {
     longest_s = std::max(longest_s, known->wall_s);
     return *known;
   }
   const double spent_s = static_cast<double>(clock_.now_ns() - started_ns_) * 1e-9;
   // A search that goes on makes one trial at least, however short its time.
-  if (has_run_ && spent_s + expected_wall_s(kind) > options_.budget_s) {
+  const bool is_bounded = options_.budget_s > 0;
+  if (is_bounded && has_run_ && spent_s + expected_wall_s(kind) > options_.budget_s) {
     return fail(ErrorCode::kTimeout, "the budget of {:.1f} min ended", options_.budget_s / 60);
   }
   has_run_ = true;
   auto result = run_job(request);
   if (!result) return result;
   longest_s = std::max(longest_s, result->wall_s);
-  if (const Status kept = journal_.add(request.label, *result); !kept) return forward_error(kept);
+  if (journal_ == nullptr) return result;
+  if (const Status kept = journal_->add(request.label, *result); !kept) return forward_error(kept);
   return result;
 }
 
-Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
-  const std::vector<const Lever*> levers = levers_of(request);
-  const std::string run_dir = options_.folder + "/trials/" + folder_name(request.label);
-  std::error_code none;
-  fs::remove_all(run_dir, none);  // what a kill left of the same trial
-  launch::ObservedJobOptions job;
-  job.command = with_arguments(journal_.head().command, levers);
-  job.run_dir = run_dir;
-  job.emulation = options_.emulation;
-  job.isolation = options_.isolation;
-  job.changes = request.changes;
-  job.own_process_group = true;
-  job.output_file = run_dir + "/output.log";
-  const std::vector<const Lever*> by_hook = request.as_written ? kNoLevers : levers;
+std::string JobTrials::asked_of_hook(const TrialRequest& request,
+                                     const std::vector<const Lever*>& by_hook) const {
   nlohmann::json asked = {{"levers", nlohmann::json::parse(hook_levers(by_hook))}};
   if (request.in_float64) asked["levers"][kInFloat64] = nlohmann::json::object();
   if (request.survey) asked["survey"] = true;
@@ -249,48 +267,81 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   if (request.parity_seed >= 0) {
     asked["parity"] = {{"steps", request.parity_steps}, {"seed", request.parity_seed}};
   }
-  const std::string arguments = hook_arguments(journal_.head().arguments, by_hook);
+  const std::string arguments = hook_arguments(options_.arguments, by_hook);
   if (!arguments.empty()) asked["arguments"] = nlohmann::json::parse(arguments);
-  job.environment.emplace_back("UNSTARVE_TUNE", asked.dump());
-  std::vector<std::string> hook_names;
-  for (const auto& [option, value] : class_arguments_of(by_hook)) hook_names.push_back(option);
+  return asked.dump();
+}
+
+Result<trial::Trial> JobTrials::trial_of(const TrialRequest& request,
+                                         const std::vector<const Lever*>& levers) const {
+  trial::Trial trial;
+  trial.label = request.label;
+  trial.command = with_arguments(options_.command, levers);
+  trial.run_dir = options_.folder + "/" + folder_name(request.label);
+  trial.emulation = options_.emulation;
+  trial.isolation = options_.isolation;
+  trial.changes = request.changes;
+  trial.length.seconds = options_.trial_seconds;
+  auto& environment = trial.environment;
+  advise::Application remedies;
   for (const Lever* const lever : levers) {
-    job.environment.insert(job.environment.end(), lever->environment.begin(),
-                           lever->environment.end());
+    if (lever->remedy) remedies = combined(remedies, *lever->remedy);
+    environment.insert(environment.end(), lever->environment.begin(), lever->environment.end());
   }
-  for (const Lever* const lever : by_hook) {
-    if (!lever->hook.empty()) hook_names.push_back(lever->hook);
+  if (!request.as_written) {
+    for (auto& variable : remedies.environment()) environment.push_back(std::move(variable));
   }
-  if (request.in_float64) hook_names.emplace_back(kInFloat64);
-  DiarySoFar so_far(run_dir + "/tune.json");
-  TrialWatch watch(clock_, request, journal_.head().trial_seconds,
-                   [&so_far] { return so_far.read(); });
-  job.on_tick = [&](const observe::LiveView& view) {
-    if (options_.on_tick) options_.on_tick(request, view);
-    return watch.go_on(view);
-  };
+  if (remedies.needs_package) {
+    auto path = python_path(parts_, options_.folder);
+    if (!path) return forward_error(path);
+    environment.emplace_back("PYTHONPATH", *std::move(path));
+  }
+  if (!options_.only_loaders) {
+    environment.emplace_back("UNSTARVE_TUNE",
+                             asked_of_hook(request, request.as_written ? kNoLevers : levers));
+  } else if (request.survey) {
+    environment.push_back(examine::worker_calibration_variable());
+  }
+  return trial;
+}
+
+Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
+  const std::vector<const Lever*> levers = levers_of(request);
+  const auto trial = trial_of(request, levers);
+  if (!trial) return forward_error(trial);
+  std::error_code none;
+  fs::remove_all(trial->run_dir, none);  // what a kill left of the same trial
+  DiarySoFar so_far(trial->run_dir + "/tune.json");
+  TrialWatch watch(clock_, request, options_.trial_seconds, [&so_far] { return so_far.read(); });
   const std::int64_t began_ns = clock_.now_ns();
-  const auto observed = launch::run_observed(parts_, job);
-  if (!observed) return forward_error(observed);
-  if (observed->not_started) return tl::unexpected<Error>(*observed->not_started);
-  if (const std::optional<int> signal_number = observed->exit.told; signal_number) {
-    return fail_by_signal(*signal_number,
-                          fmt::format("ended by a signal ({}); `unstarve tune --resume {}` goes on",
-                                      ::strsignal(*signal_number), shell_word(options_.folder)));
+  const auto observed = trial::run_watched(parts_, *trial, [&](const observe::LiveView& view) {
+    if (options_.on_tick) options_.on_tick(*trial, view);
+    return watch.go_on(view);
+  });
+  if (!observed && observed.error().signal != 0) {
+    return fail_by_signal(
+        observed.error().signal,
+        fmt::format("ended by a signal ({}) during '{}'; {}", ::strsignal(observed.error().signal),
+                    request.label, options_.after_signal));
   }
-  if (observed->stopped_for) return tl::unexpected<Error>(*observed->stopped_for);
-  const Diary diary = parse_diary(read_all(run_dir + "/tune.json"));
+  if (!observed) return forward_error(observed);
+  const Diary diary = parse_diary(read_all(trial->run_dir + "/tune.json"));
   TrialResult result = diary.facts;
   result.wall_s = static_cast<double>(clock_.now_ns() - began_ns) * 1e-9;
   result.cold_s = watch.cold_s();
   result.given_up = watch.given_up();
+  result.remarks = trial::remarks_on(*observed, request.label);
   const ProcessEnd end = {observed->exit.exit_code, observed->exit.signal, observed->stopped_by_us,
-                          watch.timed_out(), end_of(job.output_file)};
-  const Classified classified = classify(end, diary, hook_names);
+                          watch.timed_out(), end_of(trial->output_file())};
+  const Classified classified = classify(end, diary, hook_names(request, levers));
   result.ending = classified.ending;
   result.why = classified.why;
   if (result.ending == Ending::kMeasured && request.parity_seed < 0) {
-    add_steps(run_dir, diary.compiling, result);
+    const bool changes_loader =
+        !request.as_written && std::any_of(levers.begin(), levers.end(), [](const Lever* lever) {
+          return lever->remedy.has_value();
+        });
+    add_steps(trial->run_dir, changes_loader, diary.compiling, result);
     take_windows(diary.windows, result);
     add_to_start(diary.compiling, result);
   }

@@ -10,7 +10,9 @@
 #include "isolation/isolation.h"
 #include "launch/emulation/emulation.h"
 #include "launch/installation.h"
+#include "launch/watching/observed_job.h"
 #include "observe/outside/live_view.h"
+#include "trial/trial.h"
 #include "tune/levers/lever.h"
 #include "tune/trials/journal.h"
 #include "tune/trials/trials.h"
@@ -19,18 +21,26 @@ namespace unstarve::tune {
 
 /// What all trials of a search have in common.
 struct JobTrialsOptions {
-  std::string folder;  // a folder each is made in it
-  double budget_s = 0;
+  std::vector<std::string> command;
+  std::vector<std::string> arguments = {};  // --arg
+  std::string folder;                       // a folder each is made in it
+  double trial_seconds = 0;                 // of each after its first step; 0: to the job's end
+  double budget_s = 0;                      // 0: any time
+  // Where only loaders are changed the job is watched as `unstarve run` does it, and its first run
+  // measures what its workers cost.
+  bool only_loaders = false;
+  std::string after_signal = {};                    // how a search goes on that a signal ended
   launch::Emulation* emulation = nullptr;           // the GPUs; none: the machine's
   const isolation::Isolation* isolation = nullptr;  // none: trials write as the job does
-  std::function<void(const TrialRequest&, const observe::LiveView&)> on_tick;
+  std::function<void(const trial::Trial&, const observe::LiveView&)> on_tick;
 };
 
-/// Runs the job in a fresh process for each trial; what the journal has already is not run again.
+/// Runs the job in a fresh process for each trial; what a journal has already is not run again.
 /// Thread rule: one thread.
 class JobTrials final : public Trials {
  public:
-  JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal& journal);
+  /// `journal`: null where none is kept.
+  JobTrials(const launch::Installation& parts, JobTrialsOptions options, Journal* journal);
 
   /// The levers that requests name; they outlive this.
   void know(const std::vector<Lever>& levers) { levers_ = &levers; }
@@ -38,6 +48,11 @@ class JobTrials final : public Trials {
 
  private:
   Result<TrialResult> run_job(const TrialRequest& request);
+  Result<trial::Trial> trial_of(const TrialRequest& request,
+                                const std::vector<const Lever*>& levers) const;
+  /// What the hook is asked for, as its variable has it.
+  std::string asked_of_hook(const TrialRequest& request,
+                            const std::vector<const Lever*>& by_hook) const;
   /// Those of a kind take about as long.
   std::string kind_of(const TrialRequest& request) const;
   double expected_wall_s(const std::string& kind) const;
@@ -45,7 +60,7 @@ class JobTrials final : public Trials {
 
   const launch::Installation& parts_;
   JobTrialsOptions options_;
-  Journal& journal_;
+  Journal* journal_;
   const std::vector<Lever>* levers_ = nullptr;
   SteadyClock clock_;
   std::int64_t started_ns_;

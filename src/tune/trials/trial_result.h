@@ -89,6 +89,7 @@ struct TrialRequest {
 
 /// What came of it.
 struct TrialResult {
+  std::string label;  // its request's
   Ending ending = Ending::kMeasured;
   std::string why;                    // where it was not measured, in words
   std::vector<double> steps_s;        // of steps behind the warm-up; means of neighbours where many
@@ -129,6 +130,7 @@ struct TrialResult {
   bool surveyed = false;
   bool loads = true;  // a DataLoader gave batches; where nobody looked, it may have
   std::map<std::string, Constructed> constructed;  // by "DataLoader.batch_size"
+  std::vector<std::string> remarks;  // what else somebody has to know of it; not in the journal
 };
 
 /// How many steps were timed.

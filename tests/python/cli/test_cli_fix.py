@@ -104,7 +104,7 @@ def test_what_is_kept_ends_in_a_diff_that_applies(tmp_path: Path) -> None:
     assert written["predicted"] == tried["predicted"]
     assert "-loader = DataLoader(Late(), batch_size=8, num_workers=1)" in said
     assert "when it was run again" in said
-    assert (folder / "r/more_workers.again/run.sqlite").exists()
+    assert (folder / "r/more_workers.without/run.sqlite").exists()
     again = unstarve("report", "r", "--json", "-", cwd=folder)
     assert again.returncode == 0, again.stderr
     shown = json.loads(again.stdout)["verification"][-1]

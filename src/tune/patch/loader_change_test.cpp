@@ -1,4 +1,4 @@
-#include "trial/loader_change.h"
+#include "tune/patch/loader_change.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "base/testing/test_folder.h"
 #include "launch/job_python.h"
 
-namespace unstarve::trial {
+namespace unstarve::tune {
 namespace {
 
 TEST(LoaderChange, IsWrittenWhereTheJobMakesItsLoader) {
@@ -33,4 +33,4 @@ TEST(LoaderChange, IsWrittenWhereTheJobMakesItsLoader) {
 }
 
 }  // namespace
-}  // namespace unstarve::trial
+}  // namespace unstarve::tune

@@ -9,7 +9,7 @@
 #include "examine/examination.h"
 #include "script/edited_script.h"
 
-namespace unstarve::trial {
+namespace unstarve::tune {
 
 /// What a remedy changed of the loader that feeds the training.
 struct LoaderChange {
@@ -33,4 +33,4 @@ std::optional<script::EditedScript> written_change(const std::string& python,
 /// "from unstarve import DataLoader", "num_workers=8, prefetch_factor=4 in the DataLoader at ...".
 std::string in_words(const LoaderChange& change, const std::string& place);
 
-}  // namespace unstarve::trial
+}  // namespace unstarve::tune

@@ -1,10 +1,10 @@
-#include "trial/loader_change.h"
+#include "tune/patch/loader_change.h"
 
 #include <fmt/format.h>
 
 #include "diagnose/words/wording.h"
 
-namespace unstarve::trial {
+namespace unstarve::tune {
 
 namespace {
 
@@ -84,4 +84,4 @@ std::string in_words(const LoaderChange& change, const std::string& place) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-}  // namespace unstarve::trial
+}  // namespace unstarve::tune
