@@ -71,8 +71,10 @@ bool is_asked_for(const Lever& lever, const SearchOptions& options) {
 std::vector<LeverResult> choose_levers(const TrialResult& job, const std::vector<StepShares>& seen,
                                        const std::optional<predict::Speedup>& when_fed,
                                        const SearchOptions& options) {
-  const TunedJob tuned = {job.device,          job.threads,        options.cpus,
-                          job.interop_threads, options.allocators, options.allowed};
+  const auto cudnn = job.why_not.find("sdpa_cudnn");
+  const bool has_cudnn = cudnn == job.why_not.end() || cudnn->second != "this torch has none";
+  const TunedJob tuned = {job.device,         job.threads,     options.cpus,  job.interop_threads,
+                          options.allocators, options.allowed, job.optimizer, has_cudnn};
   const double most = when_fed ? when_fed->high : speedup_of_waiting(seen);
   const bool held_up = most >= kHeldUpByLoader;
   std::vector<LeverResult> chosen;

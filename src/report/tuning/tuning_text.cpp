@@ -165,7 +165,7 @@ std::string kept_settings(const tune::TuneResult& result) {
     if (lever.is_kept()) kept.push_back(&lever.lever);
   }
   const tune::TrialResult& job = result.baseline;
-  return tune::trainer_settings({job.trainer, job.device, job.optimizer}, kept);
+  return tune::trainer_settings(job.trainer, kept);
 }
 
 std::string render_patch(const tune::ScriptPatch& patch, const std::string& path,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 #include "tune/levers/class_argument.h"
@@ -57,6 +58,20 @@ Result<Argument> read_class_argument(const std::string& text, Argument argument)
   return argument;
 }
 
+/// Where a job runs on several GPUs at once, a trainer's loader holds the batches of all.
+std::map<std::string, std::string> trainers_settings(const Argument& argument, std::int64_t value) {
+  const auto is = [value](const char* name) { return fmt::format("{}={}", name, value); };
+  if (argument.name == kWorkersArgument) return {{"transformers", is("dataloader_num_workers")}};
+  if (argument.name == kAccumulationArgument) {
+    return {{"transformers", is("gradient_accumulation_steps")},
+            {"lightning", is("accumulate_grad_batches")}};
+  }
+  if (argument.name == kBatchArgument && argument.option != "DataLoader.batch_size") {
+    return {{"transformers", is("per_device_train_batch_size")}};
+  }
+  return {};
+}
+
 }  // namespace
 
 Lever argument_lever(const Argument& argument, std::int64_t value) {
@@ -67,6 +82,7 @@ Lever argument_lever(const Argument& argument, std::int64_t value) {
   const bool workers = argument.name == kWorkersArgument;
   lever.numerics = workers ? Numerics::kRedrawn : Numerics::kTrajectory;
   if (workers) lever.eases = Eases::kLoading;
+  lever.by_trainer = trainers_settings(argument, value);
   lever.what = fmt::format("{} {} in the place of {}", argument.option, value, argument.value);
   if (const ClassArgument* const known = find_class_argument(argument.option)) {
     lever.permanent = fmt::format("{}={} in {}(...)", known->argument, value, known->class_name);
@@ -81,6 +97,11 @@ Lever both_levers(const Lever& argument, const Lever& beside) {
   lever.id += " " + beside.id;
   lever.hook = beside.hook;
   lever.settings = beside.settings;
+  lever.written = beside.written;
+  for (const auto& [trainer, setting] : beside.by_trainer) {
+    std::string& both = lever.by_trainer[trainer];
+    both += (both.empty() ? "" : ", ") + setting;
+  }
   lever.what += "; " + beside.what;
   lever.permanent += "; " + beside.permanent;
   lever.arguments.insert(lever.arguments.end(), beside.arguments.begin(), beside.arguments.end());

@@ -1,9 +1,6 @@
 #include "tune/levers/catalogue.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -14,19 +11,6 @@ namespace {
 
 constexpr std::int64_t kMostWorkers = 64;
 constexpr std::size_t kMostDoublings = 3;
-constexpr const char* kAllocators = "allocator";
-
-Lever hook_lever(const std::string& name, Numerics numerics, const std::string& description,
-                 const std::string& permanent) {
-  Lever lever;
-  lever.id = lever.hook = name;
-  lever.settings = "{}";
-  lever.numerics = numerics;
-  lever.what = description;
-  lever.permanent = permanent;
-  return lever;
-}
-
 const Argument* find_argument(const std::vector<Argument>& arguments, std::string_view name) {
   for (const Argument& argument : arguments) {
     if (argument.name == name) return &argument;
@@ -57,210 +41,6 @@ void add_accumulations(const Argument& batch, const Argument& accumulation,
   }
 }
 
-/// In the words of `lever` {} stands for their number; the job has `known`.
-void add_threads(const Lever& lever, std::int64_t known, std::int64_t cpus,
-                 std::vector<Lever>& levers) {
-  const std::set<std::int64_t> counts = {1, cpus / 2, cpus};
-  for (const std::int64_t count : counts) {
-    if (count < 1 || count == known) continue;
-    Lever variant = lever;
-    variant.id = fmt::format("{}={}", lever.hook, count);
-    variant.settings = fmt::format(R"({{"count": {}}})", count);
-    variant.what = fmt::format(fmt::runtime(lever.what), count);
-    variant.permanent = fmt::format(fmt::runtime(lever.permanent), count);
-    variant.group = lever.hook;
-    if (count > known && known > 0) {
-      variant.most_saved = 1 - static_cast<double>(known) / static_cast<double>(count);
-    }
-    variant.eases = Eases::kThreads;
-    levers.push_back(std::move(variant));
-  }
-}
-
-/// `package`: Debian's and Ubuntu's, of an allocator that is not there.
-Lever preloaded(const std::string& name, const std::string& package, const TunedJob& job) {
-  Lever lever = hook_lever(name, Numerics::kExact,
-                           fmt::format("memory of tensors by {} in glibc's place", name), "");
-  lever.settings = R"({"set": true})";
-  lever.group = kAllocators;
-  lever.eases = Eases::kHostMemory;
-  const auto found = job.allocators.find(name);
-  if (found == job.allocators.end()) {
-    lever.missing = fmt::format("lib{} is not installed ({} of Debian and Ubuntu)", name, package);
-    return lever;
-  }
-  const char* const others = std::getenv("LD_PRELOAD");
-  const bool more = others != nullptr && *others != 0;
-  lever.environment = {{"LD_PRELOAD", more ? found->second + ":" + others : found->second}};
-  lever.permanent = fmt::format("LD_PRELOAD={} in the environment of the command", found->second);
-  return lever;
-}
-
-void add_cpu_levers(const TunedJob& job, std::vector<Lever>& levers) {
-  add_threads(hook_lever("threads", Numerics::kExact, "{} threads for operations on the CPU",
-                         "torch.set_num_threads({}) at the script's start"),
-              job.threads, job.cpus, levers);
-  add_threads(hook_lever("interop_threads", Numerics::kExact, "{} threads for tasks that fork",
-                         "torch.set_num_interop_threads({}) right after the import of torch"),
-              job.interop_threads, job.cpus, levers);
-  Lever memory = hook_lever("kept_memory", Numerics::kExact,
-                            "glibc keeps the memory that tensors free for the next step",
-                            "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=1099511627776 in the "
-                            "environment of the command");
-  memory.environment = {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1099511627776"}};
-  memory.settings = R"({"set": true})";
-  memory.group = kAllocators;
-  memory.eases = Eases::kHostMemory;
-  levers.push_back(std::move(memory));
-  for (const auto& [name, package] :
-       {std::pair{"tcmalloc", "libtcmalloc-minimal4"}, std::pair{"jemalloc", "libjemalloc2"}}) {
-    levers.push_back(preloaded(name, package, job));
-  }
-}
-
-void add_gpu_levers(std::vector<Lever>& levers) {
-  Lever segments = hook_lever("expandable_segments", Numerics::kExact,
-                              "the allocator of GPU memory grows its segments",
-                              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True in the environment "
-                              "of the command");
-  segments.environment = {{"PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"}};
-  segments.settings = R"({"set": true})";
-  segments.eases = Eases::kMemory;
-  segments.makes_room = true;
-  levers.push_back(std::move(segments));
-  Lever pinned = hook_lever("pinned_copies", Numerics::kExact,
-                            "batches in pinned memory, copied to the GPU without waiting",
-                            "pin_memory=True in the DataLoader's arguments, and "
-                            "non_blocking=True in the copies of its batches to the GPU");
-  pinned.eases = Eases::kCopies;
-  levers.push_back(std::move(pinned));
-  levers.push_back(hook_lever("cudnn_benchmark", Numerics::kRounding,
-                              "cuDNN measures which algorithm is the fastest",
-                              "torch.backends.cudnn.benchmark = True at the script's start"));
-}
-
-void add_precisions(const std::string& device, std::vector<Lever>& levers) {
-  Lever bf16 = hook_lever("bf16_autocast", Numerics::kRounding, "the model's forward in BF16",
-                          fmt::format("with torch.autocast(\"{}\", dtype=torch.bfloat16): around "
-                                      "the call of the model; the loss of its output.float()",
-                                      device));
-  Lever fp16 = bf16;
-  fp16.id = fp16.hook = "fp16_autocast";
-  fp16.what = "the model's forward in FP16";
-  fp16.permanent = fmt::format(
-      "with torch.autocast(\"{}\", dtype=torch.float16): around the call of the model; the loss of "
-      "its output.float()",
-      device);
-  const bool gpu = device == "cuda";
-  Lever products =
-      hook_lever("matmul_precision", Numerics::kRounding,
-                 gpu ? "products of matrices in TF32" : "products of matrices in BF16 by oneDNN",
-                 fmt::format("torch.set_float32_matmul_precision(\"{}\") at the script's start",
-                             gpu ? "high" : "medium"));
-  bf16.eases = fp16.eases = Eases::kPrecision;
-  products.eases = Eases::kProducts;
-  for (Lever* const lever : {&bf16, &fp16, &products}) {
-    lever->group = "precision";
-    levers.push_back(std::move(*lever));
-  }
-}
-
-/// Of these at most one is kept.
-void add_group(const char* name, std::vector<Lever> of_group, std::vector<Lever>& levers) {
-  for (Lever& lever : of_group) {
-    lever.group = name;
-    levers.push_back(std::move(lever));
-  }
-}
-
-void add_attention(const std::string& device, std::vector<Lever>& levers) {
-  const std::string at_start = " at the script's start";
-  const auto off = [&](const char* first, const char* other, const char* third = nullptr) {
-    std::string text = fmt::format(
-        "torch.backends.cuda.enable_{}_sdp(False), torch.backends.cuda.enable_{}_sdp(False)", first,
-        other);
-    if (third != nullptr) text += fmt::format(", torch.backends.cuda.enable_{}_sdp(False)", third);
-    return text + at_start;
-  };
-  std::vector<Lever> found = {hook_lever(
-      "hf_sdpa", Numerics::kRounding, "transformers' attention by torch's fused one",
-      "attn_implementation=\"sdpa\" in from_pretrained(), or model.set_attn_implementation("
-      "\"sdpa\")")};
-  if (device == "cuda") {
-    const auto add = [&](const char* name, const char* whose, const std::string& permanent) {
-      found.push_back(hook_lever(name, Numerics::kRounding,
-                                 fmt::format("torch's attention by {}", whose), permanent));
-    };
-    add("sdpa_flash", "FlashAttention", off("mem_efficient", "cudnn"));
-    add("sdpa_efficient", "xFormers' kernel", off("flash", "cudnn"));
-    add("sdpa_math", "products of matrices", off("flash", "mem_efficient", "cudnn"));
-    add("sdpa_cudnn", "cuDNN",
-        off("flash", "mem_efficient", "math") + ", and on again before an evaluation");
-  }
-  add_group("attention", std::move(found), levers);
-}
-
-void add_checkpointing(std::vector<Lever>& levers) {
-  Lever lever = hook_lever("gradient_checkpointing", Numerics::kExact,
-                           "activations are computed again in the backward pass, and not kept",
-                           "model.gradient_checkpointing_enable() (transformers) or "
-                           "model.set_grad_checkpointing() (timm) before the training");
-  lever.saves_memory = true;
-  levers.push_back(std::move(lever));
-}
-
-void add_compilers(const std::string& device, std::vector<Lever>& levers) {
-  std::vector<Lever> found = {
-      hook_lever("compile", Numerics::kRounding, "torch.compile of the model",
-                 "model = torch.compile(model) before the training"),
-      hook_lever("compile_regions", Numerics::kRounding,
-                 "torch.compile of the blocks that the model repeats",
-                 "block.compile() of each of the model's repeated blocks before the training")};
-  if (device == "cuda") {
-    found.push_back(hook_lever("compile_reduce_overhead", Numerics::kRounding,
-                               "torch.compile of the model, with CUDA graphs",
-                               "model = torch.compile(model, mode=\"reduce-overhead\")"));
-    found.push_back(hook_lever("compile_max_autotune", Numerics::kRounding,
-                               "torch.compile of the model, with kernels tried out",
-                               "model = torch.compile(model, mode=\"max-autotune\")"));
-  }
-  for (Lever& lever : found) {
-    lever.eases = Eases::kFusion;
-    const bool variant = lever.id == "compile_regions" || lever.id == "compile_max_autotune";
-    if (variant) lever.variant_of = "compile";
-  }
-  add_group(kCompilers, std::move(found), levers);
-}
-
-/// `allowed`: those that fetch code, which then runs in the job.
-void add_kernels_of_others(const std::string& device, const std::vector<std::string>& allowed,
-                           std::vector<Lever>& levers) {
-  if (device != "cuda") return;
-  std::vector<Lever> found = {
-      hook_lever("liger", Numerics::kRounding, "transformers' layers by Liger's kernels",
-                 "liger_kernel.transformers' apply function of the model before it is made"),
-      hook_lever("hub_kernels", Numerics::kRounding,
-                 "transformers' layers by kernels of Hugging Face's hub",
-                 "use_kernels=True in from_pretrained()")};
-  if (std::find(allowed.begin(), allowed.end(), "hub_kernels") == allowed.end()) {
-    found[1].missing = "it downloads code that runs in the job: --allow hub_kernels";
-  }
-  add_group("kernels", std::move(found), levers);
-}
-
-void add_fewer_kernels(std::vector<Lever>& levers) {
-  Lever dropped = hook_lever("set_to_none", Numerics::kExact,
-                             "gradients are dropped, and not filled with zeros",
-                             "zero_grad() without set_to_none=False");
-  Lever fused =
-      hook_lever("fused_optimizer", Numerics::kRounding, "the optimizer's step in one kernel",
-                 "fused=True in the optimizer's arguments");
-  dropped.eases = Eases::kZeroing;
-  fused.eases = Eases::kOptimizer;
-  levers.push_back(std::move(dropped));
-  levers.push_back(std::move(fused));
-}
-
 std::vector<std::int64_t> values_around(const Argument& argument, std::int64_t cpus) {
   std::vector<std::int64_t> values;
   if (argument.name == "workers") {
@@ -284,24 +64,42 @@ void add_argument(const Argument& argument, std::int64_t cpus, std::vector<Lever
   }
 }
 
+std::vector<LeverFamily> families() {
+  std::vector<LeverFamily> all = all_lever_families();
+  std::stable_sort(all.begin(), all.end(),
+                   [](const LeverFamily& a, const LeverFamily& b) { return a.order < b.order; });
+  return all;
+}
+
 }  // namespace
+
+Lever hook_lever(const std::string& name, Numerics numerics, Eases eases, const std::string& what,
+                 const std::string& permanent) {
+  Lever lever;
+  lever.id = lever.hook = name;
+  lever.settings = "{}";
+  lever.numerics = numerics;
+  lever.eases = eases;
+  lever.what = what;
+  lever.permanent = permanent;
+  return lever;
+}
+
+script::ScriptEdit lines_edit(std::vector<std::string> lines, std::vector<std::string> unless) {
+  script::ScriptEdit edit;
+  edit.lines = std::move(lines);
+  edit.unless = std::move(unless);
+  return edit;
+}
 
 std::vector<Lever> levers_for(const TunedJob& job, const std::vector<Argument>& arguments) {
   std::vector<Lever> levers;
   for (const Argument& argument : arguments) {
     if (argument.name == "workers") add_argument(argument, job.cpus, levers);
   }
-  add_precisions(job.device, levers);
-  levers.push_back(hook_lever("channels_last", Numerics::kRounding,
-                              "images and filters with channels last",
-                              "model.to(memory_format=torch.channels_last), and the same for each "
-                              "batch of images"));
-  job.device == "cuda" ? add_gpu_levers(levers) : add_cpu_levers(job, levers);
-  add_fewer_kernels(levers);
-  add_attention(job.device, levers);
-  add_kernels_of_others(job.device, job.allowed, levers);
-  add_compilers(job.device, levers);
-  add_checkpointing(levers);
+  for (const LeverFamily& family : families()) {
+    for (Lever& lever : family.offer(job)) levers.push_back(std::move(lever));
+  }
   const Argument* const batch = find_argument(arguments, kBatchArgument);
   const Argument* const accumulation = find_argument(arguments, kAccumulationArgument);
   const bool both = batch != nullptr && accumulation != nullptr && accumulation->value > 0;

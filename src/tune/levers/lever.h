@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "advise/parts/application.h"
+#include "script/edited_script.h"
 
 namespace unstarve::tune {
 
@@ -46,7 +48,12 @@ struct Lever {
   std::string settings;   // of the hook's lever, a JSON object
   std::string what;       // in words
   std::string permanent;  // what keeps it, in words
-  std::string group;      // of levers of one group at most one is kept
+  // What does in a script what the hook's lever does in the job; none: no text is certain to.
+  std::optional<script::ScriptEdit> written = {};
+  // Settings that do it where a trainer's loop calls the model, ready to be copied: by
+  // "transformers" (5), "lightning" (2), "accelerate" (1).
+  std::map<std::string, std::string> by_trainer = {};
+  std::string group;  // of levers of one group at most one is kept
   Numerics numerics = Numerics::kExact;
   Eases eases = Eases::kCompute;
   // It costs time and saves memory: never kept for itself, and tried with larger batches.

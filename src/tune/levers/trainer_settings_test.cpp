@@ -2,20 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tune/levers/catalogue.h"
 
 namespace unstarve::tune {
 namespace {
 
-std::string settings(std::string_view trainer, std::string_view device,
-                     const std::vector<std::string>& ids, std::string_view optimizer = "AdamW") {
-  std::vector<Lever> levers(ids.size());
+std::string settings(const std::string& trainer, const std::string& device,
+                     const std::vector<std::string>& ids, const std::string& optimizer = "AdamW") {
+  TunedJob job = {device, 4, 4};
+  job.optimizer = optimizer;
+  const std::vector<Lever> all = levers_for(
+      job, {{"workers", "--workers", 2}, {"batch", "--batch", 16}, {"accumulation", "--acc", 4}});
   std::vector<const Lever*> chosen;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    levers[i].id = ids[i];
-    chosen.push_back(&levers[i]);
+  for (const std::string& id : ids) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&id](const Lever& lever) { return lever.id == id; });
+    EXPECT_TRUE(found != all.end()) << id;
+    if (found != all.end()) chosen.push_back(&*found);
   }
-  return trainer_settings({trainer, device, optimizer}, chosen);
+  return trainer_settings(trainer, chosen);
 }
 
 TEST(TrainerSettings, AreReadyToBeCopied) {

@@ -24,7 +24,10 @@ TrialResult job(const std::string& device) {
 }
 
 Lever lever(const std::string& id, const TrialResult& job) {
-  for (Lever& found : levers_for({job.device, 4, 2, 4}, {})) {
+  TunedJob tuned = {job.device, 4, 2, 4};
+  tuned.optimizer = job.optimizer;
+  tuned.has_cudnn_attention = job.why_not.count("sdpa_cudnn") == 0;
+  for (Lever& found : levers_for(tuned, {})) {
     if (found.id == id) return found;
   }
   ADD_FAILURE() << "no lever " << id;
