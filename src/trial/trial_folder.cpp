@@ -122,6 +122,10 @@ examine::Examination* ExaminedTrials::find(const std::string& label) {
   return run ? &*run : nullptr;
 }
 
+void ExaminedTrials::forget_all_but(const std::string& label) {
+  std::erase_if(examined_, [&label](const auto& run) { return run.first != label; });
+}
+
 std::optional<Verification> ExaminedTrials::verified(const examine::ListedTrial& trial) {
   const examine::Examination* const base = find(trial.base);
   const examine::Examination* const opening = find(trial.opening);

@@ -39,6 +39,8 @@ class ExaminedTrials {
 
   /// Null where there is none that was measured.
   examine::Examination* find(const std::string& label);
+  /// Recordings are large: all others than that run are read again when they are asked for.
+  void forget_all_but(const std::string& label);
   /// None where one of its runs cannot be read any more.
   std::optional<Verification> verified(const examine::ListedTrial& trial);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ class Combination {
   const std::vector<std::size_t>& kept() const { return kept_; }
   /// The last run with what is kept and nothing else.
   const std::string& kept_run() const { return with_kept_.label; }
+  /// The last run of the job as it is, where chance had no part in what is kept; else none.
+  std::optional<TrialResult> beyond_chance() const {
+    return is_plain() ? std::optional(as_it_is_) : std::nullopt;
+  }
   /// What was to be kept ran once more, and was no faster than the job as it is.
   bool was_refused() const { return was_refused_; }
   /// It ran once more, and was faster again.

@@ -22,6 +22,7 @@ Result<trial::TriedJob> fix(const launch::Installation& parts, const FixOptions&
   each.command = options.command;
   each.folder = options.folder;
   each.trial_seconds = options.trial_seconds;
+  each.budget_s = options.budget_s;
   each.only_loaders = true;
   each.after_signal = "its runs are in " + shell_word(options.folder);
   each.emulation = options.emulation;

@@ -17,6 +17,7 @@ struct FixOptions {
   std::vector<std::string> command;
   std::string folder;                      // for the runs, one folder each
   double trial_seconds = 0;                // of each run after its first step; 0: to the job's end
+  double budget_s = 0;                     // no run begins after so long; 0: any time
   launch::Emulation* emulation = nullptr;  // the GPUs of all runs; none: the machine's
   isolation::IsolationWish isolation = {};
 };
@@ -25,6 +26,8 @@ struct FixOptions {
 class FixListener : public trial::TrialListener {
  public:
   virtual void noise(double /*noise_ratio*/) {}
+  /// Nothing that `job`, the job as it is, is advised can be tried.
+  virtual void has_nothing_to_try(const examine::Examination& /*job*/) {}
   /// Why a remedy (or examine::kAsWritten) was not tried, not measured, or after all is not kept.
   virtual void left_out(const LeverResult& /*entry*/) {}
 };

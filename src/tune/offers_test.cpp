@@ -71,6 +71,26 @@ TEST(Offers, NothingElseIsTriedAndNoResultsAreCompared) {
   EXPECT_NEAR(result.best->speedup, 2, 0.01);
 }
 
+TEST(Offers, TheDiffOfOnePlainGainIsHeldAgainstTheLastRunOfTheJob) {
+  PlantedJob job;
+  job.factor["workers"] = 0.5;
+  job.written_factor = 0.8;
+  job.write = [](TuneResult& result) {
+    result.patch.diff = "--- a";
+    TrialRequest request;
+    request.label = "as_written";
+    request.levers = result.kept;
+    request.as_written = true;
+    return std::optional(request);
+  };
+  Offering offering({"workers"});
+  const TuneResult result = offering.search(job);
+  EXPECT_EQ(job.made.size(), 6U);
+  EXPECT_EQ(result.patch.runs.opening, "workers.without");
+  EXPECT_EQ(result.patch.runs.again, "as_written.after");
+  EXPECT_NEAR(result.patch.gain->speedup, 1.25, 0.01);
+}
+
 TEST(Offers, ASmallGainIsConfirmed) {
   PlantedJob job;
   job.factor["workers"] = 0.95;

@@ -62,6 +62,9 @@ bool Remedies::comes_before(const Candidate& a, const Candidate& b) {
 Status Remedies::read_first_run() {
   auto before = examine::examine_run(examine::trial_dir(folder_, examine::kBefore));
   if (!before) return forward_error(before);
+  if (!before->measured) {
+    return fail(ErrorCode::kNotSupported, "{}: too few steps", examine::kBefore);
+  }
   examine::predict_calibrated(*before);
   job_.emplace(trial::TriedJob{*std::move(before), {}});
   runs_.emplace(folder_, job_->before);
@@ -78,8 +81,10 @@ Result<std::optional<Lever>> Remedies::next(const std::vector<std::string>& kept
     examine::predict_calibrated(*runs_->find(base_));
   }
   kept_ = kept;
+  runs_->forget_all_but(base_);
   const std::optional<Candidate> best = choose();
   if (!best) {
+    if (offered_.empty()) listener_.has_nothing_to_try(job_->before);
     say_not_tried();
     return std::optional<Lever>();
   }

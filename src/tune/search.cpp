@@ -52,7 +52,8 @@ class Search {
       result_.levers[index].outcome = Outcome::kKept;
       result_.kept.push_back(result_.levers[index].lever.id);
     }
-    if (const Status measured = measure_as_written(); !measured) return forward_error(measured);
+    const Status measured = measure_as_written(combination.beyond_chance());
+    if (!measured) return forward_error(measured);
     result_.own_results = results_check_.own();
     put_noise_into_intervals();
     return std::move(result_);
@@ -66,8 +67,9 @@ class Search {
     auto before = runner_.make(first);
     if (!before) return forward_error(before);
     if (before->ending != Ending::kMeasured) {
-      return fail(ErrorCode::kJobFailed, "the job as it is: {}: {}", to_string(before->ending),
-                  before->why);
+      return fail(ErrorCode::kJobFailed, "the job as it is: {}: {}{}", to_string(before->ending),
+                  before->why,
+                  before->output_file.empty() ? "" : "; its output is " + before->output_file);
     }
     if (!before->surveyed && !options_.next) {
       return fail(ErrorCode::kNotSupported,
@@ -183,13 +185,15 @@ class Search {
   }
 
   /// The hook may do what the text does not: what is promised of the change was measured of it.
-  Status measure_as_written() {
+  /// `opening`: a run of the job as it is that may be compared with; none: a new one is.
+  Status measure_as_written(const std::optional<TrialResult>& opening) {
     const auto request = options_.write ? options_.write(result_) : std::nullopt;
     if (!request) return {};
     Comparison comparison;
     comparison.with = *request;
     comparison.without = runner_.request_for("as_written.after", {}, is_short());
-    const auto anew = runner_.compare_anew(comparison, "as_written.before");
+    const auto anew = opening ? runner_.compare_behind(comparison, *opening)
+                              : runner_.compare_anew(comparison, "as_written.before");
     ScriptPatch& patch = result_.patch;
     if (!anew) {
       const ErrorCode code = anew.error().code;

@@ -152,18 +152,23 @@ Result<ComparedAnew> TrialRunner::compare_anew(const Comparison& comparison,
                                                const std::string& label) {
   TrialRequest first = comparison.without;
   first.label = label;
-  auto before = make_measured(std::move(first));
+  const auto before = make_measured(std::move(first));
   if (!before) return forward_error(before);
+  return compare_behind(comparison, *before);
+}
+
+Result<ComparedAnew> TrialRunner::compare_behind(const Comparison& comparison,
+                                                 const TrialResult& before) {
   auto with = make(comparison.with);
   if (!with) return forward_error(with);
   if (with->ending != Ending::kMeasured) {
     Compared failed;
     failed.why_not = ending_reason(*with);
-    return ComparedAnew{failed, *std::move(with), *std::move(before)};
+    return ComparedAnew{failed, *std::move(with), before};
   }
   auto after = make_measured(comparison.without);
   if (!after) return forward_error(after);
-  const auto compared = compare(comparison, *before, *with, *after);
+  const auto compared = compare(comparison, before, *with, *after);
   if (!compared) return forward_error(compared);
   return ComparedAnew{*compared, *std::move(with), *std::move(after)};
 }

@@ -71,6 +71,8 @@ class TrialRunner {
 
   /// The same by new runs alone, of which the first is one without it, called `label`.
   Result<ComparedAnew> compare_anew(const Comparison& comparison, const std::string& label);
+  /// The same behind a run without it that was made already.
+  Result<ComparedAnew> compare_behind(const Comparison& comparison, const TrialResult& before);
 
   TrialRequest request_for(const std::string& label, const std::vector<std::string>& levers,
                            bool until_known) const;

@@ -37,6 +37,7 @@ namespace unstarve::cli {
 namespace {
 
 constexpr double kLongestTrialS = 86'400;
+constexpr double kMostMinutes = 7 * 24 * 60;
 constexpr std::array<const char*, 3> kStages = {"preprocess", "train", "infer"};
 
 struct RunOptions {
@@ -51,6 +52,7 @@ struct RunOptions {
   bool no_live = false;
   bool flops = false;
   double trial_seconds = 60;
+  double budget_minutes = 0;
   launch::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
   isolation::IsolationWish isolation;             // of --fix
 };
@@ -63,6 +65,9 @@ class FixTrials final : public LiveTrials<tune::FixListener> {
     say("tried " + report::tried_sentence(tried));
   }
   void noise(double noise_ratio) override { say(report::noise_sentence(noise_ratio)); }
+  void has_nothing_to_try(const examine::Examination& job) override {
+    say(report::nothing_tried_sentence(job.advice));
+  }
   void left_out(const tune::LeverResult& entry) override { say(report::left_out_sentence(entry)); }
 };
 
@@ -187,9 +192,10 @@ void fix(const RunOptions& options, const std::string& run_dir, launch::Emulatio
                                  : std::string("to the job's end");
   say(fmt::format("trial runs {}; the job's output goes to {}/*/output.log", length, run_dir));
   FixTrials trials;
-  const auto job = tune::fix(
-      launch::find_installation(context.executable),
-      {options.command, run_dir, options.trial_seconds, emulation, options.isolation}, trials);
+  const auto job = tune::fix(launch::find_installation(context.executable),
+                             {options.command, run_dir, options.trial_seconds,
+                              60 * options.budget_minutes, emulation, options.isolation},
+                             trials);
   if (!job) {
     report_error(context, job.error());
   } else {
@@ -284,6 +290,10 @@ void add_run_command(CommandLine& line, CommandContext& context) {
               "length of a trial after its first step (with --fix; 0: to the job's end)")
       .between(0, kLongestTrialS)
       .shows_default();
+  command
+      .option("--budget-minutes", options->budget_minutes,
+              "no trial begins after so long (with --fix; default: any time)")
+      .between(0.1, kMostMinutes);
   add_isolation_options(command, options->isolation);
   command.option("--emulate", options->emulation.gpu,
                  "run the job on this GPU emulated: a profile's name or file, or a "

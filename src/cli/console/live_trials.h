@@ -15,9 +15,7 @@ class LiveTrials : public Listener {
  public:
   void watches(const trial::Trial& now, const observe::LiveView& view) override {
     if (!status_) {
-      const bool again = now.label.find('.') != std::string::npos;  // "more_workers.again"
-      const std::string& label = again ? kWithoutIt : now.label;
-      status_ = std::make_unique<LiveStatus>(clock_, label, now.emulation != nullptr);
+      status_ = std::make_unique<LiveStatus>(clock_, shown(now.label), now.emulation != nullptr);
     }
     status_->update(view);
   }
@@ -27,7 +25,16 @@ class LiveTrials : public Listener {
   }
 
  private:
-  inline static const std::string kWithoutIt = "without it";
+  /// Of the labels that searches give: "more_workers", "more_workers again", "without it".
+  static std::string shown(const std::string& label) {
+    const std::size_t dot = label.find('.');
+    if (dot == std::string::npos) return label;
+    const std::string name = label.substr(0, dot);
+    const std::string rest = label.substr(dot + 1);
+    if (name == "left_out") return rest.ends_with(".with") ? "all that is kept" : "without " + rest;
+    if (rest == "2" || name == "before") return name + " again";
+    return "without it";
+  }
 
   SteadyClock clock_;
   std::unique_ptr<LiveStatus> status_;  // of the job that runs

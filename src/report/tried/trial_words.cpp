@@ -57,6 +57,16 @@ std::string tried_sentence(const Verification& tried) {
   return fmt::format("{} {}{}", tried.remedy, speedup_text(tried.measured), outcome_words(tried));
 }
 
+std::string nothing_tried_sentence(const advise::Advice& advice) {
+  if (!advice.leading_remedy) {
+    return "nothing is tried: the diagnosis advises no change that a trial could make";
+  }
+  return fmt::format(
+      "nothing is tried: what is advised ({}) takes a change of the code or of the machine, which "
+      "no trial makes",
+      advice.leading_remedy->id);
+}
+
 std::string others_tried(const std::vector<Verification>& verification, const Verification& best) {
   std::string text;
   for (const Verification& tried : verification) {

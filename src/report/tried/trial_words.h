@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/advice.h"
 #include "report/model/report_model.h"
 
 namespace unstarve::report {
@@ -19,6 +20,9 @@ std::string drift_words(const Verification& tried);
 
 /// "more_workers 1.62x [1.58..1.66], kept"
 std::string tried_sentence(const Verification& tried);
+
+/// "nothing is tried: ...": why, where `run --fix` finds nothing to try.
+std::string nothing_tried_sentence(const advise::Advice& advice);
 
 /// All that was tried beside `best`, in a sentence; empty where nothing was.
 std::string others_tried(const std::vector<Verification>& verification, const Verification& best);

@@ -32,7 +32,7 @@ constexpr std::array kWords = {
     Words{ReasonKind::kVariantOfSlower, "variant_of_slower",
           "{lever} is slower, of which it is a variant"},
     Words{ReasonKind::kNoSuchLever, "no_such_lever", "no lever of this job has that name"},
-    Words{ReasonKind::kNotAdvised, "not_advised", "the diagnosis does not advise it"},
+    Words{ReasonKind::kNotAdvised, "not_advised", "the diagnosis of this run does not advise it"},
     Words{ReasonKind::kNotSureToGain, "not_sure_to_gain",
           "it is not sure to gain: predicted {predicted}"},
     Words{ReasonKind::kGainsTooLittle, "gains_too_little",

@@ -27,7 +27,7 @@ std::string lever_sentence(const tune::LeverResult& lever);
 /// "the job differs by 1.2 % between two runs as it is".
 std::string noise_sentence(double noise_ratio);
 
-/// "memory_cache is not tried: the diagnosis does not advise it".
+/// "memory_cache is not tried: the diagnosis of this run does not advise it".
 std::string left_out_sentence(const tune::LeverResult& lever);
 
 /// What is kept as a diff of the script, which lies in the file at `path`; empty where there is

@@ -330,6 +330,7 @@ Result<TrialResult> JobTrials::run_job(const TrialRequest& request) {
   result.wall_s = static_cast<double>(clock_.now_ns() - began_ns) * 1e-9;
   result.cold_s = watch.cold_s();
   result.given_up = watch.given_up();
+  result.output_file = trial->output_file();
   result.remarks = trial::remarks_on(*observed, request.label);
   const ProcessEnd end = {observed->exit.exit_code, observed->exit.signal, observed->stopped_by_us,
                           watch.timed_out(), end_of(trial->output_file())};

@@ -130,7 +130,9 @@ struct TrialResult {
   bool surveyed = false;
   bool loads = true;  // a DataLoader gave batches; where nobody looked, it may have
   std::map<std::string, Constructed> constructed;  // by "DataLoader.batch_size"
-  std::vector<std::string> remarks;  // what else somebody has to know of it; not in the journal
+  // Not in the journal: what else somebody has to know of it, and where the job's output lies.
+  std::vector<std::string> remarks;
+  std::string output_file;
 };
 
 /// How many steps were timed.
