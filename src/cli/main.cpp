@@ -1,20 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
 #include <exception>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.h"
 #include "cli/console/terminal.h"
 #include "cli/options/command.h"
 #include "cli/options/command_line.h"
+#include "cli/options/nearest_word.h"
 
 namespace {
 
@@ -22,37 +22,19 @@ constexpr const char* kDescription =
     "Finds out why a GPU starves during training or inference, predicts what each fix would gain,\n"
     "applies it and proves it. Start with `unstarve demo`, or `unstarve run -- python train.py`.";
 
-/// How many letters must be changed, put in or left out to make one of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 /// What is said where the first argument is no command; empty where it is one, or an option.
 std::string wrong_command(const unstarve::cli::CommandLine& line, int argc, char** argv) {
+  using namespace unstarve;
   const std::string_view given = argc > 1 ? argv[1] : "";
   if (given.substr(0, 1) == "-") return {};
-  std::string names;
-  std::string nearest;
-  for (const std::string& name : line.commands()) {
-    if (name == given) return {};
-    names += (names.empty() ? "" : ", ") + name;
-    const std::size_t apart = distance(given, name);
-    if (apart <= 2 && (nearest.empty() || apart < distance(given, nearest))) nearest = name;
-  }
+  const std::vector<std::string> names = line.commands();
+  if (std::find(names.begin(), names.end(), given) != names.end()) return {};
+  const std::string nearest = cli::nearest_word(given, names);
   std::string text = given.empty() ? std::string("a command is needed")
                                    : fmt::format("there is no command '{}'", given);
   if (!nearest.empty()) text += fmt::format("; did you mean '{}'?", nearest);
-  return text + "\ncommands: " + names + "\n`unstarve --help` says what they do";
+  return fmt::format("{}\ncommands: {}\n`unstarve --help` says what they do", text,
+                     fmt::join(names, ", "));
 }
 
 /// How many arguments are for the parser. Those of `emulate` end at `--`, where the job begins:

@@ -82,6 +82,9 @@ std::string why_no_steps(const trace::RunReader& run) {
         "PYTHONPATH. Start Python without {}.",
         flag, flag);
   }
+  if (run.number("exit_code") != 0 && run.info("stopped_by").empty()) {
+    return "The job failed before any Python of it imported torch: its own output says why.";
+  }
   return "No PyTorch seen in this job: no Python of it imported torch, or one was started with -I, "
          "-E or -S, which keep unstarve's hook out.";
 }

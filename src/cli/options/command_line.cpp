@@ -4,8 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <iostream>
 #include <system_error>
 #include <utility>
+
+#include "cli/options/nearest_word.h"
 
 namespace unstarve::cli {
 
@@ -127,9 +130,39 @@ std::vector<std::string> CommandLine::commands() const {
   return names;
 }
 
+namespace {
+
+/// "unstarve run: there is no option '--emulat'; did you mean '--emulate'?"; empty where what was
+/// not expected is no option.
+std::string wrong_option(const CLI::App& parser) {
+  for (const CLI::App* const command : parser.get_subcommands()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* const option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    for (const std::string& word : command->remaining()) {
+      if (!word.starts_with("--") || word == "--") continue;
+      const std::string given = word.substr(0, word.find('='));
+      const std::string nearest = nearest_word(given, names);
+      const std::string named = fmt::format("{} {}", parser.get_name(), command->get_name());
+      return fmt::format("{}: there is no option '{}'{}\n`{} --help` lists them\n", named, given,
+                         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
+                         named);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 bool CommandLine::parse(int argc, char** argv) {
   try {
     parser_->parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    const std::string wrong = wrong_option(*parser_);
+    if (wrong.empty()) return parser_->exit(error) == 0;
+    std::cerr << wrong;
+    return false;
   } catch (const CLI::ParseError& error) {
     return parser_->exit(error) == 0;  // --help leaves through here too
   }

@@ -51,6 +51,11 @@ std::int64_t steady_ns() {
 tl::unexpected<Error> fail_start(int os_errno, const std::string& command) {
   switch (os_errno) {
     case ENOENT:
+      if (command.ends_with(".py") && ::access(command.c_str(), R_OK) == 0) {
+        return fail(ErrorCode::kNotFound,
+                    "cannot start '{}': it is a script, which an interpreter starts: python {}",
+                    command, command);
+      }
       return fail(ErrorCode::kNotFound,
                   "cannot start '{}': no such command or file; check the spelling, and PATH",
                   command);

@@ -34,6 +34,39 @@ def test_a_wrong_command_is_named_and_the_right_ones_are_listed(
     assert "commands: demo, run, attach, emulate, rehearse, tune, diagnose, report" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (
+            ["run", "--emulat", "a100", "--", "true"],
+            "unstarve run: there is no option '--emulat'; did you mean '--emulate'?\n",
+        ),
+        (["tune", "--budget=3", "--", "true"], "unstarve tune: there is no option '--budget'\n"),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, typed: list[str], says: str) -> None:
+    done = unstarve(*typed, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == says + f"`unstarve {typed[0]} --help` lists them\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_script_by_itself_is_told_how_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('hello')")
+    done = unstarve("run", "--", "train.py", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "an interpreter starts: python train.py" in done.stderr
+
+
+def test_what_fails_before_torch_is_imported_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import a_module_that_is_not_there")
+    done = unstarve("run", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert "The job failed before any Python of it imported torch" in said
+    assert "No PyTorch seen" not in said
+
+
 @pytest.mark.parametrize("number", ["abc", "1e400", "-5", "nan", "inf", "", "1e9", "3x"])
 def test_a_number_out_of_bounds_gets_one_line_with_the_bounds(tmp_path: Path, number: str) -> None:
     done = unstarve("run", "--fix", "--trial-seconds", number, "--", "true", cwd=tmp_path)

@@ -85,6 +85,32 @@ def test_a_signal_that_ends_a_job_is_recorded(tmp_path: Path) -> None:
     assert (job["exit_code"], job["failed"], job["exit_signal"]) == (139, True, "SIGSEGV")
 
 
+WORKER_RAISES = """
+import sys, torch
+from torch.utils.data import DataLoader, Dataset
+
+class Labels(Dataset):
+    def __len__(self):
+        return 16
+    def __getitem__(self, index):
+        if index == 9:
+            raise ValueError("the label of row 9 is 'cat'")
+        return torch.zeros(3), 1
+
+for _ in DataLoader(Labels(), 4, num_workers=1):
+    pass
+"""
+
+
+def test_what_a_worker_raised_is_told_by_its_own_words_and_place(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WORKER_RAISES)
+    done = unstarve("run", "--json", "d.json", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    error = json.loads((tmp_path / "d.json").read_text())["job"]["error"]
+    assert (error["kind"], error["place"]) == ("ValueError", "train.py:10")
+    assert error["message"] == "the label of row 9 is 'cat' (in DataLoader worker process 0)"
+
+
 def check_error(lines: list[str], found: dict[str, Any], place: str) -> None:
     assert lines[0].startswith("exit 1")
     assert lines[1].startswith(f"Error   RuntimeError at {place}: ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from types import FrameType
 from typing import Any
@@ -66,6 +67,9 @@ def last_error() -> dict[str, str]:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else class_name(error)
     found = {"kind": name}
+    of_worker = _WORKERS_ERROR.match(str(error))
+    if of_worker:
+        return {**found, **_error_of_worker(of_worker)}
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
@@ -77,6 +81,25 @@ def last_error() -> dict[str, str]:
         found["message"] = words[:_LONGEST_ERROR]
     except Exception:
         pass  # Python's own report has no words either.
+    return found
+
+
+#: As torch raises again what a worker raised: by its type, with the worker's traceback for words.
+_WORKERS_ERROR = re.compile(r"Caught \S+ (in .+)\.\nOriginal Traceback .*\n((?:.*\n)*)", re.M)
+_LINE_OF_TRACEBACK = re.compile(r'^  File "(.+)", line (\d+), in ', re.M)
+
+
+def _error_of_worker(raised: re.Match[str]) -> dict[str, str]:
+    """Where the worker raised it, and its own words."""
+    where, trace = raised.groups()
+    found = {}
+    for file, line in _LINE_OF_TRACEBACK.findall(trace):
+        if places.kind_of(file) == places.USERS:
+            found["place"] = places.place(file, int(line))
+    # Behind the last line of the traceback, which is indented, stand the type and the words.
+    words = re.split(r"^ .*\n", trace, flags=re.M)[-1]
+    own = " ".join(secrets.hidden_in(words.partition(": ")[2]).split())
+    found["message"] = f"{own} ({where})"[:_LONGEST_ERROR]
     return found
 
 
