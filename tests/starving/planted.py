@@ -31,6 +31,8 @@ class Plant:
     line: str = ""
     says: tuple[str, ...] = ()
     cure: Cure = ()
+    # What kind of change the cure is, where an expert of the field would make it so.
+    change: str = ""
 
 
 @dataclass(frozen=True)
