@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the zoo of starving jobs and says how many verdicts are right.
 
-    tests/starving/run_zoo.py                      # all; sets D to G in counts alone
+    tests/starving/run_zoo.py                      # all; sets D to H in counts alone
     tests/starving/run_zoo.py --set A --only few_shot
     tests/starving/run_zoo.py --measure            # also what the plants cost, into measured.json
-    tests/starving/run_zoo.py --set G --measure-only  # nothing but that, and nobody watches
+    tests/starving/run_zoo.py --set H --measure-only  # nothing but that, and nobody watches
 
 Exits 1 where the targets are missed or a job fails. See docs/starving.md.
 """
@@ -29,6 +29,7 @@ from set_d import SET_D
 from set_e import SET_E
 from set_f import SET_F
 from set_g import SET_G
+from set_h import SET_H
 
 MEASURED = FOLDER / "measured.json"
 SETS = {
@@ -39,8 +40,9 @@ SETS = {
     "E": SET_E,
     "F": SET_F,
     "G": SET_G,
+    "H": SET_H,
 }
-HELD_OUT = (*SET_D, *SET_E, *SET_F, *SET_G)
+HELD_OUT = (*SET_D, *SET_E, *SET_F, *SET_G, *SET_H)
 Costs = dict[str, list[float]]
 
 
@@ -145,7 +147,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these jobs alone")
     parser.add_argument("--set", "--half", choices=list(SETS), help="one set alone")
     parser.add_argument(
-        "--tell", action="store_true", help="D to G job by job, as they are not for"
+        "--tell", action="store_true", help="D to H job by job, as they are not for"
     )
     parser.add_argument("--fix", action="store_true", help="also try the remedies")
     parser.add_argument(

@@ -25,9 +25,10 @@ from set_d import SET_D
 from set_e import SET_E
 from set_f import SET_F
 from set_g import SET_G
+from set_h import SET_H
 
 UNSTARVE = Path(os.environ.get("UNSTARVE_BUILD", ROOT / "build/release")) / "src/cli/unstarve"
-ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G)
+ALL = (*SET_A, *SET_B, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G, *SET_H)
 BY_NAME = {job.name: job for job in ALL}
 
 
@@ -39,7 +40,7 @@ def told(cause: str, detail: str = "", share: float = 0.6, says: str = "") -> di
 def test_every_script_is_planted_once() -> None:
     assert sorted(BY_NAME) == sorted(path.stem for path in JOBS.glob("*.py"))
     assert len(ALL) == len(BY_NAME)
-    for jobs in (SET_A, SET_B, SET_C, SET_D, SET_E, SET_F, SET_G):
+    for jobs in (SET_A, SET_B, SET_C, SET_D, SET_E, SET_F, SET_G, SET_H):
         assert len(jobs) >= 24
         assert sum(not job.plants for job in jobs) >= 4
 
