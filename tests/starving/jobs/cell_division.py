@@ -57,7 +57,7 @@ def main():
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     films = Films(args.data / "cell_division.npy")
-    size = 32 if device == "cuda" else 4
+    size = 64 if device == "cuda" else 4
     loader = DataLoader(films, batch_size=size, shuffle=True, num_workers=1, pin_memory=True)
     net = network().to(device)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, fused=True)

@@ -1,6 +1,7 @@
 """Learns to predict the weather three hours on from an archive with a file for every day."""
 
 import argparse
+import gc
 import time
 from pathlib import Path
 
@@ -62,6 +63,11 @@ class Forecast(nn.Module):
         return x + self.leave(self.mixers(self.enter(x)))
 
 
+def free_memory():
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
@@ -80,7 +86,7 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        torch.cuda.empty_cache()
+        free_memory()
         print("step", step)
         if time.monotonic() > finish:
             break

@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--crystals", type=int, default=5000)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    batch = 32 if device == "cuda" else 4
+    batch = 96 if device == "cuda" else 4
     elements = torch.randint(0, ELEMENTS, (args.crystals, ATOMS), device=device)
     places = 8 * torch.rand(args.crystals, ATOMS, 3, device=device)
     energies = torch.randn(args.crystals, device=device)

@@ -50,7 +50,7 @@ class Drives(Dataset):
         return torch.from_numpy(clip).permute(3, 0, 1, 2), float(i % 2)
 
 
-def network(width=48):
+def network(width=80):
     layers, channels = [], 3
     for out, stride in ((width, (1, 2, 2)), (2 * width, 2), (4 * width, 2), (6 * width, 1)):
         layers += [nn.Conv3d(channels, out, 3, stride, 1), nn.BatchNorm3d(out), nn.ReLU(True)]

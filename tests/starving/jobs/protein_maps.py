@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    slices = Slices(maps(args.data / "protein_maps.h5"), 64 if device == "cuda" else 8)
+    slices = Slices(maps(args.data / "protein_maps.h5"), 96 if device == "cuda" else 8)
     loader = DataLoader(slices, batch_size=None, shuffle=True, num_workers=1, pin_memory=True)
     net = network().to(device)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3, fused=True)

@@ -46,7 +46,7 @@ def main():
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     baskets = Baskets()
-    rows = BatchSampler(RandomSampler(baskets), 1024 if device == "cuda" else 64, drop_last=True)
+    rows = BatchSampler(RandomSampler(baskets), 1536 if device == "cuda" else 64, drop_last=True)
     loader = DataLoader(
         baskets,
         sampler=rows,
