@@ -58,7 +58,7 @@ SCIENCE = (
                 ("garbage_collection", "host_work"),
                 "gc.collect()",
                 ("garbage", "Collect garbage", "empty_cache", "free_memory"),
-                (("        free_memory()\n", ""),),
+                (("if step % 10 == 0:", "if step % 1000 == 0:"),),
                 "collect_less_often",
             ),
         ),
@@ -197,7 +197,10 @@ RECOMMENDERS = (
                 (),
                 "hits += sum((rank < args.top).item() for rank in ranks)",
                 (),
-                (("sum((rank < args.top).item() for rank in ranks)", "(ranks < args.top).sum()"),),
+                (
+                    ("sum((rank < args.top).item() for rank in ranks)", "(ranks < args.top).sum()"),
+                    ("sum((1 / (1 + rank)).item() for rank in ranks)", "(1 / (1 + ranks)).sum()"),
+                ),
                 "metrics_on_device",
             ),
         ),
@@ -322,9 +325,17 @@ ANSWERS = (
             Plant(
                 ("gpu_busy", "kernel_wait", "launch"),
                 ("recomputed", *LAUNCHES),
-                "written = model.generate(",
-                ("use_cache", "generate"),
-                (("        use_cache=False,\n", "        use_cache=True,\n"),),
+                "scores = model(ids, use_cache=False, logits_to_keep=1)",
+                ("use_cache", "past_key_values", "write_titles"),
+                (
+                    ("    words = []\n", "    words, past = [], None\n"),
+                    (
+                        "scores = model(ids, use_cache=False, logits_to_keep=1).logits[:, -1]",
+                        "out = model(ids, past_key_values=past, logits_to_keep=1)\n"
+                        "        past, scores = out.past_key_values, out.logits[:, -1]",
+                    ),
+                    ("        ids = torch.cat((ids, words[-1]), 1)\n", "        ids = words[-1]\n"),
+                ),
                 "generate_with_cache",
             ),
         ),

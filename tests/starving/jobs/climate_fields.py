@@ -86,7 +86,8 @@ def main():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        free_memory()
+        if step % 10 == 0:
+            free_memory()
         print("step", step)
         if time.monotonic() > finish:
             break

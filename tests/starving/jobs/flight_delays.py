@@ -36,7 +36,7 @@ class FlightStream(IterableDataset):
         leaves = datetime.fromisoformat(row["leaves"])
         hour = 2 * np.pi * (leaves.hour + leaves.minute / 60) / 24
         when = [np.sin(hour), np.cos(hour), leaves.weekday() / 6, leaves.month / 12]
-        numbers = torch.tensor([row[f"n{i}"] for i in range(NUMBERS)] + when)
+        numbers = torch.tensor([row[f"n{i}"] for i in range(NUMBERS)] + when).float()
         return numbers, torch.tensor([row["origin"], row["target"]]), float(row["late"])
 
     def examples(self, first=0, stride=1):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-SONGS, LISTENERS, SESSION, NEGATIVES = 6000, 1500, 40, 60
+SONGS, LISTENERS, SESSION, NEGATIVES = 6000, 1500, 40, 40
 
 
 class Sessions(Dataset):
@@ -55,10 +55,10 @@ def main():
     parser.add_argument("--top", type=int, default=10)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    loader = DataLoader(Sessions(), batch_size=64, shuffle=True)
+    loader = DataLoader(Sessions(), batch_size=128, shuffle=True)
     model = Ranker().to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    hits, seen, until = 0, 0, time.monotonic() + args.seconds
+    hits, gain, seen, until = 0, 0, 0, time.monotonic() + args.seconds
     for step, (session, following, negatives) in enumerate(loader, 1):
         candidates = torch.cat((following[:, None], negatives), 1).to(device)
         scores = model(session.to(device), candidates)
@@ -68,10 +68,11 @@ def main():
         optimizer.step()
         ranks = (scores > scores[:, :1]).sum(1)
         hits += sum((rank < args.top).item() for rank in ranks)
+        gain += sum((1 / (1 + rank)).item() for rank in ranks)
         seen += len(ranks)
         print("step", step)
         if step % 100 == 0:
-            print(f"hits@{args.top}: {hits / seen:.4f}")
+            print(f"hits@{args.top}: {hits / seen:.4f}, reciprocal rank {gain / seen:.4f}")
         if time.monotonic() > until:
             break
 

@@ -64,7 +64,7 @@ def main():
     )
     collate = DataCollatorWithPadding(tokenizer)
     train_loader = DataLoader(
-        train, 32, True, num_workers=1, collate_fn=collate, persistent_workers=True
+        train, 48, True, num_workers=1, collate_fn=collate, persistent_workers=True
     )
     val_loader = DataLoader(val, batch_size=64, num_workers=2, collate_fn=collate)
     config = DistilBertConfig(

@@ -29,7 +29,9 @@ def export(folder, count=1500):
     pieces = [*parts, *("##" + part for part in parts), *"abcdefghijklmnopqrstuvwxyz.,!?'"]
     pieces += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    (folder / "vocab.txt").write_text("\n".join([*special, *pieces, *words[:1500]]) + "\n")
+    (folder / "vocab.txt").write_text(
+        "\n".join(dict.fromkeys([*special, *pieces, *words[:1500]])) + "\n"
+    )
     lines = []
     for _ in range(count):
         text = " ".join(rng.choices(words, k=rng.randint(80, 140))).capitalize()
