@@ -66,7 +66,7 @@ def main():
     train_loader = DataLoader(
         train, 48, True, num_workers=1, collate_fn=collate, persistent_workers=True
     )
-    val_loader = DataLoader(val, batch_size=64, num_workers=2, collate_fn=collate)
+    val_loader = DataLoader(val, batch_size=64, num_workers=4, collate_fn=collate)
     config = DistilBertConfig(
         vocab_size=5002, dim=384, hidden_dim=1536, n_layers=4, n_heads=6, num_labels=8
     )
