@@ -63,8 +63,9 @@ def main():
         for count, seed in ((3000, 0), (64, 1))
     )
     collate = DataCollatorWithPadding(tokenizer)
+    batch_size = 48 if torch.cuda.is_available() else 8
     train_loader = DataLoader(
-        train, 48, True, num_workers=1, collate_fn=collate, persistent_workers=True
+        train, batch_size, True, num_workers=1, collate_fn=collate, persistent_workers=True
     )
     val_loader = DataLoader(val, batch_size=64, num_workers=4, collate_fn=collate)
     config = DistilBertConfig(
