@@ -1,7 +1,7 @@
 # Targets for people; `cmake --preset NAME` is below them. Each does the set-up that it needs.
 .DEFAULT_GOAL := help
 .PHONY: help demo test check nightly build gpu-test zoo bench conformance format clean fuzz \
-	packages test-packages check-packages python-build python-demo python-test release install \
+	packages test-packages check-packages python-build python-demo python-test python-zoo release install \
 	wheel sdist fetch-demo compile-installed
 
 VENV := .venv/bin
@@ -58,7 +58,7 @@ gpu-test: packages python-test  ## the tests that need a GPU, where there is one
 	@scripts/link_build.sh
 	@scripts/gpu_test.sh
 
-zoo: packages python-test  ## verdicts on jobs with planted causes: which are right [ARGS="--set A --only NAME"]
+zoo: packages python-zoo  ## verdicts on jobs with planted causes: which are right [ARGS="--set A --only NAME"]
 	@scripts/build.sh release $(INSTALLED)
 	@scripts/link_build.sh
 	@PYTHONPATH=build/release/python $(VENV)/python tests/starving/run_zoo.py $(ARGS)
@@ -104,3 +104,6 @@ python-demo: packages
 
 python-test: packages
 	@scripts/setup_python.sh test
+
+python-zoo: packages
+	@scripts/setup_python.sh zoo

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .venv from the active python3 and installs the pinned packages of a set.
-#   usage: scripts/setup_python.sh build|demo|test
+#   usage: scripts/setup_python.sh build|demo|test|zoo
 # A stamp per set holds what was installed from, so that a second run does nothing. A PyTorch that
 # the active Python already has is used as it is.
 set -euo pipefail
@@ -120,7 +120,11 @@ main() {
       install_set demo requirements/build.txt requirements/demo.txt
       install_set test requirements/test.txt
       ;;
-    *) die "usage: scripts/setup_python.sh build|demo|test" ;;
+    zoo)
+      "$0" test
+      install_set zoo requirements/zoo.txt
+      ;;
+    *) die "usage: scripts/setup_python.sh build|demo|test|zoo" ;;
   esac
 }
 
