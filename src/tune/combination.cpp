@@ -248,7 +248,7 @@ Status Combination::add_one(std::size_t index, const Reason& by_itself) {
     entry.settle(not_added(index, nullptr), together_with(ids(kept_), compared->why_not));
     return {};
   }
-  entry.on_top = {compared->shown, compared->runs};
+  entry.on_top = {compared->shown, compared->runs, ids(kept_)};
   if (kept_.empty()) as_it_is_ = *again;
   if (!compared->is_faster) {
     refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
@@ -286,7 +286,10 @@ Outcome Combination::not_added(std::size_t index, const Compared* compared) cons
 }
 
 bool Combination::is_plain() const {
-  return are_offered_ && kept_.size() == 1 && runner_.is_beyond_doubt(as_it_is_, with_kept_);
+  if (!are_offered_ || kept_.size() != 1) return false;
+  // Where another has been left out since, nobody has compared it with the job as it is.
+  const std::optional<GainOnTop>& gain = result_.levers[kept_.front()].on_top;
+  return gain && gain->below.empty() && runner_.is_beyond_doubt(as_it_is_, with_kept_);
 }
 
 /// Whether each of what is kept is still worth it beside the others.
@@ -421,7 +424,7 @@ void Combination::drop_unproved(const std::string& why) {
 /// nothing one was lucky.
 Status Combination::confirm() {
   if (kept_.empty()) return {};
-  if (is_plain() && result_.levers[kept_.front()].on_top) {
+  if (is_plain()) {
     result_.best = result_.levers[kept_.front()].on_top->speedup;
     was_confirmed_ = true;
     return {};

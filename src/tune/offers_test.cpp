@@ -111,6 +111,7 @@ TEST(Offers, WhatGainsNothingBesideALaterOneIsLeftOut) {
   const TuneResult result = offering.search(job);
   EXPECT_EQ(result.kept, std::vector<std::string>{"native"});
   EXPECT_EQ(of(result, "workers").outcome, Outcome::kNotBesideOthers);
+  EXPECT_NEAR(result.best->speedup, 1 / 0.4, 0.01) << "over the job, and not over workers";
 }
 
 TEST(Offers, WhatIsSlowerOrNoGainIsNotKept) {

@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "predict/speedup.h"
+#include "trial/verification.h"
 #include "tune/reason/reason.h"
 #include "tune/trials/trial_result.h"
 
 namespace unstarve::tune {
 
 /// Less is worth no change of a job.
-inline constexpr double kWorthChanging = 1.02;
+inline constexpr double kWorthChanging = trial::kWorthKeeping;
 
 /// Old / new time, between two runs without the lever, one before and one after it; per sample
 /// where `per_sample`. All were measured.

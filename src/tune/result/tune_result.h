@@ -48,6 +48,7 @@ struct RunsCompared {
 struct GainOnTop {
   predict::Speedup speedup;  // with the noise in its interval
   RunsCompared runs;
+  std::vector<std::string> below;  // what was kept then, by ids; empty: it is over the job as it is
 };
 
 /// What is known of one lever.
