@@ -175,9 +175,8 @@ struct IsolatedTrial::Impl {
     } else {
       view.steps = layers_of_all(visible_mounts(), folders);
     }
-    const std::vector<std::string> sockets = open_sockets(read_all("/proc/net/unix"));
-    kept.insert(kept.end(), sockets.begin(), sockets.end());
     view.kept = std::move(kept);
+    view.sockets = open_sockets(read_all("/proc/net/unix"));
     view.store = store;
     view.working_folder = working_folder;
     view.changes = asked.changes;

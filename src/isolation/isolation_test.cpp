@@ -8,8 +8,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +100,45 @@ class IsolationTest : public testing::Test {
   fs::path back_;
 };
 
+/// A process that makes `path` and takes it away, over and over.
+class ComingAndGoing {
+ public:
+  ComingAndGoing(std::string path, const std::function<bool(const char* path)>& once)
+      : path_(std::move(path)), pid_(::fork()) {
+    if (pid_ != 0) return;
+    while (once(path_.c_str())) {
+    }
+    ::_exit(1);
+  }
+  ComingAndGoing(const ComingAndGoing&) = delete;
+  ComingAndGoing& operator=(const ComingAndGoing&) = delete;
+  ~ComingAndGoing() {
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status)) << path_ << " came and went no longer";
+    std::error_code none;
+    fs::remove_all(path_, none);
+  }
+
+ private:
+  std::string path_;
+  pid_t pid_;
+};
+
+bool listen_once(const char* path) {
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+  const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool bound =
+      ::bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  ::unlink(path);
+  ::close(file);
+  return bound;
+}
+
+bool make_folder_once(const char* path) { return ::mkdir(path, 0777) == 0 && ::rmdir(path) == 0; }
+
 enum class As { kWeAre, kOrdinaryUser, kWithoutNamespaces };
 
 constexpr uid_t kNobody = 65534;
@@ -177,6 +218,22 @@ TEST_P(IsolationAs, EachTrialBeginsFromTheSameFiles) {
       auto trial = isolation->begin(runs() + "/" + name, kCommand, {});
       ASSERT_TRUE(trial) << trial.error().message;
       EXPECT_EQ(run(*trial, "test ! -e made && mkdir made && echo x > made/x && cat model.pt"), 0);
+      trial->end();
+    }
+  });
+}
+
+TEST_P(IsolationAs, WhatOthersTakeAwayMeanwhileIsNoFailure) {
+  in_child([this] {
+    auto isolation = Isolation::choose(kCommand, runs(), {});
+    ASSERT_TRUE(isolation) << isolation.error().message;
+    const ComingAndGoing socket(work() + "/socket", listen_once);
+    const ComingAndGoing folder("/tmp/unstarve-test-" + std::to_string(::getpid()),
+                                make_folder_once);
+    for (int i = 0; i < 50; ++i) {
+      auto trial = isolation->begin(runs() + "/" + std::to_string(i), kCommand, {});
+      ASSERT_TRUE(trial) << trial.error().message;
+      ASSERT_EQ(run(*trial, "true"), 0) << "trial " << i;
       trial->end();
     }
   });

@@ -34,6 +34,7 @@ struct Prepared {
   std::string changes;  // a layer's own folders
   std::string work;
   bool is_needed = false;  // without it there is no trial
+  bool may_go = false;     // others may take it away while the child enters
   int source = -1;         // in the child
   int changes_fd = -1;
   int work_fd = -1;
@@ -151,6 +152,7 @@ struct LayeredEntry::Impl {
     unsigned long flags = MS_BIND;
     if (view.has_user_namespace) flags |= MS_REC;
     if (::mount(source, prepared.target.c_str(), nullptr, flags, nullptr) != 0) {
+      if (prepared.may_go && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)) return {};
       return entry_failure("keep", prepared.step.path);
     }
     if (prepared.step.kind == MountStep::Kind::kKept) return {};
@@ -238,6 +240,7 @@ Result<LayeredEntry> LayeredEntry::prepare(LayeredView view) {
     prepared.step = step;
     prepared.target = step.path == "/" ? impl->new_root : impl->new_root + step.path;
     prepared.is_needed = &step == needed || step.path == "/";
+    prepared.may_go = !prepared.is_needed;
     if (step.kind == MountStep::Kind::kLayer) {
       const std::string own = fmt::format("{}/{}", view.store, impl->steps.size());
       prepared.changes = own + "/changes";
@@ -249,12 +252,15 @@ Result<LayeredEntry> LayeredEntry::prepare(LayeredView view) {
     }
     impl->steps.push_back(std::move(prepared));
   }
-  for (const std::string& path : view.kept) {
+  const auto keep = [&impl](const std::string& path, bool may_go) {
     Prepared prepared;
     prepared.step.path = path;
     prepared.target = impl->new_root + path;
+    prepared.may_go = may_go;
     impl->steps.push_back(std::move(prepared));
-  }
+  };
+  for (const std::string& path : view.kept) keep(path, false);
+  for (const std::string& path : view.sockets) keep(path, true);
   void* const shared = ::mmap(nullptr, impl->steps.size(), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return fail_errno(errno, "no memory for a trial's mounts");

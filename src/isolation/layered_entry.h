@@ -14,10 +14,11 @@ namespace unstarve::isolation {
 /// The file systems as one trial sees them.
 struct LayeredView {
   std::vector<MountStep> steps;
-  std::vector<std::string> kept;    // stay as they are within layers: files or folders
-  std::string store;                // a folder of the trial's own, for what it writes
-  std::string working_folder;       // where it starts; its layer has to be one
-  bool has_user_namespace = false;  // of an ordinary user
+  std::vector<std::string> kept;     // stay as they are within layers: files or folders
+  std::vector<std::string> sockets;  // of other processes, kept too; one may go at any time
+  std::string store;                 // a folder of the trial's own, for what it writes
+  std::string working_folder;        // where it starts; its layer has to be one
+  bool has_user_namespace = false;   // of an ordinary user
   std::vector<FileChange> changes = {};
 };
 
