@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a change concerns: the rooms of src/ that may behave otherwise, and kinds of files.
 
-Counted from the commit that .ci/passed names, at which everything passed (`make nightly`), to the
-files as they lie here. It errs to the side of running: where that commit is not known here, or what
-builds everything has changed, everything is concerned.
+Counted from the commit at which a check last passed on everything, which .ci/passed names for each
+(`make nightly`), to the files as they lie here. It errs to the side of running: where that commit
+is not known here, or what builds everything has changed, everything is concerned.
 
 A room is a folder right below src/, or `tests` (those that cross rooms) or `fuzz`. It is concerned
 where a file of it has changed or one of a room that it includes, however indirectly.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -43,15 +44,17 @@ def git(root: Path, *words: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def passed_commit(root: Path) -> str | None:
-    """The commit at which everything last passed, if this clone has it."""
+def passed_commits(root: Path) -> dict[str, str]:
+    """Of each check the commit at which it last passed on everything."""
     path = root / PASSED
-    if not path.exists():
-        return None
-    commit = path.read_text(encoding="utf-8").strip()
-    if not re.fullmatch(r"[0-9a-f]{40}", commit):
-        return None
-    return commit if git(root, "cat-file", "-e", commit) is not None else None
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return dict(re.findall(r"^([a-z-]+) ([0-9a-f]{40})$", text, re.MULTILINE))
+
+
+def passed_commit(root: Path, check: str) -> str | None:
+    """The commit at which a check last passed on everything, if this clone has it."""
+    commit = passed_commits(root).get(check)
+    return commit if commit and git(root, "cat-file", "-e", commit) is not None else None
 
 
 def changed_files(root: Path, commit: str) -> frozenset[str] | None:
@@ -124,8 +127,12 @@ class Change:
     files: frozenset[str] | None
 
     @staticmethod
-    def of(root: Path, everything: bool = False) -> Change:
-        commit = None if everything else passed_commit(root)
+    def of(root: Path, check: str) -> Change:
+        """Since the check last passed."""
+        return Change.since_commit(root, passed_commit(root, check))
+
+    @staticmethod
+    def since_commit(root: Path, commit: str | None) -> Change:
         return Change(root, commit, changed_files(root, commit) if commit else None)
 
     def touches(self, *patterns: str) -> bool:
@@ -170,9 +177,12 @@ def is_of_programs(name: str) -> bool:
 
 
 def main() -> None:
-    change = Change.of(Path(__file__).resolve().parent.parent)
-    print(f"since {change.since or 'ever'}: rooms {' '.join(sorted(change.rooms)) or 'none'}")
-    print(f"{len(change.alone)} sources whose meaning has changed")
+    root = Path(__file__).resolve().parent.parent
+    for check in sys.argv[1:] or sorted(passed_commits(root)):
+        change = Change.of(root, check)
+        print(f"{check}: since {(change.since or 'ever')[:12]}", end="")
+        print(f", {len(change.alone)} sources whose meaning has changed", end="")
+        print(f"; rooms {' '.join(sorted(change.rooms)) or 'none'}")
 
 
 if __name__ == "__main__":

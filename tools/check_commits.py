@@ -35,7 +35,7 @@ def first_commit(root: Path) -> str | None:
 
 def commits(root: Path) -> list[Commit]:
     """Those to look at, the newest first."""
-    known = [commit for commit in (passed_commit(root), first_commit(root)) if commit]
+    known = [commit for commit in (passed_commit(root, "commits"), first_commit(root)) if commit]
     since = ["HEAD", *(f"^{commit}" for commit in known)] if known else ["-1"]
     log = git(root, "log", "--no-merges", "--format=%h%x00%B%x01", *since) or ""
     found = []

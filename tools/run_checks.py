@@ -2,9 +2,9 @@
 """Runs the checks that a change has to pass and says which failed.
 
 All of them run even when one fails. What a check printed is in build/check/NAME.log. A check runs
-where something that it looks at has changed since everything last passed (tools/affected.py); with
---nightly everything runs, and when it has passed, .ci/passed names the commit. A check that had to
-run and did not, for want of time, is a failure.
+where something that it looks at has changed since it last passed (tools/affected.py); with
+--nightly or --only it looks at everything, and where it passed, .ci/passed names the commit for it.
+A check that had to run and did not, for want of time, is a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from affected import PASSED, Change, git
+from affected import PASSED, Change, git, passed_commits
 from source_files import project_files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -267,7 +267,8 @@ def run(check: Check, change: Change, deadline: float) -> Outcome:
         if outcome is not Outcome.PASSED:
             break
     seconds = time.monotonic() - started
-    print(f"{outcome.value:<7} {check.name:<20} {seconds:6.1f} s  {check.what}")
+    since = "on everything" if change.since is None else f"since {change.since[:12]}"
+    print(f"{outcome.value:<7} {check.name:<20} {seconds:6.1f} s  {check.what}, {since}")
     if outcome in (Outcome.FAILED, Outcome.OUT_OF_TIME) and log_path.exists():
         lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(f"    {line}" for line in worth_reading(lines)))
@@ -332,18 +333,16 @@ def chosen(names: str | None) -> list[Check]:
     return [known[name] for name in wanted]
 
 
-def remember(commit: str | None) -> None:
-    """Names the commit at which everything has passed."""
-    if commit is None:
-        print(f"{PASSED} stays: files differ from every commit")
-        return
-    (ROOT / PASSED).write_text(f"{commit}\n", encoding="utf-8")
-    print(f"{PASSED} names {commit[:12]} now: commit it")
+def remember(check: Check, commit: str) -> None:
+    """Names the commit at which a check has passed on everything."""
+    every = passed_commits(ROOT) | {check.name: commit}
+    lines = [f"{c.name} {every[c.name]}\n" for c in CHECKS if c.name in every]
+    (ROOT / PASSED).write_text("".join(lines), encoding="utf-8")
 
 
 def clean_commit() -> str | None:
     """The commit that the files are of, if they are of one."""
-    if git(ROOT, "status", "--porcelain") != "":
+    if git(ROOT, "status", "--porcelain", "--", ".", f":!{PASSED}") != "":
         return None
     return (git(ROOT, "rev-parse", "HEAD") or "").strip() or None
 
@@ -357,28 +356,29 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=math.inf, help="more is a failure")
     options = parser.parse_args()
     checks = chosen(options.only)
-    change = Change.of(ROOT, everything=options.nightly or bool(options.only))
-    commit = clean_commit()
+    everything = options.nightly or bool(options.only)
+    commit = clean_commit() if everything else None
     deadline = time.monotonic() + options.minutes * 60
     # Tools of the virtual environment (ruff, mypy) and of the system are found by name.
     os.environ["PATH"] = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     LOGS.mkdir(parents=True, exist_ok=True)
-    print(f"changed since {(change.since or 'ever')[:12]}: {count_of(change)}", flush=True)
-    outcomes = [run(check, change, deadline) for check in checks]
+    outcomes = []
+    remembered = 0
+    for check in checks:
+        change = Change.since_commit(ROOT, None) if everything else Change.of(ROOT, check.name)
+        outcomes.append(run(check, change, deadline))
+        if commit and outcomes[-1] is Outcome.PASSED and commit == clean_commit():
+            remember(check, commit)
+            remembered += 1
     passed, failed, late, unconcerned = (outcomes.count(outcome) for outcome in Outcome)
     if unconcerned:
         print(f"{unconcerned} look at nothing that has changed; `make nightly` runs them")
-    if options.nightly and not options.only and not failed and not late:
-        remember(commit if commit == clean_commit() else None)
+    if everything:
+        where_at = f"{commit[:12]} for {remembered} checks: commit it" if commit else "nothing new"
+        why = "" if commit else ", since files differ from the last commit"
+        print(f"{PASSED} names {where_at}{why}")
     print(f"{passed} passed, {failed + late} failed, 0 skipped")
     return 1 if failed or late else 0
-
-
-def count_of(change: Change) -> str:
-    if change.files is None:
-        return "everything"
-    rooms = f"; concerned are {' '.join(sorted(change.rooms))}" if change.rooms else ""
-    return f"{len(change.files)} files{rooms}"
 
 
 if __name__ == "__main__":

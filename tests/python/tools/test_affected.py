@@ -35,7 +35,7 @@ def git(root: Path, *words: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A clone in which everything has passed at the last commit but one."""
+    """A clone in which a check has passed at the last commit but one."""
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def checkout(tmp_path: Path) -> Path:
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "all of it")
     (tmp_path / ".ci").mkdir()
-    (tmp_path / ".ci/passed").write_text(git(tmp_path, "rev-parse", "HEAD") + "\n")
+    (tmp_path / ".ci/passed").write_text(f"tsan {git(tmp_path, 'rev-parse', 'HEAD')}\n")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "passed")
     return tmp_path
@@ -54,14 +54,14 @@ EVERY_ROOM = {"base", "feed", "trace", "report", "tests", "fuzz"}
 
 
 def test_what_has_not_changed_concerns_nothing(checkout: Path) -> None:
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.files == frozenset({".ci/passed"})
     assert (change.rooms, change.alone) == (frozenset(), [])
 
 
 def test_a_room_concerns_those_that_include_it(checkout: Path) -> None:
     (checkout / "src/trace/ring.h").write_text("// other\n")
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.rooms == {"trace", "report", "fuzz"}
     assert change.alone == [
         "fuzz/ring/target.cpp",
@@ -73,45 +73,55 @@ def test_a_room_concerns_those_that_include_it(checkout: Path) -> None:
 def test_what_is_committed_since_counts_too(checkout: Path) -> None:
     (checkout / "src/feed/loader.cpp").write_text("// other\n")
     git(checkout, "commit", "-qam", "another loader")
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.rooms == {"feed"}
     assert change.alone == ["src/feed/loader.cpp"]
 
 
 def test_a_source_that_is_new_or_gone_counts(checkout: Path) -> None:
     (checkout / "src/feed/queue.cpp").write_text('#include "trace/ring.h"\n')
-    assert Change.of(checkout).rooms == {"feed"}
+    assert Change.of(checkout, "tsan").rooms == {"feed"}
     (checkout / "src/feed/queue.cpp").unlink()
     (checkout / "src/report/text.cpp").unlink()
-    assert Change.of(checkout).rooms == frozenset(), "no program is left there"
+    assert Change.of(checkout, "tsan").rooms == frozenset(), "no program is left there"
     (checkout / "src/base/clock.cpp").unlink()
-    assert Change.of(checkout).rooms == {"base", "feed"}
+    assert Change.of(checkout, "tsan").rooms == {"base", "feed"}
+
+
+def test_each_check_has_a_commit_of_its_own(checkout: Path) -> None:
+    (checkout / "src/feed/loader.cpp").write_text("// other\n")
+    git(checkout, "commit", "-qam", "another loader")
+    with (checkout / ".ci/passed").open("a") as file:
+        file.write(f"fuzz {git(checkout, 'rev-parse', 'HEAD')}\n")
+    assert Change.of(checkout, "tsan").rooms == {"feed"}
+    assert Change.of(checkout, "fuzz").rooms == frozenset()
+    assert Change.of(checkout, "alone").files is None, "it has passed nowhere"
 
 
 def test_documents_concern_no_program(checkout: Path) -> None:
     (checkout / "src/feed/README.md").write_text("What goes out.\n")
-    assert Change.of(checkout).rooms == frozenset()
+    assert Change.of(checkout, "tsan").rooms == frozenset()
 
 
 def test_data_concern_the_tests_that_read_them(checkout: Path) -> None:
     (checkout / "tests/data/trace.json").write_text("[]\n")
-    assert Change.of(checkout).rooms == {"tests", "trace", "report", "fuzz"}
+    assert Change.of(checkout, "tsan").rooms == {"tests", "trace", "report", "fuzz"}
 
 
 def test_what_builds_everything_concerns_everything(checkout: Path) -> None:
     (checkout / "CMakePresets.json").write_text("[]\n")
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.rooms == EVERY_ROOM
     assert len(change.alone) == sum(name.endswith(".cpp") for name in FILES)
 
 
-@pytest.mark.parametrize("passed", ["0" * 40, "main", None])
+@pytest.mark.parametrize("passed", ["tsan " + "0" * 40, "tsan main", "0" * 40, None])
 def test_where_nobody_knows_what_passed_everything_is_concerned(
     checkout: Path, passed: str | None
 ) -> None:
     file = checkout / ".ci/passed"
     file.write_text(f"{passed}\n") if passed else file.unlink()
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.files is None
     assert change.rooms == EVERY_ROOM
     assert change.touches("requirements/torch-*")
@@ -119,6 +129,6 @@ def test_where_nobody_knows_what_passed_everything_is_concerned(
 
 def test_names_of_files_are_matched_in_folders_too(checkout: Path) -> None:
     (checkout / "python/unstarve/errors.py").write_text("pass\n")
-    change = Change.of(checkout)
+    change = Change.of(checkout, "tsan")
     assert change.touches("python/*")
     assert not change.touches("src/*", "requirements/torch-*")

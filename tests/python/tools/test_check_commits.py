@@ -44,7 +44,7 @@ def test_commits_since_everything_passed_are_looked_at(tmp_path: Path) -> None:
         run("commit", "-q", "--allow-empty", "-m", subject)
     assert [one.message for one in check_commits.commits(tmp_path)] == ["third"]
     (tmp_path / ".ci").mkdir()
-    (tmp_path / ".ci/passed").write_text(run("rev-parse", "HEAD~2") + "\n")
+    (tmp_path / ".ci/passed").write_text(f"commits {run('rev-parse', 'HEAD~2')}\n")
     assert [one.message for one in check_commits.commits(tmp_path)] == ["third", "second"]
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/check_commits.py").touch()

@@ -20,7 +20,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_checks, "ROOT", tmp_path)
     monkeypatch.setattr(run_checks, "LOGS", tmp_path / "logs")
     monkeypatch.setattr(
-        Change, "of", lambda root, everything=False: Change(root, "0" * 40, frozenset({"a.py"}))
+        Change, "of", lambda root, check: Change(root, "0" * 40, frozenset({"a.py"}))
     )
 
 
@@ -97,3 +97,45 @@ def test_clang_tidy_finds_the_unit_of_a_source(tmp_path: Path) -> None:
     every = [run_clang_tidy.Source(path, "") for path in (unit, other)]
     assert run_clang_tidy.made_of({source}, every, tmp_path / "src") == every[:1]
     assert run_clang_tidy.made_of({other}, every, tmp_path / "src") == every[1:]
+
+
+def commit_all(root: Path) -> str:
+    (root / ".gitignore").write_text("/logs/\n")
+    (root / ".ci").mkdir()
+    person = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["add", "."], [*person, "commit", "-qm", "all of it"]):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+    said = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True)
+    return said.stdout.decode().strip()
+
+
+def test_what_passed_on_everything_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit = commit_all(tmp_path)
+    (tmp_path / ".ci/passed").write_text(f"nightly {'1' * 40}\nfails {'2' * 40}\n")
+    passes_too = Check("passes-too", "nothing", lambda _: [["true"]])
+    checks = (PASSES, FAILS, passes_too, NIGHTLY)
+    assert main_of(monkeypatch, *checks, options=("--only", "passes,fails,passes-too")) == 1
+    expected = f"passes {commit}\nfails {'2' * 40}\npasses-too {commit}\nnightly {'1' * 40}\n"
+    assert (tmp_path / ".ci/passed").read_text() == expected
+    assert f"names {commit[:12]} for 2 checks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_what_passed_on_files_of_no_commit_is_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    commit_all(tmp_path)
+    edit = ["sh", "-c", "echo '/out/' >> .gitignore"]
+    if when == "before":
+        subprocess.run(edit, cwd=tmp_path, check=True)
+    edits = Check("edits", "nothing", lambda _: [edit] if when == "meanwhile" else [["true"]])
+    assert main_of(monkeypatch, edits, PASSES, options=("--nightly",)) == 0
+    assert not (tmp_path / ".ci/passed").exists()
+
+
+def test_a_change_alone_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit_all(tmp_path)
+    assert main_of(monkeypatch, PASSES) == 0
+    assert not (tmp_path / ".ci/passed").exists()
