@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import multiprocessing
 import os
 import shutil
 import signal
@@ -162,6 +163,9 @@ def left_since(before: frozenset[Thing]) -> list[Thing]:
     begun = time.monotonic()
     # Another process makes entries of shared memory all the time, each for a moment.
     while (left := _still_there(left, before)) and time.monotonic() < begun + _moment_for(left):
+        # torch tells a worker to end that takes over 5 s, as it may on a busy machine, and does not
+        # wait for it: multiprocessing then keeps its pipe until somebody asks.
+        multiprocessing.active_children()
         time.sleep(LOOK_AGAIN_S)
     return sorted(left, key=lambda thing: (thing.kind, thing.number))
 
@@ -220,6 +224,8 @@ def kill(pids: set[int]) -> None:
 
 def reap_orphans(before: frozenset[Thing]) -> None:
     """Takes leave of processes that have ended and for which nobody else waits."""
+    # multiprocessing's go first: what another has waited for is there for good to it.
+    multiprocessing.active_children()
     known = {thing.number for thing in before if thing.kind == PROCESS}
     for children in _children(os.getpid()):
         for pid in {*map(int, children.split())} - known:

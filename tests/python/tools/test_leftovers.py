@@ -77,7 +77,7 @@ def test_after_shared():
 """
 
 BY_RIGHT = """
-import os, subprocess, sys, threading, time
+import multiprocessing, os, subprocess, sys, threading, time
 import leftovers, pytest
 
 STARTS_ANOTHER = '''
@@ -153,6 +153,11 @@ def test_what_a_caught_exception_holds():
 
 def test_what_is_about_to_end():
     threading.Thread(target=time.sleep, args=(0.3,), daemon=True).start()
+
+def test_what_is_told_to_end_and_not_waited_for():
+    worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    worker.start()
+    worker.terminate()
 """
 
 OF_A_FILE = """
@@ -223,7 +228,7 @@ def test_nothing_else_is_said(leaks: str) -> None:
 def test_what_lives_longer_by_right(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, test_by_right=BY_RIGHT)
     assert done.returncode == 0, done.stdout
-    assert "8 passed in" in done.stdout
+    assert "9 passed in" in done.stdout
 
 
 def test_what_others_use_is_left_alone(tmp_path: Path) -> None:
