@@ -77,7 +77,7 @@ bool displaces(const Remedy& remedy, const Remedy& best) {
 /// The first, which takes the least doing, unless another is predicted to gain clearly more.
 std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situation& situation) {
   const auto first = std::find_if(remedies.begin(), remedies.end(), [](const Remedy& remedy) {
-    // All the others were judged on a disturbed machine, or from too little.
+    // All the others were judged from too little.
     return find_entry(remedy.id)->effort == Effort::kRecordAgain;
   });
   if (first != remedies.end()) return *first;
@@ -203,7 +203,9 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   }
   decide(diagnosis, situation, advice);
   advice.not_observed = what_was_not_observed(diagnosis, job);
+  advice.condition = condition_words(diagnosis, advice);
   advice.verdict = write_verdict(diagnosis, advice, job);
+  if (!advice.condition.empty()) advice.verdict += " " + advice.condition;
   advice.cause = write_cause(diagnosis, advice, job);
   return advice;
 }

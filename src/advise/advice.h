@@ -38,8 +38,9 @@ struct Advice {
   std::optional<Remedy> next_remedy;           // the same, or of the first finding that has one
   std::vector<Remedy> doubtful;                // left out: the range of their gain reaches to none
   std::vector<NotObserved> not_observed;
-  std::string verdict;  // one sentence, or a few
-  std::string cause;    // the same without what to do, which can stand beside it
+  std::string verdict;    // one sentence, or a few
+  std::string cause;      // the same without what to do and without the condition
+  std::string condition;  // what was measured beside: one sentence, or empty
 
   /// Of the i-th finding of the diagnosis; none where nothing was advised on it.
   std::span<const Remedy> of_finding(std::size_t i) const;

@@ -351,18 +351,39 @@ TEST(Advice, ALittleWaitingIsNotWorthARemedy) {
   EXPECT_TRUE(offered(8));
 }
 
-TEST(Advice, FirstTheMachineHasToBeTheJobsOwn) {
+TEST(Advice, NeighboursAreSaidOnceBesideTheJobsOwnCause) {
   diagnose::HostSignals host;
   host.effective_cpus = 2;
   host.job_cpu_cores = 0.8;
   host.host_cpu_cores = 2;
   host.cpu_waiting_threads = 0.6;
   const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), host);
-  EXPECT_EQ(found.findings.at(0).detail, "busy_neighbour");
+  ASSERT_EQ(found.conditions.size(), 1U);
+  EXPECT_EQ(found.conditions.at(0).rule, "busy_neighbour");
+  EXPECT_EQ(found.findings.at(0).cause, "input_wait");
   const Advice advice = advise_on(found, folder_job("/i"), {{"unstarve_loader", {2.0, 1.9, 2.1}}});
   ASSERT_TRUE(advice.leading_remedy);
-  EXPECT_EQ(advice.leading_remedy->id, "free_cpus");
-  EXPECT_TRUE(advice.find("unstarve_loader"));
+  EXPECT_EQ(advice.leading_remedy->id, "unstarve_loader");
+  EXPECT_TRUE(contains(advice.condition, "Other processes use 1.2 of the 2 CPUs"));
+  EXPECT_TRUE(contains(advice.verdict, advice.condition)) << advice.verdict;
+  EXPECT_FALSE(contains(advice.cause, "ther processes")) << advice.cause;
+}
+
+TEST(Advice, WordsOfImagesAreForImages) {
+  diagnose::Signals signals;
+  const auto words = [&signals](std::string_view rule) {
+    const JobFacts job;
+    std::string text;
+    for (const Remedy& remedy : offers({signals, job}, {std::string(rule)})) text += remedy.how;
+    return text;
+  };
+  for (const std::string_view rule : {"python_transform", "collate_ipc"}) {
+    signals.decode_ratio = 0.2;
+    EXPECT_TRUE(contains(words(rule), "uint8")) << words(rule);
+    signals.decode_ratio = WhyAbsent::kNotObserved;
+    EXPECT_FALSE(words(rule).empty());
+    EXPECT_FALSE(contains(words(rule), "uint8")) << words(rule);
+  }
 }
 
 TEST(Advice, ACacheLeadsOnlyWhereTheJobComesBackToItsData) {

@@ -68,6 +68,11 @@ bool may_repeat_in_workers(const trace::DataSet& data) {
   return data.is_stream && data.workers_repeat.value_or(true);
 }
 
+bool loads_images(const diagnose::Signals& signals, const JobFacts& job) {
+  constexpr double kAtAll = 0.01;
+  return signals.decode_ratio.value_or(0) >= kAtAll || !image_folder(job.data).empty();
+}
+
 std::string image_folder(const trace::DataSet& data) {
   return holds_images_in_folders(data) ? data.folder : std::string();
 }

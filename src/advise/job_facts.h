@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "diagnose/signals/signals.h"
 #include "job/job_view.h"
 #include "trace/timeline/timeline.h"
 
@@ -38,6 +39,10 @@ bool may_load_natively(const trace::DataSet& data);
 /// Whether several workers may give each sample several times: an iterable data set of which nobody
 /// saw that its workers give other samples.
 bool may_repeat_in_workers(const trace::DataSet& data);
+
+/// Whether the samples are images, as far as was seen: some are decoded, or a folder of them is
+/// named. Words of images are for these alone.
+bool loads_images(const diagnose::Signals& signals, const JobFacts& job);
 
 /// The folder of images, one sub-folder a class, that the data set reads from; empty where it is
 /// another data set.

@@ -134,10 +134,9 @@ std::vector<std::string> what_widens(const diagnose::Signals& signals, std::size
         fmt::format("the predictions rest on {} steps only: their ranges are made wider", steps));
   }
   if (diagnose::cpus_are_taken(signals)) {
-    notes.push_back(fmt::format(
-        "other processes used {:.1f} of the job's {:.0f} CPUs: the predictions are for a machine "
-        "on which they do, or no longer do, and wide",
-        *signals.neighbour_cores, *signals.effective_cpus));
+    notes.emplace_back(
+        "the predictions are for a machine on which the other processes go on, or have ended, and "
+        "wide");
   }
   return notes;
 }

@@ -41,6 +41,7 @@ constexpr std::array<Words, 29> kDetailWords = {{
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
     {"storage", "slow storage"},
+    {"asleep", "code that sleeps"},
     {"off_cpu", "code that waits, neither for CPU nor for disk"},
     {"page_cache_miss", "files that are not in the page cache"},
     {"too_few_workers", "too few workers"},
@@ -52,7 +53,6 @@ constexpr std::array<Words, 29> kDetailWords = {{
     {"slow_read", "reading files"},
     {"slow_transform", "resizing and transforming"},
     {"too_few_threads", "too few loading threads"},
-    {"busy_neighbour", "other processes on its CPUs"},
     {"launch_bound", "many short kernels, each launched by itself"},
     {"host_work", "other work of the host between launches"},
     {"blocking_copies", "copies to it that the host waits for"},
@@ -105,6 +105,17 @@ std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& finding
 }  // namespace
 
 std::string_view detail_words(std::string_view detail) { return look_up(kDetailWords, detail); }
+
+std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
+  // A GPU that computes all the time is held up by nobody.
+  const bool computes =
+      advice.leading_finding && diagnosis.findings[*advice.leading_finding].cause == "gpu_busy";
+  if (diagnosis.conditions.empty() || computes) return "";
+  std::string words = diagnosis.conditions.front().evidence.front();
+  words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  return words +
+         ": stop them, pin them to other CPUs (taskset), or run them at nice 19, and look again.";
+}
 
 std::string what_to_do(const Advice& advice) {
   const std::optional<Remedy>& remedy = advice.leading_remedy;

@@ -13,6 +13,9 @@ namespace unstarve::advise {
 std::string write_verdict(const diagnose::Diagnosis& diagnosis, const Advice& advice,
                           const JobFacts& job);
 
+/// What the measurement was made beside, and what to do about that; empty where it was undisturbed.
+std::string condition_words(const diagnose::Diagnosis& diagnosis, const Advice& advice);
+
 // Parts that sentences of several kinds share.
 
 /// "decoding images", to stand behind "mostly because of"; empty for a detail without words.

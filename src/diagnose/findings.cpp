@@ -126,6 +126,16 @@ void ask_for_causes(const Signals& signals, Diagnosis& diagnosis) {
                    [](const Finding& a, const Finding& b) { return a.share > b.share; });
 }
 
+void ask_for_conditions(const Signals& signals, Diagnosis& diagnosis) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.kind != RuleKind::kCondition) continue;
+    RuleAnswer answer = ask(rule, signals);
+    if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
+    if (!answer.claim) continue;
+    diagnosis.conditions.push_back({std::string(rule.name), std::move(answer.claim->evidence)});
+  }
+}
+
 void ask_for_hints(const Signals& signals, Diagnosis& diagnosis) {
   for (const Rule& rule : all_rules()) {
     if (rule.kind != RuleKind::kHint) continue;
@@ -147,6 +157,7 @@ bool is_about_as_large(const Finding& second, const Finding& first) {
 void conclude(const Signals& signals, Diagnosis& diagnosis) {
   ask_for_causes(signals, diagnosis);
   judge(signals, diagnosis.findings);
+  ask_for_conditions(signals, diagnosis);
   ask_for_hints(signals, diagnosis);
 }
 

@@ -8,18 +8,11 @@
 
 #include "diagnose/line_words.h"
 #include "diagnose/lines/code_tally.h"
+#include "diagnose/signals/fetch_looks.h"
 
 namespace unstarve::diagnose {
 
 namespace {
-
-/// Of `intervals`, disjoint and by start: whether one holds `instant`.
-bool covers(const std::vector<trace::Interval>& intervals, std::int64_t instant) {
-  const auto next = std::partition_point(
-      intervals.begin(), intervals.end(),
-      [instant](const trace::Interval& interval) { return interval.end_ns <= instant; });
-  return next != intervals.end() && next->start_ns <= instant;
-}
 
 /// What the device's idle time at `instant` was given to; nothing where it was busy or unknown.
 std::optional<Cause> cause_at(const DevicePartition& device, std::int64_t instant) {
@@ -74,17 +67,11 @@ CodeTime look_at_sampler(const SignalSources& sources) {
 CodeTime look_at_fetches(const SignalSources& sources) {
   const job::LoaderUse* loader = sources.rank.training_loader();
   if (loader == nullptr) return {};
-  std::map<job::ThreadKey, std::vector<trace::Interval>> fetches;  // of each thread disjoint
-  for (const trace::Fetch& fetch : loader->fetches) {
-    fetches[{fetch.process, fetch.thread}].push_back(fetch.when);
-  }
   CodeTally tally(CodeTally::By::kSamplePart);
-  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
-    const trace::Stack& stack = sources.timeline().stacks[sample.stack];
-    if (!stack.in_fetch) continue;
-    const auto thread = fetches.find({sample.process, sample.thread});
-    if (thread != fetches.end() && covers(thread->second, sample.t_ns)) tally.add(sample, stack);
-  }
+  visit_fetch_looks(sources.timeline(), *loader,
+                    [&tally](const trace::StackSample& sample, const trace::Stack& stack) {
+                      tally.add(sample, stack);
+                    });
   return tally.result();
 }
 

@@ -118,7 +118,8 @@ TEST(NameCode, OfASyncTheLineThatBlocks) {
             ", mostly at train.py:57 (`loss.item()`, reading a result)");
 }
 
-TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
+/// A job of 20 steps that a worker's fetches feed, each of 90 ms.
+Timeline fed_by_worker() {
   Timeline timeline = starving_run(21, 60, 40);
   trace::LoaderConfig loader;
   loader.process = kProcess;
@@ -132,6 +133,31 @@ TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
     fetch.process = fetch.thread = kWorker;
     fetch.loader_id = 0;
     timeline.fetches.push_back(fetch);
+  }
+  return timeline;
+}
+
+TEST(NameCode, OfSamplesThatSleepByTheirOwnCode) {
+  for (const char* call : {"time.sleep(0.1)", "sleep(0.1)", "self.oversleep(0.1)"}) {
+    Timeline timeline = fed_by_worker();
+    for (std::int64_t i = 0; i < 20; ++i) {
+      Stack stack = at_line("data.py:12", call);
+      stack.in_fetch = true;
+      look(timeline, i * 100 * kMs + 10 * kMs, kWorker, stack);
+    }
+    const bool sleeps = std::string_view(call) != "self.oversleep(0.1)";
+    const Diagnosis found = diagnose(timeline, {});
+    EXPECT_DOUBLE_EQ(*found.signals.fetch_sleep_call_ratio, sleeps ? 1 : 0) << call;
+    const Finding* wait = find(found, "input_wait");
+    ASSERT_NE(wait, nullptr);
+    EXPECT_EQ(wait->detail == "asleep", sleeps) << wait->detail;
+  }
+}
+
+TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
+  Timeline timeline = fed_by_worker();
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const trace::Fetch fetch = timeline.fetches[static_cast<std::size_t>(i)];
     Stack stack;
     stack.in_fetch = true;
     stack.line = "data.py:12";

@@ -188,7 +188,7 @@ Measurement measurement_of(const std::optional<predict::RunMeasurement>& run,
   if (run) {
     measurement.step_us = run->mean_step_s * kMicrosecondsPerSecond;
     measurement.au = run->au;
-    measurement.images_per_s = run->samples_per_s;
+    measurement.samples_per_s = run->samples_per_s;
   }
   measurement.cpu_cores = host.job_cpu_cores;
   measurement.gpu_utilization_mean = gpu_utilization;

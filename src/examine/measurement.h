@@ -8,7 +8,7 @@ namespace unstarve::examine {
 struct Measurement {
   double step_us = 0;  // one optimizer step, wall time
   Reading<double> au;  // accelerator utilisation, 0..1, see docs/metrics.md
-  Reading<double> images_per_s;
+  Reading<double> samples_per_s;
   Reading<double> cpu_cores;             // CPU seconds per second of the whole process tree
   Reading<double> gpu_utilization_mean;  // 0..1, as the driver reports it
 };

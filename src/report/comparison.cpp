@@ -12,7 +12,7 @@ bool same(const Reading<double>& a, const Reading<double>& b) {
 }
 
 bool same(const Measurement& a, const Measurement& b) {
-  return a.step_us == b.step_us && same(a.au, b.au) && same(a.images_per_s, b.images_per_s) &&
+  return a.step_us == b.step_us && same(a.au, b.au) && same(a.samples_per_s, b.samples_per_s) &&
          same(a.cpu_cores, b.cpu_cores) && same(a.gpu_utilization_mean, b.gpu_utilization_mean);
 }
 

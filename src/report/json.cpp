@@ -82,6 +82,14 @@ Json remedies_json(std::span<const advise::Remedy> remedies) {
   return list;
 }
 
+Json conditions_json(const std::vector<diagnose::Condition>& conditions) {
+  Json list = Json::array();
+  for (const diagnose::Condition& condition : conditions) {
+    list.push_back(Json{{"rule", condition.rule}, {"evidence", condition.evidence}});
+  }
+  return list;
+}
+
 Json hints_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& advice) {
   Json list = Json::array();
   for (std::size_t i = 0; i < diagnosis.hints.size(); ++i) {
@@ -134,7 +142,7 @@ Json finding_json(const diagnose::Finding& finding, std::span<const advise::Reme
 Json measurement_json(const Measurement& measurement) {
   return Json{{"step_us", number(measurement.step_us)},
               {"au", number(measurement.au)},
-              {"images_per_s", number(measurement.images_per_s)},
+              {"samples_per_s", number(measurement.samples_per_s)},
               {"cpu_cores", number(measurement.cpu_cores)}};
 }
 
@@ -327,6 +335,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
   }
   if (!diagnosis.events.empty()) json["events"] = events_json(diagnosis.events);
   if (!diagnosis.gpu_errors.empty()) json["gpu_errors"] = gpu_errors_json(diagnosis.gpu_errors);
+  if (!diagnosis.conditions.empty()) json["conditions"] = conditions_json(diagnosis.conditions);
   json["hints"] = hints_json(diagnosis, advice);
   json["abstentions"] = abstentions_json(diagnosis.abstentions);
   json["not_observed"] = not_observed_json(advice.not_observed);

@@ -34,7 +34,6 @@ def test_a_job_finds_settings_and_libraries() -> None:
     assert said.startswith(FIRST_LINE)
     assert "results are zeros" in said.splitlines()[0]
     assert "roofline" in said.splitlines()[0]
-    assert "a real one takes 0.92 to 1.12 times as long" in said.splitlines()[0]
     assert settings["gpus"] == 1
     assert settings["scale"] == 1
     profile = settings["profile"]
@@ -244,7 +243,9 @@ def test_a_watched_job_is_diagnosed_on_the_emulated_gpu(watched: tuple[Path, str
     assert diagnosis["partition"]["gpu_compute"] > 0
     assert diagnosis["emulated_durations"]["from"] == "roofline"
     assert diagnosis["emulated_durations"]["real_over_modelled"]["half"] == [0.92, 1.12]
-    assert "a real one takes 0.92 to 1.12 times as long" in " ".join(said.split())
+    told = " ".join(said.split())
+    assert told.count("a real one takes 0.92 to 1.12 times as long") == 1
+    assert told.count("published figures") == 1, "how far durations may be from real ones"
     assert diagnosis["findings"][0]["cause"] == "input_wait"
     assert "NVIDIA A100-SXM4-80GB (emulated)" in (folder / "page.html").read_text()
 

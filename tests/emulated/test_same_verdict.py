@@ -112,20 +112,22 @@ def verdict(folder: Path, slow: str, way: Way) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     told = json.loads((folder / "d.json").read_text())
     leads = told.get("leading_finding")
+    beside_others = "conditions" in told
     if leads is None:
-        return {"cause": "nothing"}
+        return {"cause": "nothing", "beside_others": beside_others}
     finding = told["findings"][leads]
     remedies = [remedy["id"] for remedy in finding["remedies"]]
-    return {"cause": finding["cause"], "detail": finding.get("detail"), "remedies": remedies[:1]}
-
-
-def is_beside_others(told: dict[str, Any]) -> bool:
-    """Other processes took CPUs, which is right to say, and depends on them."""
-    return told.get("detail") == "busy_neighbour" or told.get("remedies") == ["free_cpus"]
+    return {
+        "cause": finding["cause"],
+        "detail": finding.get("detail"),
+        "remedies": remedies[:1],
+        "beside_others": beside_others,
+    }
 
 
 def differs(told: dict[str, Any], reference: dict[str, Any]) -> bool:
-    if is_beside_others(told) or is_beside_others(reference):
+    # Other processes took CPUs: what costs most then depends on them.
+    if told["beside_others"] or reference["beside_others"]:
         return bool(told["cause"] != reference["cause"])
     return told != reference
 

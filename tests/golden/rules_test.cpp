@@ -131,7 +131,8 @@ TEST(AllRules, HaveNamesOfTheirOwnAndNeedSomething) {
   for (const Rule& rule : all_rules()) {
     EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
     EXPECT_FALSE(rule.needs.empty()) << rule.name;
-    EXPECT_EQ(rule.kind == RuleKind::kHint, rule.cause.empty()) << rule.name;
+    const bool is_of_all = rule.kind == RuleKind::kHint || rule.kind == RuleKind::kCondition;
+    EXPECT_EQ(is_of_all, rule.cause.empty()) << rule.name;
     EXPECT_EQ(rule.kind == RuleKind::kHint, !rule.cannot_tell.empty()) << rule.name;
   }
 }

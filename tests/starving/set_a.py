@@ -289,8 +289,8 @@ SET_A = (
         (
             Plant(
                 ("input_wait",),
-                ("busy_neighbour",),
-                says=("other processes",),
+                (),
+                says=("Other processes",),
             ),
         ),
         neighbours=2,

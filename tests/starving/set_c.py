@@ -201,7 +201,7 @@ SET_C = (
     ),
     Job(
         "shared_box",
-        (Plant(("input_wait", *HOST), ("busy_neighbour",), says=("other processes",)),),
+        (Plant(("input_wait", *HOST), (), says=("Other processes",)),),
         neighbours=3,
     ),
     Job(

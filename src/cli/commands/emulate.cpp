@@ -43,7 +43,7 @@ void emulate(EmulateOptions& options, CommandContext& context) {
   }
   auto emulation = begin_emulation(context, options.emulation, context.job);
   if (!emulation) return report_error(context, emulation.error());
-  EmulationNotes notes(*emulation);
+  EmulationNotes notes(*emulation, EmulationNotes::Range::kSaid);
   launch::EmulatedJobOptions job;
   job.command = context.job;
   job.limit_s = options.limit_s;

@@ -151,7 +151,7 @@ void watch(const RunOptions& options, const std::string& run_dir, launch::Emulat
   job.emulation = emulation;
   if (options.flops) job.environment.emplace_back("UNSTARVE_FLOPS", "1");
   std::optional<EmulationNotes> notes;
-  if (emulation != nullptr) notes.emplace(*emulation);
+  if (emulation != nullptr) notes.emplace(*emulation, EmulationNotes::Range::kInReport);
   const SteadyClock clock;
   LiveVerdictLine live(clock, emulation != nullptr);
   job.on_tick = [&notes, &live, &options](const observe::LiveView& view) {

@@ -45,7 +45,7 @@ void LiveStatus::update(const observe::LiveView& view) {
   if (now_ns - since_ns_ >= kRateWindowNs) {
     const double elapsed_s = static_cast<double>(now_ns - since_ns_) * kSecondsPerNs;
     if (view.samples > 0) {
-      now_.images_per_s = static_cast<double>(view.samples - since_samples_) / elapsed_s;
+      now_.samples_per_s = static_cast<double>(view.samples - since_samples_) / elapsed_s;
     }
     // A wait is counted when it ends, so that one longer than the window would give over 1.
     const double waited_s = static_cast<double>(view.waited_ns - since_waited_ns_) * kSecondsPerNs;

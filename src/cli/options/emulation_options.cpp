@@ -32,8 +32,8 @@ std::string real_busy(double recorded_s, double modelled_s) {
 
 /// "the emulated GPU: 1234 kernels, 56 copies; busy for 6.95 of 12.3 s (56.5 %) from the first work
 /// to the last; durations: 100.0 % by roofline: 6.4 to 7.8 s on a real GPU, ...". Kernels that
-/// shared the GPU count as if alone.
-std::string describe(const launch::EmulationUse& use, bool by_factor) {
+/// shared the GPU count as if alone. `with_range`: what stands behind "roofline".
+std::string describe(const launch::EmulationUse& use, bool with_range) {
   const double span_s = static_cast<double>(use.span_ns) * kSecondsPerNs;
   const double kernel_s = static_cast<double>(use.kernel_ns) * kSecondsPerNs;
   const double busy_s = std::min(kernel_s, span_s);
@@ -48,7 +48,7 @@ std::string describe(const launch::EmulationUse& use, bool by_factor) {
       gpus, use.kernels, use.copies, busy_s, span_s, span_s > 0 ? 100 * busy_s / span_s : 0);
   if (recorded_percent > 0) text += fmt::format("{:.1f} % recorded, ", recorded_percent);
   text += fmt::format("{:.1f} % by roofline", 100 - recorded_percent);
-  if (by_factor) return text + ", times the factor";
+  if (!with_range) return text;
   return text + ": " + real_busy(recorded_s, kernel_s - recorded_s);
 }
 
@@ -124,8 +124,13 @@ void EmulationNotes::finish() {
         "durations stayed as they were; --scale gives a factor",
         emulation_.step_time_s()));
   }
+  if (use.gpus_used == 0) {
+    say("the job never used a GPU");
+    return;
+  }
   const bool by_factor = emulation_.scale() != 1 || use.step.has_value();
-  say(use.gpus_used == 0 ? "the job never used a GPU" : describe(use, by_factor));
+  const bool with_range = range_ == Range::kSaid && !by_factor;
+  say(describe(use, with_range) + (by_factor ? ", times the factor" : ""));
 }
 
 }  // namespace unstarve::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,12 @@ Result<launch::Emulation> begin_emulation(const CommandContext& context,
 /// Thread rule: one thread.
 class EmulationNotes {
  public:
+  /// How far a real GPU is from a roofline's durations: a report has it already, where one follows.
+  enum class Range : std::uint8_t { kSaid, kInReport };
+
   /// `emulation` outlives it.
-  explicit EmulationNotes(const launch::Emulation& emulation)
-      : emulation_(emulation), counted_(emulation) {}
+  EmulationNotes(const launch::Emulation& emulation, Range range)
+      : emulation_(emulation), range_(range), counted_(emulation) {}
 
   /// While the job runs: says which step was found, warns of a loop that may never end.
   void update();
@@ -46,6 +50,7 @@ class EmulationNotes {
   void say_step(const launch::EmulationUse& use);
 
   const launch::Emulation& emulation_;
+  Range range_;
   bool step_said_ = false;
   launch::UseReader counted_;
   launch::LoopWatch loop_;

@@ -86,6 +86,12 @@ struct Finding {
   CodeTime follows = {};
 };
 
+/// What holds for the measurement as a whole, beside what the job itself does.
+struct Condition {
+  std::string rule;                   // "busy_neighbour"
+  std::vector<std::string> evidence;  // sentences with numbers; the first is what it says
+};
+
 /// What a rule of thumb says, beside the findings: it has no share of time.
 struct Hint {
   std::string rule;         // "gpu_low_cpu_high"
@@ -130,6 +136,7 @@ struct Diagnosis {
   std::vector<NamedEvent> events;         // by kind
   std::vector<GpuErrorGroup> gpu_errors;  // in the order in which they came
   LoggedGpu logged = {};                  // of a log of several GPUs: the one that is used least
+  std::vector<Condition> conditions;
   std::vector<Hint> hints;
   std::vector<Abstention> abstentions;
   Signals signals;  // what all of it rests on

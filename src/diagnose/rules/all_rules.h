@@ -6,8 +6,8 @@
 
 namespace unstarve::diagnose {
 
-/// Every rule there is: causes, then details, then hints. A new one is a file in cause/, detail/,
-/// native/ or thumb/ that defines `Rule NAME_rule()`; the build lists them.
+/// Every rule there is: causes, details, conditions, hints. A new one is a file in one of the
+/// folders beside this that defines `Rule NAME_rule()`; the build lists them.
 const std::vector<Rule>& all_rules();
 
 /// The same in the order of the files, made anew. The build writes this function.

@@ -13,15 +13,17 @@ namespace unstarve::diagnose {
 /// What a rule has to say when its condition holds.
 struct Claim {
   /// kCause: share of wall time. kDetail: how much of the cause it explains, 0..1, by which the
-  /// details of one cause are ranked. kHint: unused.
+  /// details of one cause are ranked. Otherwise unused.
   double weight = 0;
-  std::vector<std::string> evidence;  // sentences with numbers; a hint's first is what it says
+  /// Sentences with numbers; the first of a hint or a condition is what it says.
+  std::vector<std::string> evidence;
 };
 
 enum class RuleKind {
-  kCause,   // names a share of the time: becomes a finding
-  kDetail,  // says why, inside a cause
-  kHint,    // a rule of thumb of the field
+  kCause,      // names a share of the time: becomes a finding
+  kDetail,     // says why, inside a cause
+  kCondition,  // holds for the measurement as a whole
+  kHint,       // a rule of thumb of the field
 };
 
 /// One rule: one file in a folder beside this, one folder of golden cases in

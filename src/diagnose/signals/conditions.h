@@ -82,6 +82,12 @@ inline bool fetches_wait_for_storage(const Signals& signals) {
   return waits && *waits >= kMuch && *waits > signals.fetch_in_locks_ratio.value_or(0);
 }
 
+/// Whether fetches mostly sleep because the data set's code asks for it.
+inline bool fetches_sleep(const Signals& signals) {
+  constexpr double kMuch = 0.4;
+  return signals.fetch_sleep_call_ratio.value_or(0) >= kMuch;
+}
+
 /// Whether a step's data go to the device in many pieces, each with a cost of its own.
 inline bool makes_small_copies(const Signals& signals) {
   constexpr double kSmallBytes = 64 * 1024;

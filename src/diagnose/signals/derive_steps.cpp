@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cctype>
 
 #include "diagnose/signals/derive.h"
+#include "diagnose/signals/fetch_looks.h"
 
 namespace unstarve::diagnose {
 
@@ -164,6 +166,32 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   if (rank.waited_loader() != nullptr) derive_queue(*rank.waited_loader(), window, out);
 }
 
+namespace {
+
+/// Whether it is at a call of time.sleep() that the job's code writes.
+bool sleeps(const trace::Stack& stack) {
+  const std::size_t at = stack.call.find("sleep(");
+  if (at == std::string::npos || !stack.callee.empty()) return false;
+  if (at == 0) return true;
+  const char before = stack.call[at - 1];
+  return before != '_' && std::isalnum(static_cast<unsigned char>(before)) == 0;
+}
+
+Reading<double> sleep_call_ratio(const trace::Timeline& timeline, const job::LoaderUse& loader) {
+  constexpr std::int64_t kFewestLooks = 20;
+  std::int64_t looks = 0;
+  std::int64_t asleep = 0;
+  visit_fetch_looks(timeline, loader,
+                    [&looks, &asleep](const trace::StackSample&, const trace::Stack& stack) {
+                      ++looks;
+                      if (sleeps(stack)) ++asleep;
+                    });
+  if (looks < kFewestLooks) return WhyAbsent::kNotObserved;
+  return static_cast<double>(asleep) / static_cast<double>(looks);
+}
+
+}  // namespace
+
 void derive_fetch_signals(const SignalSources& sources, Signals& out) {
   const job::LoaderUse* use = sources.rank.waited_loader();
   if (use == nullptr) return;
@@ -195,6 +223,7 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
     decode.add(fetch.decode_ns, walls.back());
     collate.add(fetch.collate_ns, walls.back());
   }
+  out.fetch_sleep_call_ratio = sleep_call_ratio(sources.timeline(), *use);
   out.fetch_ns_median = median_of(walls);
   out.fetch_cpu_ratio = cpu.ratio();
   out.decode_ratio = decode.ratio();

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 94> kFields = {{
+constexpr std::array<SignalField, 95> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -50,6 +50,7 @@ constexpr std::array<SignalField, 94> kFields = {{
     {"fetch_in_network_ratio", &Signals::fetch_in_network_ratio},
     {"fetch_asleep_ratio", &Signals::fetch_asleep_ratio},
     {"fetch_in_locks_ratio", &Signals::fetch_in_locks_ratio},
+    {"fetch_sleep_call_ratio", &Signals::fetch_sleep_call_ratio},
     {"decode_ratio", &Signals::decode_ratio},
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},

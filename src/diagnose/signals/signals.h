@@ -64,6 +64,7 @@ struct Signals {
   Reading<double> fetch_in_network_ratio;  // ... for sockets
   Reading<double> fetch_asleep_ratio;      // ... for a time of their own choice
   Reading<double> fetch_in_locks_ratio;    // ... for other threads of the job
+  Reading<double> fetch_sleep_call_ratio;  // of looks at the Python of fetches: at a call of sleep
   Reading<double> decode_ratio;   // of a fetch's wall time, on the CPU inside image decoding
   Reading<double> collate_ratio;  // of a fetch's wall time, on the CPU inside collate
   Reading<double> python_ratio;   // of a fetch's wall time, on the CPU outside decoding and collate

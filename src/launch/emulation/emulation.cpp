@@ -11,7 +11,6 @@
 #include "base/io/write.h"
 #include "emulated/duration/duration_table.h"
 #include "emulated/profile/profile.h"
-#include "launch/emulation/roofline_range.h"
 #include "observe/durations/device_profile.h"
 #include "observe/durations/record_durations.h"
 
@@ -88,7 +87,7 @@ Result<Chosen> choose(const EmulationOptions& options) {
 
 /// Where durations come from, for the first line.
 std::string describe_durations(const Chosen& chosen, const EmulationOptions& options) {
-  std::string text = "by a roofline of its data sheet: " + roofline_range_words();
+  std::string text = "by a roofline of its data sheet";
   if (chosen.recorded) {
     text = fmt::format(
         "those of {} kernels and {} products and convolutions in {}, all else by a "

@@ -133,7 +133,7 @@ struct ReadingColumn {
 };
 constexpr ReadingColumn kReadingColumns[] = {
     {"AU", &Measurement::au, percent_cell},
-    {"Images/s", &Measurement::images_per_s, number_text},
+    {"Samples/s", &Measurement::samples_per_s, number_text},
     {"CPU cores", &Measurement::cpu_cores, number_text},
 };
 

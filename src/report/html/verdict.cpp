@@ -37,8 +37,8 @@ void add_change(const char* name, const Reading<double>& before, const Reading<d
 std::vector<Tile> tiles_of_change(const Verification& tried) {
   std::vector<Tile> tiles = {{"Speed-up", "", number_text(tried.measured.speedup) + "x"}};
   add_change("AU", tried.before.au, tried.after.au, percent_cell, tiles);
-  add_change("Images per second", tried.before.images_per_s, tried.after.images_per_s, number_text,
-             tiles);
+  add_change("Samples per second", tried.before.samples_per_s, tried.after.samples_per_s,
+             number_text, tiles);
   tiles.push_back(
       {"Step", microseconds_text(tried.before.step_us), microseconds_text(tried.after.step_us)});
   add_change("CPU cores", tried.before.cpu_cores, tried.after.cpu_cores, number_text, tiles);

@@ -49,11 +49,11 @@ inline diagnose::Partition fed_partition() {
   return partition;
 }
 
-inline Measurement measurement(double step_us, double au, double images_per_s, double cpu_cores) {
+inline Measurement measurement(double step_us, double au, double samples_per_s, double cpu_cores) {
   Measurement m;
   m.step_us = step_us;
   m.au = au;
-  m.images_per_s = images_per_s;
+  m.samples_per_s = samples_per_s;
   m.cpu_cores = cpu_cores;
   m.gpu_utilization_mean = au;
   return m;

@@ -186,6 +186,7 @@ std::string text_brief(const Report& report, const TextOptions& options) {
   const std::string& cause =
       report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
   add({"Cause", unexplained ? cause : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
+  add({"While", report.advice.condition, 2}, options, lines);
   Lines end = what_to_change(report, options);
   add({"Also", what_else(report)}, options, end);
   add({"Seen", events_text(report.diagnosis), 2}, options, end);

@@ -24,7 +24,9 @@ std::string percent(double ratio) { return fmt::format("{:3.0f} %", ratio * 100)
 std::vector<std::string> numbers_of(const LiveNumbers& now) {
   std::vector<std::string> parts;
   if (now.wait_share) parts.push_back("input wait" + percent(*now.wait_share));
-  if (now.images_per_s) parts.push_back(fmt::format("{:>5} img/s", number_text(*now.images_per_s)));
+  if (now.samples_per_s) {
+    parts.push_back(fmt::format("{:>5} samples/s", number_text(*now.samples_per_s)));
+  }
   if (now.cpu_cores) parts.push_back(fmt::format("{:.1f} CPU cores", *now.cpu_cores));
   return parts;
 }

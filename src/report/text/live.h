@@ -16,7 +16,7 @@ namespace unstarve::report {
 struct LiveNumbers {
   Reading<double> gpu_utilization;  // 0..1
   Reading<double> cpu_cores;        // of the job's process tree
-  Reading<double> images_per_s;
+  Reading<double> samples_per_s;
   Reading<double> wait_share;  // of the training thread's time spent waiting for input, 0..1
   bool emulated = false;
 };

@@ -21,7 +21,7 @@ LiveNumbers numbers() {
   LiveNumbers now;
   now.gpu_utilization = 0.34;
   now.cpu_cores = 1.02;
-  now.images_per_s = 157.3;
+  now.samples_per_s = 157.3;
   now.wait_share = 0.79;
   return now;
 }
@@ -35,7 +35,7 @@ TEST(Curve, DrawsOneColumnPerValue) {
 
 TEST(Sawtooth, ShowsTheCurveAndTheNumbers) {
   EXPECT_EQ(render_sawtooth(kSawtooth, numbers(), {80, false, true}),
-            "GPU                 ▁▁▇█▁▁▄█  34 %  input wait 79 %    157 img/s  1.0 CPU cores");
+            "GPU             ▁▁▇█▁▁▄█  34 %  input wait 79 %    157 samples/s  1.0 CPU cores");
 }
 
 TEST(Sawtooth, DropsNumbersBeforeItWraps) {
@@ -58,7 +58,7 @@ TEST(Sawtooth, WithoutAGpuNumbersStandAlone) {
   now.gpu_utilization = WhyAbsent::kNotObserved;
   const std::vector<double> unknown = {std::nan(""), std::nan("")};
   EXPECT_EQ(render_sawtooth(unknown, now, {80, false, true}),
-            "input wait 79 %    157 img/s  1.0 CPU cores");
+            "input wait 79 %    157 samples/s  1.0 CPU cores");
   EXPECT_EQ(render_sawtooth({}, LiveNumbers{}, {80, false, true}), "");
 }
 

@@ -117,7 +117,7 @@ struct MeasuredColumn {
 void add_measured_columns(const std::vector<ComparisonRow>& rows, Table& table) {
   const MeasuredColumn columns[] = {
       {{{"AU"}, true}, &Measurement::au, percent_cell},
-      {{{"images", "/s"}, true}, &Measurement::images_per_s, number_text},
+      {{{"samples", "/s"}, true}, &Measurement::samples_per_s, number_text},
       {{{"CPU", "cores"}, true}, &Measurement::cpu_cores, number_text},
   };
   for (const MeasuredColumn& measured : columns) {

@@ -9,7 +9,11 @@ namespace {
 std::optional<Remedy> offer_cheaper_transforms(const Situation& situation, std::string_view rule) {
   const bool on_host = diagnose::trains_on_host(situation.signals);
   Remedy remedy;
-  if (rule == "python_transform") {
+  if (rule == "python_transform" && !loads_images(situation.signals, situation.job)) {
+    remedy.how =
+        "Do less per sample in Python: once, beforehand, what gives the same each time; the rest "
+        "for whole batches.";
+  } else if (rule == "python_transform") {
     remedy.how = on_host ? "Do less per sample in Python: use torchvision v2 on uint8 tensors, "
                            "resize the data set once beforehand."
                          : "Do less per sample in Python: transform whole batches on the GPU, use "

@@ -32,10 +32,9 @@ std::optional<Claim> evaluate_launch(const Signals& signals) {
                     percent_text(elsewhere)));
   }
   if (cpus_are_taken(signals)) {
-    claim.evidence.push_back(
-        fmt::format("other processes use {:.1f} of the {:.0f} CPUs that this job may use: its own "
-                    "threads wait for one before they can launch",
-                    *signals.neighbour_cores, *signals.effective_cpus));
+    claim.evidence.emplace_back(
+        "other processes have CPUs that this job may use: its own threads wait for one before they "
+        "can launch");
   }
   if (one_gap_dominates(signals)) {
     claim.evidence.push_back(fmt::format(

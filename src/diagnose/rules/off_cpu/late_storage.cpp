@@ -56,6 +56,7 @@ std::string of_a_sample(const Signals& signals, double waits) {
 
 std::optional<Claim> evaluate_late_storage(const Signals& signals) {
   if (!fetches_wait_for_storage(signals)) return std::nullopt;
+  if (fetches_sleep(signals)) return std::nullopt;  // by themselves: `asleep` says so
   const double waits = *storage_wait_ratio(signals);
   Claim claim;
   claim.weight = 1 - *signals.fetch_cpu_ratio;

@@ -10,10 +10,10 @@ namespace unstarve::diagnose {
 
 namespace {
 
-// The counterpart of `storage` where nothing waits for storage, nor for a CPU that others use.
+// The counterpart of `storage` where nothing waits for storage, nor for a CPU.
 std::optional<Claim> evaluate_off_cpu(const Signals& signals) {
-  if (fetches_wait_for_storage(signals)) return std::nullopt;  // `late_storage` knows more
-  if (cpus_are_taken(signals)) return std::nullopt;            // `busy_neighbour` does
+  if (fetches_sleep(signals)) return std::nullopt;             // `asleep` knows more
+  if (fetches_wait_for_storage(signals)) return std::nullopt;  // `late_storage` does
   constexpr double kOften = 0.4;
   constexpr double kPressure = 0.1;
   constexpr double kQueue = 0.2;  // of a process

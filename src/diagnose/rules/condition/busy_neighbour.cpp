@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/signals/conditions.h"
@@ -10,16 +8,12 @@ namespace unstarve::diagnose {
 
 namespace {
 
-// Before anything is changed in a job, its machine has to be its own.
 std::optional<Claim> evaluate_busy_neighbour(const Signals& signals) {
-  constexpr double kHalf = 0.5;  // of the CPUs: nothing explains more
   if (!cpus_are_taken(signals)) return std::nullopt;
-  const double cpus = *signals.effective_cpus;
   Claim claim;
-  claim.weight = std::min(1.0, *signals.neighbour_cores / (kHalf * cpus));
   claim.evidence.push_back(fmt::format(
       "other processes use {:.1f} of the {:.0f} CPUs that this job may use, itself it gets {:.1f}",
-      *signals.neighbour_cores, cpus, *signals.job_cpu_cores));
+      *signals.neighbour_cores, *signals.effective_cpus, *signals.job_cpu_cores));
   if (signals.cpu_waiting_threads) {
     claim.evidence.push_back(fmt::format("{:.1f} of its threads wait for a CPU, in the mean",
                                          *signals.cpu_waiting_threads));
@@ -35,8 +29,8 @@ std::optional<Claim> evaluate_busy_neighbour(const Signals& signals) {
 
 Rule busy_neighbour_rule() {
   return {"busy_neighbour",
-          RuleKind::kDetail,
-          "input_wait",
+          RuleKind::kCondition,
+          "",
           {&Signals::neighbour_cores, &Signals::job_cpu_cores, &Signals::effective_cpus},
           evaluate_busy_neighbour,
           ""};
