@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unstarve.dataloader import DataLoader
     from unstarve.device.to_device import to_device
     from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
+    from unstarve.sample_cache.dataset import cached
     from unstarve.watching.watch import watch
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ _HOME = {
     "ImageFolderLoader": "unstarve.loader",  # the earlier name of ImageLoader
     "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
+    "cached": "unstarve.sample_cache.dataset",
     "to_device": "unstarve.device.to_device",
     "watch": "unstarve.watching.watch",
 }
@@ -35,6 +37,7 @@ __all__ = [
     "ImageLoader",
     "LoaderError",
     "__version__",
+    "cached",
     "to_device",
     "watch",
 ]

@@ -11,6 +11,7 @@ namespace unstarve::binding {
 void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_sample_loader(nanobind::module_& module);
+void bind_sample_store(nanobind::module_& module);
 void bind_workers(nanobind::module_& module);
 void bind_host_memory(nanobind::module_& module);
 
@@ -42,5 +43,6 @@ NB_MODULE(_native, module) {
   unstarve::binding::bind_host_memory(module);
   unstarve::binding::bind_loader(module);
   unstarve::binding::bind_sample_loader(module);
+  unstarve::binding::bind_sample_store(module);
   unstarve::binding::bind_workers(module);
 }

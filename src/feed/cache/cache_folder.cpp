@@ -1,10 +1,6 @@
 #include "feed/cache/cache_folder.h"
 
-#include <unistd.h>
-
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/io/read.h"
@@ -25,26 +21,13 @@ std::uint64_t place_of(std::uint64_t key, std::uint64_t index) {
   return checksum_of(bytes_of(place));
 }
 
-/// Makes the folder and those above it. kNoPermission when it belongs to another user, who could
-/// decide what is read from it.
-Status make_folder(io::Files& files, const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return fail_errno(error.value(), fmt::format("cannot make the folder {}", path));
-  const Result<io::FileState> state = files.state_at(path);
-  if (!state) return fail_again(state.error(), "cannot stat " + path);
-  if (state->owner == ::geteuid()) return {};
-  return fail(ErrorCode::kNoPermission, "{} belongs to another user: name another cache folder",
-              path);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<CacheFolder>> CacheFolder::open(std::shared_ptr<io::Files> storage,
                                                        const std::string& directory,
                                                        const DataSet& data_set) {
   const std::string path = fmt::format("{}/{:016x}", directory, data_set.key);
-  if (Status status = make_folder(*storage, path); !status) return forward_error(status);
+  if (Status status = make_own_folder(*storage, path); !status) return forward_error(status);
   std::unique_ptr<CacheFolder> folder(new CacheFolder(std::move(storage), path, data_set));
   if (Status status = folder->open_slots(); !status) return error_in(path, status.error());
   return folder;

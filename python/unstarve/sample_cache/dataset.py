@@ -1,0 +1,219 @@
+"""`unstarve.cached()`: a data set whose samples are made once and kept, if that is proven to change
+nothing."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from torch.utils.data import Dataset, IterableDataset
+
+from unstarve.errors import InvalidArgumentError
+from unstarve.sample_cache.graph import Graph
+from unstarve.sample_cache.making import Maker
+from unstarve.sample_cache.noticing import FileMark, held_files, mark_of
+from unstarve.sample_cache.proof import prove
+from unstarve.sample_cache.record import from_record
+
+_SHARE_OF_FREE = 0.5
+#: One of so many samples is made a second time while it is kept, and while it is served.
+_CHECKED = 32
+
+
+def cached(
+    dataset: Any, *, folder: str | os.PathLike[str] | None = None, max_bytes: int | None = None
+) -> CachedDataset:
+    """The data set, whose samples are kept in files the first time that they are made.
+
+    Nothing is kept unless it is proven that making a sample again would give the same to the bit:
+    no random numbers are drawn, nothing that the data set refers to changes, no clock is read, and
+    the files that are read are as they were. `explain()` says what is kept, or why nothing is.
+
+    `dataset`: map-style; its attributes are this object's too. `folder`: where the files lie until
+    the process ends, else below the system's folder for temporary files. `max_bytes`: of all
+    samples; else half of what is free there. What does not fit is made each time.
+
+    Errors: InvalidArgumentError for a stream, which has no samples by number.
+    """
+    if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+        raise InvalidArgumentError(
+            f"{type(dataset).__name__} is a stream: cached() keeps samples by number, of a data "
+            "set with __len__ and __getitem__"
+        )
+    return CachedDataset(dataset, folder, max_bytes)
+
+
+class CachedDataset(Dataset):  # type: ignore[misc]
+    """See cached()."""
+
+    def __init__(self, dataset: Any, folder: Any, max_bytes: int | None) -> None:
+        keeper = _Keeper(dataset, folder, max_bytes)
+        self.__dict__["_unstarve_dataset"] = dataset
+        self.__dict__["_unstarve_keeper"] = keeper
+        if keeper.why_not:
+            warnings.warn(f"unstarve.cached keeps nothing: {keeper.why_not}", stacklevel=3)
+
+    def __len__(self) -> int:
+        return len(self._unstarve_dataset)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._unstarve_keeper.sample(index)
+
+    def __getattr__(self, name: str) -> Any:
+        # torch fetches by __getitems__ where there is one: samples come one by one here.
+        if name in ("__getitems__", "_unstarve_dataset", "_unstarve_keeper"):
+            raise AttributeError(name)
+        return getattr(self._unstarve_dataset, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._unstarve_dataset, name, value)
+
+    def explain(self) -> str:
+        """What is kept, or why nothing is: one sentence or two."""
+        return str(self._unstarve_keeper.explain())
+
+
+class _Keeper:
+    """Decides for each sample whether it is served, and kept. Used by one thread of each process;
+    forked workers go on with their parent's."""
+
+    def __init__(self, dataset: Any, folder: Any, max_bytes: int | None) -> None:
+        self._dataset = dataset
+        self._store: Any = None
+        self._served = 0
+        self._made = 0
+        self._proven = 0
+        self._held: list[FileMark] = []
+        self.why_not = self._why_not(dataset)
+        if self.why_not:
+            return
+        self._graph = Graph(dataset)
+        self.why_not = self._graph.obstacle
+        if self.why_not:
+            return
+        self._maker = Maker(dataset, self._graph)
+        proof = prove(dataset, self._maker)
+        self.why_not, self._proven = proof.obstacle, proof.samples
+        if not self.why_not:
+            self._open(folder, max_bytes)
+
+    def _why_not(self, dataset: Any) -> str:
+        if len(dataset) == 0:
+            return "the data set is empty"
+        if hasattr(dataset, "__getitems__") and not _takes_each_alone(dataset):
+            return "it makes whole batches (__getitems__): a sample may depend on the others"
+        return ""
+
+    def _open(self, folder: Any, max_bytes: int | None) -> None:
+        from unstarve._native import SampleStore
+
+        base = Path(folder or tempfile.gettempdir()).expanduser()
+        base.mkdir(parents=True, exist_ok=True)
+        own = tempfile.mkdtemp(prefix="unstarve-samples-", dir=base)
+        atexit.register(_remove, own, os.getpid())
+        room = max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(own).free)
+        self._folder = own
+        self._store = SampleStore(own, len(self._dataset), room)
+        self._held = held_files(but_in=own)
+
+    def sample(self, index: Any) -> Any:
+        if self._store is None or type(index) is not int or index < 0 or self._store.revoked:
+            return self._dataset[index]
+        if not self._graph.is_unchanged() or not _are_as_they_were(self._held):
+            return self._dataset[index]  # another data set than the one that was looked at
+        record = self._store.read(index, 0)
+        if record is not None:
+            sample, files = from_record(_as_array(record))
+            if _are_as_they_were(files):
+                return self._serve(index, sample)
+        return self._make(index)
+
+    def _serve(self, index: int, sample: Any) -> Any:
+        self._served += 1
+        self._store.count_served()
+        if self._served % _CHECKED == 0 and not self._maker.is_made_again(index, sample):
+            self._stop(f"sample {index} came out otherwise than it was kept")
+            return self._dataset[index]
+        return sample
+
+    def _make(self, index: int) -> Any:
+        made = self._maker.make(index)
+        if made.obstacle:
+            self._stop(f"making sample {index} {made.obstacle}")
+        if made.parts is None:
+            return made.sample
+        self._made += 1
+        if self._made % _CHECKED == 1 and not self._maker.is_made_again(index, made.sample):
+            self._stop(f"sample {index} came out otherwise when it was made again")
+            return made.sample
+        self._keep(index, made.parts)
+        return made.sample
+
+    def _keep(self, index: int, parts: Any) -> None:
+        import numpy
+
+        try:
+            self._store.write(index, 0, [numpy.frombuffer(part, numpy.uint8) for part in parts])
+        except Exception as error:  # a full disk, say: the job goes on without
+            self._stop(str(error))
+
+    def _stop(self, why: str) -> None:
+        if not self._store.revoked:
+            self._store.revoke()
+            Path(self._folder, "why").write_text(why, encoding="utf-8")
+            warnings.warn(f"unstarve.cached keeps nothing any more: {why}", stacklevel=5)
+
+    def served(self) -> int:
+        """Samples that came from the files, in all processes."""
+        return 0 if self._store is None else int(self._store.counts()["served"])
+
+    def explain(self) -> str:
+        if self._store is None:
+            return f"nothing is kept: {self.why_not}"
+        if self._store.revoked:
+            return f"nothing is kept: {_text_of(Path(self._folder, 'why'))}"
+        counts = self._store.counts()
+        return (
+            f"{counts['kept']} of {len(self._dataset)} samples are kept "
+            f"({counts['bytes'] / 1e6:.1f} MB in {self._folder}), {counts['served']} were served; "
+            f"{self._proven} were made twice before, and one of {_CHECKED} since, to the same bit"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "a data set of unstarve.cached() goes to workers by fork alone: leave out "
+            "multiprocessing_context, or set it to 'fork'"
+        )
+
+
+def _takes_each_alone(dataset: Any) -> bool:
+    from torch.utils.data import Subset
+
+    return type(dataset).__getitems__ is getattr(Subset, "__getitems__", None)
+
+
+def _as_array(record: Any) -> Any:
+    import numpy
+
+    return numpy.frombuffer(memoryview(record), dtype=numpy.uint8)
+
+
+def _are_as_they_were(files: Any) -> bool:
+    return all(mark_of(mark.path) == mark for mark in files)
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else "it was told to stop"
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+__all__ = ["CachedDataset", "cached"]

@@ -1,0 +1,154 @@
+"""Before anything is kept: some samples are made twice, in two processes of their own, in other
+orders, with generators in other states. This process stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+from typing import Any, NamedTuple
+
+from unstarve.sample_cache.code import spoken_name
+from unstarve.sample_cache.generators import others
+from unstarve.sample_cache.libraries import is_known_file, is_known_module, is_ours
+from unstarve.sample_cache.making import Maker
+
+_SAMPLES = 24
+_SECONDS = 2.0  # for one process's samples, the first two aside
+_MOST_SECONDS = 60.0
+
+_CLOCKS_AND_THE_LIKE = frozenset(
+    ["time.time", "time.time_ns", "posix.urandom", "posix.getpid", "_thread.get_ident"]
+)
+
+
+class Proof(NamedTuple):
+    samples: int
+    obstacle: str = ""
+
+
+class _Answer(NamedTuple):
+    digests: dict[int, str]
+    obstacle: str = ""
+
+
+def prove(dataset: Any, maker: Maker) -> Proof:
+    count = len(dataset)
+    indices = sorted({number * count // _SAMPLES for number in range(_SAMPLES)})
+    # The ends and neighbours: what depends on the call before shows there.
+    indices = list(dict.fromkeys([*indices, *range(min(4, count)), count - 1]))
+    first = _in_a_child(lambda: _make(maker, indices, traced=True))
+    if first.obstacle:
+        return Proof(0, first.obstacle)
+    again = list(reversed(list(first.digests)))
+    second = _in_a_child(lambda: _make(maker, again, traced=False))
+    if second.obstacle:
+        return Proof(0, second.obstacle)
+    differing = [
+        index for index in first.digests if second.digests.get(index) != first.digests[index]
+    ]
+    if differing:
+        return Proof(0, f"sample {differing[0]} came out otherwise when it was made again")
+    return Proof(len(first.digests))
+
+
+def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
+    digests: dict[int, str] = {}
+    end = time.monotonic() + _SECONDS
+    calls = _Calls()
+    for number, index in enumerate(indices):
+        if traced and number >= 2 and time.monotonic() > end:
+            break
+        try:
+            with others():
+                if traced:
+                    sys.setprofile(calls)
+                try:
+                    made = maker.make(index)
+                finally:
+                    sys.setprofile(None)
+        except Exception as error:
+            digests[index] = f"raises {type(error).__name__}"
+            continue
+        obstacle = made.obstacle or calls.obstacle
+        if obstacle or made.parts is None:
+            return _Answer({}, f"making sample {index} {obstacle}" if made.obstacle else obstacle)
+        digests[index] = hashlib.blake2b(b"".join(made.parts), digest_size=16).hexdigest()
+    return _Answer(digests)
+
+
+class _Calls:
+    """Compiled functions that are called, by sys.setprofile()."""
+
+    def __init__(self) -> None:
+        self.obstacle = ""
+        self._seen: set[int] = set()
+
+    def __call__(self, frame: Any, event: str, function: Any) -> None:
+        if event != "c_call" or id(function) in self._seen or self.obstacle:
+            return
+        self._seen.add(id(function))
+        file = frame.f_code.co_filename
+        if is_ours(file):
+            return
+        owner = getattr(function, "__self__", None)
+        module = getattr(function, "__module__", None) or type(owner).__module__
+        name = spoken_name(function)
+        if module is not None and not is_known_module(module) and module != "builtins":
+            self.obstacle = f"compiled code of {module} runs, of which nothing is known"
+        elif name in _CLOCKS_AND_THE_LIKE and not is_known_file(file):
+            self.obstacle = f"{frame.f_code.co_name} calls {name}"
+
+
+def _in_a_child(work: Any) -> _Answer:
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _run_child(work, writing)
+    os.close(writing)
+    try:
+        return _answer_of(reading)
+    finally:
+        os.close(reading)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _run_child(work: Any, writing: int) -> None:
+    try:
+        torch = sys.modules["torch"]
+        torch.set_num_threads(1)  # threads of the parent's are not here
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        data = pickle.dumps(tuple(work()))
+        while data:
+            data = data[os.write(writing, data) :]
+    finally:
+        os._exit(0)
+
+
+def _answer_of(reading: int) -> _Answer:
+    data = b""
+    end = time.monotonic() + _MOST_SECONDS
+    while True:
+        ready, _, _ = select.select([reading], [], [], max(0.0, end - time.monotonic()))
+        if not ready:
+            return _Answer({}, f"some samples took over {_MOST_SECONDS:.0f} s to make")
+        more = os.read(reading, 1 << 16)
+        if not more:
+            break
+        data += more
+    if not data:
+        return _Answer({}, "a process of its own could not make samples of it")
+    return _Answer(*pickle.loads(data))
+
+
+__all__ = ["Proof", "prove"]

@@ -1,0 +1,242 @@
+"""`unstarve.cached()`: what is kept, what is served, and what is left as it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import unstarve
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset
+from unstarve.errors import InvalidArgumentError
+
+COUNT = 50
+
+
+class Windows(Dataset):  # type: ignore[misc]
+    """Of a series; how often samples are made is counted in a file, which nobody reads."""
+
+    def __init__(self) -> None:
+        self.series: Any = np.random.default_rng(3).standard_normal(COUNT + 64)
+        self.classes = ["up", "down"]
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __getitem__(self, index: int) -> Any:
+        if not 0 <= index < COUNT:
+            raise IndexError(index)
+        window = self.series[index : index + 64]
+        scaled = (window - window.mean()) / window.std()
+        return {"x": torch.from_numpy(scaled.astype(np.float32)), "up": float(window[-1]) > 0}
+
+
+def all_of(dataset: Any, workers: int = 0) -> list[Any]:
+    return list(DataLoader(dataset, batch_size=None, num_workers=workers))
+
+
+def are_same(one: list[Any], other: list[Any]) -> bool:
+    pairs = list(zip(one, other, strict=True))
+    return all(torch.equal(a["x"], b["x"]) and a["up"] is b["up"] for a, b in pairs)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_second_pass_is_served(workers: int, tmp_path: Path) -> None:
+    kept = unstarve.cached(Windows(), folder=tmp_path)
+    expected = all_of(Windows())
+    first, second = all_of(kept, workers), all_of(kept, workers)
+    assert are_same(first, expected)
+    assert are_same(second, expected)
+    assert kept._unstarve_keeper.served() == COUNT
+    assert f"{COUNT} of {COUNT} samples are kept" in kept.explain()
+
+
+def test_batches_are_torchs(tmp_path: Path) -> None:
+    kept = unstarve.cached(Windows(), folder=tmp_path)
+    expected = list(DataLoader(Windows(), batch_size=7))
+    for _ in range(2):
+        for batch, wanted in zip(DataLoader(kept, batch_size=7), expected, strict=True):
+            assert torch.equal(batch["x"], wanted["x"])
+            assert torch.equal(batch["up"], wanted["up"])
+
+
+def test_who_writes_into_a_sample_changes_no_later_one(tmp_path: Path) -> None:
+    kept = unstarve.cached(Windows(), folder=tmp_path)
+    for sample in all_of(kept):
+        sample["x"].zero_()
+    for sample in all_of(kept):
+        sample["x"].zero_()
+    assert are_same(all_of(kept), all_of(Windows()))
+
+
+def test_it_is_the_data_set_in_all_else(tmp_path: Path) -> None:
+    dataset = Windows()
+    kept = unstarve.cached(dataset, folder=tmp_path)
+    assert len(kept) == COUNT
+    assert kept.classes == ["up", "down"]
+    assert isinstance(kept, Dataset)
+    kept.classes = ["a", "b"]
+    assert dataset.classes == ["a", "b"]
+    with pytest.raises(AttributeError):
+        kept.no_such_name  # noqa: B018
+    with pytest.raises(IndexError):
+        kept[COUNT]
+    with pytest.raises(TypeError):
+        kept["x"]
+
+
+def test_what_does_not_fit_is_made(tmp_path: Path) -> None:
+    kept = unstarve.cached(Windows(), folder=tmp_path, max_bytes=5_000)
+    assert are_same(all_of(kept), all_of(Windows()))
+    assert are_same(all_of(kept), all_of(Windows()))
+    served = kept._unstarve_keeper.served()
+    assert 0 < served < COUNT
+    files = sum(file.stat().st_size for file in tmp_path.rglob("records-*"))
+    assert files <= 5_000
+
+
+class OfFiles(Windows):
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        for number in range(COUNT):
+            np.save(folder / f"{number}.npy", np.full(64, number, dtype=np.float32))
+
+    def __getitem__(self, index: int) -> Any:
+        return {"x": torch.from_numpy(np.load(self.folder / f"{index}.npy")), "up": True}
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    dataset = OfFiles(tmp_path)
+    kept = unstarve.cached(dataset, folder=tmp_path)
+    all_of(kept)
+    np.save(tmp_path / "7.npy", np.full(64, -1, dtype=np.float32))
+    samples = all_of(kept)
+    assert float(samples[7]["x"][0]) == -1
+    assert float(samples[8]["x"][0]) == 8
+    assert kept._unstarve_keeper.served() == COUNT - 1
+    assert float(all_of(kept)[7]["x"][0]) == -1
+    assert kept._unstarve_keeper.served() == 2 * COUNT - 1, "it is kept anew"
+
+
+def test_parts_and_unions_of_data_sets_are_kept(tmp_path: Path) -> None:
+    for dataset in (Subset(Windows(), [4, 2, 9] * 12), ConcatDataset([Windows(), Windows()])):
+        kept = unstarve.cached(dataset, folder=tmp_path)
+        assert are_same(all_of(kept), all_of(dataset))
+        assert are_same(all_of(kept), all_of(dataset))
+        assert kept._unstarve_keeper.served() == len(dataset)
+
+
+class Batches(Windows):
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        return [self[index] for index in indices]
+
+
+class Views(Windows):
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = torch.randn(COUNT, 64)
+
+    def __getitem__(self, index: int) -> Any:
+        return {"x": self.all[index], "up": True}
+
+
+class Lambdas(Windows):
+    def __getitem__(self, index: int) -> Any:
+        return {"x": super().__getitem__(index)["x"], "up": lambda: True}
+
+
+class Nothing(Windows):
+    def __len__(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        (Batches, "a sample may depend on the others"),
+        (Views, "views of what the data set holds"),
+        (Lambdas, "cannot be kept"),
+        (Nothing, "is empty"),
+    ],
+)
+def test_why_nothing_is_kept_is_said(kind: type, why: str, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="keeps nothing") as warned:
+        kept = unstarve.cached(kind(), folder=tmp_path)
+    assert why in str(warned[0].message)
+    assert warned[0].filename == __file__
+    assert why in kept.explain()
+    assert not list(tmp_path.iterdir())
+
+
+class Stream(IterableDataset):  # type: ignore[misc]
+    def __iter__(self) -> Any:
+        return iter(range(9))
+
+
+def test_a_stream_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="Stream is a stream"):
+        unstarve.cached(Stream())
+
+
+class Failing(Windows):
+    def __getitem__(self, index: int) -> Any:
+        if index == 13:
+            raise ValueError("a torn file")
+        return super().__getitem__(index)
+
+
+def test_what_a_sample_raises_is_raised_each_time(tmp_path: Path) -> None:
+    kept = unstarve.cached(Failing(), folder=tmp_path)
+    for _ in range(2):
+        for index in range(COUNT):
+            if index == 13:
+                with pytest.raises(ValueError, match="a torn file"):
+                    kept[index]
+            else:
+                kept[index]
+    assert kept._unstarve_keeper.served() == COUNT - 1
+
+
+SCRIPT = """
+import sys, torch, numpy as np, unstarve
+from torch.utils.data import DataLoader, Dataset
+
+class Squares(Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        return torch.arange(4096) * index
+
+if __name__ == "__main__":
+    kept = unstarve.cached(Squares(), folder=sys.argv[1])
+    torch.manual_seed(1)
+    for _ in range(2):
+        sums = [int(batch.sum()) for batch in DataLoader(kept, batch_size=8, shuffle=True)]
+    print(sums[0], kept.explain().split(" samples")[0], torch.rand(()).item())
+"""
+
+
+def test_a_scripts_own_process_is_as_it_was(tmp_path: Path) -> None:
+    """Its random numbers are those that it would draw without, and nothing of ours stays."""
+    folder = tmp_path / "kept"
+    printed = []
+    for text in (
+        SCRIPT,
+        SCRIPT.replace("unstarve.cached(Squares(), folder=sys.argv[1])", "Squares()"),
+    ):
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(text).replace("kept.explain()", "kept.explain()"))
+        if "cached" not in text:
+            script.write_text(text.replace('kept.explain().split(" samples")[0]', '"64 of 64"'))
+        command = [sys.executable, "-W", "error", str(script), str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        printed.append(done.stdout)
+    assert printed[0] == printed[1]
+    assert list(folder.iterdir()) == []
