@@ -4,7 +4,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <string>
@@ -44,12 +43,12 @@ nb::object read(SampleStore& store, std::uint64_t index, std::uint64_t state) {
   return nb::cast(Record(record->bytes.get(), {record->size}, owner));
 }
 
-bool write(SampleStore& store, std::uint64_t index, std::uint64_t state,
-           const std::vector<Part>& parts) {
+bool write(SampleStore& store, std::uint64_t index, std::uint64_t state, const nb::list& parts) {
+  std::vector<Part> arrays;  // which keep their owners' memory as it is
   std::vector<std::span<const std::byte>> bytes;
-  bytes.reserve(parts.size());
-  for (const Part& part : parts) {
-    bytes.push_back(std::as_bytes(std::span(part.data(), part.size())));
+  for (const nb::handle part : parts) {
+    arrays.push_back(nb::cast<Part>(part));
+    bytes.push_back(std::as_bytes(std::span(arrays.back().data(), arrays.back().size())));
   }
   return value_or_raise([&] {
     const nb::gil_scoped_release released;

@@ -71,6 +71,16 @@ def spoken_name(value: Any) -> str:
     return f"{getattr(value, '__module__', None) or ''}.{name}"
 
 
+def is_not_the_same(value: Any) -> bool:
+    """Whether it is known to give another result each time."""
+    spoken = spoken_name(value)
+    return spoken in _NOT_THE_SAME or spoken.startswith("secrets.")
+
+
+def has_clocks(module: types.ModuleType) -> bool:
+    return module.__name__ in ("time", "os", "random", "secrets", "uuid", "datetime")
+
+
 class Reading:
     """What one function's code refers to."""
 
@@ -85,7 +95,7 @@ class Reading:
             self._read(code)
 
     def _read(self, code: types.CodeType) -> None:
-        local: dict[str, Any] = {}  # variables that are modules, or parts of some
+        local = self._closure()  # variables that are modules, or parts of some
         module: Any = None  # that is being imported
         name, value = "", None  # what was loaded last; no name: nobody knows what
         for step in dis.get_instructions(code):
@@ -112,6 +122,16 @@ class Reading:
             if name and value is not None:
                 self._take(name, value, code)
 
+    def _closure(self) -> dict[str, Any]:
+        """What it has of the functions around it, as far as that is a module or compiled."""
+        found = {}
+        cells = self._function.__closure__ or ()
+        for name, cell in zip(self._function.__code__.co_freevars, cells, strict=True):
+            with contextlib.suppress(ValueError):  # nothing yet
+                if isinstance(cell.cell_contents, (types.ModuleType, types.BuiltinFunctionType)):
+                    found[name] = cell.cell_contents
+        return found
+
     def _note_attribute(self, name: str, code: types.CodeType) -> None:
         self.attributes.add(name)
         if name in _NAMES_NOT_THE_SAME:
@@ -131,8 +151,7 @@ class Reading:
         return name, value
 
     def _take(self, name: str, value: Any, code: types.CodeType) -> None:
-        spoken = spoken_name(value)
-        if spoken in _NOT_THE_SAME or name in _NOT_THE_SAME or spoken.startswith("secrets."):
+        if name in _NOT_THE_SAME or is_not_the_same(value):
             self._refuse(name, code)
         elif _is_unknown(value):
             self._refuse(f"{name}, compiled code of which nothing is known,", code)
@@ -184,4 +203,11 @@ def _all_code(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _all_code(constant)
 
 
-__all__ = ["Reading", "is_of_python", "is_users", "spoken_name"]
+__all__ = [
+    "Reading",
+    "has_clocks",
+    "is_not_the_same",
+    "is_of_python",
+    "is_users",
+    "spoken_name",
+]

@@ -11,16 +11,19 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch.utils.data import Dataset, IterableDataset
 
-from unstarve.errors import InvalidArgumentError
+from unstarve.errors import InvalidArgumentError, UnstarveError
 from unstarve.sample_cache.graph import Graph
+from unstarve.sample_cache.identity import CannotNameError, name_of
 from unstarve.sample_cache.making import Maker
 from unstarve.sample_cache.noticing import FileMark, held_files, mark_of
 from unstarve.sample_cache.proof import prove
 from unstarve.sample_cache.record import from_record
 
 _SHARE_OF_FREE = 0.5
+_OWN = "unstarve-samples-"  # how the names of our folders begin
 #: One of so many samples is made a second time while it is kept, and while it is served.
 _CHECKED = 32
 
@@ -34,9 +37,10 @@ def cached(
     no random numbers are drawn, nothing that the data set refers to changes, no clock is read, and
     the files that are read are as they were. `explain()` says what is kept, or why nothing is.
 
-    `dataset`: map-style; its attributes are this object's too. `folder`: where the files lie until
-    the process ends, else below the system's folder for temporary files. `max_bytes`: of all
-    samples; else half of what is free there. What does not fit is made each time.
+    `dataset`: map-style; its attributes are this object's too. `folder`: where the files lie, for
+    this run, its ranks and later ones, as long as code, data and libraries are the same; without,
+    they lie below the system's folder for temporary files until the process ends. `max_bytes`: of
+    all samples; else half of what is free there. What does not fit is made each time.
 
     Errors: InvalidArgumentError for a stream, which has no samples by number.
     """
@@ -89,6 +93,8 @@ class _Keeper:
         self._made = 0
         self._proven = 0
         self._held: list[FileMark] = []
+        self._for_now = ""
+        self._cannot_write = False
         self.why_not = self._why_not(dataset)
         if self.why_not:
             return
@@ -112,21 +118,32 @@ class _Keeper:
     def _open(self, folder: Any, max_bytes: int | None) -> None:
         from unstarve._native import SampleStore
 
-        base = Path(folder or tempfile.gettempdir()).expanduser()
+        base = Path(folder or tempfile.gettempdir()).expanduser().absolute()
         base.mkdir(parents=True, exist_ok=True)
-        own = tempfile.mkdtemp(prefix="unstarve-samples-", dir=base)
-        atexit.register(_remove, own, os.getpid())
-        room = max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(own).free)
+        self._held = held_files(but=f"{base}/{_OWN}")
+        own = self._named_folder(base) if folder else None
+        if own is None:
+            own = tempfile.mkdtemp(prefix=_OWN, dir=base)
+            atexit.register(_remove, own, os.getpid())
+        room = max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(base).free)
         self._folder = own
         self._store = SampleStore(own, len(self._dataset), room)
-        self._held = held_files(but_in=own)
+
+    def _named_folder(self, base: Path) -> str | None:
+        """Where a run that would make the same samples keeps them; none where that has no name."""
+        try:
+            name = name_of(self._dataset, self._graph, self._held)
+        except CannotNameError as error:
+            self._for_now = f"; for this run alone, since {error}"
+            return None
+        return str(base / f"{_OWN}{name}")
 
     def sample(self, index: Any) -> Any:
         if self._store is None or type(index) is not int or index < 0 or self._store.revoked:
             return self._dataset[index]
         if not self._graph.is_unchanged() or not _are_as_they_were(self._held):
             return self._dataset[index]  # another data set than the one that was looked at
-        record = self._store.read(index, 0)
+        record = self._store.read(index, _arithmetic())
         if record is not None:
             sample, files = from_record(_as_array(record))
             if _are_as_they_were(files):
@@ -157,10 +174,16 @@ class _Keeper:
     def _keep(self, index: int, parts: Any) -> None:
         import numpy
 
+        if self._cannot_write:
+            return
         try:
-            self._store.write(index, 0, [numpy.frombuffer(part, numpy.uint8) for part in parts])
-        except Exception as error:  # a full disk, say: the job goes on without
-            self._stop(str(error))
+            self._store.write(
+                index, _arithmetic(), [numpy.frombuffer(part, numpy.uint8) for part in parts]
+            )
+        except UnstarveError as error:  # a full disk, say: the job goes on without
+            if not self._cannot_write:
+                warnings.warn(f"unstarve.cached keeps no more samples: {error}", stacklevel=5)
+            self._cannot_write = True
 
     def _stop(self, why: str) -> None:
         if not self._store.revoked:
@@ -182,6 +205,7 @@ class _Keeper:
             f"{counts['kept']} of {len(self._dataset)} samples are kept "
             f"({counts['bytes'] / 1e6:.1f} MB in {self._folder}), {counts['served']} were served; "
             f"{self._proven} were made twice before, and one of {_CHECKED} since, to the same bit"
+            f"{self._for_now}"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -195,6 +219,12 @@ def _takes_each_alone(dataset: Any) -> bool:
     from torch.utils.data import Subset
 
     return type(dataset).__getitems__ is getattr(Subset, "__getitems__", None)
+
+
+def _arithmetic() -> int:
+    """What sums of floats may hang on beside their terms: torch's threads, of which a worker has
+    one."""
+    return int(torch.get_num_threads())
 
 
 def _as_array(record: Any) -> Any:

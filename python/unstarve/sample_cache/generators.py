@@ -50,12 +50,13 @@ class Watch:
     def look_anew(self) -> Any:
         # NumPy keeps every second normal number for the next call, which draws nothing then. It
         # has one to give only if somebody drew since the last look.
-        words = generators().get("numpy")
-        if words is not None and words != self._numpy_words:
-            self._has_gauss = bool(numpy_state()[3])
         look = self.look()
+        words = look[0].get("numpy")
+        if words is None or words == self._numpy_words:
+            return look
         self._numpy_words = words
-        return look
+        self._has_gauss = bool(numpy_state()[3])
+        return self.look()
 
 
 @contextmanager

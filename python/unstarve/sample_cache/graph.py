@@ -13,6 +13,7 @@ import decimal
 import enum
 import fractions
 import functools
+import hashlib
 import io
 import pathlib
 import pickle
@@ -24,7 +25,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from unstarve.sample_cache.code import Reading, is_of_python, is_users
+from unstarve.sample_cache.code import (
+    Reading,
+    has_clocks,
+    is_not_the_same,
+    is_of_python,
+    is_users,
+    spoken_name,
+)
 from unstarve.sample_cache.generators import is_generator
 from unstarve.sample_cache.libraries import is_known_file, is_known_module, top_name
 
@@ -33,6 +41,7 @@ _MOST_OBJECTS = 20_000
 _LONG = 256
 #: Of a list with a part for each sample, so many are walked through.
 _FEW = 32
+_DIGESTED_BYTES = 64 << 20
 #: Bytes of an array up to which its numbers are compared each time.
 _SMALL_BYTES = 1024
 
@@ -48,7 +57,7 @@ _WITHOUT_PARTS = frozenset(
             types.GetSetDescriptorType,
         ),
         *(types.WrapperDescriptorType, types.MethodDescriptorType, types.MemberDescriptorType),
-        *(type(threading.Lock()), type(threading.RLock()), weakref.ref, types.ModuleType),
+        *(type(threading.Lock()), type(threading.RLock()), weakref.ref),
     ]
 )
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -67,6 +76,11 @@ class Graph:
         #: Why nobody can say whether it changes; empty where that can be said.
         self.obstacle = ""
         self.generators: list[Any] = []
+        #: Of the user's functions that may run.
+        self.codes: set[types.CodeType] = set()
+        #: Data that they find elsewhere than in the data set: globals, closures, attributes of
+        #: classes, default arguments.
+        self.values: list[tuple[str, Any]] = []
         self._seen: dict[int, Any] = {}
         # What is looked at, each with what was found: names of objects, parts of containers, ...
         self._dicts: list[tuple[Any, list[Any]]] = []
@@ -77,7 +91,6 @@ class Graph:
         self._spans: list[tuple[int, int]] = []  # memory of arrays that it holds
         self._attributes: set[str] = set()
         self._classes: list[type] = []
-        self._read: set[Any] = set()
         self._waiting: list[tuple[str, Any]] = [("the data set", dataset)]
         self._walk()
         for name in ("__getitem__", "__len__"):
@@ -110,9 +123,17 @@ class Graph:
         found = []
         for rows in self._rows:
             if index < len(rows):
-                part = rows[index]
-                found.append(part.tobytes() if hasattr(part, "tobytes") else pickle.dumps(part))
+                found.append(_row_bytes(rows[index]))
         return found
+
+    def digest(self) -> bytes:
+        """Of what large containers hold, or of parts of it that are evenly spaced."""
+        digest = hashlib.blake2b(digest_size=16)
+        for rows in self._rows:
+            step = max(1, len(rows) * _bytes_of_row(rows) // _DIGESTED_BYTES)
+            for index in range(0, len(rows), step):
+                digest.update(_row_bytes(rows[index]))
+        return digest.digest()
 
     def _refuse(self, why: str) -> None:
         self.obstacle = self.obstacle or why
@@ -131,6 +152,9 @@ class Graph:
     def _visit(self, name: str, item: Any) -> None:
         if is_generator(item):
             self.generators.append(item)
+        elif isinstance(item, types.ModuleType):
+            if has_clocks(item):
+                self._refuse(f"{name} is the module {item.__name__}")
         elif isinstance(item, types.FunctionType):
             self._visit_function(name, item)
         elif isinstance(item, type):
@@ -231,6 +255,8 @@ class Graph:
             parts = [item.__self__, item.__func__]
         else:
             parts = [] if isinstance(item.__self__, types.ModuleType) else [item.__self__]
+            if is_not_the_same(item):
+                self._refuse(f"{name} is {spoken_name(item)}")
         self._waiting.extend((name, part) for part in parts)
 
     def _visit_class(self, kind: type) -> None:
@@ -238,10 +264,10 @@ class Graph:
             return
         self._classes.append(kind)
         # Attributes that come and go too: `type(self).epoch += 1` makes one in the subclass.
-        self._dicts.append((vars(kind), list(vars(kind).values())))
+        self._looks.append(_look_at(functools.partial(_attributes_of, kind)))
         for key, value in vars(kind).items():
             if not key.startswith("__") and not callable(value) and not _is_descriptor(value):
-                self._waiting.append((f"{kind.__qualname__}.{key}", value))
+                self._find(f"{kind.__qualname__}.{key}", value)
         self._waiting.extend((base.__qualname__, base) for base in kind.__bases__)
         for name in (
             *self._attributes,
@@ -254,18 +280,19 @@ class Graph:
             self._reach(kind, name)
 
     def _visit_function(self, name: str, function: types.FunctionType) -> None:
-        for part in (function.__defaults__, function.__kwdefaults__, function.__closure__):
-            cells = (
-                [_content(cell) for cell in part] if part is function.__closure__ and part else part
-            )
-            self._waiting.append((name, cells if cells is not part else part))
-        if part := function.__closure__:
-            self._looks.append(_look_at(lambda: [_content(cell) for cell in part]))
+        cells = function.__closure__ or ()
+        held = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        for part in [*held, *map(_content, cells)]:
+            self._find(name, part)
+        if function.__kwdefaults__:
+            self._waiting.append((name, function.__kwdefaults__))
+        if cells:
+            self._looks.append(_look_at(lambda: list(map(_content, cells))))
         wrapped = getattr(function, "__wrapped__", None)
         self._waiting.append((name, wrapped))
-        if not is_users(function) or function.__code__ in self._read:
+        if not is_users(function) or function.__code__ in self.codes:
             return
-        self._read.add(function.__code__)
+        self.codes.add(function.__code__)
         reading = Reading(function)
         if reading.obstacle:
             self._refuse(reading.obstacle)
@@ -273,11 +300,17 @@ class Graph:
         for key, value in reading.values:
             if key in names:
                 self._looks.append(_look_at(functools.partial(names.get, key)))
-            self._waiting.append((key, value))
+            self._find(key, value)
         for attribute in reading.attributes - self._attributes:
             self._attributes.add(attribute)
             for kind in self._classes:
                 self._reach(kind, attribute)
+
+    def _find(self, name: str, value: Any) -> None:
+        """Data that code of the user's may read."""
+        self._waiting.append((name, value))
+        if not callable(value) and not isinstance(value, types.ModuleType):
+            self.values.append((name, value))
 
     def _reach(self, kind: type, name: str) -> None:
         """A method that may be called."""
@@ -289,8 +322,21 @@ class Graph:
                 return
 
 
+def _row_bytes(part: Any) -> bytes:
+    return part.tobytes() if hasattr(part, "tobytes") else pickle.dumps(part)
+
+
+def _bytes_of_row(rows: Any) -> int:
+    return max(1, len(_row_bytes(rows[0]))) if len(rows) else 1
+
+
 def _look_at(look: Callable[[], Any]) -> tuple[Callable[[], Any], Any]:
     return look, look()
+
+
+def _attributes_of(kind: type) -> list[Any]:
+    """Without what pickling keeps there."""
+    return [value for name, value in vars(kind).items() if name != "__slotnames__"]
 
 
 def _content(cell: Any) -> Any:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 #: Bytes that are read beyond those of the files that were noticed, before somebody is suspected.
-_UNNOTICED_BYTES = 16 * 1024
+_UNNOTICED_BYTES = 1024
+
+READS_UNNOTICED = "reads files by compiled code, which cannot be noticed"
 
 _CANNOT_FOLLOW = {
     "os.listdir": "lists a folder",
@@ -32,6 +34,7 @@ _CANNOT_FOLLOW = {
 }
 _OF_PYTHON = (".py", ".pyc", ".so")
 _OF_THE_SYSTEM = ("/proc/", "/sys/", "/dev/")
+_OF_PROGRAMS = ("/usr/lib", "/lib", f"{sys.prefix}/", f"{sys.base_prefix}/")
 
 
 class FileMark(NamedTuple):
@@ -61,20 +64,23 @@ class Noticed:
         self.marks: tuple[FileMark, ...] = ()
         self.obstacle = ""
         self._of_python: set[str] = set()  # modules: no data, but read
-        self._read_bytes = _bytes_read()
+        self._counts = _open_counts()
+        self._read_bytes = _bytes_read(self._counts)
 
     def finish(self) -> None:
-        read = (_bytes_read() or 0) - (self._read_bytes or 0)
+        read = _bytes_read(self._counts) - self._read_bytes
+        if self._counts >= 0:
+            os.close(self._counts)
         found = [mark_of(path) for path in sorted(self.paths)]
         self.marks = tuple(mark for mark in found if mark is not None)
         if len(self.marks) < len(found):
             self.obstacle = self.obstacle or "reads a file that is gone by then"
-        if self._read_bytes is None or read <= _UNNOTICED_BYTES or self.obstacle:
+        if read <= _UNNOTICED_BYTES or self.obstacle:
             return
         modules = filter(None, map(mark_of, self._of_python))
         known = sum(mark.size for mark in [*self.marks, *modules])
         if read > known + _UNNOTICED_BYTES:
-            self.obstacle = "reads files by compiled code, which cannot be noticed"
+            self.obstacle = READS_UNNOTICED
 
     def note(self, event: str, args: Any) -> None:
         if event == "open":
@@ -138,6 +144,22 @@ _READERS = (("torch", "from_file"), ("cv2", "imread"), ("cv2", "imreadmulti"))
 _READING_OPERATORS = (("image", "read_file"),)  # of torch.ops
 
 
+class _Readers:
+    """Those of the modules that are loaded: looked for again when there are more."""
+
+    def __init__(self) -> None:
+        self._modules = 0
+        self._found: list[tuple[Any, str, Any]] = []
+
+    def __call__(self) -> list[tuple[Any, str, Any]]:
+        if len(sys.modules) != self._modules:
+            self._modules, self._found = len(sys.modules), list(_readers())
+        return self._found
+
+
+_known_readers = _Readers()
+
+
 def _readers() -> Iterator[tuple[Any, str, Any]]:
     for module, name in _READERS:
         if hasattr(sys.modules.get(module), name):
@@ -165,39 +187,42 @@ class _Told:
         return getattr(self._function, name)
 
 
-@contextlib.contextmanager
-def noticing() -> Iterator[Noticed]:
-    _hook.install()
-    noticed = Noticed()
-    readers = list(_readers())
-    for owner, name, function in readers:
-        setattr(owner, name, _Told(noticed, function))
-    outer, _hook.current = _hook.current, noticed
-    try:
-        yield noticed
-    finally:
-        _hook.current = outer
-        for owner, name, function in readers:
+class noticing:  # noqa: N801
+    """Within, what is read is noticed: `with noticing() as noticed`."""
+
+    def __enter__(self) -> Noticed:
+        _hook.install()
+        noticed = Noticed()
+        self._noticed = noticed
+        self._readers = _known_readers()
+        for owner, name, function in self._readers:
+            setattr(owner, name, _Told(noticed, function))
+        self._outer, _hook.current = _hook.current, noticed
+        return noticed
+
+    def __exit__(self, *error: object) -> None:
+        _hook.current = self._outer
+        for owner, name, function in self._readers:
             setattr(owner, name, function)
-    noticed.finish()
+        self._noticed.finish()
 
 
-def held_files(but_in: str) -> list[FileMark]:
-    """Regular files that the process holds open to read or has mapped, other than programs and what
-    lies in the folder `but_in`: a data set may read them without opening anything."""
+def held_files(but: str) -> list[FileMark]:
+    """Regular files that the process holds open to read or has mapped, other than programs and
+    those whose paths begin with `but`: a data set may read them without opening anything."""
     paths = set(_open_to_read())
     with Path("/proc/self/maps").open(encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
             fields = line.rstrip("\n").split(maxsplit=5)
             if len(fields) == 6 and fields[5].startswith("/") and "x" not in fields[1]:
                 paths.add(fields[5])
-    kept = [path for path in sorted(paths) if _is_data(path) and not path.startswith(but_in)]
+    kept = [path for path in sorted(paths) if _is_data(path) and not path.startswith(but)]
     return [mark for mark in map(mark_of, kept) if mark is not None]
 
 
 def _is_data(path: str) -> bool:
     return (
-        not path.startswith(_OF_THE_SYSTEM)
+        not path.startswith((*_OF_THE_SYSTEM, *_OF_PROGRAMS))
         and ".so" not in Path(path).name
         and Path(path).is_file()
     )
@@ -212,16 +237,17 @@ def _open_to_read() -> Iterator[str]:
                 yield str(link.readlink())
 
 
-def _bytes_read() -> int | None:
-    """By system calls of this thread, so far."""
+def _open_counts() -> int:
+    """What the system counts for this thread; -1 where it does not tell."""
     try:
-        file = os.open("/proc/thread-self/io", os.O_RDONLY)
+        return os.open("/proc/thread-self/io", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return None
-    try:
-        return int(os.read(file, 64).split(b"\n", 1)[0].split()[1])
-    finally:
-        os.close(file)
+        return -1
 
 
-__all__ = ["FileMark", "Noticed", "held_files", "mark_of", "noticing"]
+def _bytes_read(counts: int) -> int:
+    """By system calls, so far."""
+    return int(os.pread(counts, 64, 0).split(b"\n", 1)[0][7:]) if counts >= 0 else 0
+
+
+__all__ = ["READS_UNNOTICED", "FileMark", "Noticed", "held_files", "mark_of", "noticing"]

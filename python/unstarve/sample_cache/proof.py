@@ -58,6 +58,7 @@ def prove(dataset: Any, maker: Maker) -> Proof:
 
 def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
     digests: dict[int, str] = {}
+    held = maker.digest()
     end = time.monotonic() + _SECONDS
     calls = _Calls()
     for number, index in enumerate(indices):
@@ -78,6 +79,8 @@ def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
         if obstacle or made.parts is None:
             return _Answer({}, f"making sample {index} {obstacle}" if made.obstacle else obstacle)
         digests[index] = hashlib.blake2b(b"".join(made.parts), digest_size=16).hexdigest()
+    if maker.digest() != held:
+        return _Answer({}, "making samples changes what the data set holds")
     return _Answer(digests)
 
 

@@ -153,6 +153,38 @@ class ByClockOfThatName(Hidden):
         return now() if index == 41 else 1.0
 
 
+class ByClockItHolds(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.now = time.time
+
+    def extra(self, index: int) -> Any:
+        return self.now() if index == 41 else 1.0
+
+
+class ByModuleItHolds(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.clock = time
+
+    def extra(self, index: int) -> Any:
+        return self.clock.time() if index == 41 else 1.0
+
+
+class ByModuleAround(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        clock = time
+
+        def factor(index: int) -> float:
+            return clock.perf_counter() if index == 41 else 1.0
+
+        self.factor = factor
+
+    def extra(self, index: int) -> Any:
+        return self.factor(index)
+
+
 class ByDate(Hidden):
     def extra(self, index: int) -> Any:
         return datetime.datetime.now().microsecond if index == 41 else 1.0
@@ -346,6 +378,12 @@ class ByChangeOfOneRow(Hidden):
     def extra(self, index: int) -> Any:
         if index == 41:
             self.base[index] *= 1.5
+        return 1.0
+
+
+class ByChangeOfOthersRows(Hidden):
+    def extra(self, index: int) -> Any:
+        self.base[(index * 7 + 3) % COUNT] *= 1.5
         return 1.0
 
 

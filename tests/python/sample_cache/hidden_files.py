@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sqlite3
 import subprocess
 import sys
@@ -46,6 +47,20 @@ class ByArrayFile(Hidden):
 
     def change(self) -> None:
         np.save(self.folder / "41.npy", np.full(512, 2, dtype=np.float32))
+
+
+LIBC = ctypes.CDLL(None)
+
+
+class ByCompiledReader(ByArrayFile):
+    """Python hears nothing of the file that it opens."""
+
+    def extra(self, index: int) -> Any:
+        raw = ctypes.create_string_buffer(128 + 2048)
+        file = LIBC.open(str(self.folder / f"{index}.npy").encode(), 0)
+        LIBC.read(file, raw, len(raw))
+        LIBC.close(file)
+        return torch.from_numpy(np.frombuffer(bytearray(raw.raw[128:]), dtype=np.float32))
 
 
 class ByMappedFile(Hidden):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -207,36 +207,80 @@ SCRIPT = """
 import sys, torch, numpy as np, unstarve
 from torch.utils.data import DataLoader, Dataset
 
-class Squares(Dataset):
+FACTOR = 3
+
+class Products(Dataset):
+    def __init__(self):
+        self.base = torch.arange(4096)
     def __len__(self):
         return 64
     def __getitem__(self, index):
-        return torch.arange(4096) * index
+        return self.base * index * FACTOR
 
 if __name__ == "__main__":
-    kept = unstarve.cached(Squares(), folder=sys.argv[1])
+    kept = unstarve.cached(Products(), folder=FOLDER)
     torch.manual_seed(1)
     for _ in range(2):
         sums = [int(batch.sum()) for batch in DataLoader(kept, batch_size=8, shuffle=True)]
-    print(sums[0], kept.explain().split(" samples")[0], torch.rand(()).item())
+    print(sums[0], torch.rand(()).item(), SERVED)
 """
+SERVED = "kept._unstarve_keeper.served()"
+
+
+def run_script(tmp_path: Path, text: str, folder: Path | None, name: str = "script.py") -> str:
+    """What it prints; its temporary files lie in a folder of their own."""
+    script = tmp_path / name
+    script.write_text(text.replace("FOLDER", repr(str(folder) if folder else None)))
+    (tmp_path / "tmp").mkdir(exist_ok=True)
+    env = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    command = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
 
 
 def test_a_scripts_own_process_is_as_it_was(tmp_path: Path) -> None:
     """Its random numbers are those that it would draw without, and nothing of ours stays."""
+    kept = run_script(tmp_path, SCRIPT.replace("SERVED", SERVED), None)
+    plain = SCRIPT.replace("unstarve.cached(Products(), folder=FOLDER)", "Products()")
+    assert kept == run_script(tmp_path, plain.replace("SERVED", "64"), None)
+    assert list((tmp_path / "tmp").glob("unstarve*")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "is_another"),
+    [
+        ("", "", False),
+        ("FACTOR = 3", "# What it is multiplied by.\nFACTOR = 3", False),
+        ("FACTOR = 3", "FACTOR = 4", True),
+        ("index * FACTOR", "index + FACTOR", True),
+        ("torch.arange(4096)", "torch.arange(4096) + 1", True),
+    ],
+    ids=["the same", "a comment", "a global", "code", "what it holds"],
+)
+def test_a_later_run_is_served_what_it_would_make(
+    change: str, to: str, is_another: bool, tmp_path: Path
+) -> None:
+    text = SCRIPT.replace("SERVED", SERVED)
     folder = tmp_path / "kept"
-    printed = []
-    for text in (
-        SCRIPT,
-        SCRIPT.replace("unstarve.cached(Squares(), folder=sys.argv[1])", "Squares()"),
-    ):
-        script = tmp_path / "script.py"
-        script.write_text(textwrap.dedent(text).replace("kept.explain()", "kept.explain()"))
-        if "cached" not in text:
-            script.write_text(text.replace('kept.explain().split(" samples")[0]', '"64 of 64"'))
-        command = [sys.executable, "-W", "error", str(script), str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert (done.returncode, done.stderr) == (0, ""), done.stderr
-        printed.append(done.stdout)
-    assert printed[0] == printed[1]
-    assert list(folder.iterdir()) == []
+    assert run_script(tmp_path, text, folder).endswith(" 64\n")
+    again = run_script(tmp_path, text.replace(change, to), folder)
+    assert again.endswith(" 64\n" if is_another else " 192\n"), again
+    plain = text.replace("unstarve.cached(Products(), folder=FOLDER)", "Products()")
+    plain = plain.replace(SERVED, "0").replace(change, to)
+    assert run_script(tmp_path, plain, folder).split()[:2] == again.split()[:2]
+    assert len(list(folder.iterdir())) == (2 if is_another else 1)
+
+
+class WithLambda(Windows):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = lambda x: x * 2
+
+
+def test_what_has_no_name_is_kept_for_now(tmp_path: Path) -> None:
+    kept = unstarve.cached(WithLambda(), folder=tmp_path)
+    all_of(kept)
+    all_of(kept)
+    assert kept._unstarve_keeper.served() == COUNT
+    assert "for this run alone" in kept.explain()

@@ -1,0 +1,117 @@
+"""Names all that a data set's samples depend on: the code that makes them, what the data set holds,
+the libraries' versions and the machine. Another name is another cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import pickle
+import platform
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from unstarve.sample_cache.graph import Graph
+from unstarve.sample_cache.libraries import KNOWN
+from unstarve.sample_cache.noticing import FileMark
+
+#: Of records and of what they are named by.
+_FORMAT = 1
+
+
+class CannotNameError(Exception):
+    """Something that samples depend on has no name that a later run could find again."""
+
+
+def name_of(dataset: Any, graph: Graph, files: Iterable[FileMark]) -> str:
+    """Thirty-two letters and digits. Raises CannotNameError."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (_FORMAT, len(dataset), *_of_the_machine(), *_versions(), *map(tuple, files)):
+        digest.update(repr(part).encode())
+    for code in sorted(map(_code_text, graph.codes)):
+        digest.update(code.encode())
+    # In no order: names are found in another one by another process.
+    for item in sorted(_item_text(name, item) for name, item in [("", dataset), *graph.values]):
+        digest.update(item.encode())
+    return digest.hexdigest()
+
+
+def _of_the_machine() -> list[str]:
+    torch = sys.modules["torch"]
+    capability = getattr(torch.backends, "cpu", None)
+    return [
+        platform.machine(),
+        platform.python_version(),
+        "" if capability is None else capability.get_cpu_capability(),
+        str(torch.get_default_dtype()),
+    ]
+
+
+def _versions() -> list[str]:
+    found = []
+    for name in sorted(KNOWN & sys.modules.keys()):
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} {getattr(sys.modules[name], '__version__', '')}")
+    return found
+
+
+def _code_text(code: types.CodeType) -> str:
+    """What it does, wherever it stands in its file."""
+    constants = [
+        _code_text(part) if isinstance(part, types.CodeType) else _constant_text(part)
+        for part in code.co_consts
+    ]
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return repr((code.co_name, code.co_code, constants, names, code.co_flags))
+
+
+def _constant_text(constant: Any) -> str:
+    if isinstance(constant, frozenset):  # whose order is another one in another process
+        return repr(sorted(map(repr, constant)))
+    return repr(constant)
+
+
+class _Digesting:
+    """A file that keeps nothing of what is written to it."""
+
+    def __init__(self, digest: Any) -> None:
+        self._digest = digest
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        return memoryview(data).nbytes
+
+
+class _Pickler(pickle.Pickler):
+    """Without a copy of arrays and tensors, which may be as large as memory."""
+
+    def __init__(self, digest: Any) -> None:
+        def take(buffer: pickle.PickleBuffer) -> None:
+            digest.update(buffer.raw())
+
+        super().__init__(_Digesting(digest), protocol=5, buffer_callback=take)
+        self._digest = digest
+
+    def reducer_override(self, item: Any) -> Any:
+        torch = sys.modules["torch"]
+        if type(item) is torch.Tensor and item.device.type == "cpu" and not item.requires_grad:
+            plain = item.contiguous()
+            self._digest.update(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))
+            return str, (f"{item.dtype} {tuple(item.shape)}",)
+        return NotImplemented
+
+
+def _item_text(name: str, item: Any) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        _Pickler(digest).dump(item)
+    except Exception as error:
+        raise CannotNameError(f"{name or 'it'} cannot be pickled ({error})") from error
+    return f"{name} {digest.hexdigest()}"
+
+
+__all__ = ["CannotNameError", "name_of"]
