@@ -93,6 +93,9 @@ class _Keeper:
         self._made = 0
         self._proven = 0
         self._held: list[FileMark] = []
+        self._asked: set[int] = set()  # since all of the data set was looked at
+        self._looked_by = 0  # the process
+        self._is_whole = False
         self._for_now = ""
         self._cannot_write = False
         self.why_not = self._why_not(dataset)
@@ -141,7 +144,7 @@ class _Keeper:
     def sample(self, index: Any) -> Any:
         if self._store is None or type(index) is not int or index < 0 or self._store.revoked:
             return self._dataset[index]
-        if not self._graph.is_unchanged() or not _are_as_they_were(self._held):
+        if not self._is_as_it_was(index):
             return self._dataset[index]  # another data set than the one that was looked at
         record = self._store.read(index, _arithmetic())
         if record is not None:
@@ -149,6 +152,17 @@ class _Keeper:
             if _are_as_they_were(files):
                 return self._serve(index, sample)
         return self._make(index)
+
+    def _is_as_it_was(self, index: int) -> bool:
+        """What is large is looked at as a whole once in each pass over the data and process: a
+        sample that is asked for again begins another pass."""
+        owner = os.getpid()
+        if index in self._asked or owner != self._looked_by:
+            self._asked.clear()
+            self._looked_by = owner
+            self._is_whole = self._graph.is_unchanged_throughout()
+        self._asked.add(index)
+        return self._is_whole and self._graph.is_unchanged() and _are_as_they_were(self._held)
 
     def _serve(self, index: int, sample: Any) -> Any:
         self._served += 1

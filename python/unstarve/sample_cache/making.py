@@ -29,7 +29,7 @@ class Maker:
         self._watch = Watch(graph.generators)
         self._known_types: set[Any] = set()  # of samples that come back as they were
 
-    def digest(self) -> bytes:
+    def digest(self) -> int:
         """Of the data set's large arrays and lists."""
         return self._graph.digest()
 

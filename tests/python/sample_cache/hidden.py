@@ -408,6 +408,18 @@ class BySharedTensor(Hidden):
         self.epoch.numpy()[0] += 1  # as another process would
 
 
+class ByLargeSharedTensor(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.scales = torch.ones(COUNT, 512).share_memory_()
+
+    def extra(self, index: int) -> Any:
+        return self.scales[index].clone()
+
+    def change(self) -> None:
+        self.scales.numpy()[41] += 1  # as another process would
+
+
 class BySharedValue(Hidden):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

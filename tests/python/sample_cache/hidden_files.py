@@ -1,4 +1,5 @@
-"""As `hidden.py`, by what lies outside of Python: files, folders, programs."""
+"""As `hidden.py`, by what a script changes between two passes, and by what lies outside of Python:
+files, folders, programs."""
 
 from __future__ import annotations
 
@@ -15,6 +16,35 @@ import numpy as np
 import torch
 from hidden import COUNT, Hidden
 from PIL import Image
+
+
+class ByRowChangedBetween(Hidden):
+    def change(self) -> None:
+        self.base[41] *= 2
+
+
+class ByLabelsChangedBetween(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.labels = list(range(10 * COUNT))
+
+    def extra(self, index: int) -> Any:
+        return self.labels[10 * index]
+
+    def change(self) -> None:
+        self.labels[410] = -1
+
+
+class ByTableChangedBetween(Hidden):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.table = {number: [float(number)] for number in range(10 * COUNT)}
+
+    def extra(self, index: int) -> Any:
+        return self.table[10 * index][0]
+
+    def change(self) -> None:
+        self.table[410] = [-1.0]
 
 
 class ByFile(Hidden):
