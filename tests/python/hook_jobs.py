@@ -137,7 +137,8 @@ def run_tuned(
     (folder / "train.py").write_text(script)
     env = {**env, "UNSTARVE_TUNE": json.dumps(asked)}
     job = run_job(folder, [folder / "train.py", *words], (), **env)
-    assert (job.process.returncode, job.errors) == (0, []), job.process.stderr
+    ended = (job.process.returncode, job.errors)
+    assert ended == (0, []), f"{ended}: {job.process.stderr}"
     said: dict[str, Any] = json.loads((folder / "tune.json").read_text())
     return said, job
 
