@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils.data import Dataset, IterableDataset
+from torch.utils.data import Dataset, IterableDataset, Subset
 
 from unstarve.errors import InvalidArgumentError, UnstarveError
 from unstarve.sample_cache.graph import Graph
@@ -195,8 +195,7 @@ class _Keeper:
                 index, _arithmetic(), [numpy.frombuffer(part, numpy.uint8) for part in parts]
             )
         except UnstarveError as error:  # a full disk, say: the job goes on without
-            if not self._cannot_write:
-                warnings.warn(f"unstarve.cached keeps no more samples: {error}", stacklevel=5)
+            warnings.warn(f"unstarve.cached keeps no more samples: {error}", stacklevel=5)
             self._cannot_write = True
 
     def _stop(self, why: str) -> None:
@@ -230,8 +229,6 @@ class _Keeper:
 
 
 def _takes_each_alone(dataset: Any) -> bool:
-    from torch.utils.data import Subset
-
     return type(dataset).__getitems__ is getattr(Subset, "__getitems__", None)
 
 

@@ -201,24 +201,18 @@ class Graph:
                 self._waiting.append((f"{name}[{number}]", part))
 
     def _visit_object(self, name: str, item: Any) -> None:
-        has_parts = False
         if isinstance(item, _CONTAINERS):
-            has_parts = True
             self._look_at_container(name, item)
         own = getattr(item, "__dict__", None)
         if isinstance(own, dict):
-            has_parts = True
             self._dicts.append((own, list(own.values())))
             self._waiting.extend((f"{name}.{key}", value) for key, value in own.items())
         for slot in _slots_of(type(item)):
-            has_parts = True
             self._looks.append(_look_at(functools.partial(getattr, item, slot, None)))
             self._waiting.append((f"{name}.{slot}", getattr(item, slot, None)))
         compiled = next((c for c in type(item).__mro__[:-1] if not is_of_python(c)), None)
         if compiled is not None and not isinstance(item, _CONTAINERS):
             self._visit_compiled(name, compiled, item)
-        elif compiled is None and not has_parts and type(item).__mro__[0] is not object:
-            pass  # an object without anything
         self._waiting.append((type(item).__qualname__, type(item)))
 
     def _visit_compiled(self, name: str, kind: type, item: Any) -> None:
