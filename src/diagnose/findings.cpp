@@ -107,44 +107,44 @@ void judge(const Signals& signals, std::vector<Finding>& findings) {
   for (Finding& finding : findings) mark(finding, recording);
 }
 
-void ask_for_causes(const Signals& signals, Diagnosis& diagnosis) {
+/// Hands what the rules of a kind claim to `take`, and notes which of them could not speak.
+template <class Take>
+void ask_all(RuleKind kind, const Signals& signals, Diagnosis& diagnosis, Take take) {
   for (const Rule& rule : all_rules()) {
-    if (rule.kind != RuleKind::kCause) continue;
+    if (rule.kind != kind) continue;
     RuleAnswer answer = ask(rule, signals);
     if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
-    if (!answer.claim) continue;
+    if (answer.claim) take(rule, std::move(*answer.claim));
+  }
+}
+
+void ask_for_causes(const Signals& signals, Diagnosis& diagnosis) {
+  ask_all(RuleKind::kCause, signals, diagnosis, [&](const Rule& rule, Claim claim) {
     Finding finding;
     finding.cause = std::string(rule.cause);
-    finding.share = answer.claim->weight;
-    finding.evidence = std::move(answer.claim->evidence);
+    finding.share = claim.weight;
+    finding.evidence = std::move(claim.evidence);
     finding.reasons.emplace_back(rule.name);
     explain(signals, finding, diagnosis.abstentions);
     diagnosis.findings.push_back(std::move(finding));
-  }
+  });
   // gpu_busy is not idle time: its share is the largest whenever it speaks.
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.share > b.share; });
 }
 
 void ask_for_conditions(const Signals& signals, Diagnosis& diagnosis) {
-  for (const Rule& rule : all_rules()) {
-    if (rule.kind != RuleKind::kCondition) continue;
-    RuleAnswer answer = ask(rule, signals);
-    if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
-    if (!answer.claim) continue;
-    diagnosis.conditions.push_back({std::string(rule.name), std::move(answer.claim->evidence)});
-  }
+  ask_all(RuleKind::kCondition, signals, diagnosis, [&](const Rule& rule, Claim claim) {
+    diagnosis.conditions.push_back({std::string(rule.name), std::move(claim.evidence)});
+  });
 }
 
 void ask_for_hints(const Signals& signals, Diagnosis& diagnosis) {
-  for (const Rule& rule : all_rules()) {
-    if (rule.kind != RuleKind::kHint) continue;
-    RuleAnswer answer = ask(rule, signals);
-    if (answer.abstention) diagnosis.abstentions.push_back(std::move(*answer.abstention));
-    if (!answer.claim || answer.claim->evidence.empty()) continue;
+  ask_all(RuleKind::kHint, signals, diagnosis, [&](const Rule& rule, const Claim& claim) {
+    if (claim.evidence.empty()) return;
     diagnosis.hints.push_back(
-        {std::string(rule.name), answer.claim->evidence.front(), std::string(rule.cannot_tell)});
-  }
+        {std::string(rule.name), claim.evidence.front(), std::string(rule.cannot_tell)});
+  });
 }
 
 }  // namespace
