@@ -100,9 +100,10 @@ def answer(connection: socket.socket, pid: int) -> None:
 
 
 def become(job: dict[str, Any]) -> types.ModuleType:
-    """What a fresh Python has set up when it comes to its script. Where a signal ends it, which is
-    rare and in no core file, its threads' stacks are on stderr."""
+    """What a fresh Python has set up when it comes to its script. Where a fault ends it, which is
+    rare and in no core file, its threads' stacks are on stderr; an abort says nothing, as ever."""
     faulthandler.enable(2)
+    signal.signal(signal.SIGABRT, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(job["env"])
