@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-readonly MOST_SECONDS=2400 # of a run whose end pytest itself cannot bring about
+readonly MOST_SECONDS=3300 # of a run whose end pytest itself cannot bring about
 no_tests=5
 failed=0
 run() {
