@@ -264,6 +264,29 @@ def test_a_loop_that_waits_for_a_value_is_warned_of_and_ended() -> None:
     assert "KeyboardInterrupt" in done.stderr
 
 
+ASKS = """
+import torch
+state = torch.ones(64, device="cuda") + 1
+
+def asked(question):
+    count = 1
+    while not question():
+        count += 1
+    return count
+
+print([asked(lambda: (state > 0).all()) for _ in range(3)])
+pinned = torch.empty(1, dtype=torch.bool, pin_memory=True)
+print(asked(lambda: pinned.copy_((state > 0).all().reshape(1)).item()))
+print(state.max().item(), (state > 0).sum().item())
+"""
+
+
+def test_a_loop_that_asks_whether_it_is_done_ends_as_told() -> None:
+    done = unstarve("emulate", "--limit", "60", "--true-every", "5", "--", PYTHON, "-c", ASKS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[5, 5, 5]\n5\n0.0 0\n", "values of more bytes stay zeros"
+
+
 def test_a_function_that_is_not_emulated_is_named() -> None:
     script = "import ctypes; print(ctypes.CDLL('libcufile.so.0').cuFileRead())"
     done = unstarve("emulate", "--", sys.executable, "-c", script)

@@ -155,7 +155,7 @@ void watch(const RunOptions& options, const std::string& run_dir, launch::Emulat
   const SteadyClock clock;
   LiveVerdictLine live(clock, emulation != nullptr);
   job.on_tick = [&notes, &live, &options](const observe::LiveView& view) {
-    if (notes) notes->update();
+    if (notes) notes->update(view.steps + view.waits);
     if (!options.no_live) live.update(view);
     return true;
   };

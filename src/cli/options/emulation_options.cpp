@@ -16,6 +16,7 @@ namespace {
 constexpr double kMostMemoryGib = 4096;
 constexpr double kSmallestScale = 0.001;
 constexpr double kLargestScale = 1000;
+constexpr double kMostTrueEvery = 1e9;
 constexpr double kShortestStepS = 1e-5;
 constexpr double kLongestStepS = 3'600;
 
@@ -67,6 +68,11 @@ void add_emulation_options(Command& command, launch::EmulationOptions& options) 
       .between(0, kMostMemoryGib);
   command.option("--durations", options.durations,
                  "a profiler's trace of a job on a real GPU, whose durations are used");
+  command
+      .option("--true-every", options.true_every,
+              "of the bools that the job reads from the GPU, each N-th is true (default: "
+              "none): a loop that asks after each token whether it is done makes so many")
+      .between(0, kMostTrueEvery);
   Option scale =
       command.option("--scale", options.scale, "stretches every modelled duration by this factor");
   scale.between(kSmallestScale, kLargestScale);
@@ -93,12 +99,23 @@ Result<launch::Emulation> begin_emulation(const CommandContext& context,
   return emulation;
 }
 
-void EmulationNotes::update() {
+void EmulationNotes::update(std::optional<std::int64_t> progress) {
   const launch::EmulationUse use = counted_.read();
   say_step(use);
-  if (!loop_.notices(use, clock_.now_ns())) return;
-  say("note: for ten seconds the job has done little but read single values; if it waits for one "
-      "of them to change, it never ends, for all are zeros");
+  switch (loop_.notices(use, clock_.now_ns(), progress)) {
+    case launch::Loop::kOnlyReads:
+      return say(
+          "note: for ten seconds the job has done little but read single values; if it waits for "
+          "one of them to change, it never ends, for all are zeros (--true-every N)");
+    case launch::Loop::kNoProgress:
+      return say(
+          fmt::format("note: for a minute the job has made no step and taken no batch, but read {} "
+                      "single values in all and launched {} kernels; if it waits for a value, as "
+                      "generate() does, it never ends, for all are zeros: with --true-every 128 "
+                      "each 128th bool that it reads is true",
+                      use.small_reads, use.kernels));
+    case launch::Loop::kNone: return;
+  }
 }
 
 void EmulationNotes::say_step(const launch::EmulationUse& use) {

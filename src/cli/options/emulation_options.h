@@ -42,7 +42,8 @@ class EmulationNotes {
       : emulation_(emulation), range_(range), counted_(emulation) {}
 
   /// While the job runs: says which step was found, warns of a loop that may never end.
-  void update();
+  /// `progress`: its steps and batches so far, where they are seen.
+  void update(std::optional<std::int64_t> progress = {});
   /// After it: what it did on the GPUs, what durations came from, what was missing.
   void finish();
 

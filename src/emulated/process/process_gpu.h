@@ -99,6 +99,8 @@ class ProcessGpu final : public Gpu {
   Operation operation_of(const CopyPlan& plan) const;
   Outcome capture_copy(Stream& stream, const CopyPlan& plan) UNSTARVE_REQUIRES(machine_.mutex);
   void note_read(const CopyPlan& plan);
+  /// What the host finds when such a copy has ended; null: zeros.
+  std::shared_ptr<Landing> landing_of(const CopyPlan& plan);
   Outcome copy_on_host(Stream* stream, const CopyPlan& plan);
   Outcome copy_staged_to_device(Stream* stream, const CopyPlan& plan);
   Outcome copy_staged_to_host(Stream* stream, const CopyPlan& plan);
@@ -110,6 +112,7 @@ class ProcessGpu final : public Gpu {
   const int machine_index_;
   const std::unique_ptr<SharedState> shared_;
   Stream legacy_;
+  std::atomic<std::int64_t> answers_{0};  // single bytes that the host has read
   Stream writer_;  // where large copies to pinned memory are written, beside the copies
   bool looks_for_step_ = false;  // these two are guarded by the machine's mutex
   std::unordered_map<LaneId, StepFinder> step_finders_;

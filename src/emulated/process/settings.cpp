@@ -32,6 +32,11 @@ std::int64_t step_ns_of(const nlohmann::json& settings) {
   return seconds > 0 && seconds <= kStepSecondsMax ? std::llround(seconds * 1e9) : 0;
 }
 
+std::int64_t whole_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -132,6 +137,7 @@ Result<Settings> read_settings() {
   const auto scale = json.find("scale");
   if (scale != json.end() && scale->is_number()) settings.scale = scale->get<double>();
   settings.step_ns = step_ns_of(json);
+  settings.true_every = std::max<std::int64_t>(whole_of(json, "true_every"), 0);
   settings.priced = priced_kinds(json);
   settings.state_folder = text_of(json, "state");
   if (!settings.state_folder.empty()) settings.rings_folder = settings.state_folder + "/rings";

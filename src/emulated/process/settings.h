@@ -18,6 +18,7 @@ struct Settings {
   std::string durations;        // path of a table; empty: none
   double scale = 1;             // of every duration
   std::int64_t step_ns = 0;     // what a step takes, if that is known: a factor is found by it
+  std::int64_t true_every = 0;  // of single bytes that the host reads, each N-th is 1; 0: none
   std::vector<Profile> priced;  // kinds for which every kernel's duration is added up as well
   std::string state_folder;
   std::string rings_folder;

@@ -121,7 +121,7 @@ Status write_settings(const Chosen& chosen, const EmulationOptions& options,
   const nlohmann::json document = {
       {"gpus", options.gpus},   {"profile", chosen.profile},          {"durations", table},
       {"scale", options.scale}, {"step_time_s", options.step_time_s}, {"priced", chosen.priced},
-      {"state", state}};
+      {"state", state},         {"true_every", options.true_every}};
   return io::replace_file(
       file, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }

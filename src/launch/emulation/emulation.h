@@ -18,8 +18,10 @@ struct EmulationOptions {
   std::string gpu = "a100";
   std::string durations{};  // a trace that gives the durations alone; empty: none
   int gpus = 1;
-  double memory_gib = 0;   // of each GPU; 0: as the profile says
-  double scale = 1;        // of every modelled duration
+  double memory_gib = 0;  // of each GPU; 0: as the profile says
+  double scale = 1;       // of every modelled duration
+  /// Of single bytes (bools) that the job reads from its GPU, each N-th is 1; 0: all are 0.
+  std::int64_t true_every = 0;
   double step_time_s = 0;  // what a step takes, by which the job finds a factor; 0: not known
   /// Kinds of GPU by name or file, at most 12, on which the job's kernels are priced as well.
   std::vector<std::string> priced{};

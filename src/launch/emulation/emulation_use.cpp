@@ -16,6 +16,9 @@ constexpr std::int64_t kLoopNs = 10'000'000'000;
 constexpr std::uint64_t kLoopReads = 2'000;
 constexpr std::uint64_t kLoopKernelsPerRead = 20;
 constexpr std::uint64_t kLoopReadsPerCopy = 100;
+// A generate() asks once a token whether it has come to its end.
+constexpr std::int64_t kNowhereNs = 60'000'000'000;
+constexpr std::uint64_t kNowhereReads = 100;
 
 void add(EmulationUse& use, const emulated::GpuTotals& totals) {
   use.kernels += totals.kernels.load();
@@ -82,18 +85,32 @@ std::vector<MissingFunction> UseReader::missing() const {
   return found;
 }
 
-bool LoopWatch::notices(const EmulationUse& use, std::int64_t now_ns) {
-  if (said_) return false;
-  if (!before_) {
-    before_ = use;
-    since_ns_ = now_ns;
+bool LoopWatch::reads_only(const Moment& now) {
+  if (!before_) before_ = now;
+  if (now.t_ns - before_->t_ns < kLoopNs) return false;
+  const bool reads = only_reads_values(before_->use, now.use);
+  before_ = now;
+  return reads;
+}
+
+bool LoopWatch::gets_nowhere(const Moment& now) {
+  if (!progress_ || !now.progress || now.progress != progress_->progress) {
+    progress_ = now;
     return false;
   }
-  if (now_ns - since_ns_ < kLoopNs) return false;
-  said_ = only_reads_values(*before_, use);
-  before_ = use;
-  since_ns_ = now_ns;
-  return said_;
+  return now.t_ns - progress_->t_ns >= kNowhereNs &&
+         now.use.small_reads - progress_->use.small_reads >= kNowhereReads;
+}
+
+Loop LoopWatch::notices(const EmulationUse& use, std::int64_t now_ns,
+                        std::optional<std::int64_t> progress) {
+  if (said_) return Loop::kNone;
+  const Moment now = {use, now_ns, progress};
+  Loop found = Loop::kNone;
+  if (gets_nowhere(now)) found = Loop::kNoProgress;
+  if (reads_only(now)) found = Loop::kOnlyReads;
+  said_ = found != Loop::kNone;
+  return found;
 }
 
 }  // namespace unstarve::launch

@@ -56,16 +56,31 @@ class UseReader {
   std::vector<const emulated::SharedGpu*> gpus_;  // mapped as long as the process lives
 };
 
-/// Notices a job that does little but read single values, which are all zeros: if it waits for one
-/// to change, it never ends. Fed with what was counted, about once a second.
+/// What a job does that may wait for ever for a value to change, as all are zeros.
+enum class Loop : std::uint8_t {
+  kNone,
+  kOnlyReads,   // little but reading single values, for ten seconds
+  kNoProgress,  // no step and no batch for a minute, but work for the GPU and values read from it
+};
+
+/// Notices such a job, once. Fed with what was counted, about once a second.
 class LoopWatch {
  public:
-  /// True once, when that has gone on for ten seconds.
-  bool notices(const EmulationUse& use, std::int64_t now_ns);
+  /// `progress`: steps and batches so far; without it nobody knows whether it makes any.
+  Loop notices(const EmulationUse& use, std::int64_t now_ns,
+               std::optional<std::int64_t> progress = {});
 
  private:
-  std::optional<EmulationUse> before_;
-  std::int64_t since_ns_ = 0;
+  struct Moment {
+    EmulationUse use;
+    std::int64_t t_ns = 0;
+    std::optional<std::int64_t> progress;
+  };
+  bool reads_only(const Moment& now);
+  bool gets_nowhere(const Moment& now);
+
+  std::optional<Moment> before_;    // ten seconds ago, at most
+  std::optional<Moment> progress_;  // when it was last seen to make progress
   bool said_ = false;
 };
 

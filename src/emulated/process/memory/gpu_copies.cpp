@@ -161,6 +161,16 @@ struct Write {
   const std::shared_ptr<Landing> landing;
 };
 
+/// "True", to a question that the job asks of the device again and again.
+class TrueLanding final : public Landing {
+ public:
+  explicit TrueLanding(void* target) : target_(target) {}
+  void land() override { *static_cast<unsigned char*>(target_) = 1; }
+
+ private:
+  void* const target_;
+};
+
 void write_and_forget(void* argument) {
   const std::unique_ptr<Write> write(static_cast<Write*>(argument));
   write->memory.apply(write->effect);
@@ -201,7 +211,7 @@ Outcome ProcessGpu::copy_direct(Stream* stream, const CopyPlan& plan) {
   }
   if (to_host) note_read(plan);
   const DataEffect effect{.kind = DataEffect::Kind::kCopy, .gpu = index_, .copy = plan.copy};
-  if (to_host) operation.landing = machine_.memory.landing_of(plan.copy);
+  if (to_host) operation.landing = landing_of(plan);
   const Outcome outcome = submit(stream, operation, &effect);
   // Within the device a copy never holds up the host.
   const bool waits = plan.copy.waits && plan.kind != CopyKind::kDeviceToDevice;
@@ -211,6 +221,14 @@ Outcome ProcessGpu::copy_direct(Stream* stream, const CopyPlan& plan) {
 void ProcessGpu::note_read(const CopyPlan& plan) {
   if (plan.bytes > kSmallReadBytesMax || machine_.memory.landing_of(plan.copy)) return;
   shared_->totals().small_reads.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::shared_ptr<Landing> ProcessGpu::landing_of(const CopyPlan& plan) {
+  std::shared_ptr<Landing> kept = machine_.memory.landing_of(plan.copy);
+  const std::int64_t every = machine_.settings().true_every;
+  if (kept || every == 0 || plan.bytes != 1) return kept;
+  const std::int64_t asked = answers_.fetch_add(1, std::memory_order_relaxed) + 1;
+  return asked % every == 0 ? std::make_shared<TrueLanding>(plan.copy.target) : nullptr;
 }
 
 /// The calling thread copies the bytes, piece by piece, into buffers that the device reads.
@@ -249,7 +267,7 @@ Outcome ProcessGpu::copy_staged_to_device(Stream* stream, const CopyPlan& plan) 
 Outcome ProcessGpu::copy_staged_to_host(Stream* stream, const CopyPlan& plan) {
   note_read(plan);
   Operation operation = operation_of(plan);
-  operation.landing = machine_.memory.landing_of(plan.copy);
+  operation.landing = landing_of(plan);
   const std::shared_ptr<Landing> landing = operation.landing;
   if (plan.bytes <= Staging::kBufferBytes) {
     const Outcome outcome = submit(stream, operation, nullptr);
