@@ -84,7 +84,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
-                                 percent_text(finding.share), which_loader(job));
+                                 percent_text(finding.share), which_loaders(job));
   if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }

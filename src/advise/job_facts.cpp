@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/number_words.h"
 #include "diagnose/words/wording.h"
 
 namespace unstarve::advise {
@@ -25,6 +26,19 @@ bool holds_images_in_folders(const trace::DataSet& data) {
          kImageFolders.end();
 }
 
+/// The other loader that holds the job up, where an evaluation's does beside the training's.
+void add_other_loader(const job::Rank& rank, const job::LoaderUse& loader, JobFacts& facts) {
+  std::int64_t most_ns = 0;
+  for (const job::LoaderUse& use : rank.loaders) {
+    const std::int64_t ns = rank.waited_ns(use);
+    if (use.feeds_training == loader.feeds_training || !use.config || ns <= most_ns) continue;
+    most_ns = ns;
+    facts.other_place = use.config->place;
+  }
+  const auto both_ns = static_cast<double>(most_ns + rank.waited_ns(loader));
+  if (both_ns > 0) facts.other_share = static_cast<double>(most_ns) / both_ns;
+}
+
 }  // namespace
 
 JobFacts job_facts(const job::JobView& job, std::size_t rank) {
@@ -40,6 +54,7 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   facts.iterated_at = loader->config->iterated_at;
   facts.evaluates = !loader->feeds_training;
   facts.passes = passes_begun(job, rank, *loader);
+  add_other_loader(job.ranks()[rank], *loader, facts);
   return facts;
 }
 
@@ -58,6 +73,15 @@ std::string which_loader(const JobFacts& job) {
   text += diagnose::at(job.loader_place);
   const bool elsewhere = !job.iterated_at.empty() && job.iterated_at != job.loader_place;
   return elsewhere ? fmt::format("{} (iterated at {})", text, job.iterated_at) : text;
+}
+
+std::string which_loaders(const JobFacts& job) {
+  constexpr double kMuch = 0.2;
+  const std::string text = which_loader(job);
+  if (job.other_share < kMuch || job.other_place.empty()) return text;
+  return text + fmt::format(", and for {} of that for the {}'s at {}",
+                            percent_text(job.other_share),
+                            job.evaluates ? "training" : "evaluation", job.other_place);
 }
 
 bool may_load_natively(const trace::DataSet& data) {

@@ -18,12 +18,18 @@ struct JobFacts {
   std::int64_t passes = 0;       // over the data that feed the training, begun; 0: not recorded
   std::string iterated_at = {};  // where it takes that loader's batches; empty: not known
   bool evaluates = false;        // that loader feeds no training, but an evaluation
+  // Of the loaders with the other purpose, the one that is waited for longest; empty: none.
+  std::string other_place = {};
+  double other_share = 0;        // of the waiting for these two
   std::string loader_file = {};  // that `loader_place` names, from the root on; empty: not known
 };
 
 /// " at train.py:41 (iterated at train.py:50)", to stand behind "the data loader"; as much of it as
 /// is known.
 std::string which_loader(const JobFacts& job);
+/// The same, and behind it where that is much ", and for 40 % of that for the evaluation's at
+/// train.py:52".
+std::string which_loaders(const JobFacts& job);
 
 /// Of the loader that feeds the training of a rank (an index into job.ranks()).
 JobFacts job_facts(const job::JobView& job, std::size_t rank);

@@ -36,7 +36,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 29> kDetailWords = {{
+constexpr std::array<Words, 30> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -46,6 +46,7 @@ constexpr std::array<Words, 29> kDetailWords = {{
     {"page_cache_miss", "files that are not in the page cache"},
     {"too_few_workers", "too few workers"},
     {"too_many_workers", "more workers than CPUs"},
+    {"pinned_workers", "workers that may not use all CPUs"},
     {"cpu_quota", "the CPU quota"},
     {"collate_ipc", "collating and handing over batches"},
     {"loader_startup", "workers that start anew"},
@@ -139,7 +140,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
   std::string sentence =
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent_text(first.share));
-  if (first.cause == "input_wait") sentence += which_loader(job);
+  if (first.cause == "input_wait") sentence += which_loaders(job);
   const std::string_view detail = detail_words(first.detail);
   if (!detail.empty()) {
     sentence += first.cause == "gpu_busy" ? "; what it computes takes long" : ", mostly";

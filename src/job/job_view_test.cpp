@@ -170,6 +170,16 @@ TEST(LoaderUse, TheOneThatIsWaitedForIsSpokenOf) {
   EXPECT_EQ(*job.ranks().front().training_loader()->id, kTraining);
   EXPECT_EQ(*job.ranks().front().waited_loader()->id, kValidation);
 
+  // Where both hold the job up, it is about the training's, whose gains can be predicted.
+  Job both;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int i = 0; i < 10; ++i) both.wait(kTraining, 100).end_step(10);
+    for (int i = 0; i < 10; ++i) both.wait(kValidation, 150);
+  }
+  both.steps(2);
+  const JobView starved(both.timeline());
+  EXPECT_EQ(*starved.ranks().front().waited_loader()->id, kTraining);
+
   // What was waited before the steps that count does not.
   Job sanity_check;
   sanity_check.wait(kValidation, 5000);

@@ -164,19 +164,23 @@ const LoaderUse* Rank::training_loader() const {
   return loaders.empty() ? nullptr : &loaders.front();
 }
 
+std::int64_t Rank::waited_ns(const LoaderUse& use) const {
+  std::int64_t waited = use.thinned_waits.ns;
+  for (const trace::LoaderWait& wait : use.waits) {
+    if (!span || wait.when.start_ns >= (*span).start_ns) waited += wait.when.duration_ns();
+  }
+  return waited;
+}
+
 const LoaderUse* Rank::waited_loader() const {
+  constexpr std::int64_t kMuchMore = 2;
   const LoaderUse* longest = training_loader();
   if (longest == nullptr) return nullptr;
-  const auto waited_ns = [this](const LoaderUse& use) {
-    std::int64_t waited = use.thinned_waits.ns;
-    for (const trace::LoaderWait& wait : use.waits) {
-      if (!span || wait.when.start_ns >= (*span).start_ns) waited += wait.when.duration_ns();
-    }
-    return waited;
-  };
+  std::int64_t most_ns = kMuchMore * waited_ns(*longest);
   for (const LoaderUse& use : loaders) {
-    const bool other_purpose = use.feeds_training != loaders.front().feeds_training;
-    if (other_purpose && waited_ns(use) > waited_ns(*longest)) longest = &use;
+    if (use.feeds_training == loaders.front().feeds_training || waited_ns(use) <= most_ns) continue;
+    longest = &use;
+    most_ns = waited_ns(use);
   }
   return longest;
 }

@@ -35,8 +35,10 @@ struct Rank {
 
   /// The loader that feeds the training; nullptr when none is recorded.
   const LoaderUse* training_loader() const;
-  /// The loader that is waited for longest behind the warm-up: what is said of waiting is said of
-  /// it. The one that feeds the training, unless an evaluation's takes more.
+  /// How long a loader was waited for behind the warm-up.
+  std::int64_t waited_ns(const LoaderUse& use) const;
+  /// The loader of whose waiting is spoken: the one that feeds the training, unless an evaluation's
+  /// is waited for more than twice as long.
   const LoaderUse* waited_loader() const;
   /// The steps in which the job trained and did nothing else.
   std::vector<trace::Step> training_steps() const;
