@@ -186,6 +186,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   if (stored) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);
+    add_worker_cpus(stored->processes, out.timeline);
     add_host_work_places(stored->processes, out.timeline);
     add_trainers_of_workers(stored->processes, out.timeline);
   }

@@ -1,6 +1,7 @@
 #include "trace/text/hook_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -163,6 +164,20 @@ std::int64_t number_of(const std::string& name) {
   return std::from_chars(name.data(), end, number).ptr == end ? number : -1;
 }
 
+/// Workers say it of the loaders that they are of, which have the same numbers in every rank.
+void add_draws(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  std::map<std::int64_t, bool> draws;
+  for (const ProcessRecord& process : processes) {
+    for (const auto& [id, drew] : parse_hook_text(process.text).fetches_draw) {
+      draws[id] = draws[id] || drew;
+    }
+  }
+  for (LoaderConfig& loader : timeline.loaders) {
+    const auto found = draws.find(loader.id.value_or(-1));
+    if (found != draws.end()) loader.data.draws = found->second;
+  }
+}
+
 }  // namespace
 
 HookText parse_hook_text(std::string_view process_text) {
@@ -175,6 +190,12 @@ HookText parse_hook_text(std::string_view process_text) {
   if (loaders.is_object()) {
     for (const auto& [id, loader] : loaders.items())
       words.loaders[number_of(id)] = words_of(loader);
+  }
+  const Json draws = member(text, "fetches_draw");
+  if (draws.is_object()) {
+    for (const auto& [id, drew] : draws.items()) {
+      if (drew.is_boolean()) words.fetches_draw[number_of(id)] = drew.get<bool>();
+    }
   }
   const Json left_out = member(text, "left_out");
   words.data_left_out = left_out.is_array() &&
@@ -191,6 +212,7 @@ HookText parse_hook_text(std::string_view process_text) {
   words.device.uuid = text_at(device, "uuid");
   if (member(device, "visible").is_string()) words.device.visible = text_at(device, "visible");
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
+  words.cpu_mask = text_at(text, "cpu_mask");
   words.rank = rank_at(text, "rank");
   words.ranks = rank_at(text, "world_size");
   const Json places = member(text, "host_work_places");
@@ -250,6 +272,7 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
       loader.iterated_at = words.iterated_at;
     }
   }
+  add_draws(processes, timeline);
 }
 
 void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
@@ -260,6 +283,23 @@ void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline&
           {process.row.id.pid, static_cast<HostWorkKind>(kind), place});
     }
   }
+}
+
+void add_worker_cpus(const std::vector<ProcessRecord>& processes, Timeline& timeline) {
+  std::vector<unsigned> digits;  // of all masks together, the last one first
+  for (const ProcessRecord& process : processes) {
+    if (process.row.role != ProcessRole::kLoaderWorker) continue;
+    const std::string mask = parse_hook_text(process.text).cpu_mask;
+    digits.resize(std::max(digits.size(), mask.size()));
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      const char* const digit = mask.data() + mask.size() - 1 - i;
+      unsigned value = 0;
+      if (std::from_chars(digit, digit + 1, value, 16).ec == std::errc()) digits[i] |= value;
+    }
+  }
+  std::int64_t cpus = 0;
+  for (const unsigned digit : digits) cpus += std::popcount(digit);
+  if (cpus > 0) timeline.worker_cpus = cpus;
 }
 
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline) {

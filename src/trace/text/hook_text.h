@@ -60,12 +60,14 @@ struct HookText {
   std::string directory;  // in which the job's process started; places are below it
   LoaderWords first_loader;
   std::map<std::int64_t, LoaderWords> loaders;  // by id; empty where they did not fit
+  std::map<std::int64_t, bool> fetches_draw;    // random numbers, by a loader's id
   bool data_left_out = false;                   // its path is too long for a ring's text
   bool fix_applied = false;                     // it changed a loader as UNSTARVE_FIX asked
   std::string fix_refused;                      // why it left one alone; empty when it did not
   std::string fix_limited;  // why one got less than was asked for; empty when none did
   ProfileText profile;
   FlopText flops;
+  std::string cpu_mask;                       // hexadecimal: the CPUs that it may use
   TrainingDevice device;                      // that it trains on; without the process
   std::int64_t rank = -1;                     // of a distributed job; -1: it is none of such
   std::int64_t ranks = 0;                     // that job's number of them
@@ -89,6 +91,9 @@ void add_loader_words(const std::vector<ProcessRecord>& processes, Timeline& tim
 
 /// Gives `timeline` the places of host work.
 void add_host_work_places(const std::vector<ProcessRecord>& processes, Timeline& timeline);
+
+/// Gives `timeline` the CPUs that its loaders' worker processes may use.
+void add_worker_cpus(const std::vector<ProcessRecord>& processes, Timeline& timeline);
 
 /// Gives `timeline` the devices that processes said they train on, and which ranks they are.
 void add_training_devices(const std::vector<ProcessRecord>& processes, Timeline& timeline);

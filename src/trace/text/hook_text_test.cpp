@@ -139,6 +139,35 @@ TEST(HookText, SaysWhatTheJobTrainsOn) {
   EXPECT_EQ(timeline.training_devices[0].unwatched, "NSYS is set");
 }
 
+TEST(HookText, WorkersSayWhichCpusTheyMayUse) {
+  const auto cpus = [](const std::vector<ProcessRecord>& processes) {
+    Timeline timeline;
+    add_worker_cpus(processes, timeline);
+    return timeline.worker_cpus;
+  };
+  ProcessRecord first = process(8, R"({"cpu_mask": "10000000000000003"})");
+  ProcessRecord second = process(9, R"({"cpu_mask": "6"})");
+  first.row.role = second.row.role = ProcessRole::kLoaderWorker;
+  EXPECT_EQ(*cpus({first, second}), 4);
+  EXPECT_FALSE(cpus({process(7, R"({"cpu_mask": "f"})")})) << "a process that trains";
+  first.text = R"({"cpu_mask": 3})";
+  second.text = R"({"cpu_mask": "no number: /"})";
+  EXPECT_LE(cpus({first, second}).value_or(0), 16) << "what is no digit counts as none";
+}
+
+TEST(HookText, LoadersSayWhetherTheirFetchesDraw) {
+  Timeline timeline;
+  timeline.loaders.resize(3);
+  for (std::int64_t id = 0; id < 3; ++id) timeline.loaders[static_cast<std::size_t>(id)].id = id;
+  add_loader_words({process(8, R"({"fetches_draw": {"0": false, "1": false}})"),
+                    process(9, R"({"fetches_draw": {"0": true, "1": false, "x": true, "2": 1}})"),
+                    process(10, R"({"fetches_draw": [true]})")},
+                   timeline);
+  EXPECT_TRUE(*timeline.loaders[0].data.draws) << "in one worker";
+  EXPECT_FALSE(*timeline.loaders[1].data.draws);
+  EXPECT_FALSE(timeline.loaders[2].data.draws.has_value());
+}
+
 TEST(HookText, TheProfiledWindowIsReadAndNothingOfItIsTrusted) {
   const ProfileText profile = parse_hook_text(
                                   R"({"profile": {"file": "kineto-0.json.gz", "held_up": [30, 40],

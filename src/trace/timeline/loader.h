@@ -22,6 +22,8 @@ struct DataSet {
   // Of such a one: whether its first two workers gave the same. Absent: there were no two, or their
   // batches cannot be compared.
   Reading<bool> workers_repeat = {};
+  // Whether making its samples draws random numbers. Absent: nobody looked.
+  Reading<bool> draws = {};
 };
 
 /// What the job asked one of its loaders for, each time that it was iterated.

@@ -159,6 +159,8 @@ struct Timeline {
   std::vector<RecordedWindow> windows;
   std::vector<LoaderConfig> loaders;
   std::vector<TrainingDevice> training_devices;
+  /// CPUs that worker processes of loaders may use, all of them together; absent: none said it.
+  Reading<std::int64_t> worker_cpus = {};
   std::vector<RankNumber> rank_numbers;
   std::vector<std::string> names;  // kernels and calls; index 0 is ""
   SlotPlan thinning;               // of a run that lasted long: of what stretches rows are left out

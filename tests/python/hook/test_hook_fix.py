@@ -276,3 +276,27 @@ def test_fewer_workers_are_for_who_asks_for_them(tmp_path: Path) -> None:
     kept.mkdir()
     job = run_job(kept, [script], UNSTARVE_FIX='{"num_workers": 1}')
     assert "fix_applied" not in job.main.text
+
+
+def test_no_workers_are_for_who_asks_for_them(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    given = 'num_workers=2, prefetch_factor=4, timeout=60, multiprocessing_context="fork", '
+    script.write_text(ORDER.replace("batch_size=4", given + "batch_size=4"))
+    plain = run_python([script], environment())
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"num_workers": 0, "fewer": true}')
+    assert (job.process.returncode, job.process.stdout) == (0, plain.stdout)
+    assert (job.process.stderr, job.errors, job.workers) == ("", [], [])
+    assert [r["num_workers"] for r in job.main.of("loader")] == [0, 0]
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    job = run_job(kept, [script], UNSTARVE_FIX='{"num_workers": 0}')
+    assert [r["num_workers"] for r in job.main.of("loader")] == [2, 2]
+
+
+def test_workers_that_are_set_up_stay(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    given = "num_workers=1, worker_init_fn=print, "
+    script.write_text(ORDER.replace("batch_size=4", given + "batch_size=4"))
+    job = run_job(tmp_path, [script], UNSTARVE_FIX='{"num_workers": 0, "fewer": true}')
+    assert [r["num_workers"] for r in job.main.of("loader")] == [1, 1]
+    assert "worker_init_fn" in job.main.text["fix_refused"][0]["reason"]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_jobs import LOOKS_LIBRARY, Job, run_job
+import torch
+from hook_jobs import HOOK, LOOKS_LIBRARY, Job, hook_module, run_job
 from measuring import measured
 
 JOB = """
@@ -290,3 +291,26 @@ def test_cells_of_a_notebook_have_numbers(tmp_path: Path) -> None:
     stacks = job.main.stacks
     assert "cell 3:3" in count(stacks, "line"), stacks
     assert "time.sleep(0.03)" in count(stacks, "call")
+
+
+def frame(name: str, file: str | Path) -> Any:
+    names: dict[str, Any] = {}
+    exec(compile(f"def {name}(): pass", str(file), "exec"), names)
+    return names[name].__code__, 0, 1, {}
+
+
+def test_the_jobs_line_within_a_librarys_method_is_what_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a function that `datasets` calls by its formatter for each sample."""
+    job, library = tmp_path / "train.py", torch.__file__
+    with hook_module("lines.stacks", monkeypatch) as stacks:
+        fetch = frame("fetch", HOOK / "_unstarve_hook/loaders.py")
+        formatter, tokenize = frame("__call__", library), frame("tokenize", job)
+        encode, item = frame("encode", library), frame("__getitem__", job)
+        within = stacks.look([encode, tokenize, formatter, fetch])
+        assert (within.line[0], within.callee, within.methods) == (tokenize[0], encode[0], ())
+        behind = stacks.look([formatter, item, fetch])
+        assert [code for code, _ in behind.methods] == [formatter[0]]
+        own = frame("__call__", job)
+        assert [code for code, _ in stacks.look([own, item, fetch]).methods] == [own[0]]

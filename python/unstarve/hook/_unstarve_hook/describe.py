@@ -29,6 +29,10 @@ def process() -> dict[str, Any]:
         "ppid": os.getppid(),
         "python": sys.version.split()[0],
     }
+    try:
+        facts["cpu_mask"] = f"{sum(1 << cpu for cpu in os.sched_getaffinity(0)):x}"
+    except (AttributeError, OSError):
+        pass  # Not on this system.
     words = [str(word) for word in getattr(sys, "argv", [])[:20]]
     facts["argv"] = [_cut(word) for word in secrets.hidden(words)]
     torch = sys.modules.get("torch")

@@ -6,9 +6,9 @@ persistent_workers, or with {"loader": "unstarve"}, whose num_workers is the thr
 that has workers (without any it takes as many as it may use CPUs by itself). Workers are limited to
 the CPUs at hand unless "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A
 loader is changed when it is first iterated, and only upwards, unless "fewer" is true: then it is to
-have fewer workers. The batches and their order stay as they are (in workers and with unstarve's
-loader, random transforms draw other numbers); where that, or the job itself, would be at risk, the
-loader is left alone and the reason recorded.
+have fewer workers, or with num_workers 0 none. The batches and their order stay as they are (in
+workers and with unstarve's loader, random transforms draw other numbers); where that, or the job
+itself, would be at risk, the loader is left alone and the reason recorded.
 """
 
 from __future__ import annotations
@@ -133,6 +133,8 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
         workers = _workers_of_a_stream(loader, workers)
     if fix.get("fewer") and 0 < workers < loader.num_workers:
         changes["num_workers"] = workers
+    if fix.get("fewer") and fix.get("num_workers") == 0 and loader.num_workers > 0:
+        return _without_workers(loader)
     if workers > loader.num_workers:
         check_workers(loader, workers * int(fix.get("prefetch_factor") or 2))
         changes["num_workers"] = workers
@@ -149,6 +151,15 @@ def _changes(loader: Any, fix: dict[str, Any]) -> dict[str, Any]:
     if fix.get("pin_memory") and not loader.pin_memory and _cuda_in_use():
         changes["pin_memory"] = True
     return changes
+
+
+def _without_workers(loader: Any) -> dict[str, Any]:
+    """What torch takes with workers only goes with them."""
+    if loader._dataset_kind != _MAP_STYLE:
+        raise RefusedError("an iterable data set: another number of workers has another order")
+    if loader.worker_init_fn is not None:
+        raise RefusedError("worker_init_fn, which may set up what the data set needs")
+    return {"num_workers": 0, "multiprocessing_context": None, "timeout": 0}
 
 
 def _move_stream(loader: Any, method: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import weakref
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
-from . import calibrate, decode, describe, fix, loader_ids, repeats
+from . import calibrate, decode, describe, draws, fix, loader_ids, repeats
 from .batches import samples_in, samples_of_item
 from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
@@ -369,6 +369,8 @@ def _watched_fetch(original: Any) -> Any:
     def fetch(self: Any, possibly_batched_index: Any) -> Any:
         outer = decode.enter_fetch()
         collating = _time_collate(self)
+        loader_id = _loader_id()
+        state = draws.state_before(loader_id)
         start, cpu = now_ns(), _cpu_ns()
         try:
             data = original(self, possibly_batched_index)
@@ -382,7 +384,9 @@ def _watched_fetch(original: Any) -> Any:
         if not getattr(self, "auto_collation", True):
             samples = samples_of_item(data)
         _here.samples = samples
-        RECORDER.record(FETCH, start, end, _loader_id(), samples, cpu, decode_ns, collate_ns)
+        RECORDER.record(FETCH, start, end, loader_id, samples, cpu, decode_ns, collate_ns)
+        if state is not None:
+            draws.compare(loader_id, state)
         return data
 
     return in_the_place_of(original, fetch)

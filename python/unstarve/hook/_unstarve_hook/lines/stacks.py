@@ -29,9 +29,12 @@ _LONGEST_TEXT = 4000
 FETCH, WAIT, COLLATE, DECODE, SYNC = 1, 2, 4, 8, 16
 #: The job's own code inside a loader's `__next__`, outside of a fetch: its sampler.
 ORDER = 32
+#: Making an iterator: with workers the first batches are chosen there. Told by ORDER alone.
+_ITER = 64
 _MARKS = {
     ("loaders.py", "fetch"): FETCH,
     ("loaders.py", "__next__"): WAIT,
+    ("loaders.py", "__iter__"): _ITER,
     ("loaders.py", "__call__"): COLLATE,
     ("decode.py", "decoder"): DECODE,
     ("blocking.py", "method"): SYNC,
@@ -97,7 +100,7 @@ def look(frames: Iterable[Facts]) -> Look:
         kind = kind_of(code.co_filename)
         if kind == OURS:
             mark = _mark(code)
-            if mark == WAIT and line is not None and not marks & COLLATE:
+            if mark in (WAIT, _ITER) and line is not None and not marks & COLLATE:
                 mark |= ORDER
             marks |= mark
         else:
@@ -109,7 +112,9 @@ def look(frames: Iterable[Facts]) -> Look:
                     callee = inner
                 elif len(callers) < _MOST_CALLERS:
                     callers.append(code)
-            if code.co_name in _METHODS and len(methods) < _MOST_METHODS:
+            # A library's method around the job's own code calls that: the line there says more.
+            works = kind == USERS or line is None
+            if works and code.co_name in _METHODS and len(methods) < _MOST_METHODS:
                 methods.append((code, names))
             inner = code
         if marks & FETCH:
