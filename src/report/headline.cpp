@@ -37,6 +37,16 @@ std::string how_told(const Report& report) {
   return text + ")";
 }
 
+/// ", the first batch asked for after 40 s", where that is much of the run and more than imports
+/// take.
+std::string until_the_first_batch(const RunFacts& facts) {
+  constexpr double kLong = 8;
+  constexpr double kMuch = 0.2;
+  const double after_s = facts.first_asked_s.value_or(0);
+  if (after_s < std::max(kLong, kMuch * facts.duration_s.value_or(0))) return "";
+  return fmt::format(", the first batch asked for after {}", seconds_text(after_s));
+}
+
 /// "after 60 steps in 12.2 s", as far as it is known.
 std::string after_what(const Report& report) {
   const RunFacts& facts = report.facts;
@@ -53,7 +63,7 @@ std::string after_what(const Report& report) {
   }
   if (steps == 0 && facts.exit_code) text = " without a training step";
   if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
-  return text;
+  return text + until_the_first_batch(facts);
 }
 
 /// ": 202.9 ms a step, 157 samples/s".

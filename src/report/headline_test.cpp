@@ -37,6 +37,18 @@ TEST(Headline, OfATrialThatWeStoppedItSaysSo) {
   EXPECT_EQ(what_happened(report).find("Stopped by unstarve after"), 0U);
 }
 
+TEST(Headline, SaysHowLongAJobTookToItsFirstBatch) {
+  Report report = sample::report();
+  report.facts.duration_s = 100;
+  const std::string plain = what_happened(report);
+  report.facts.first_asked_s = 19;
+  EXPECT_EQ(what_happened(report), plain) << "a fifth of it, and imports take some time";
+  report.facts.first_asked_s = 41.3;
+  EXPECT_NE(what_happened(report).find(", the first batch asked for after 41.3 s:"),
+            std::string::npos)
+      << what_happened(report);
+}
+
 TEST(Headline, TellsTheErrorThatEndedTheJob) {
   Report report;
   EXPECT_TRUE(error_sentences(report).empty());

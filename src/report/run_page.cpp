@@ -88,6 +88,17 @@ std::string mig_sentences(const trace::RunReader& run) {
   return text;
 }
 
+/// Until then it imports, and makes its data set: nothing of that is seen.
+Reading<double> first_asked_s(const trace::Timeline& timeline, const trace::RunReader& run) {
+  std::int64_t first_ns = 0;
+  for (const trace::LoaderConfig& loader : timeline.loaders) {
+    if (loader.made_ns > 0 && (first_ns == 0 || loader.made_ns < first_ns))
+      first_ns = loader.made_ns;
+  }
+  if (first_ns == 0) return WhyAbsent::kNotObserved;
+  return static_cast<double>(first_ns - run.number("started_ns")) * kSecondsPerNs;
+}
+
 RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals) {
   RunFacts facts;
   facts.command = shown_command(run.info("command"));
@@ -184,6 +195,9 @@ Report make_report(const examine::Examination& examined) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;
   const job::Rank& rank = job.job.ranks()[job.rank_index()];
   report.facts.steps = static_cast<std::int64_t>(rank.steps.size()) + rank.thinned.rows;
+  if (!report.facts.attached) {
+    report.facts.first_asked_s = first_asked_s(examined.recording->timeline, *run);
+  }
   const trace::SlotPlan& thinning = run->thinning();
   report.facts.kept = {
       std::int64_t{1} << thinning.level, static_cast<double>(thinning.slot_ns) * kSecondsPerNs,

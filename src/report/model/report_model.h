@@ -49,6 +49,7 @@ struct RunFacts {
   /// Of an emulated one: "roofline", "recording" or "factor" (docs/formats/run.md).
   std::string emulated_durations;
   Reading<double> duration_s;
+  Reading<double> first_asked_s;  // from its start until it asked a loader for its first batch
   /// How the job ended; absent: it runs, or what watched it was killed.
   Reading<std::int64_t> exit_code;
   std::string exit_signal;     // that ended it: "SIGSEGV"; empty: none did
