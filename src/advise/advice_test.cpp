@@ -386,6 +386,21 @@ TEST(Advice, WordsOfImagesAreForImages) {
   }
 }
 
+TEST(Advice, BothLoadersAreNamedWhereBothHoldTheJobUp) {
+  JobFacts job;
+  job.loader_place = "main.py:290";
+  job.other_place = "main.py:310";
+  job.other_share = 0.1;
+  EXPECT_EQ(which_loaders(job), " at main.py:290");
+  job.other_share = 0.54;
+  EXPECT_EQ(which_loaders(job),
+            " at main.py:290, and for 54 % of that for the evaluation's at main.py:310");
+  job.evaluates = true;
+  EXPECT_EQ(which_loaders(job),
+            " of the evaluation at main.py:290, and for 54 % of that for the "
+            "training's at main.py:310");
+}
+
 TEST(Advice, ACacheLeadsOnlyWhereTheJobComesBackToItsData) {
   const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
   JobFacts job = folder_job("/i");

@@ -76,9 +76,9 @@ std::string which_loader(const JobFacts& job) {
 }
 
 std::string which_loaders(const JobFacts& job) {
-  constexpr double kMuch = 0.2;
+  constexpr double kMuchOfBoth = 0.2;
   const std::string text = which_loader(job);
-  if (job.other_share < kMuch || job.other_place.empty()) return text;
+  if (job.other_share < kMuchOfBoth || job.other_place.empty()) return text;
   return text + fmt::format(", and for {} of that for the {}'s at {}",
                             percent_text(job.other_share),
                             job.evaluates ? "training" : "evaluation", job.other_place);

@@ -87,6 +87,9 @@ predict::Speedup beside_training(predict::Speedup gain, const predict::Remedy& e
   double cpu_s = *signals.job_cpu_cores * step_s;
   if (edit.sample_cpu_s) {
     cpu_s += *edit.sample_cpu_s * basis.pipeline.mean_samples() - basis.pipeline.mean_fetch_cpu_s();
+  } else if (edit.same_workers) {
+    const double left = (edit.fetch_scale.low + edit.fetch_scale.high) / 2;
+    cpu_s -= (1 - left) * basis.pipeline.mean_fetch_cpu_s();
   }
   const double all_busy = *signals.effective_cpus * step_s / std::max(cpu_s, 1e-9);
   gain.low = std::min(gain.low, all_busy);

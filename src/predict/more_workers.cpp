@@ -154,6 +154,17 @@ Remedy longer_queue(int workers, int prefetch_factor) {
   return remedy;
 }
 
+Remedy lighter_fetches(const PipelineMeasurements& before, Range fetch_scale) {
+  Remedy remedy;
+  remedy.loader.workers = before.workers;
+  remedy.loader.batches_ahead = before.batches_ahead;
+  remedy.loader.receive_s = before.workers > 0 ? kReceiveFixedS : 0;
+  remedy.fetch_scale = fetch_scale;
+  remedy.same_workers = true;
+  remedy.of_the_difference = {0.9, 1.0};
+  return remedy;
+}
+
 void assume_storage_keeps_up(double cores, const PipelineMeasurements& before, Remedy& remedy) {
   const bool waits = before.mean_fetch_blocked_s() > before.mean_fetch_cpu_s();
   if (!waits || remedy.loader.workers <= std::max(cores, 1.0)) return;

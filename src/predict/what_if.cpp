@@ -11,11 +11,6 @@ namespace unstarve::predict {
 
 namespace {
 
-// How much of the difference between two simulated runs a job may show: it also waits for what the
-// model does not know (an epoch's start, an evaluation). Of 7 to 16 % four jobs of the zoo showed
-// 5 % at most.
-constexpr Range kOfTheDifference = {0.1, 1.0};
-
 /// What one world has of a remedy's ranges that every step of it shares.
 struct Drawn {
   double freeing_s = 0;
@@ -114,7 +109,7 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
   double after_s = simulated_s * draw.in(kModelError) + draw.in(remedy.start_s);
   if (remedy.same_workers) {
     const double now_s = simulate_mean_step_s(as_it_is(model, before), costs, kWarmUpSteps);
-    after_s = before_s + (simulated_s - now_s) * draw.in(kOfTheDifference);
+    after_s = before_s + (simulated_s - now_s) * draw.in(remedy.of_the_difference);
   }
   return before_s / std::max(after_s, critical_path_s(costs));
 }

@@ -40,6 +40,10 @@ advise::JobFacts make_job(const Json& names) {
     job.data.class_name = names["stream"].get<std::string>();
     job.data.is_stream = true;
   }
+  if (names.contains("draws_nothing")) {
+    job.data.class_name = names["draws_nothing"].get<std::string>();
+    job.data.draws = false;
+  }
   if (!names.contains("image_folder")) return job;
   const std::string name = "torchvision.datasets.folder.ImageFolder";
   job.data = {name, name, names["image_folder"].get<std::string>()};

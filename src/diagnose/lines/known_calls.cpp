@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "diagnose/signals/fetch_work.h"
+
 namespace unstarve::diagnose {
 
 namespace {
@@ -100,6 +102,9 @@ std::string what_runs(const trace::Stack& stack) {
     return stack.call.find(known.name) != std::string::npos;
   });
   if (!words.empty()) return words;
+  if (const auto work = fetch_work(stack); work && stack.in_fetch) {
+    return std::string(words_of(*work));
+  }
   return find(kFunctions, [&stack](const Known& known) {
     return stack.function == known.name ||
            std::find(stack.callers.begin(), stack.callers.end(), known.name) != stack.callers.end();

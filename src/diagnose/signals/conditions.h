@@ -82,6 +82,19 @@ inline bool fetches_wait_for_storage(const Signals& signals) {
   return waits && *waits >= kMuch && *waits > signals.fetch_in_locks_ratio.value_or(0);
 }
 
+/// Whether batches are waited for longer than they take to make: handing them over takes more.
+inline bool handing_over_takes_longer(const Signals& signals) {
+  return signals.num_workers.value_or(0) >= 1 && signals.fetch_ns_median &&
+         signals.wait_ns_median.value_or(0) > *signals.fetch_ns_median;
+}
+
+/// Whether the workers share fewer CPUs than they could use: something set their affinity.
+inline bool workers_are_pinned(const Signals& signals) {
+  if (!signals.worker_cpus || !signals.effective_cpus || is_native(signals)) return false;
+  const double could_use = std::min(signals.num_workers.value_or(0), *signals.effective_cpus);
+  return *signals.worker_cpus < could_use;
+}
+
 /// Whether fetches mostly sleep because the data set's code asks for it.
 inline bool fetches_sleep(const Signals& signals) {
   constexpr double kMuch = 0.4;

@@ -37,6 +37,9 @@ Reading<double> median_of(const std::vector<double>& values);
 void derive_partition_signals(const SignalSources& sources, Signals& out);
 void derive_step_signals(const SignalSources& sources, Signals& out);
 void derive_fetch_signals(const SignalSources& sources, Signals& out);
+/// What looks at the Python of a loader's fetches found it at.
+void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& loader,
+                        Signals& out);
 /// Of worker processes: how much of their time they fetch, and what starting them took. Goes after
 /// derive_fetch_signals().
 void derive_worker_signals(const SignalSources& sources, Signals& out);

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <cctype>
 
 #include "diagnose/signals/derive.h"
-#include "diagnose/signals/fetch_looks.h"
 
 namespace unstarve::diagnose {
 
@@ -128,6 +126,38 @@ Reading<double> order_ratio(const SignalSources& sources, const trace::Interval&
   return ordered_ns / waited_ns;
 }
 
+/// A language model that writes: the line of the job calls transformers' generate().
+Reading<double> generating_ratio(const SignalSources& sources, const trace::Interval& window) {
+  constexpr int kFewestLooks = 20;
+  int looks = 0;
+  int generating = 0;
+  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
+    const trace::Stack& stack = sources.timeline().stacks[sample.stack];
+    if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
+    if (!sources.owns(sample.process) || stack.in_fetch) continue;
+    ++looks;
+    if (stack.call.find(".generate(") != std::string::npos) ++generating;
+  }
+  if (looks < kFewestLooks) return WhyAbsent::kNotObserved;
+  return static_cast<double>(generating) / looks;
+}
+
+/// `own_ns`: of each step, in their order.
+Reading<double> growth(const std::vector<double>& own_ns) {
+  constexpr std::size_t kQuarters = 4;
+  constexpr std::size_t kFewestSteps = 40;
+  if (own_ns.size() < kFewestSteps) return WhyAbsent::kNotObserved;
+  std::vector<double> medians;
+  for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
+    const auto at = [&own_ns](std::size_t i) {
+      return own_ns.begin() + static_cast<std::ptrdiff_t>(i * own_ns.size() / kQuarters);
+    };
+    medians.push_back(*median_of({at(quarter), at(quarter + 1)}));
+  }
+  const bool grows = std::is_sorted(medians.begin(), medians.end()) && medians.front() > 0;
+  return grows ? medians.back() / medians.front() : 1;
+}
+
 }  // namespace
 
 void derive_step_signals(const SignalSources& sources, Signals& out) {
@@ -135,12 +165,14 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   const job::Rank& rank = sources.rank;
   std::vector<double> steps;
   std::vector<double> waits;
+  std::vector<double> own;
   double step_ns = 0;
   double wait_ns = 0;
   for (const trace::Step& step : rank.steps) {
     if (!begins_in(step.when, window)) continue;
     steps.push_back(static_cast<double>(step.when.duration_ns()));
     waits.push_back(static_cast<double>(waited_in(rank.waits, step.when)));
+    own.push_back(steps.back() - waits.back());
     step_ns += steps.back();
     wait_ns += waits.back();
   }
@@ -149,6 +181,8 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   out.step_count = count;
   derive_full_memory(sources, out);
   out.step_ns_median = median_of(steps);
+  out.step_growth_ratio = growth(own);
+  out.generating_ratio = generating_ratio(sources, window);
   derive_training_device(sources, out);
   derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;
@@ -165,32 +199,6 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   }
   if (rank.waited_loader() != nullptr) derive_queue(*rank.waited_loader(), window, out);
 }
-
-namespace {
-
-/// Whether it is at a call of time.sleep() that the job's code writes.
-bool sleeps(const trace::Stack& stack) {
-  const std::size_t at = stack.call.find("sleep(");
-  if (at == std::string::npos || !stack.callee.empty()) return false;
-  if (at == 0) return true;
-  const char before = stack.call[at - 1];
-  return before != '_' && std::isalnum(static_cast<unsigned char>(before)) == 0;
-}
-
-Reading<double> sleep_call_ratio(const trace::Timeline& timeline, const job::LoaderUse& loader) {
-  constexpr std::int64_t kFewestLooks = 20;
-  std::int64_t looks = 0;
-  std::int64_t asleep = 0;
-  visit_fetch_looks(timeline, loader,
-                    [&looks, &asleep](const trace::StackSample&, const trace::Stack& stack) {
-                      ++looks;
-                      if (sleeps(stack)) ++asleep;
-                    });
-  if (looks < kFewestLooks) return WhyAbsent::kNotObserved;
-  return static_cast<double>(asleep) / static_cast<double>(looks);
-}
-
-}  // namespace
 
 void derive_fetch_signals(const SignalSources& sources, Signals& out) {
   const job::LoaderUse* use = sources.rank.waited_loader();
@@ -223,7 +231,7 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
     decode.add(fetch.decode_ns, walls.back());
     collate.add(fetch.collate_ns, walls.back());
   }
-  out.fetch_sleep_call_ratio = sleep_call_ratio(sources.timeline(), *use);
+  derive_fetch_looks(sources.timeline(), *use, out);
   out.fetch_ns_median = median_of(walls);
   out.fetch_cpu_ratio = cpu.ratio();
   out.decode_ratio = decode.ratio();

@@ -120,6 +120,9 @@ void derive_busy(const SignalSources& sources, Signals& out) {
 
 void derive_worker_signals(const SignalSources& sources, Signals& out) {
   derive_busy(sources, out);
+  if (const auto& cpus = sources.timeline().worker_cpus) {
+    out.worker_cpus = static_cast<double>(*cpus);
+  }
   const Starts starts = find_starts(sources, out.fetch_ns_median.value_or(0));
   if (!starts.known) return;
   out.loader_starts = starts.count;

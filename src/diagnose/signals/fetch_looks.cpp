@@ -1,10 +1,42 @@
 #include "diagnose/signals/fetch_looks.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <map>
+#include <utility>
 #include <vector>
 
+#include "diagnose/signals/derive.h"
+#include "diagnose/signals/fetch_work.h"
+
 namespace unstarve::diagnose {
+
+namespace {
+
+constexpr std::int64_t kFewestLooks = 20;
+
+constexpr std::array<std::pair<FetchWork, Signal>, 8> kWorks = {{
+    {FetchWork::kTokenizing, &Signals::fetch_tokenizing_ratio},
+    {FetchWork::kTableRows, &Signals::fetch_table_rows_ratio},
+    {FetchWork::kSound, &Signals::fetch_sound_ratio},
+    {FetchWork::kArrayFiles, &Signals::fetch_array_files_ratio},
+    {FetchWork::kOpening, &Signals::fetch_opening_ratio},
+    {FetchWork::kConnecting, &Signals::fetch_connecting_ratio},
+    {FetchWork::kQueries, &Signals::fetch_queries_ratio},
+    {FetchWork::kParsing, &Signals::fetch_parsing_ratio},
+}};
+
+/// Whether it is at a call of time.sleep() that the job's code writes.
+bool sleeps(const trace::Stack& stack) {
+  const std::size_t at = stack.call.find("sleep(");
+  if (at == std::string::npos || !stack.callee.empty()) return false;
+  if (at == 0) return true;
+  const char before = stack.call[at - 1];
+  return before != '_' && std::isalnum(static_cast<unsigned char>(before)) == 0;
+}
+
+}  // namespace
 
 bool covers(const std::vector<trace::Interval>& intervals, std::int64_t instant) {
   const auto next = std::partition_point(
@@ -25,6 +57,24 @@ void visit_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& lo
     const auto thread = fetches.find({sample.process, sample.thread});
     if (thread != fetches.end() && covers(thread->second, sample.t_ns)) visit(sample, stack);
   }
+}
+
+void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& loader,
+                        Signals& out) {
+  std::int64_t looks = 0;
+  std::int64_t asleep = 0;
+  std::map<FetchWork, std::int64_t> at_work;
+  visit_fetch_looks(timeline, loader, [&](const trace::StackSample&, const trace::Stack& stack) {
+    ++looks;
+    if (sleeps(stack)) ++asleep;
+    if (const auto work = fetch_work(stack)) ++at_work[*work];
+  });
+  if (looks < kFewestLooks) return;
+  const auto share = [looks](std::int64_t of_them) {
+    return static_cast<double>(of_them) / static_cast<double>(looks);
+  };
+  out.fetch_sleep_call_ratio = share(asleep);
+  for (const auto& [work, signal] : kWorks) out.*signal = share(at_work[work]);
 }
 
 }  // namespace unstarve::diagnose

@@ -80,13 +80,21 @@ struct NamedWork {
   double ratio;
 };
 
+/// What torch.cuda.empty_cache() takes: the call, and the memory that is asked for again after it.
+/// The calls that give it back lie in both ratios.
+inline double emptying_ratio(const Signals& signals) {
+  const double call = signals.empty_cache_ratio.value_or(0);
+  if (call == 0 || allocator_holds_up(signals)) return call;
+  return std::max(call, signals.allocation_ratio.value_or(0));
+}
+
 /// That which takes a share worth naming, the largest first.
 inline std::vector<NamedWork> named_work(const Signals& signals) {
   constexpr double kWorthNaming = 0.1;
   std::vector<NamedWork> work = {
       {"Python's garbage collector", signals.collection_ratio.value_or(0)},
       {"torch.save", signals.save_ratio.value_or(0)},
-      {"torch.cuda.empty_cache()", signals.empty_cache_ratio.value_or(0)},
+      {"torch.cuda.empty_cache() and asking for the memory again", emptying_ratio(signals)},
       {"torch.compile", signals.compile_ratio.value_or(0)},
       {"what lies beside an evaluation", signals.evaluation_ratio.value_or(0)},
   };

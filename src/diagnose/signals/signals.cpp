@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 95> kFields = {{
+constexpr std::array<SignalField, 106> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -28,6 +28,7 @@ constexpr std::array<SignalField, 95> kFields = {{
     {"ops_without_launch_ratio", &Signals::ops_without_launch_ratio},
     {"events_lost_ratio", &Signals::events_lost_ratio},
     {"step_ns_median", &Signals::step_ns_median},
+    {"step_growth_ratio", &Signals::step_growth_ratio},
     {"wait_ns_median", &Signals::wait_ns_median},
     {"wait_ns_mean", &Signals::wait_ns_mean},
     {"wait_ratio", &Signals::wait_ratio},
@@ -39,7 +40,9 @@ constexpr std::array<SignalField, 95> kFields = {{
     {"order_ratio", &Signals::order_ratio},
     {"empty_queue_ratio", &Signals::empty_queue_ratio},
     {"ready_wait_ratio", &Signals::ready_wait_ratio},
+    {"generating_ratio", &Signals::generating_ratio},
     {"num_workers", &Signals::num_workers},
+    {"worker_cpus", &Signals::worker_cpus},
     {"worker_busy_ratio", &Signals::worker_busy_ratio},
     {"prefetch_factor", &Signals::prefetch_factor},
     {"batch_size", &Signals::batch_size},
@@ -51,6 +54,14 @@ constexpr std::array<SignalField, 95> kFields = {{
     {"fetch_asleep_ratio", &Signals::fetch_asleep_ratio},
     {"fetch_in_locks_ratio", &Signals::fetch_in_locks_ratio},
     {"fetch_sleep_call_ratio", &Signals::fetch_sleep_call_ratio},
+    {"fetch_tokenizing_ratio", &Signals::fetch_tokenizing_ratio},
+    {"fetch_table_rows_ratio", &Signals::fetch_table_rows_ratio},
+    {"fetch_sound_ratio", &Signals::fetch_sound_ratio},
+    {"fetch_array_files_ratio", &Signals::fetch_array_files_ratio},
+    {"fetch_opening_ratio", &Signals::fetch_opening_ratio},
+    {"fetch_connecting_ratio", &Signals::fetch_connecting_ratio},
+    {"fetch_queries_ratio", &Signals::fetch_queries_ratio},
+    {"fetch_parsing_ratio", &Signals::fetch_parsing_ratio},
     {"decode_ratio", &Signals::decode_ratio},
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},

@@ -39,6 +39,8 @@ struct Signals {
 
   // Steps and waits of the training thread.
   Reading<double> step_ns_median;
+  Reading<double> step_growth_ratio;   // their time without waits in the last quarter of the run,
+                                       // over that in the first; 1 unless each quarter's is longer
   Reading<double> wait_ns_median;      // per step, inside the loader's `__next__`
   Reading<double> wait_ns_mean;        // the same
   Reading<double> wait_ratio;          // of step time; an upper bound of input_wait
@@ -51,8 +53,11 @@ struct Signals {
   Reading<double> ready_wait_ratio;    // of all waiting, in waits entered with a batch ready
   Reading<double> order_ratio;  // of all waiting, as looks found it, in the job's own sampler
 
+  Reading<double> generating_ratio;  // of looks at the training thread: at a call of generate()
+
   // The loader, and one batch being fetched from the data set.
   Reading<double> num_workers;        // processes; absent where unstarve's threads load
+  Reading<double> worker_cpus;        // that all of them together may use
   Reading<double> worker_busy_ratio;  // of the workers' time, inside fetches
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
@@ -65,6 +70,15 @@ struct Signals {
   Reading<double> fetch_asleep_ratio;      // ... for a time of their own choice
   Reading<double> fetch_in_locks_ratio;    // ... for other threads of the job
   Reading<double> fetch_sleep_call_ratio;  // of looks at the Python of fetches: at a call of sleep
+  // Of looks at the Python of fetches: work that has another way (signals/fetch_work.h).
+  Reading<double> fetch_tokenizing_ratio;
+  Reading<double> fetch_table_rows_ratio;
+  Reading<double> fetch_sound_ratio;
+  Reading<double> fetch_array_files_ratio;
+  Reading<double> fetch_opening_ratio;
+  Reading<double> fetch_connecting_ratio;
+  Reading<double> fetch_queries_ratio;
+  Reading<double> fetch_parsing_ratio;
   Reading<double> decode_ratio;   // of a fetch's wall time, on the CPU inside image decoding
   Reading<double> collate_ratio;  // of a fetch's wall time, on the CPU inside collate
   Reading<double> python_ratio;   // of a fetch's wall time, on the CPU outside decoding and collate

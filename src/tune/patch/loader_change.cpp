@@ -39,6 +39,9 @@ LoaderChange loader_change(const examine::Examination& before, const examine::Ex
     if (is->num_workers > 0 && prefetch != was->prefetch_factor.value_or(2)) {
       add("prefetch_factor", std::to_string(prefetch));
     }
+    if (is->num_workers == 0 && was->persistent_workers.value_or(false)) {
+      add("persistent_workers", "False");  // torch takes it with workers only
+    }
     if (is->persistent_workers.value_or(false) && !was->persistent_workers.value_or(false)) {
       add("persistent_workers", "True");
     }

@@ -1,4 +1,5 @@
 #include "advise/catalogue.h"
+#include "advise/known_work.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -9,6 +10,7 @@ namespace {
 std::optional<Remedy> offer_cheaper_transforms(const Situation& situation, std::string_view rule) {
   const bool on_host = diagnose::trains_on_host(situation.signals);
   Remedy remedy;
+  if (has_known_work(situation.signals)) return std::nullopt;
   if (rule == "python_transform" && !loads_images(situation.signals, situation.job)) {
     remedy.how =
         "Do less per sample in Python: once, beforehand, what gives the same each time; the rest "

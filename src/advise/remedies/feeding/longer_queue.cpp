@@ -19,6 +19,7 @@ std::optional<Remedy> offer_longer_queue(const Situation& situation, std::string
   const diagnose::Signals& signals = situation.signals;
   const bool concerns = rule == "input_wait" || rule == "input_wait_from_host";
   if (!concerns || diagnose::is_native(signals)) return std::nullopt;
+  if (diagnose::handing_over_takes_longer(signals)) return std::nullopt;
   if (signals.num_workers.value_or(0) < 1 || !signals.prefetch_factor) return std::nullopt;
   if (*signals.prefetch_factor >= static_cast<double>(kLongerPrefetch)) return std::nullopt;
   if (!signals.empty_queue_ratio || *signals.empty_queue_ratio > kMostEmpty) return std::nullopt;

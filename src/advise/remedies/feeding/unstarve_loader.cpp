@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/catalogue.h"
+#include "advise/known_work.h"
 #include "advise/parts/native_model.h"
 #include "advise/parts/worker_count.h"
 #include "base/units.h"
@@ -27,6 +28,7 @@ std::optional<Remedy> offer_unstarve_loader(const Situation& situation, std::str
   if (rule != "input_wait" && rule != "input_wait_from_host") return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   if (is_native(signals) || !may_load_natively(situation.job.data)) return std::nullopt;
+  if (image_folder(situation.job.data).empty() && has_known_work(signals)) return std::nullopt;
   Remedy remedy;
   std::string threads;
   std::string argument;

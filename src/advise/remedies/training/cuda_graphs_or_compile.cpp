@@ -8,10 +8,17 @@ namespace {
 
 std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation,
                                                    std::string_view rule) {
+  constexpr double kMost = 0.5;
+  const bool generates = situation.signals.generating_ratio.value_or(0) >= kMost;
+  const bool launches_late = rule == "launch" && is_launch_bound(situation.signals);
   Remedy remedy;
-  if (rule == "kernel_wait") {
+  if (generates && (rule == "kernel_wait" || launches_late)) {
+    remedy.how =
+        "Give generate() a cache of one size, cache_implementation='static', with which "
+        "transformers compiles each token's step, or generate for more prompts at a time.";
+  } else if (rule == "kernel_wait") {
     remedy.how = "Make fewer, longer kernels: torch.compile, fused optimizers, CUDA graphs.";
-  } else if (rule == "launch" && is_launch_bound(situation.signals)) {
+  } else if (launches_late) {
     remedy.how =
         "Launch less often: torch.compile(model, mode='reduce-overhead') (CUDA graphs), fused "
         "optimizers (fused=True), channels_last where it saves conversions.";

@@ -34,7 +34,7 @@ std::string move_known_work(const diagnose::Signals& signals) {
     return "Save less often, or let another thread write: copy the state to host memory and save "
            "it there (torch.distributed.checkpoint.async_save does both).";
   }
-  if (signals.empty_cache_ratio.value_or(0) >= kMost) {
+  if (diagnose::emptying_ratio(signals) >= kMost) {
     return "Take torch.cuda.empty_cache() out of the loop: memory that it gives back has to be "
            "asked for again, and both wait for the GPU.";
   }

@@ -1,0 +1,112 @@
+#include "advise/known_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "advise/catalogue.h"
+#include "predict/what_if.h"
+
+namespace unstarve::advise {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> offered(const diagnose::Signals& signals) {
+  std::vector<std::string> ids;
+  for (const Remedy& remedy : offers({signals, {}}, {"input_wait", "python_transform"})) {
+    ids.push_back(remedy.id);
+  }
+  return ids;
+}
+
+TEST(KnownWork, HasARemedyOfItsOwnWhereItIsMuchOfAFetch) {
+  const std::vector<std::pair<diagnose::Signal, std::string>> works = {
+      {&diagnose::Signals::fetch_tokenizing_ratio, "tokens_beforehand"},
+      {&diagnose::Signals::fetch_table_rows_ratio, "arrays_for_rows"},
+      {&diagnose::Signals::fetch_sound_ratio, "features_beforehand"},
+      {&diagnose::Signals::fetch_array_files_ratio, "chunks_of_samples"},
+      {&diagnose::Signals::fetch_opening_ratio, "kept_file"},
+      {&diagnose::Signals::fetch_connecting_ratio, "kept_connection"},
+      {&diagnose::Signals::fetch_queries_ratio, "query_for_a_batch"},
+      {&diagnose::Signals::fetch_parsing_ratio, "parsed_beforehand"},
+  };
+  for (const auto& [share, id] : works) {
+    diagnose::Signals signals;
+    EXPECT_THAT(offered(signals), Contains("cheaper_transforms"));
+    signals.*share = 0.29;
+    EXPECT_THAT(offered(signals), Not(Contains(id)));
+    signals.*share = 0.62;
+    const std::vector<std::string> ids = offered(signals);
+    EXPECT_THAT(ids, Contains(id));
+    EXPECT_THAT(ids, Not(Contains("cheaper_transforms"))) << id;
+    for (const Remedy& remedy : offers({signals, {}}, {"input_wait"})) {
+      if (remedy.id != id) continue;
+      EXPECT_THAT(remedy.how, HasSubstr("62 % of making a batch"));
+    }
+  }
+}
+
+TEST(KnownWork, OfALanguageModelThatWritesIsGivenACacheOfOneSize) {
+  diagnose::Signals signals;
+  signals.launches_per_step = 800;
+  const auto how = [&signals] {
+    for (const Remedy& remedy : offers({signals, {}}, {"launch"})) {
+      if (remedy.id == "cuda_graphs_or_compile") return remedy.how;
+    }
+    return std::string();
+  };
+  EXPECT_THAT(how(), HasSubstr("torch.compile(model"));
+  signals.generating_ratio = 0.9;
+  EXPECT_THAT(how(), HasSubstr("cache_implementation='static'"));
+}
+
+/// A job without workers: of each step of 100 ms it fetches for 80.
+PredictionBasis fetching_itself(double cpu_s, double blocked_s) {
+  PredictionBasis basis;
+  predict::MeasuredStep step;
+  step.step_s = 0.02 + cpu_s + blocked_s;
+  step.wait_s = cpu_s + blocked_s;
+  step.fetch_cpu_s = cpu_s;
+  step.fetch_blocked_s = blocked_s;
+  step.samples = 32;
+  basis.pipeline.steps.assign(50, step);
+  basis.pipeline.loader_known = true;
+  return basis;
+}
+
+Remedy with_share(const diagnose::Signals& signals, std::string_view id) {
+  for (Remedy& remedy : offers({signals, {}}, {"input_wait"})) {
+    if (remedy.id == id) return remedy;
+  }
+  return {};
+}
+
+TEST(KnownWork, GainsWhatItsShareOfTheFetchesTakes) {
+  diagnose::Signals signals;
+  signals.fetch_tokenizing_ratio = 0.5;
+  const Remedy remedy = with_share(signals, "tokens_beforehand");
+  const CatalogueEntry& entry = *find_entry("tokens_beforehand");
+  const PredictionBasis basis = fetching_itself(0.08, 0);
+  const auto edit = entry.model(remedy, basis);
+  ASSERT_TRUE(edit);
+  const auto gain = predict::predict_speedup(basis.pipeline, *edit, {});
+  ASSERT_TRUE(gain);
+  EXPECT_NEAR(gain->speedup, 100.0 / 61.6, 0.05);  // half of 80 ms, less 4 % that stays
+  EXPECT_LT(gain->low, 1.55);
+  EXPECT_GT(gain->high, 1.68);
+}
+
+TEST(KnownWork, HasNoPredictionWhereFetchesMostlyWait) {
+  diagnose::Signals signals;
+  signals.fetch_connecting_ratio = 0.9;
+  const Remedy remedy = with_share(signals, "kept_connection");
+  EXPECT_FALSE(find_entry("kept_connection")->model(remedy, fetching_itself(0.02, 0.06)));
+}
+
+}  // namespace
+}  // namespace unstarve::advise

@@ -1,0 +1,124 @@
+#include "diagnose/signals/fetch_work.h"
+
+#include <algorithm>
+#include <array>
+
+namespace unstarve::diagnose {
+
+namespace {
+
+struct Known {
+  std::string_view name;
+  FetchWork work;
+};
+
+// Library functions that a line of the job calls, by the beginning of "FILE FUNCTION". The first
+// that fits counts.
+constexpr std::array kCallees = {
+    Known{"transformers/tokenization_", FetchWork::kTokenizing},
+    Known{"transformers/feature_extraction_", FetchWork::kSound},
+    Known{"transformers/models/whisper/feature_extraction", FetchWork::kSound},
+    Known{"tokenizers/", FetchWork::kTokenizing},
+    Known{"tiktoken/", FetchWork::kTokenizing},
+    Known{"sentencepiece/", FetchWork::kTokenizing},
+    Known{"torchtext/", FetchWork::kTokenizing},
+    Known{"nltk/", FetchWork::kTokenizing},
+    Known{"spacy/", FetchWork::kTokenizing},
+    Known{"pandas/io/", FetchWork::kParsing},
+    Known{"pandas/", FetchWork::kTableRows},
+    Known{"polars/", FetchWork::kTableRows},
+    Known{"pyarrow/", FetchWork::kTableRows},
+    Known{"geopandas/", FetchWork::kTableRows},
+    Known{"torchaudio/_backend/", FetchWork::kParsing},
+    Known{"torchaudio/", FetchWork::kSound},
+    Known{"librosa/", FetchWork::kSound},
+    Known{"scipy/signal/", FetchWork::kSound},
+    Known{"scipy/fft/", FetchWork::kSound},
+    Known{"python_speech_features/", FetchWork::kSound},
+    Known{"torch/functional.py stft", FetchWork::kSound},
+    Known{"h5py/_hl/files.py ", FetchWork::kOpening},
+    Known{"zipfile.py ", FetchWork::kOpening},
+    Known{"zipfile/__init__.py __init__", FetchWork::kOpening},
+    Known{"tarfile.py open", FetchWork::kOpening},
+    Known{"tarfile.py __init__", FetchWork::kOpening},
+    Known{"xarray/backends/api.py open", FetchWork::kOpening},
+    Known{"rasterio/__init__.py open", FetchWork::kOpening},
+    Known{"rasterio/env.py ", FetchWork::kOpening},
+    Known{"h5py/", FetchWork::kArrayFiles},
+    Known{"zarr/", FetchWork::kArrayFiles},
+    Known{"xarray/", FetchWork::kArrayFiles},
+    Known{"netCDF4/", FetchWork::kArrayFiles},
+    Known{"tables/", FetchWork::kArrayFiles},
+    Known{"requests/api.py ", FetchWork::kConnecting},
+    Known{"urllib/request.py ", FetchWork::kConnecting},
+    Known{"boto3/", FetchWork::kConnecting},
+    Known{"sqlalchemy/engine/create.py ", FetchWork::kConnecting},
+    Known{"sqlalchemy/", FetchWork::kQueries},
+    Known{"peewee.py ", FetchWork::kQueries},
+    Known{"json/", FetchWork::kParsing},
+    Known{"csv.py ", FetchWork::kParsing},
+    Known{"re.py ", FetchWork::kParsing},
+    Known{"re/__init__.py ", FetchWork::kParsing},
+    Known{"ast.py literal_eval", FetchWork::kParsing},
+    Known{"xml/", FetchWork::kParsing},
+    Known{"html/", FetchWork::kParsing},
+    Known{"bs4/", FetchWork::kParsing},
+    Known{"yaml/", FetchWork::kParsing},
+    Known{"numpy/lib/npyio.py loadtxt", FetchWork::kParsing},
+    Known{"numpy/lib/_npyio_impl.py loadtxt", FetchWork::kParsing},
+    Known{"numpy/lib/npyio.py genfromtxt", FetchWork::kParsing},
+    Known{"numpy/lib/_npyio_impl.py genfromtxt", FetchWork::kParsing},
+};
+
+// Calls as the line writes them, of compiled functions.
+constexpr std::array kCalls = {
+    Known{"tokenizer(", FetchWork::kTokenizing},
+    Known{"tokenizer.", FetchWork::kTokenizing},
+    Known{"tokenize(", FetchWork::kTokenizing},
+    Known{".iloc[", FetchWork::kTableRows},
+    Known{".loc[", FetchWork::kTableRows},
+    Known{"h5py.File(", FetchWork::kOpening},
+    Known{"lmdb.open(", FetchWork::kOpening},
+    Known{"sqlite3.connect(", FetchWork::kConnecting},
+    Known{"psycopg2.connect(", FetchWork::kConnecting},
+    Known{".execute(", FetchWork::kQueries},
+    Known{".fetchone(", FetchWork::kQueries},
+    Known{".fetchall(", FetchWork::kQueries},
+    Known{"json.loads(", FetchWork::kParsing},
+    Known{"re.findall(", FetchWork::kParsing},
+    Known{"re.sub(", FetchWork::kParsing},
+};
+
+template <std::size_t N, class Matches>
+std::optional<FetchWork> find(const std::array<Known, N>& table, Matches matches) {
+  const auto known = std::find_if(table.begin(), table.end(), matches);
+  return known == table.end() ? std::nullopt : std::optional<FetchWork>(known->work);
+}
+
+}  // namespace
+
+std::optional<FetchWork> fetch_work(const trace::Stack& stack) {
+  if (!stack.callee.empty()) {
+    return find(kCallees,
+                [&stack](const Known& known) { return stack.callee.rfind(known.name, 0) == 0; });
+  }
+  return find(kCalls, [&stack](const Known& known) {
+    return stack.call.find(known.name) != std::string::npos;
+  });
+}
+
+std::string_view words_of(FetchWork work) {
+  switch (work) {
+    case FetchWork::kTokenizing: return "tokenizing";
+    case FetchWork::kTableRows: return "taking a row out of a table";
+    case FetchWork::kSound: return "computing features of sound";
+    case FetchWork::kArrayFiles: return "reading an array file";
+    case FetchWork::kOpening: return "opening a file";
+    case FetchWork::kConnecting: return "connecting";
+    case FetchWork::kQueries: return "a database query";
+    case FetchWork::kParsing: return "parsing text";
+  }
+  return "";
+}
+
+}  // namespace unstarve::diagnose
