@@ -15,11 +15,12 @@ import torch
 from torch.utils.data import Dataset, IterableDataset, Subset
 
 from unstarve.errors import InvalidArgumentError, UnstarveError
+from unstarve.sample_cache.first_part import FirstPartMaker, steps_of
 from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.identity import CannotNameError, name_of
-from unstarve.sample_cache.making import Maker
+from unstarve.sample_cache.making import DRAWS, Maker
 from unstarve.sample_cache.noticing import FileMark, held_files, mark_of
-from unstarve.sample_cache.proof import prove
+from unstarve.sample_cache.proof import Proof, first_random_step, prove
 from unstarve.sample_cache.record import from_record
 
 _SHARE_OF_FREE = 0.5
@@ -97,6 +98,8 @@ class _Keeper:
         self._looked_by = 0  # the process
         self._is_whole = False
         self._for_now = ""
+        self._first = ""  # the part that is kept, where that is not all
+        self._not_kept = ""
         self._cannot_write = False
         self.why_not = self._why_not(dataset)
         if self.why_not:
@@ -107,9 +110,24 @@ class _Keeper:
             return
         self._maker = Maker(dataset, self._graph)
         proof = prove(dataset, self._maker)
+        if DRAWS in proof.obstacle:
+            proof = self._prove_first_part(dataset) or proof
         self.why_not, self._proven = proof.obstacle, proof.samples
         if not self.why_not:
             self._open(folder, max_bytes)
+
+    def _prove_first_part(self, dataset: Any) -> Proof | None:
+        """Of what comes before the first random step of its transform."""
+        number = first_random_step(dataset)
+        if number < 0:
+            return None
+        self._maker = FirstPartMaker(dataset, self._graph, number)
+        self._first = f"-{number}"
+        left = len(steps_of(dataset)) - number
+        self._not_kept = (
+            f"; of its transform the last {left} of {left + number} steps are done each time"
+        )
+        return prove(dataset, self._maker)
 
     def _why_not(self, dataset: Any) -> str:
         if len(dataset) == 0:
@@ -139,7 +157,7 @@ class _Keeper:
         except CannotNameError as error:
             self._for_now = f"; for this run alone, since {error}"
             return None
-        return str(base / f"{_OWN}{name}")
+        return str(base / f"{_OWN}{name}{self._first}")
 
     def sample(self, index: Any) -> Any:
         if self._store is None or type(index) is not int or index < 0 or self._store.revoked:
@@ -170,7 +188,7 @@ class _Keeper:
         if self._served % _CHECKED == 0 and not self._maker.is_made_again(index, sample):
             self._stop(f"sample {index} came out otherwise than it was kept")
             return self._dataset[index]
-        return sample
+        return self._maker.finish(sample)
 
     def _make(self, index: int) -> Any:
         made = self._maker.make(index)
@@ -179,7 +197,8 @@ class _Keeper:
         if made.parts is None:
             return made.sample
         self._made += 1
-        if self._made % _CHECKED == 1 and not self._maker.is_made_again(index, made.sample):
+        kept = self._maker.kept_of(made.sample)
+        if self._made % _CHECKED == 1 and not self._maker.is_made_again(index, kept):
             self._stop(f"sample {index} came out otherwise when it was made again")
             return made.sample
         self._keep(index, made.parts)
@@ -218,7 +237,7 @@ class _Keeper:
             f"{counts['kept']} of {len(self._dataset)} samples are kept "
             f"({counts['bytes'] / 1e6:.1f} MB in {self._folder}), {counts['served']} were served; "
             f"{self._proven} were made twice before, and one of {_CHECKED} since, to the same bit"
-            f"{self._for_now}"
+            f"{self._not_kept}{self._for_now}"
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.noticing import READS_UNNOTICED, FileMark, noticing
 from unstarve.sample_cache.record import Parts, are_equal, is_alike, restored, to_parts
 
+#: The obstacle of a sample that may be split into a part without, and the rest.
+DRAWS = "draws random numbers"
+
 
 class Made(NamedTuple):
     sample: Any
@@ -44,15 +47,24 @@ class Maker:
         with noticing() as noticed:
             sample = self._dataset[index]
         if self._watch.look() != before:
-            return Made(sample, obstacle="draws random numbers")
+            return Made(sample, obstacle=DRAWS)
         if not self._graph.is_unchanged() or self._graph.row(index) != row:
             return Made(sample, obstacle="changes the data set, or what it refers to")
         if noticed.obstacle:
             return Made(sample, obstacle=noticed.obstacle)
         return self._packed(sample, noticed.marks)
 
+    def kept_of(self, sample: Any) -> Any:
+        """What is kept of a sample that was just made."""
+        return sample
+
+    def finish(self, kept: Any) -> Any:
+        """The sample of what was kept."""
+        return kept
+
     def is_made_again(self, index: int, sample: Any) -> bool:
-        """Whether another making, with generators in other states, gives the same to the bit."""
+        """Whether another making, with generators in other states, gives the same to the bit.
+        `sample`: as it is kept."""
         with others():
             try:
                 again = to_parts(self._dataset[index])
@@ -61,7 +73,7 @@ class Maker:
         return are_equal(again, to_parts(sample))
 
     def _packed(self, sample: Any, files: tuple[FileMark, ...]) -> Made:
-        if any(self._graph.holds(start, end) for start, end in _memory_of(sample)):
+        if self._is_of_the_data_set(sample):
             return Made(sample, obstacle="gives views of what the data set holds in memory already")
         try:
             parts = to_parts((sample, files))
@@ -70,6 +82,9 @@ class Maker:
         except Exception as error:
             return Made(sample, obstacle=f"gives what cannot be kept ({type(error).__name__})")
         return Made(sample, obstacle=f"gives what comes back as another type ({_types(sample)})")
+
+    def _is_of_the_data_set(self, sample: Any) -> bool:
+        return any(self._graph.holds(start, end) for start, end in _memory_of(sample))
 
     def _comes_back(self, sample: Any, parts: Parts) -> bool:
         types = _types_of(sample)
@@ -114,4 +129,4 @@ def _types(sample: Any) -> str:
     return f"{type(sample).__module__}.{type(sample).__qualname__}"
 
 
-__all__ = ["Made", "Maker"]
+__all__ = ["DRAWS", "Made", "Maker"]

@@ -13,9 +13,11 @@ import time
 from typing import Any, NamedTuple
 
 from unstarve.sample_cache.code import spoken_name
+from unstarve.sample_cache.first_part import count_of_first, steps_of
 from unstarve.sample_cache.generators import others
 from unstarve.sample_cache.libraries import is_known_file, is_known_module, is_ours
 from unstarve.sample_cache.making import Maker
+from unstarve.sample_cache.noticing import READS_UNNOTICED
 
 _SAMPLES = 24
 _SECONDS = 2.0  # for one process's samples, the first two aside
@@ -56,6 +58,16 @@ def prove(dataset: Any, maker: Maker) -> Proof:
     return Proof(len(first.digests))
 
 
+def first_random_step(dataset: Any) -> int:
+    """Its number among the steps of the data set's transform; -1 where there is none."""
+    steps = len(steps_of(dataset))
+    if steps == 0:
+        return -1
+    found = _in_a_child(lambda: _Answer({0: str(count_of_first(dataset))}))
+    count = int(found.digests.get(0, steps))
+    return count if count < steps else -1
+
+
 def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
     digests: dict[int, str] = {}
     held = maker.digest()
@@ -70,6 +82,8 @@ def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
                     sys.setprofile(calls)
                 try:
                     made = maker.make(index)
+                    if made.parts is None and not made.obstacle:
+                        made = maker.make(index)
                 finally:
                     sys.setprofile(None)
         except Exception as error:
@@ -77,6 +91,7 @@ def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
             continue
         obstacle = made.obstacle or calls.obstacle
         if obstacle or made.parts is None:
+            obstacle = obstacle or READS_UNNOTICED
             return _Answer({}, f"making sample {index} {obstacle}" if made.obstacle else obstacle)
         digests[index] = hashlib.blake2b(b"".join(made.parts), digest_size=16).hexdigest()
     if maker.digest() != held:
@@ -154,4 +169,4 @@ def _answer_of(reading: int) -> _Answer:
     return _Answer(*pickle.loads(data))
 
 
-__all__ = ["Proof", "prove"]
+__all__ = ["Proof", "first_random_step", "prove"]
