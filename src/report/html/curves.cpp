@@ -175,8 +175,9 @@ std::string html_utilization(const Report& report) {
       range.end_s - range.start_s);
   text += curves + time_axis_html(range) + "</div>\n";
   text +=
-      "<p class=\"note\">As the driver reports it: the part of its window in which a kernel "
-      "ran. Point at the curves, or focus them and use the arrow keys, to read values.</p>\n";
+      "<p class=\"note\">As the driver reports it: the part of its window in which any kernel "
+      "ran, those of NCCL too, which wait for other GPUs. Computing, among the shares, is less. "
+      "Point at the curves, or focus them and use the arrow keys, to read values.</p>\n";
   return text +
          fmt::format("<script type=\"application/json\" id=\"curve-points\">{}</script>\n",
                      points_json(points, range)) +

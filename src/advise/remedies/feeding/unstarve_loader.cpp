@@ -45,7 +45,7 @@ std::optional<Remedy> offer_unstarve_loader(const Situation& situation, std::str
   remedy.how = fmt::format(
       "Import DataLoader from unstarve instead of torch.utils.data{}: where it knows data set and "
       "transforms (ImageFolder and torchvision's), it reads, decodes and batches in native "
-      "threads{}{}.",
+      "threads{}{}; its explain() says whether it does, and why not.",
       diagnose::at(situation.job.loader_place), threads, argument);
   remedy.edit = "- from torch.utils.data import DataLoader\n+ from unstarve import DataLoader";
   return remedy;
