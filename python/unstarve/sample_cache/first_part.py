@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -117,7 +118,7 @@ class FirstPartMaker(Maker):
 
     def finish(self, kept: Any) -> Any:
         value, rest, path = kept
-        return _put(rest, tuple(path), self._do(self._rest, value))
+        return _replaced(rest, tuple(path), self._do(self._rest, value))
 
     def _run(self, index: int, instead: Callable[[Any], Any]) -> Any:
         self._kept.clear()
@@ -161,7 +162,11 @@ class FirstPartMaker(Maker):
         paths = list(_paths_to(self._result, sample, ()))
         if len(paths) != 1 or len(self._kept) != 1:
             return None
-        return Unfinished(self._kept[0], _without(sample, paths[0]), paths[0])
+        try:
+            rest = _replaced(sample, paths[0], None)
+        except Exception:  # a class of the job's own that is made in another way
+            return None
+        return Unfinished(self._kept[0], rest, paths[0])
 
     def _packed_part(self, sample: Any, files: Any) -> Made:
         part = self._unfinished(sample)
@@ -199,29 +204,18 @@ def _paths_to(item: Any, sample: Any, path: Path) -> Iterator[Path]:
             yield from _paths_to(item, value, (*path, number))
 
 
-def _without(sample: Any, path: Path) -> Any:
-    """A copy of all that is around the place, with None there."""
-    if not path:
-        return None
-    first, *behind = path
-    inner = _without(sample[first], tuple(behind))
-    if isinstance(sample, dict):
-        return type(sample)({**sample, first: inner})
-    values = [*sample[:first], inner, *sample[first + 1 :]]
-    return type(sample)(*values) if hasattr(sample, "_fields") else type(sample)(values)
-
-
-def _put(sample: Any, path: Path, value: Any) -> Any:
-    """`sample`, which nobody else has, with `value` at `path`."""
+def _replaced(sample: Any, path: Path, value: Any) -> Any:
+    """A copy of all that is around the place, with `value` there."""
     if not path:
         return value
     first, *behind = path
-    inner = _put(sample[first], tuple(behind), value)
-    if not isinstance(sample, tuple):
-        sample[first] = inner
-        return sample
-    values = [*sample[:first], inner, *sample[first + 1 :]]
-    return type(sample)(*values) if hasattr(sample, "_fields") else type(sample)(values)
+    inner = _replaced(sample[first], tuple(behind), value)
+    if isinstance(sample, tuple):
+        values = [*sample[:first], inner, *sample[first + 1 :]]
+        return type(sample)(*values) if hasattr(sample, "_fields") else type(sample)(values)
+    copied = copy.copy(sample)
+    copied[first] = inner
+    return copied
 
 
 __all__ = ["FirstPartMaker", "Unfinished", "count_of_first", "steps_of"]

@@ -4,6 +4,7 @@ numbers are those of a job without us."""
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,23 @@ class Alone(Numbers):
         return self.transform(torch.full((4,), float(index)))
 
 
+class Pair(tuple):  # type: ignore[type-arg]
+    """Is made of two."""
+
+    def __new__(cls, first: Any, second: Any) -> Pair:
+        return super().__new__(cls, (first, second))
+
+
+class OddContainers(Numbers):
+    def __getitem__(self, index: int) -> Any:
+        return defaultdict(list, super().__getitem__(index))
+
+
+class OwnContainers(Numbers):
+    def __getitem__(self, index: int) -> Any:
+        return Pair(super().__getitem__(index)["x"], index)
+
+
 class LooksAtIt(Numbers):
     def __getitem__(self, index: int) -> Any:
         return super().__getitem__(index)["x"].sum()
@@ -134,6 +152,7 @@ def are_same(one: Any, other: Any) -> bool:
 
 SPLIT: dict[str, tuple[Callable[[], Any], str]] = {
     "in a dict": (lambda: Numbers(in_turn(Double(), Noise(), Double())), "last 2 of 3"),
+    "a defaultdict": (lambda: OddContainers(in_turn(Double(), Noise())), "last 1 of 2"),
     "alone": (lambda: Alone(in_turn(Double(), Noise())), "last 1 of 2"),
     "all of it": (lambda: Numbers(in_turn(Noise(), Double())), "last 2 of 2"),
     "its own generator": (lambda: Numbers(in_turn(Double(), OwnNoise())), "last 1 of 2"),
@@ -183,6 +202,7 @@ def test_the_part_before_is_kept(kind: str, workers: int, tmp_path: Path) -> Non
 
 NOT_KEPT: dict[str, Callable[[], Any]] = {
     "the data set looks at it": lambda: LooksAtIt(in_turn(Double(), Noise())),
+    "a class of its own": lambda: OwnContainers(in_turn(Double(), Noise())),
     "two of them": lambda: TwoCrops(in_turn(Double(), Noise())),
     "it draws outside too": lambda: DrawsToo(in_turn(Double(), Noise())),
     "a step has state": lambda: Numbers(in_turn(Double(), Counts())),
