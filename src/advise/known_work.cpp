@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "advise/parts/worker_count.h"
 #include "base/number_words.h"
 #include "base/units.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::advise {
 
@@ -21,14 +21,26 @@ constexpr double kErrorOfShare = 0.08;
 /// A fetch that mostly waits is not made faster by less work for the CPU.
 constexpr double kMostlyOnCpu = 0.7;
 
+/// Reads of a file that was opened long ago find what the library knows of it (an opened HDF5 file
+/// answered in half the time, bench/known_work).
+constexpr double kMostLightened = 0.6;
+
 /// Among a remedy's values: the share of a fetch that is told.
 constexpr const char* kPercent = "percent_of_fetch";
 
-constexpr std::array<diagnose::Signal, 8> kShares = {
-    &diagnose::Signals::fetch_tokenizing_ratio, &diagnose::Signals::fetch_table_rows_ratio,
-    &diagnose::Signals::fetch_sound_ratio,      &diagnose::Signals::fetch_array_files_ratio,
-    &diagnose::Signals::fetch_opening_ratio,    &diagnose::Signals::fetch_connecting_ratio,
-    &diagnose::Signals::fetch_queries_ratio,    &diagnose::Signals::fetch_parsing_ratio};
+/// ... and of a fetch that no longer is one's at most.
+constexpr const char* kPercentAtMost = "percent_of_fetch_at_most";
+
+double at_most(const KnownWork& work, const Situation& situation) {
+  const diagnose::Signals& signals = situation.signals;
+  const double share = (signals.*work.share).value_or(0);
+  const bool draws = situation.job.data.draws.value_or(true);
+  if (work.makes_samples && !draws && signals.collate_ratio) {
+    return std::max(share, 1 - *signals.collate_ratio);
+  }
+  const double lighter = work.lightens != nullptr ? (signals.*work.lightens).value_or(0) : 0;
+  return std::min(1.0, share + kMostLightened * lighter);
+}
 
 std::optional<Remedy> offer_known_work(const KnownWork& work, const Situation& situation,
                                        std::string_view rule) {
@@ -36,7 +48,8 @@ std::optional<Remedy> offer_known_work(const KnownWork& work, const Situation& s
   if (!is_about_waiting(rule) || share < kMuchOfAFetch) return std::nullopt;
   Remedy remedy;
   remedy.how = fmt::format(fmt::runtime(work.how), percent_text(share));
-  remedy.values = {{kPercent, whole_number<std::int64_t>(100 * share)}};
+  remedy.values = {{kPercent, whole_number<std::int64_t>(100 * share)},
+                   {kPercentAtMost, whole_number<std::int64_t>(100 * at_most(work, situation))}};
   return remedy;
 }
 
@@ -46,15 +59,19 @@ std::optional<predict::Remedy> model_known_work(const KnownWork& work, const Rem
   if (cpu_s < kMostlyOnCpu * (cpu_s + basis.pipeline.mean_fetch_blocked_s())) return std::nullopt;
   const double share = static_cast<double>(remedy.values.at(kPercent)) / 100;
   const double least = std::max(0.0, share - kErrorOfShare) * work.goes.low;
-  const double most = std::min(1.0, share + kErrorOfShare) * work.goes.high;
+  const double with_it = static_cast<double>(remedy.values.at(kPercentAtMost)) / 100;
+  const double most = std::max(std::min(1.0, share + kErrorOfShare) * work.goes.high, with_it);
   return predict::lighter_fetches(basis.pipeline, {1 - most, 1 - least});
 }
 
 }  // namespace
 
 bool has_known_work(const diagnose::Signals& signals) {
-  return std::any_of(kShares.begin(), kShares.end(), [&signals](diagnose::Signal share) {
-    return (signals.*share).value_or(0) >= kMuchOfAFetch;
+  const auto& shares = diagnose::kFetchWorkShares;
+  return std::any_of(shares.begin(), shares.end(), [&signals](const auto& work) {
+    // Whose remedy is for decoding before it.
+    if (work.work == diagnose::FetchWork::kResizing) return false;
+    return (signals.*work.share).value_or(0) >= kMuchOfAFetch;
   });
 }
 

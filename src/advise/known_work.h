@@ -18,6 +18,11 @@ struct KnownWork {
   /// Of the work's time, what no longer is a fetch's. Where it is time on the CPU, the gain
   /// follows.
   predict::Range goes = {0.9, 1.0};
+  /// Whether the samples are made beforehand: where they draw no random numbers, whatever else
+  /// makes them may go as well, but for collating them.
+  bool makes_samples = false;
+  /// Work that takes less time then; nullptr: none.
+  diagnose::Signal lightens = nullptr;
 };
 
 /// Whether some known work takes so much of the fetches that its remedy is offered, in the place of

@@ -34,6 +34,8 @@ TEST(KnownWork, HasARemedyOfItsOwnWhereItIsMuchOfAFetch) {
       {&diagnose::Signals::fetch_connecting_ratio, "kept_connection"},
       {&diagnose::Signals::fetch_queries_ratio, "query_for_a_batch"},
       {&diagnose::Signals::fetch_parsing_ratio, "parsed_beforehand"},
+      {&diagnose::Signals::fetch_video_ratio, "frames_beforehand"},
+      {&diagnose::Signals::fetch_decompressing_ratio, "stored_uncompressed"},
   };
   for (const auto& [share, id] : works) {
     diagnose::Signals signals;
@@ -99,6 +101,56 @@ TEST(KnownWork, GainsWhatItsShareOfTheFetchesTakes) {
   EXPECT_NEAR(gain->speedup, 100.0 / 61.6, 0.05);  // half of 80 ms, less 4 % that stays
   EXPECT_LT(gain->low, 1.55);
   EXPECT_GT(gain->high, 1.68);
+}
+
+TEST(KnownWork, OfSamplesThatDrawNothingMayGainAllButCollating) {
+  diagnose::Signals signals;
+  JobFacts job;
+  signals.fetch_tokenizing_ratio = 0.5;
+  signals.collate_ratio = 0.1;
+  const PredictionBasis basis = fetching_itself(0.08, 0);
+  const auto most = [&signals, &job, &basis] {
+    for (const Remedy& remedy : offers({signals, job}, {"input_wait"})) {
+      if (remedy.id != "tokens_beforehand") continue;
+      return 1 - find_entry(remedy.id)->model(remedy, basis)->fetch_scale.low;
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(most(), 0.58, 0.001);  // whether they draw is not known
+  job.data.draws = true;
+  EXPECT_NEAR(most(), 0.58, 0.001);
+  job.data.draws = false;
+  EXPECT_NEAR(most(), 0.9, 0.001);
+}
+
+TEST(KnownWork, LightensReadsOfAFileThatStaysOpen) {
+  diagnose::Signals signals;
+  signals.fetch_opening_ratio = 0.4;
+  signals.fetch_array_files_ratio = 0.25;
+  const Remedy remedy = with_share(signals, "kept_file");
+  const auto edit = find_entry("kept_file")->model(remedy, fetching_itself(0.08, 0));
+  EXPECT_NEAR(edit->fetch_scale.low, 0.45, 0.001);
+  EXPECT_NEAR(edit->fetch_scale.high, 1 - 0.8 * 0.32, 0.001);
+}
+
+TEST(KnownWork, OfLargeImagesIsAskedWhetherTheDecoderMayMakeThemSmaller) {
+  diagnose::Signals signals;
+  JobFacts job;
+  const auto asks = [&signals, &job] {
+    for (const Remedy& remedy : offers({signals, job}, {"input_wait", "decode_cpu"})) {
+      if (remedy.id == "reduced_decode") return true;
+    }
+    return false;
+  };
+  signals.decode_ratio = 0.6;
+  EXPECT_FALSE(asks()) << "nothing is resized";
+  signals.fetch_resizing_ratio = 0.05;
+  EXPECT_TRUE(asks());
+  signals.fetch_resizing_ratio = 0;
+  job.data.transforms = {"Resize(size=256, interpolation=bilinear)", "ToTensor()"};
+  EXPECT_TRUE(asks());
+  signals.decode_ratio = 0.2;
+  EXPECT_FALSE(asks());
 }
 
 TEST(KnownWork, HasNoPredictionWhereFetchesMostlyWait) {

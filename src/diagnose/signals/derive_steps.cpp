@@ -101,6 +101,15 @@ void derive_config(const trace::LoaderConfig& loader, Signals& out) {
   if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
 }
 
+/// Each look at any thread's Python.
+template <class Visit>
+void visit_looks(const trace::Timeline& timeline, const trace::Interval& window, Visit visit) {
+  for (const trace::StackSample& sample : timeline.stack_samples) {
+    if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
+    visit(sample, timeline.stacks[sample.stack]);
+  }
+}
+
 /// How much of its waiting the training thread spends in the job's own sampler, in looks at it.
 Reading<double> order_ratio(const SignalSources& sources, const trace::Interval& window) {
   constexpr int kFewestLooks = 10;
@@ -109,19 +118,17 @@ Reading<double> order_ratio(const SignalSources& sources, const trace::Interval&
   int looks = 0;
   double waited_ns = 0;
   double ordered_ns = 0;
-  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
-    if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
+  visit_looks(sources.timeline(), window, [&](const auto& sample, const trace::Stack& stack) {
     const auto wait = std::partition_point(
         waits.begin(), waits.end(),
         [&sample](const trace::Interval& candidate) { return candidate.end_ns <= sample.t_ns; });
-    if (wait == waits.end() || wait->start_ns > sample.t_ns) continue;
+    if (wait == waits.end() || wait->start_ns > sample.t_ns) return;
     const job::ThreadKey thread = {sample.process, sample.thread};
-    if (!std::binary_search(threads.begin(), threads.end(), thread)) continue;
+    if (!std::binary_search(threads.begin(), threads.end(), thread)) return;
     ++looks;
     waited_ns += static_cast<double>(sample.period_ns);
-    if (!sources.timeline().stacks[sample.stack].in_order) continue;
-    ordered_ns += static_cast<double>(sample.period_ns);
-  }
+    if (stack.in_order) ordered_ns += static_cast<double>(sample.period_ns);
+  });
   if (looks < kFewestLooks || waited_ns <= 0) return WhyAbsent::kNotObserved;
   return ordered_ns / waited_ns;
 }
@@ -131,13 +138,11 @@ Reading<double> generating_ratio(const SignalSources& sources, const trace::Inte
   constexpr int kFewestLooks = 20;
   int looks = 0;
   int generating = 0;
-  for (const trace::StackSample& sample : sources.timeline().stack_samples) {
-    const trace::Stack& stack = sources.timeline().stacks[sample.stack];
-    if (sample.t_ns < window.start_ns || sample.t_ns >= window.end_ns) continue;
-    if (!sources.owns(sample.process) || stack.in_fetch) continue;
+  visit_looks(sources.timeline(), window, [&](const auto& sample, const trace::Stack& stack) {
+    if (!sources.owns(sample.process) || stack.in_fetch) return;
     ++looks;
     if (stack.call.find(".generate(") != std::string::npos) ++generating;
-  }
+  });
   if (looks < kFewestLooks) return WhyAbsent::kNotObserved;
   return static_cast<double>(generating) / looks;
 }

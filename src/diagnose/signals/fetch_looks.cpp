@@ -1,10 +1,8 @@
 #include "diagnose/signals/fetch_looks.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "diagnose/signals/derive.h"
@@ -15,17 +13,6 @@ namespace unstarve::diagnose {
 namespace {
 
 constexpr std::int64_t kFewestLooks = 20;
-
-constexpr std::array<std::pair<FetchWork, Signal>, 8> kWorks = {{
-    {FetchWork::kTokenizing, &Signals::fetch_tokenizing_ratio},
-    {FetchWork::kTableRows, &Signals::fetch_table_rows_ratio},
-    {FetchWork::kSound, &Signals::fetch_sound_ratio},
-    {FetchWork::kArrayFiles, &Signals::fetch_array_files_ratio},
-    {FetchWork::kOpening, &Signals::fetch_opening_ratio},
-    {FetchWork::kConnecting, &Signals::fetch_connecting_ratio},
-    {FetchWork::kQueries, &Signals::fetch_queries_ratio},
-    {FetchWork::kParsing, &Signals::fetch_parsing_ratio},
-}};
 
 /// Whether it is at a call of time.sleep() that the job's code writes.
 bool sleeps(const trace::Stack& stack) {
@@ -74,7 +61,7 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
     return static_cast<double>(of_them) / static_cast<double>(looks);
   };
   out.fetch_sleep_call_ratio = share(asleep);
-  for (const auto& [work, signal] : kWorks) out.*signal = share(at_work[work]);
+  for (const auto& [work, signal] : kFetchWorkShares) out.*signal = share(at_work[work]);
 }
 
 }  // namespace unstarve::diagnose

@@ -29,6 +29,8 @@ constexpr std::array kCallees = {
     Known{"polars/", FetchWork::kTableRows},
     Known{"pyarrow/", FetchWork::kTableRows},
     Known{"geopandas/", FetchWork::kTableRows},
+    Known{"datasets/arrow_dataset.py ", FetchWork::kTableRows},
+    Known{"datasets/formatting/", FetchWork::kTableRows},
     Known{"torchaudio/_backend/", FetchWork::kParsing},
     Known{"torchaudio/", FetchWork::kSound},
     Known{"librosa/", FetchWork::kSound},
@@ -37,8 +39,14 @@ constexpr std::array kCallees = {
     Known{"python_speech_features/", FetchWork::kSound},
     Known{"torch/functional.py stft", FetchWork::kSound},
     Known{"h5py/_hl/files.py ", FetchWork::kOpening},
-    Known{"zipfile.py ", FetchWork::kOpening},
+    Known{"zipfile.py __init__", FetchWork::kOpening},
+    Known{"zipfile.py ", FetchWork::kDecompressing},
     Known{"zipfile/__init__.py __init__", FetchWork::kOpening},
+    Known{"zipfile/__init__.py ", FetchWork::kDecompressing},
+    Known{"gzip.py ", FetchWork::kDecompressing},
+    Known{"bz2.py ", FetchWork::kDecompressing},
+    Known{"lzma.py ", FetchWork::kDecompressing},
+    Known{"_compression.py ", FetchWork::kDecompressing},
     Known{"tarfile.py open", FetchWork::kOpening},
     Known{"tarfile.py __init__", FetchWork::kOpening},
     Known{"xarray/backends/api.py open", FetchWork::kOpening},
@@ -55,6 +63,16 @@ constexpr std::array kCallees = {
     Known{"sqlalchemy/engine/create.py ", FetchWork::kConnecting},
     Known{"sqlalchemy/", FetchWork::kQueries},
     Known{"peewee.py ", FetchWork::kQueries},
+    Known{"torchvision/io/video", FetchWork::kVideo},
+    Known{"torchcodec/", FetchWork::kVideo},
+    Known{"decord/", FetchWork::kVideo},
+    Known{"av/", FetchWork::kVideo},
+    Known{"moviepy/", FetchWork::kVideo},
+    Known{"PIL/Image.py resize", FetchWork::kResizing},
+    Known{"PIL/Image.py thumbnail", FetchWork::kResizing},
+    Known{"PIL/ImageOps.py ", FetchWork::kResizing},
+    Known{"skimage/transform/", FetchWork::kResizing},
+    Known{"torchvision/transforms/functional.py resize", FetchWork::kResizing},
     Known{"json/", FetchWork::kParsing},
     Known{"csv.py ", FetchWork::kParsing},
     Known{"re.py ", FetchWork::kParsing},
@@ -68,6 +86,11 @@ constexpr std::array kCallees = {
     Known{"numpy/lib/_npyio_impl.py loadtxt", FetchWork::kParsing},
     Known{"numpy/lib/npyio.py genfromtxt", FetchWork::kParsing},
     Known{"numpy/lib/_npyio_impl.py genfromtxt", FetchWork::kParsing},
+    Known{"numpy/lib/npyio.py load", FetchWork::kArrayFiles},
+    Known{"numpy/lib/npyio.py __getitem__", FetchWork::kArrayFiles},
+    Known{"numpy/lib/_npyio_impl.py load", FetchWork::kArrayFiles},
+    Known{"numpy/lib/_npyio_impl.py __getitem__", FetchWork::kArrayFiles},
+    Known{"torch/serialization.py load", FetchWork::kArrayFiles},
 };
 
 // Calls as the line writes them, of compiled functions.
@@ -84,6 +107,16 @@ constexpr std::array kCalls = {
     Known{".execute(", FetchWork::kQueries},
     Known{".fetchone(", FetchWork::kQueries},
     Known{".fetchall(", FetchWork::kQueries},
+    Known{"gzip.decompress(", FetchWork::kDecompressing},
+    Known{"zlib.decompress(", FetchWork::kDecompressing},
+    Known{"lzma.decompress(", FetchWork::kDecompressing},
+    Known{"bz2.decompress(", FetchWork::kDecompressing},
+    Known{"VideoCapture(", FetchWork::kVideo},
+    Known{"CAP_PROP_POS", FetchWork::kVideo},
+    Known{"cap.read(", FetchWork::kVideo},
+    Known{"capture.read(", FetchWork::kVideo},
+    Known{"video.read(", FetchWork::kVideo},
+    Known{"cv2.resize(", FetchWork::kResizing},
     Known{"json.loads(", FetchWork::kParsing},
     Known{"re.findall(", FetchWork::kParsing},
     Known{"re.sub(", FetchWork::kParsing},
@@ -117,6 +150,9 @@ std::string_view words_of(FetchWork work) {
     case FetchWork::kConnecting: return "connecting";
     case FetchWork::kQueries: return "a database query";
     case FetchWork::kParsing: return "parsing text";
+    case FetchWork::kVideo: return "decoding video";
+    case FetchWork::kDecompressing: return "decompressing";
+    case FetchWork::kResizing: return "resizing an image";
   }
   return "";
 }

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
+#include "diagnose/signals/signals.h"
 #include "trace/timeline/stack_sample.h"
 
 namespace unstarve::diagnose {
 
 /// Work that data sets of some field do for each sample, and that people of that field learn to do
-/// otherwise. Each has a signal (`Signals::fetch_*_ratio`) and a remedy.
+/// otherwise. Each has a signal (kFetchWorkShares) and a remedy.
 enum class FetchWork {
   kTokenizing,  // of text, by a tokenizer's library
   kTableRows,   // one taken out of a table: pandas, polars, pyarrow
@@ -18,7 +20,30 @@ enum class FetchWork {
   kConnecting,  // to a server or a data base
   kQueries,     // of a data base
   kParsing,     // of text: JSON, CSV, XML, patterns
+  kVideo,       // frames of it: decoded, or sought
+  kDecompressing,
+  kResizing,  // an image
 };
+
+/// Where the looks at fetches that find them at a work stand, as a share of all.
+struct FetchWorkShare {
+  FetchWork work;
+  Signal share;
+};
+
+constexpr std::array<FetchWorkShare, 11> kFetchWorkShares = {{
+    {FetchWork::kTokenizing, &Signals::fetch_tokenizing_ratio},
+    {FetchWork::kTableRows, &Signals::fetch_table_rows_ratio},
+    {FetchWork::kSound, &Signals::fetch_sound_ratio},
+    {FetchWork::kArrayFiles, &Signals::fetch_array_files_ratio},
+    {FetchWork::kOpening, &Signals::fetch_opening_ratio},
+    {FetchWork::kConnecting, &Signals::fetch_connecting_ratio},
+    {FetchWork::kQueries, &Signals::fetch_queries_ratio},
+    {FetchWork::kParsing, &Signals::fetch_parsing_ratio},
+    {FetchWork::kVideo, &Signals::fetch_video_ratio},
+    {FetchWork::kDecompressing, &Signals::fetch_decompressing_ratio},
+    {FetchWork::kResizing, &Signals::fetch_resizing_ratio},
+}};
 
 /// What a fetch's stack is at, told by the library's function that the job's line calls, or by what
 /// the line writes where that is compiled and has no frame. Nothing where it is none of these.

@@ -30,6 +30,14 @@ TEST(FetchWork, IsToldByTheFunctionThatIsCalled) {
       {"h5py/_hl/dataset.py __getitem__", FetchWork::kArrayFiles},
       {"requests/api.py get", FetchWork::kConnecting},
       {"re/__init__.py findall", FetchWork::kParsing},
+      {"zipfile.py __init__", FetchWork::kOpening},
+      {"zipfile.py read", FetchWork::kDecompressing},
+      {"gzip.py read", FetchWork::kDecompressing},
+      {"numpy/lib/_npyio_impl.py load", FetchWork::kArrayFiles},
+      {"numpy/lib/_npyio_impl.py loadtxt", FetchWork::kParsing},
+      {"datasets/arrow_dataset.py __getitem__", FetchWork::kTableRows},
+      {"torchvision/io/video.py read_video", FetchWork::kVideo},
+      {"PIL/Image.py resize", FetchWork::kResizing},
   };
   for (const auto& [callee, work] : callees) {
     EXPECT_EQ(fetch_work(fetching("anything(x)", callee)), work) << callee;
@@ -44,6 +52,10 @@ TEST(FetchWork, OfCompiledFunctionsIsToldByTheLine) {
       {"h5py.File(self.path)", FetchWork::kOpening},
       {"sqlite3.connect(path)", FetchWork::kConnecting},
       {"cursor.execute(QUERY, (index,))", FetchWork::kQueries},
+      {"cv2.VideoCapture(path)", FetchWork::kVideo},
+      {"cap.set(cv2.CAP_PROP_POS_FRAMES, start)", FetchWork::kVideo},
+      {"cv2.resize(image, (224, 224))", FetchWork::kResizing},
+      {"zlib.decompress(raw)", FetchWork::kDecompressing},
   };
   for (const auto& [call, work] : calls) EXPECT_EQ(fetch_work(fetching(call)), work) << call;
 }

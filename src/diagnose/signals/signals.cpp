@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 106> kFields = {{
+constexpr std::array<SignalField, 109> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -62,6 +62,9 @@ constexpr std::array<SignalField, 106> kFields = {{
     {"fetch_connecting_ratio", &Signals::fetch_connecting_ratio},
     {"fetch_queries_ratio", &Signals::fetch_queries_ratio},
     {"fetch_parsing_ratio", &Signals::fetch_parsing_ratio},
+    {"fetch_video_ratio", &Signals::fetch_video_ratio},
+    {"fetch_decompressing_ratio", &Signals::fetch_decompressing_ratio},
+    {"fetch_resizing_ratio", &Signals::fetch_resizing_ratio},
     {"decode_ratio", &Signals::decode_ratio},
     {"collate_ratio", &Signals::collate_ratio},
     {"python_ratio", &Signals::python_ratio},

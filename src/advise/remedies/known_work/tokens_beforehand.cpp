@@ -9,7 +9,8 @@ CatalogueEntry tokens_beforehand_remedy() {
                                   "(`dataset.map(tokenize, batched=True)`), or keep the samples "
                                   "(`unstarve.cached(dataset)`): {} of making a batch is "
                                   "tokenizing.",
-                           .goes = {0.9, 1.0}});
+                           .goes = {0.9, 1.0},
+                           .makes_samples = true});
 }
 
 }  // namespace unstarve::advise

@@ -8,7 +8,8 @@ CatalogueEntry parsed_beforehand_remedy() {
                            .how = "Parse the text once, beforehand, into arrays "
                                   "(`unstarve.cached(dataset)` keeps the samples): {} of making "
                                   "a batch is parsing.",
-                           .goes = {0.85, 1.0}});
+                           .goes = {0.85, 1.0},
+                           .makes_samples = true});
 }
 
 }  // namespace unstarve::advise

@@ -9,7 +9,8 @@ CatalogueEntry features_beforehand_remedy() {
                                   "(`unstarve.cached(dataset)` keeps samples in which nothing "
                                   "is random), or of whole batches on the device: {} of making "
                                   "a batch goes there.",
-                           .goes = {0.85, 1.0}});
+                           .goes = {0.85, 1.0},
+                           .makes_samples = true});
 }
 
 }  // namespace unstarve::advise

@@ -8,7 +8,8 @@ CatalogueEntry kept_file_remedy() {
                            .how = "Open the file once in each worker, when its first sample is "
                                   "asked for, and keep it: {} of making a batch is opening it "
                                   "anew.",
-                           .goes = {0.8, 1.0}});
+                           .goes = {0.8, 1.0},
+                           .lightens = &diagnose::Signals::fetch_array_files_ratio});
 }
 
 }  // namespace unstarve::advise

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <string_view>
+
+#include "advise/catalogue.h"
+#include "diagnose/signals/conditions.h"
+
+namespace unstarve::advise {
+
+namespace {
+
+constexpr double kAtAll = 0.03;
+constexpr double kMuchIsDecoding = 0.3;
+
+bool resizes(const Situation& situation) {
+  if (situation.signals.fetch_resizing_ratio.value_or(0) >= kAtAll) return true;
+  const std::vector<std::string>& transforms = situation.job.data.transforms;
+  return std::any_of(transforms.begin(), transforms.end(), [](std::string_view transform) {
+    return transform.starts_with("Resize(") || transform.starts_with("RandomResizedCrop(");
+  });
+}
+
+/// A question without a gain: nobody sees how large the images are, and pixels change a little. Of
+/// images in folders unstarve's loader decodes what is needed.
+std::optional<Remedy> offer_reduced_decode(const Situation& situation, std::string_view rule) {
+  const diagnose::Signals& signals = situation.signals;
+  const bool about_images = rule == "decode_cpu" || rule == "python_transform";
+  if (!about_images || is_native(signals) || !resizes(situation)) return std::nullopt;
+  if (!image_folder(situation.job.data).empty()) return std::nullopt;
+  if (signals.decode_ratio.value_or(0) < kMuchIsDecoding) return std::nullopt;
+  Remedy remedy;
+  remedy.how =
+      "Are the images at least twice as wide as what the model gets? Then let the decoder make "
+      "them smaller: `image.draft('RGB', (2 * width, 2 * height))` right after `Image.open` "
+      "(JPEG), or `cv2.IMREAD_REDUCED_COLOR_2`. Pixels change a little.";
+  return remedy;
+}
+
+}  // namespace
+
+CatalogueEntry reduced_decode_remedy() {
+  return {.id = "reduced_decode", .effort = Effort::kRewrite, .offer = offer_reduced_decode};
+}
+
+}  // namespace unstarve::advise
