@@ -60,26 +60,70 @@ def watch_torchvision(module: ModuleType) -> None:
             put(module, name, decoder)
 
 
+def watch_cv2(module: ModuleType) -> None:
+    """OpenCV: files, and bytes that lie in memory."""
+    for name in ("imread", "imdecode"):
+        original = getattr(module, name, None)
+        if original is not None:
+            put(module, name, _CompiledDecoder(original))
+
+
 def _timed(original: Any, has_work: Callable[..., bool]) -> Any:
     """`original`, counted while a fetch of this thread goes on and `has_work(first argument)`."""
 
     def decoder(*arguments: Any, **named: Any) -> Any:
-        count = _here.fetching and not _here.decoding and _asked(has_work, arguments)
-        _here.decoding = _here.decoding or count
-        start = cpu_ns() if count else 0
+        start = _begin() if _here.fetching and _asked(has_work, arguments) else None
         try:
             return original(*arguments, **named)
         except BaseException as error:
             hide_our_frame(error)
             raise
         finally:
-            if count:
-                _here.ns += cpu_ns() - start
-                _here.decoding = False
+            if start is not None:
+                _end(start)
 
     ours = in_the_place_of(original, decoder)
     ours.__wrapped__ = original
     return ours
+
+
+class _CompiledDecoder:
+    """In the place of a compiled function, which is no method where a class has it as an attribute,
+    and is pickled by its name."""
+
+    def __init__(self, original: Any) -> None:
+        self.__wrapped__ = original
+        in_the_place_of(original, self)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        start = _begin()
+        try:
+            return self.__wrapped__(*arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+        finally:
+            if start is not None:
+                _end(start)
+
+    def __reduce__(self) -> str:
+        return str(self.__wrapped__.__name__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+
+def _begin() -> int | None:
+    """None where nothing is counted."""
+    if not _here.fetching or _here.decoding:
+        return None
+    _here.decoding = True
+    return cpu_ns()
+
+
+def _end(start: int) -> None:
+    _here.ns += cpu_ns() - start
+    _here.decoding = False
 
 
 def _asked(has_work: Callable[..., bool], arguments: tuple[Any, ...]) -> bool:

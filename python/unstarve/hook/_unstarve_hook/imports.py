@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _callbacks: dict[str, Callable[[ModuleType], None]] = {}
+_in_progress: set[str] = set()
 
 
 def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
@@ -64,8 +65,17 @@ def _call_afterwards(spec: ModuleSpec, name: str) -> None:
         def exec_module(module: ModuleType) -> None:
             if module.__name__ == name:
                 vars(loader).pop("exec_module", None)
-            original(module)
-            callback = _callbacks.pop(name, None) if module.__name__ == name else None
+            # cv2 imports its compiled part by its own name, and hands on what that holds: the one
+            # that was begun first is the job's.
+            is_outer = module.__name__ == name and name not in _in_progress
+            if is_outer:
+                _in_progress.add(name)
+            try:
+                original(module)
+            finally:
+                if is_outer:
+                    _in_progress.discard(name)
+            callback = _callbacks.pop(name, None) if is_outer else None
             if callback is not None:
                 callback(module)
 
