@@ -9,18 +9,18 @@ import shutil
 import tempfile
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch.utils.data import Dataset, IterableDataset, Subset
+from torch.utils.data import Dataset, IterableDataset
 
 from unstarve.errors import InvalidArgumentError, UnstarveError
 from unstarve.sample_cache.first_part import FirstPartMaker, steps_of
 from unstarve.sample_cache.graph import Graph
-from unstarve.sample_cache.identity import CannotNameError, name_of
+from unstarve.sample_cache.identity import CannotNameError, content_of, name_of
 from unstarve.sample_cache.making import DRAWS, Maker
 from unstarve.sample_cache.noticing import FileMark, held_files, mark_of
-from unstarve.sample_cache.proof import Proof, first_random_step, prove
+from unstarve.sample_cache.proof import Proof, first_random_step, makes_batches, prove
 from unstarve.sample_cache.record import from_record
 
 _SHARE_OF_FREE = 0.5
@@ -57,7 +57,8 @@ class CachedDataset(Dataset):  # type: ignore[misc]
     """See cached()."""
 
     def __init__(self, dataset: Any, folder: Any, max_bytes: int | None) -> None:
-        keeper = _Keeper(dataset, folder, max_bytes)
+        keeper = _Keeper(dataset)
+        keeper.begin(folder, max_bytes)
         self.__dict__["_unstarve_dataset"] = dataset
         self.__dict__["_unstarve_keeper"] = keeper
         if keeper.why_not:
@@ -83,11 +84,22 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         return str(self._unstarve_keeper.explain())
 
 
+class _Shared(NamedTuple):
+    """With what a copy of the data set in another process goes on."""
+
+    content: str  # see content_of()
+    folder: str
+    max_bytes: int
+    held: list[FileMark]
+    proven: int
+    steps: int  # of the transform, that are kept; -1: all of the sample is
+
+
 class _Keeper:
     """Decides for each sample whether it is served, and kept. Used by one thread of each process;
-    forked workers go on with their parent's."""
+    workers go on with their parent's."""
 
-    def __init__(self, dataset: Any, folder: Any, max_bytes: int | None) -> None:
+    def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self._store: Any = None
         self._served = 0
@@ -98,47 +110,24 @@ class _Keeper:
         self._looked_by = 0  # the process
         self._is_whole = False
         self._for_now = ""
-        self._first = ""  # the part that is kept, where that is not all
-        self._not_kept = ""
+        self._steps = -1  # of the transform, that are kept, where that is not all
         self._cannot_write = False
-        self.why_not = self._why_not(dataset)
+        self.why_not = "" if len(dataset) else "the data set is empty"
         if self.why_not:
             return
         self._graph = Graph(dataset)
         self.why_not = self._graph.obstacle
+        self._maker = Maker(dataset, self._graph)
+
+    def begin(self, folder: Any, max_bytes: int | None) -> None:
         if self.why_not:
             return
-        self._maker = Maker(dataset, self._graph)
-        proof = prove(dataset, self._maker)
-        if DRAWS in proof.obstacle:
-            proof = self._prove_first_part(dataset) or proof
+        proof = prove(self._dataset, self._maker)
+        if DRAWS in proof.obstacle and not makes_batches(self._dataset):
+            proof = self._prove_first_part() or proof
         self.why_not, self._proven = proof.obstacle, proof.samples
-        if not self.why_not:
-            self._open(folder, max_bytes)
-
-    def _prove_first_part(self, dataset: Any) -> Proof | None:
-        """Of what comes before the first random step of its transform."""
-        number = first_random_step(dataset)
-        if number < 0:
-            return None
-        self._maker = FirstPartMaker(dataset, self._graph, number)
-        self._first = f"-{number}"
-        left = len(steps_of(dataset)) - number
-        self._not_kept = (
-            f"; of its transform the last {left} of {left + number} steps are done each time"
-        )
-        return prove(dataset, self._maker)
-
-    def _why_not(self, dataset: Any) -> str:
-        if len(dataset) == 0:
-            return "the data set is empty"
-        if hasattr(dataset, "__getitems__") and not _takes_each_alone(dataset):
-            return "it makes whole batches (__getitems__): a sample may depend on the others"
-        return ""
-
-    def _open(self, folder: Any, max_bytes: int | None) -> None:
-        from unstarve._native import SampleStore
-
+        if self.why_not:
+            return
         base = Path(folder or tempfile.gettempdir()).expanduser().absolute()
         base.mkdir(parents=True, exist_ok=True)
         self._held = held_files(but=f"{base}/{_OWN}")
@@ -146,9 +135,58 @@ class _Keeper:
         if own is None:
             own = tempfile.mkdtemp(prefix=_OWN, dir=base)
             atexit.register(_remove, own, os.getpid())
-        room = max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(base).free)
-        self._folder = own
-        self._store = SampleStore(own, len(self._dataset), room)
+        self._open(own, max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(base).free))
+
+    def join(self, shared: _Shared | None) -> None:
+        """As a copy of a data set, which is as that one was when it was looked at."""
+        if shared is None:
+            self.why_not = self.why_not or "it is a copy of one of which nothing is kept"
+        if shared is None or self.why_not:
+            return
+        if self._content() != shared.content:
+            self.why_not = "in this process it is another data set than where it comes from"
+            return
+        self._held, self._proven = shared.held, shared.proven
+        if shared.steps >= 0:
+            self._keep_first(shared.steps)
+        self._open(shared.folder, shared.max_bytes)
+
+    def __reduce__(self) -> Any:
+        return _joined, (self._dataset, self._shared())
+
+    def _shared(self) -> _Shared | None:
+        if self._store is None or not self._graph.is_unchanged_throughout():
+            return None
+        content = self._content()
+        if not content:
+            return None
+        steps = self._steps
+        return _Shared(content, self._folder, self._max_bytes, self._held, self._proven, steps)
+
+    def _content(self) -> str:
+        """Empty where it has no name."""
+        try:
+            return content_of(self._dataset, self._graph)
+        except CannotNameError:
+            return ""
+
+    def _prove_first_part(self) -> Proof | None:
+        """Of what comes before the first random step of its transform."""
+        steps = first_random_step(self._dataset)
+        if steps < 0:
+            return None
+        self._keep_first(steps)
+        return prove(self._dataset, self._maker)
+
+    def _keep_first(self, steps: int) -> None:
+        self._maker = FirstPartMaker(self._dataset, self._graph, steps)
+        self._steps = steps
+
+    def _open(self, folder: str, max_bytes: int) -> None:
+        from unstarve._native import SampleStore
+
+        self._folder, self._max_bytes = folder, max_bytes
+        self._store = SampleStore(folder, len(self._dataset), max_bytes)
 
     def _named_folder(self, base: Path) -> str | None:
         """Where a run that would make the same samples keeps them; none where that has no name."""
@@ -157,7 +195,8 @@ class _Keeper:
         except CannotNameError as error:
             self._for_now = f"; for this run alone, since {error}"
             return None
-        return str(base / f"{_OWN}{name}{self._first}")
+        part = f"-{self._steps}" if self._steps >= 0 else ""
+        return str(base / f"{_OWN}{name}{part}")
 
     def sample(self, index: Any) -> Any:
         if self._store is None or type(index) is not int or index < 0 or self._store.revoked:
@@ -191,7 +230,13 @@ class _Keeper:
         return self._maker.finish(sample)
 
     def _make(self, index: int) -> Any:
-        made = self._maker.make(index)
+        try:
+            made = self._maker.make(index)
+        except Exception as error:
+            if self._maker.is_asking:
+                raise
+            self._stop(f"unstarve cannot watch it ({type(error).__name__}: {error})")
+            return self._dataset[index]
         if made.obstacle:
             self._stop(f"making sample {index} {made.obstacle}")
         if made.parts is None:
@@ -237,18 +282,22 @@ class _Keeper:
             f"{counts['kept']} of {len(self._dataset)} samples are kept "
             f"({counts['bytes'] / 1e6:.1f} MB in {self._folder}), {counts['served']} were served; "
             f"{self._proven} were made twice before, and one of {_CHECKED} since, to the same bit"
-            f"{self._not_kept}{self._for_now}"
+            f"{self._made_each_time()}{self._for_now}"
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        raise TypeError(
-            "a data set of unstarve.cached() goes to workers by fork alone: leave out "
-            "multiprocessing_context, or set it to 'fork'"
-        )
+    def _made_each_time(self) -> str:
+        if self._steps < 0:
+            return ""
+        of = len(steps_of(self._dataset))
+        return f"; of its transform the last {of - self._steps} of {of} steps are done each time"
 
 
-def _takes_each_alone(dataset: Any) -> bool:
-    return type(dataset).__getitems__ is getattr(Subset, "__getitems__", None)
+def _joined(dataset: Any, shared: _Shared | None) -> _Keeper:
+    keeper = _Keeper(dataset)
+    keeper.join(shared)
+    if keeper.why_not:
+        warnings.warn(f"unstarve.cached keeps nothing: {keeper.why_not}", stacklevel=2)
+    return keeper
 
 
 def _arithmetic() -> int:

@@ -88,6 +88,7 @@ class FirstPartMaker(Maker):
         self._result: Any = None
 
     def make(self, index: int) -> Made:
+        self.is_asking = False
         row = self._graph.row(index)
         before = self._watch.look_anew()
         with noticing() as noticed:
@@ -125,7 +126,7 @@ class FirstPartMaker(Maker):
         self._looks.clear()
         self._obstacle = ""
         with _Instead(self._dataset, instead):
-            return self._dataset[index]
+            return self._ask(index)
 
     def _all(self, value: Any) -> Any:
         value = self._do(self._first, value)

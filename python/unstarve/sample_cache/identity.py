@@ -19,6 +19,7 @@ from unstarve.sample_cache.noticing import FileMark
 
 #: Of records and of what they are named by.
 _FORMAT = 1
+_SCRIPT = ("__main__", "__mp_main__")
 
 
 class CannotNameError(Exception):
@@ -28,8 +29,16 @@ class CannotNameError(Exception):
 def name_of(dataset: Any, graph: Graph, files: Iterable[FileMark]) -> str:
     """Thirty-two letters and digits. Raises CannotNameError."""
     digest = hashlib.blake2b(digest_size=16)
-    for part in (_FORMAT, len(dataset), *_of_the_machine(), *_versions(), *map(tuple, files)):
+    for part in (_FORMAT, *_of_the_machine(), *_versions(), *map(tuple, files)):
         digest.update(repr(part).encode())
+    digest.update(content_of(dataset, graph).encode())
+    return digest.hexdigest()
+
+
+def content_of(dataset: Any, graph: Graph) -> str:
+    """Of the code that makes the samples and all that it may read in this process: equal for a copy
+    in another process of this run. Raises CannotNameError."""
+    digest = hashlib.blake2b(str(len(dataset)).encode(), digest_size=16)
     for code in sorted(map(_code_text, graph.codes)):
         digest.update(code.encode())
     # In no order: names are found in another one by another process.
@@ -96,6 +105,16 @@ class _Pickler(pickle.Pickler):
         super().__init__(_Digesting(digest), protocol=5, buffer_callback=take)
         self._digest = digest
 
+    def persistent_id(self, item: Any) -> Any:
+        # The script's module has another name in a process that is spawned.
+        if isinstance(item, (type, types.FunctionType)) and item.__module__ in _SCRIPT:
+            found: Any = sys.modules.get(item.__module__)
+            for name in item.__qualname__.split("."):
+                found = getattr(found, name, None)
+            if found is item:
+                return item.__qualname__
+        return None
+
     def reducer_override(self, item: Any) -> Any:
         torch = sys.modules["torch"]
         if type(item) is torch.Tensor and item.device.type == "cpu" and not item.requires_grad:
@@ -114,4 +133,4 @@ def _item_text(name: str, item: Any) -> str:
     return f"{name} {digest.hexdigest()}"
 
 
-__all__ = ["CannotNameError", "name_of"]
+__all__ = ["CannotNameError", "content_of", "name_of"]

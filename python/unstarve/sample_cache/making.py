@@ -31,12 +31,16 @@ class Maker:
         self._graph = graph
         self._watch = Watch(graph.generators)
         self._known_types: set[Any] = set()  # of samples that come back as they were
+        #: While the data set makes a sample. An error that comes out of here then is its own, and
+        #: ours at other times.
+        self.is_asking = False
 
     def digest(self) -> int:
         """Of the data set's large arrays and lists."""
         return self._graph.digest()
 
     def make(self, index: int) -> Made:
+        self.is_asking = False
         made = self._make(index)
         # A library reads of the machine once, when it is first used, and not for a second sample.
         return self._make(index) if made.obstacle == READS_UNNOTICED else made
@@ -45,7 +49,7 @@ class Maker:
         row = self._graph.row(index)
         before = self._watch.look_anew()
         with noticing() as noticed:
-            sample = self._dataset[index]
+            sample = self._ask(index)
         if self._watch.look() != before:
             return Made(sample, obstacle=DRAWS)
         if not self._graph.is_unchanged() or self._graph.row(index) != row:
@@ -53,6 +57,12 @@ class Maker:
         if noticed.obstacle:
             return Made(sample, obstacle=noticed.obstacle)
         return self._packed(sample, noticed.marks)
+
+    def _ask(self, index: int) -> Any:
+        self.is_asking = True
+        sample = self._dataset[index]
+        self.is_asking = False
+        return sample
 
     def kept_of(self, sample: Any) -> Any:
         """What is kept of a sample that was just made."""

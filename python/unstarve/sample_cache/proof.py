@@ -12,12 +12,15 @@ import sys
 import time
 from typing import Any, NamedTuple
 
+from torch.utils.data import Subset
+
 from unstarve.sample_cache.code import spoken_name
 from unstarve.sample_cache.first_part import count_of_first, steps_of
 from unstarve.sample_cache.generators import others
 from unstarve.sample_cache.libraries import is_known_file, is_known_module, is_ours
 from unstarve.sample_cache.making import Maker
 from unstarve.sample_cache.noticing import READS_UNNOTICED
+from unstarve.sample_cache.record import are_equal, to_parts
 
 _SAMPLES = 24
 _SECONDS = 2.0  # for one process's samples, the first two aside
@@ -55,7 +58,19 @@ def prove(dataset: Any, maker: Maker) -> Proof:
     ]
     if differing:
         return Proof(0, f"sample {differing[0]} came out otherwise when it was made again")
+    if makes_batches(dataset):
+        batches = _in_a_child(lambda: _Answer({}, _difference_of_batches(dataset, again)))
+        if batches.obstacle:
+            return Proof(0, batches.obstacle)
     return Proof(len(first.digests))
+
+
+def makes_batches(dataset: Any) -> bool:
+    """Whether torch asks it for the samples of a batch at once, which may depend on each other."""
+    of_subset = getattr(Subset, "__getitems__", None)  # asks the data set within
+    while of_subset is not None and getattr(type(dataset), "__getitems__", None) is of_subset:
+        dataset = dataset.dataset
+    return hasattr(dataset, "__getitems__")
 
 
 def first_random_step(dataset: Any) -> int:
@@ -87,6 +102,8 @@ def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
                 finally:
                     sys.setprofile(None)
         except Exception as error:
+            if not maker.is_asking:
+                return _Answer({}, f"unstarve cannot watch it ({type(error).__name__}: {error})")
             digests[index] = f"raises {type(error).__name__}"
             continue
         obstacle = made.obstacle or calls.obstacle
@@ -97,6 +114,25 @@ def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:
     if maker.digest() != held:
         return _Answer({}, "making samples changes what the data set holds")
     return _Answer(digests)
+
+
+def _difference_of_batches(dataset: Any, indices: list[int]) -> str:
+    """Between samples that are made in batches and those that are made alone; empty: none."""
+    end = time.monotonic() + _SECONDS
+    half = len(indices) // 2
+    for group in (indices, indices[:1], indices[half:], [*indices[1::3], indices[0]]):
+        with others():
+            together = list(dataset.__getitems__(list(group)))
+        if len(together) != len(group):
+            return "it makes batches (__getitems__) of another length than was asked for"
+        for index, sample in zip(group, together, strict=True):
+            with others():
+                alone = dataset[index]
+            if not are_equal(to_parts(sample), to_parts(alone)):
+                return f"sample {index} is another one in a batch (__getitems__) than alone"
+        if time.monotonic() > end:
+            break
+    return ""
 
 
 class _Calls:
@@ -169,4 +205,4 @@ def _answer_of(reading: int) -> _Answer:
     return _Answer(*pickle.loads(data))
 
 
-__all__ = ["Proof", "first_random_step", "prove"]
+__all__ = ["Proof", "first_random_step", "makes_batches", "prove"]

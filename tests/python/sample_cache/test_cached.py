@@ -133,8 +133,36 @@ def test_parts_and_unions_of_data_sets_are_kept(tmp_path: Path) -> None:
 
 
 class Batches(Windows):
+    """Cuts all of a batch at once."""
+
     def __getitems__(self, indices: list[int]) -> list[Any]:
         return [self[index] for index in indices]
+
+
+class Centred(Windows):
+    """What is taken off hangs on who else is in the batch."""
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        samples = [self[index] for index in indices]
+        mean = torch.stack([sample["x"] for sample in samples]).mean()
+        return [{**sample, "x": sample["x"] - mean} for sample in samples]
+
+
+class Short(Windows):
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        return [self[index] for index in indices[1:]]
+
+
+def test_samples_that_are_made_in_batches_are_kept_if_they_are_those_made_alone(
+    tmp_path: Path,
+) -> None:
+    for dataset in (Batches(), Subset(Batches(), list(range(0, COUNT, 2)))):
+        kept = unstarve.cached(dataset, folder=tmp_path)
+        expected = list(DataLoader(dataset, batch_size=7))
+        for _ in range(2):
+            for batch, wanted in zip(DataLoader(kept, batch_size=7), expected, strict=True):
+                assert torch.equal(batch["x"], wanted["x"])
+        assert kept._unstarve_keeper.served() == len(dataset)
 
 
 class Views(Windows):
@@ -159,13 +187,15 @@ class Nothing(Windows):
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        (Batches, "a sample may depend on the others"),
+        (Centred, "is another one in a batch (__getitems__) than alone"),
+        (lambda: Subset(Centred(), list(range(30))), "is another one in a batch"),
+        (Short, "of another length than was asked for"),
         (Views, "views of what the data set holds"),
         (Lambdas, "cannot be kept"),
         (Nothing, "is empty"),
     ],
 )
-def test_why_nothing_is_kept_is_said(kind: type, why: str, tmp_path: Path) -> None:
+def test_why_nothing_is_kept_is_said(kind: Any, why: str, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="keeps nothing") as warned:
         kept = unstarve.cached(kind(), folder=tmp_path)
     assert why in str(warned[0].message)
@@ -284,3 +314,47 @@ def test_what_has_no_name_is_kept_for_now(tmp_path: Path) -> None:
     all_of(kept)
     assert kept._unstarve_keeper.served() == COUNT
     assert "for this run alone" in kept.explain()
+
+
+class Lacking(Windows):
+    """A sample of it cannot be made."""
+
+    def __getitem__(self, index: int) -> Any:
+        if index == 7:
+            raise ValueError("damaged")
+        return super().__getitem__(index)
+
+
+def test_an_error_of_the_data_set_comes_as_without_us(tmp_path: Path) -> None:
+    kept = unstarve.cached(Lacking(), folder=tmp_path)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="damaged"):
+            kept[7]
+        assert are_same([kept[8]], [Windows()[8]])
+
+
+def test_an_error_of_ours_does_not_reach_the_job(tmp_path: Path) -> None:
+    kept = unstarve.cached(Windows(), folder=tmp_path)
+    kept[3]
+
+    def fails(index: int) -> Any:
+        raise RuntimeError("no such row")
+
+    kept._unstarve_keeper._maker._graph.row = fails
+    with pytest.warns(UserWarning, match=r"cannot watch it \(RuntimeError: no such row\)"):
+        assert are_same([kept[4]], [Windows()[4]])
+    assert "unstarve cannot watch it" in kept.explain()
+
+
+def test_what_cannot_be_watched_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unstarve.sample_cache.graph import Graph
+
+    def fails(graph: Graph, index: int) -> Any:
+        raise RuntimeError("no such row")
+
+    monkeypatch.setattr(Graph, "row", fails)
+    with pytest.warns(UserWarning, match="keeps nothing: unstarve cannot watch it"):
+        kept = unstarve.cached(Windows(), folder=tmp_path)
+    assert are_same(all_of(kept), all_of(Windows()))
