@@ -29,6 +29,19 @@ struct Paragraph {
 
 using Lines = std::vector<std::string>;
 
+/// Lines of a cause, and of a change: they are told in full, and others give room to them.
+constexpr std::size_t kInFull = 5;
+/// ... where all that cannot be left out is too much.
+constexpr std::size_t kInShort = 3;
+
+/// Lines that belong together. Where there is no room for all, those of the lowest rank go first.
+struct Part {
+  Lines lines;
+  int rank = kNeeded;
+
+  static constexpr int kNeeded = 10;
+};
+
 /// What does not fit is cut off, which an ellipsis shows.
 Lines lines_of(const Paragraph& paragraph, const TextOptions& options) {
   if (paragraph.text.empty()) return {};
@@ -84,10 +97,11 @@ Lines what_it_did(const Report& report, const TextOptions& options) {
 }
 
 /// An edit line by line, or what is to be done in a sentence.
-Lines change(const std::string& edit, const std::string& how, const TextOptions& options) {
+Lines change(const std::string& edit, const std::string& how, std::size_t most_lines,
+             const TextOptions& options) {
   Lines lines;
   if (edit.empty()) {
-    add({"Change", how, 3}, options, lines);
+    add({"Change", how, most_lines}, options, lines);
     return lines;
   }
   for (std::size_t from = 0; from < edit.size();) {
@@ -114,12 +128,12 @@ std::string changed_lines(const std::string& diff) {
 }
 
 /// What keeps a remedy that was kept.
-Lines permanent_change(const Report& report, const Verification& tried,
+Lines permanent_change(const Report& report, const Verification& tried, std::size_t most_lines,
                        const TextOptions& options) {
   const advise::Remedy* const remedy = report.advice.find_offered(tried.remedy);
-  if (!tried.diff.empty()) return change(changed_lines(tried.diff), "", options);
-  if (!tried.permanent.empty()) return change("", tried.permanent, options);
-  return remedy == nullptr ? Lines() : change(remedy->edit, remedy->how, options);
+  if (!tried.diff.empty()) return change(changed_lines(tried.diff), "", most_lines, options);
+  if (!tried.permanent.empty()) return change("", tried.permanent, most_lines, options);
+  return remedy == nullptr ? Lines() : change(remedy->edit, remedy->how, most_lines, options);
 }
 
 /// What may gain more or nothing: a trial costs less than guessing.
@@ -131,12 +145,12 @@ std::string what_a_trial_would_tell(const advise::Advice& advice) {
 }
 
 /// What to do, and what it would gain or was measured to.
-Lines what_to_change(const Report& report, const TextOptions& options) {
+Lines what_to_change(const Report& report, std::size_t most_lines, const TextOptions& options) {
   Lines lines;
   const Verification* tried = best_verified(report.verification);
   if (tried == nullptr && report.advice.next_remedy) {
     const advise::Remedy& remedy = *report.advice.next_remedy;
-    lines = change(remedy.edit, remedy.how, options);
+    lines = change(remedy.edit, remedy.how, most_lines, options);
     const Reading<predict::Speedup>& predicted = remedy.predicted;
     const std::string gain = predicted ? "predicted " + speedup_words(*predicted)
                                        : std::string("not predicted for this change");
@@ -144,7 +158,9 @@ Lines what_to_change(const Report& report, const TextOptions& options) {
   }
   if (tried == nullptr) add({"Maybe", what_a_trial_would_tell(report.advice), 3}, options, lines);
   if (tried != nullptr) {
-    if (tried->outcome == trial::Outcome::kKept) lines = permanent_change(report, *tried, options);
+    if (tried->outcome == trial::Outcome::kKept) {
+      lines = permanent_change(report, *tried, most_lines, options);
+    }
     const bool good = tried->held || !tried->predicted;
     add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
     add({"Tried", others_tried(report.verification, *tried), 2}, options, lines);
@@ -178,25 +194,54 @@ std::string first_evidence(const Report& report) {
   return lead == nullptr || lead->evidence.empty() ? std::string() : lead->evidence.front();
 }
 
-}  // namespace
+std::size_t count_lines(const std::vector<Part>& parts) {
+  std::size_t lines = 0;
+  for (const Part& part : parts) lines += part.lines.size();
+  return lines;
+}
 
-std::string text_brief(const Report& report, const TextOptions& options) {
-  Lines lines = what_it_did(report, options);
+void leave_out(std::vector<Part>& parts) {
+  const auto ranks_lower = [](const Part& a, const Part& b) { return a.rank < b.rank; };
+  while (count_lines(parts) > kMostLines) {
+    const auto least = std::min_element(parts.begin(), parts.end(), ranks_lower);
+    if (least->rank == Part::kNeeded) return;
+    parts.erase(least);
+  }
+}
+
+/// `most_lines`: of the cause, and of the change.
+std::vector<Part> parts_of(const Report& report, std::size_t most_lines,
+                           const TextOptions& options) {
   const bool unexplained = report.facts.no_steps.empty();
   const std::string& cause =
       report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
-  add({"Cause", unexplained ? cause : report.facts.no_steps, 3, Tone::kStrong}, options, lines);
-  add({"While", report.advice.condition, 2}, options, lines);
-  Lines end = what_to_change(report, options);
-  add({"Also", what_else(report)}, options, end);
-  add({"Seen", events_text(report.diagnosis), 2}, options, end);
-  if (unexplained) add({"", what_is_missing(report), 1, Tone::kFaint}, options, end);
-  // The evidence has what room the others leave.
-  const Lines why = lines_of({"Why", first_evidence(report), 2}, options);
-  if (lines.size() + why.size() + end.size() <= kMostLines || options.width < kFullWidth) {
-    lines.insert(lines.end(), why.begin(), why.end());
+  const std::string& why_it_ran_so = unexplained ? cause : report.facts.no_steps;
+  const std::string missing = unexplained ? what_is_missing(report) : "";
+  return {
+      {what_it_did(report, options)},
+      {lines_of({"Cause", why_it_ran_so, most_lines, Tone::kStrong}, options)},
+      {lines_of({"While", report.advice.condition, 2}, options), 5},
+      {lines_of({"Why", first_evidence(report), 2}, options), 1},
+      {what_to_change(report, most_lines, options)},
+      {lines_of({"Also", what_else(report)}, options), 4},
+      {lines_of({"Seen", events_text(report.diagnosis), 2}, options), 3},
+      {lines_of({"", missing, 1, Tone::kFaint}, options), 2},
+  };
+}
+
+}  // namespace
+
+std::string text_brief(const Report& report, const TextOptions& options) {
+  std::vector<Part> parts = parts_of(report, kInFull, options);
+  if (options.width >= kFullWidth) {
+    leave_out(parts);
+    if (count_lines(parts) > kMostLines) {
+      parts = parts_of(report, kInShort, options);
+      leave_out(parts);
+    }
   }
-  lines.insert(lines.end(), end.begin(), end.end());
+  Lines lines;
+  for (const Part& part : parts) lines.insert(lines.end(), part.lines.begin(), part.lines.end());
   return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 

@@ -75,6 +75,28 @@ TEST(Text, FromEightyColumnsOnThirteenLinesSayItAll) {
   }
 }
 
+TEST(Text, ACauseAndAChangeAreToldInFull) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.advice.cause =
+      "Input: 62 % of the time goes to a sampler that takes long before an epoch "
+      "begins and between its batches, at a_script_with_a_long_name.py:141, and "
+      "30 % to reading an array file at another_script_with_a_name.py:52, each "
+      "time a whole chunk of 64 samples, in 2 workers.";
+  report.advice.condition = std::string(150, 'w');
+  report.advice.next_remedy = advise::Remedy{
+      "chunks_of_samples",
+      "Store the arrays in chunks of one sample (`chunks=(1, ...)`) or uncompressed, "
+      "or read a batch by one call in `__getitems__`, which the DataLoader calls with "
+      "all indices of a batch, and keep lengths beside them for the sampler: 62 % of "
+      "making a batch is reading them, each time a whole chunk."};
+  const std::string text = render_text(report, {80, false, true});
+  EXPECT_EQ(text.find("…"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 2 workers."), std::string::npos) << text;
+  EXPECT_NE(text.find("a whole chunk.\n"), std::string::npos) << text;
+  EXPECT_LE(count_lines(text), 13) << text;
+}
+
 TEST(Text, NamesOfTheInterfacesAreForThoseWhoAskForAll) {
   Report report = sample::report();
   report.verification.clear();
