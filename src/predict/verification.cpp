@@ -63,6 +63,30 @@ Reading<double> samples_of_full_step(const std::vector<trace::Step>& steps) {
   return WhyAbsent::kNotObserved;
 }
 
+/// Batches that the loader gave between two times that it was iterated.
+Reading<double> batches_of_pass(const trace::Timeline& timeline, const job::LoaderUse* loader) {
+  if (loader == nullptr || !loader->config || loader->thinned_waits.rows > 0) {
+    return WhyAbsent::kNotObserved;
+  }
+  std::vector<std::int64_t> begun;
+  const trace::LoaderConfig& config = *loader->config;
+  for (const trace::LoaderConfig& iterated : timeline.loaders) {
+    if (iterated.process != config.process || iterated.id.value_or(-1) != config.id.value_or(-1)) {
+      continue;
+    }
+    begun.push_back(iterated.made_ns);
+  }
+  std::sort(begun.begin(), begun.end());
+  if (begun.size() < 2 || begun.front() <= 0) return WhyAbsent::kNotObserved;
+  std::vector<double> batches(begun.size() - 1);
+  for (const trace::LoaderWait& wait : loader->waits) {
+    const auto next = std::upper_bound(begun.begin(), begun.end(), wait.when.start_ns);
+    if (next == begun.begin() || next == begun.end() || !wait.samples) continue;
+    ++batches[static_cast<std::size_t>(next - begun.begin() - 1)];
+  }
+  return median(std::move(batches));
+}
+
 }  // namespace
 
 Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
@@ -94,6 +118,7 @@ Result<RunMeasurement> measure_run(const job::JobView& job, std::size_t rank) {
   run.mean_step_s = all_s / (static_cast<double>(steps.size()) + static_cast<double>(thinned.rows));
   if (samples_known && all_s > 0) run.samples_per_s = samples / all_s;
   run.samples_of_full_step = samples_of_full_step(steps);
+  run.steps_of_pass = batches_of_pass(job.timeline(), measured.training_loader());
   run.au = least_compute_ratio(job, rank, steps);
   return run;
 }

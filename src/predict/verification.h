@@ -20,6 +20,8 @@ struct RunMeasurement {
   // In a step whose batch is whole: a pass over the data may end with a short one. Absent where
   // batches are of many sizes, or nobody said them.
   Reading<double> samples_of_full_step = {};
+  // That a pass over the data has, of the passes that another one followed; the median.
+  Reading<double> steps_of_pass = {};
   trace::Interval span = {};  // from the end of the warm-up to the end of the last step
 };
 

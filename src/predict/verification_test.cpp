@@ -49,6 +49,22 @@ TEST(MeasureRun, KnowsAFullStepBesideTheLastOfAPass) {
   EXPECT_FALSE(measure(timeline)->samples_of_full_step) << "batches of many sizes";
 }
 
+TEST(MeasureRun, CountsStepsOfPassesThatAnotherFollowed) {
+  trace::Timeline timeline = steps_of(100, 40);
+  EXPECT_FALSE(measure(timeline)->steps_of_pass);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const std::int64_t t = i * 100 * kMillisecond;
+    // Of seven batches each; the last pass has not ended.
+    if (i % 7 == 0)
+      timeline.loaders.push_back({.process = 1, .thread = 1, .made_ns = t + 1, .id = 3});
+    timeline.loader_waits.push_back(
+        {.when = {t + 2, t + 1000}, .thread = 1, .process = 1, .loader_id = 3, .samples = 10});
+    // An evaluation's loader is another.
+    timeline.loaders.push_back({.process = 1, .thread = 1, .made_ns = t + 5, .id = 4});
+  }
+  EXPECT_EQ(*measure(timeline)->steps_of_pass, 7);
+}
+
 TEST(MeasureRun, NeedsTwoSteps) {
   trace::Timeline timeline = steps_of(100, 40);
   timeline.steps.resize(2);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tune/batch/batch_search.h"
 #include "tune/testing/planted_job.h"
 #include "tune/testing/reasons.h"
 
@@ -46,6 +47,20 @@ TEST(Search, ABatchIsProposedAndNeverAccepted) {
       << best.lever.permanent;
   EXPECT_FALSE(of(result, "batch=64").is_proposed());
   EXPECT_TRUE(names(of(result, "batch=64").why, "batch=128"));
+}
+
+TEST(BatchSearch, SaysHowFewStepsAPassIsThen) {
+  PlantedJob job = job_with_batch();
+  job.batch = [full = job.batch](std::int64_t size, TrialResult& result) {
+    full(size, result);
+    result.steps_of_pass = static_cast<double>(300 / size);  // with drop_last
+  };
+  const TuneResult result = found(job, {"batch"}, kBatchOf16);
+  EXPECT_THAT(of(result, "batch=128").lever.permanent,
+              ::testing::EndsWith("; a pass over the data is 2 steps then"));
+  EXPECT_EQ(pass_words(1), "; a pass over the data is 1 step then");
+  EXPECT_EQ(pass_words(0), "");
+  EXPECT_EQ(pass_words(11), "");
 }
 
 TEST(Search, TheShortLastBatchOfAPassIsNoOtherBatch) {

@@ -295,7 +295,8 @@ class BatchSearch {
       return false;
     }
     row.settle(Outcome::kProposed, {ReasonKind::kHeld, {{"seconds", longer->wall_s}}});
-    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(candidate.size));
+    row.lever.permanent += "; " + learning_rate_advice(before_.optimizer, times(candidate.size)) +
+                           pass_words(longer->steps_of_pass);
     return true;
   }
 
@@ -315,6 +316,13 @@ class BatchSearch {
 
 Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows) {
   return BatchSearch(request, rows).run();
+}
+
+std::string pass_words(double steps_of_pass) {
+  constexpr double kFew = 10;
+  if (steps_of_pass <= 0 || steps_of_pass > kFew) return "";
+  const auto steps = std::lround(steps_of_pass);
+  return fmt::format("; a pass over the data is {} step{} then", steps, steps == 1 ? "" : "s");
 }
 
 // SGD: Goyal et al. 2017 (arXiv:1706.02677); Adam: Malladi et al. 2022 (arXiv:2205.10287).

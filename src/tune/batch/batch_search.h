@@ -31,4 +31,8 @@ Status search_batch(const BatchRequest& request, std::vector<LeverResult>& rows)
 /// What a batch so many times as large asks of the learning rate, in words.
 std::string learning_rate_advice(const std::string& optimizer, double times);
 
+/// "; a pass over the data is 2 steps then": where it has so few that an epoch's mean, its schedule
+/// and the batch that drop_last leaves out are others. Empty: it has more, or nobody knows.
+std::string pass_words(double steps_of_pass);
+
 }  // namespace unstarve::tune

@@ -151,6 +151,7 @@ void add_steps(const std::string& run_dir, bool changes_loader,
     result.mean_step_s = mean(steps_s);
   }
   result.shares = shares_of(examined->diagnosis.signals, result.shares);
+  result.steps_of_pass = measured.steps_of_pass.value_or(0);
   const trace::DataSet& data = examined->job.data;
   if (data.is_stream && data.workers_repeat.value_or(true)) {
     result.stream_workers =

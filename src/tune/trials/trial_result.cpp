@@ -130,6 +130,7 @@ Json to_json(const TrialResult& result) {
           {"samples_are_rows", result.samples_are_rows},
           {"stream_workers", result.stream_workers},
           {"full_step_samples", result.full_step_samples},
+          {"steps_of_pass", result.steps_of_pass},
           {"input_numbers", result.input_numbers},
           {"shares", to_json(result.shares)},
           {"latency",
@@ -194,6 +195,7 @@ Result<TrialResult> result_from(const Json& json) {
   result.samples_are_rows = flag_at(json, "samples_are_rows");
   result.stream_workers = integer_at(json, "stream_workers");
   result.full_step_samples = number_at(json, "full_step_samples");
+  result.steps_of_pass = number_at(json, "steps_of_pass");
   result.input_numbers = number_at(json, "input_numbers");
   if (const auto shares = json.find("shares"); shares != json.end()) {
     result.shares = shares_from(*shares);

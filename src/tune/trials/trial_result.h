@@ -99,6 +99,7 @@ struct TrialResult {
   bool samples_are_rows = false;    // of the model's first input: no loader told them
   std::int64_t stream_workers = 0;  // that may each give all of an iterable data set
   double full_step_samples = 0;     // without the short last batches of passes; 0: not known
+  double steps_of_pass = 0;         // over the data; 0: not known
   double input_numbers = 0;  // that input's, in most steps; 0: steps differ, or nobody saw them
   StepShares shares;
   Latency latency;
