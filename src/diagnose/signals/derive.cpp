@@ -121,6 +121,8 @@ void derive_host_signals(const HostSignals& host, Signals& out) {
   out.job_cpu_cores = host.job_cpu_cores;
   out.cpu_use_ratio = ratio(host.job_cpu_cores, host.effective_cpus);
   out.cpu_waiting_threads = host.cpu_waiting_threads;
+  const Reading<double> fetching = ratio(host.worker_fetch_cpu_cores, host.worker_cpu_cores);
+  if (fetching) out.worker_side_ratio = std::max(0.0, 1 - *fetching);
   out.training_cpu_wait_ratio = host.training_cpu_wait_ratio;
   out.neighbour_cores = neighbour_cores(host);
   out.throttled_ratio = host.throttled_ratio;

@@ -27,6 +27,8 @@ struct HostSignals {
   Reading<double> effective_cpus;           // min(affinity, cpuset, ceil(quota / period))
   Reading<double> job_cpu_cores;            // CPU seconds of the job's process tree per second
   Reading<double> cpu_waiting_threads;      // main threads of its processes that wait for a CPU
+  Reading<double> worker_cpu_cores;         // CPU seconds of its workers per second
+  Reading<double> worker_fetch_cpu_cores;   // ... of their threads that fetch
   Reading<double> training_cpu_wait_ratio;  // of the time, threads that train wait for a CPU
   Reading<double> host_cpu_cores;         // CPU seconds of all processes of the machine per second
   Reading<double> own_cpu_cores;          // of the process that watches

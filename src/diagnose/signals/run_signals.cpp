@@ -141,6 +141,8 @@ HostSignals read_host_signals(const trace::RunReader& run, const trace::Interval
   host.effective_cpus = trace::mean_in(run, "job.effective_cores", "job", when);
   host.job_cpu_cores = trace::mean_in(run, "job.cpu_cores", "job", when);
   host.cpu_waiting_threads = trace::mean_in(run, "job.cpu_waiting_threads", "job", when);
+  host.worker_cpu_cores = trace::mean_in(run, "job.worker_cpu_cores", "job", when);
+  host.worker_fetch_cpu_cores = trace::mean_in(run, "job.worker_fetch_cpu_cores", "job", when);
   host.training_cpu_wait_ratio = trace::mean_in(run, "job.training_cpu_wait_ratio", "job", when);
   host.host_cpu_cores = trace::mean_in(run, "host.cpu_busy_cores", "host", when);
   host.own_cpu_cores = trace::mean_in(run, "unstarve.cpu_cores", "unstarve", when);

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 109> kFields = {{
+constexpr std::array<SignalField, 110> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -44,6 +44,7 @@ constexpr std::array<SignalField, 109> kFields = {{
     {"num_workers", &Signals::num_workers},
     {"worker_cpus", &Signals::worker_cpus},
     {"worker_busy_ratio", &Signals::worker_busy_ratio},
+    {"worker_side_ratio", &Signals::worker_side_ratio},
     {"prefetch_factor", &Signals::prefetch_factor},
     {"batch_size", &Signals::batch_size},
     {"pin_memory", &Signals::pin_memory},

@@ -59,6 +59,7 @@ struct Signals {
   Reading<double> num_workers;        // processes; absent where unstarve's threads load
   Reading<double> worker_cpus;        // that all of them together may use
   Reading<double> worker_busy_ratio;  // of the workers' time, inside fetches
+  Reading<double> worker_side_ratio;  // of their CPU time, in other threads than those that fetch
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
   Reading<double> pin_memory;              // 0 or 1

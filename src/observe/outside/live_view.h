@@ -11,6 +11,7 @@
 #include "observe/outside/threads/fetch_source.h"
 #include "observe/outside/threads/library_source.h"
 #include "observe/outside/threads/training_source.h"
+#include "observe/outside/threads/worker_source.h"
 #include "trace/store/run_sink.h"
 #include "trace/text/hook_text.h"
 
@@ -39,11 +40,15 @@ inline constexpr std::size_t kLiveTicks = 300;
 /// Passes rows on and counts what LiveView shows of them.
 class CountingSink final : public trace::RunSink {
  public:
-  /// `fetches` and `libraries` are told of every fetch, `training` of the threads that step or
-  /// wait.
+  /// `fetches`, `libraries` and `workers` are told of every fetch, `training` of the threads that
+  /// step or wait, and `workers` of their processes.
   CountingSink(trace::RunSink& next, FetchSource& fetches, LibrarySource& libraries,
-               TrainingSource& training)
-      : next_(next), fetches_(fetches), libraries_(libraries), training_threads_(training) {}
+               TrainingSource& training, WorkerSource& workers)
+      : next_(next),
+        fetches_(fetches),
+        libraries_(libraries),
+        training_threads_(training),
+        workers_(workers) {}
   const LiveView& counts() const { return counts_; }
   /// What the first process said that trains on a GPU; without a kind: none did so far.
   const trace::TrainingDevice& device() const { return device_; }
@@ -58,6 +63,7 @@ class CountingSink final : public trace::RunSink {
     counts_.last_step_ns = row.when.duration_ns();
     counts_.last_step_ended_ns = row.when.end_ns;
     training_threads_.note(row.pid, row.thread);
+    workers_.note_training(row.pid);
     next_.add(row);
   }
   void add(const trace::LoaderRow& row) override {
@@ -68,11 +74,13 @@ class CountingSink final : public trace::RunSink {
     ++counts_.waits;
     counts_.waited_ns += row.when.duration_ns();
     training_threads_.note(row.pid, row.thread);
+    workers_.note_training(row.pid);
     next_.add(row);
   }
   void add(const trace::FetchRow& row) override {
     fetches_.note(row);
     libraries_.note(row);
+    workers_.note(row);
     next_.add(row);
   }
   void add(const trace::StageRow& row) override { next_.add(row); }
@@ -99,6 +107,7 @@ class CountingSink final : public trace::RunSink {
   FetchSource& fetches_;
   LibrarySource& libraries_;
   TrainingSource& training_threads_;
+  WorkerSource& workers_;
   LiveView counts_;
   trace::TrainingDevice device_;
   std::map<std::int64_t, std::int64_t> steps_of_;  // by process

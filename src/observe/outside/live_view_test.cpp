@@ -16,7 +16,8 @@ TEST(LiveView, StepsOfOneAreThoseOfTheProcessThatMadeMost) {
   FetchSource fetches(files);
   LibrarySource libraries(files, {});
   TrainingSource training(files);
-  CountingSink sink(**writer, fetches, libraries, training);
+  WorkerSource workers(files);
+  CountingSink sink(**writer, fetches, libraries, training, workers);
   trace::StepRow step;
   step.when = {1, 2};
   for (const std::int64_t pid : {10, 10, 11, 10, 12, 11}) {  // 11 and 12 evaluate

@@ -82,6 +82,7 @@ class Sampler {
   FetchSource& fetches_;      // one of sources_
   LibrarySource& libraries_;  // another
   TrainingSource& training_;  // another
+  WorkerSource& workers_;     // another
   CountingSink rows_;
   RingDirectory rings_;
   OwnSource* own_ = nullptr;  // one of sources_
