@@ -94,6 +94,10 @@ std::string find(const std::array<Known, N>& table, Matches matches) {
 }  // namespace
 
 std::string what_runs(const trace::Stack& stack) {
+  // A data set that loads each sample by torch.load() loads no checkpoint.
+  if (const auto work = fetch_work(stack); work && stack.in_fetch) {
+    return std::string(words_of(*work));
+  }
   const auto begins = [](const std::string& text) {
     return [&text](const Known& known) { return text.rfind(known.name, 0) == 0; };
   };
@@ -102,9 +106,6 @@ std::string what_runs(const trace::Stack& stack) {
     return stack.call.find(known.name) != std::string::npos;
   });
   if (!words.empty()) return words;
-  if (const auto work = fetch_work(stack); work && stack.in_fetch) {
-    return std::string(words_of(*work));
-  }
   return find(kFunctions, [&stack](const Known& known) {
     return stack.function == known.name ||
            std::find(stack.callers.begin(), stack.callers.end(), known.name) != stack.callers.end();

@@ -74,6 +74,10 @@ TEST(FetchWork, IsInTheWordsOfALineThatFetches) {
   EXPECT_EQ(what_runs(stack), "taking a row out of a table");
   stack.in_fetch = false;
   EXPECT_EQ(what_runs(stack), "");
+  stack = fetching("torch.load(path)", "torch/serialization.py load");
+  EXPECT_EQ(what_runs(stack), "reading an array file");
+  stack.in_fetch = false;
+  EXPECT_EQ(what_runs(stack), "loading a checkpoint");
 }
 
 }  // namespace
