@@ -12,7 +12,8 @@ std::optional<Claim> evaluate_too_few_workers(const Signals& signals) {
   // What a batch's time goes to is the better answer where it is known, so this one ranks low.
   constexpr double kWeight = 0.3;
   constexpr double kMostlyEmpty = 0.5;
-  if (cpus_are_taken(signals)) return std::nullopt;  // they would get no CPU
+  // They would get no CPU, unless they hardly need one.
+  if (cpus_are_taken(signals) && !fetches_wait_for_storage(signals)) return std::nullopt;
   const bool inside = *signals.num_workers == 0;
   if (!inside && signals.empty_queue_ratio.value_or(0) < kMostlyEmpty) return std::nullopt;
   if (signals.effective_cpus && *signals.num_workers >= *signals.effective_cpus)
