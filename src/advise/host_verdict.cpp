@@ -85,7 +85,7 @@ std::string input_bound(const Diagnosis& diagnosis, const Advice& advice, const 
   std::string text = fmt::format("{}: {} of a step waits for the data loader{}",
                                  finding.share < kMuch ? "Partly input-bound" : "Input-bound",
                                  percent_text(finding.share), which_loaders(job));
-  if (const std::string_view detail = detail_words(finding.detail); !detail.empty()) {
+  if (const std::string_view detail = detail_words(finding); !detail.empty()) {
     text += fmt::format(", mostly because of {}", detail);
   }
   text += diagnose::line_words(finding) + what_to_do(advice) + no_promise(diagnosis, advice) + ".";

@@ -18,50 +18,67 @@ constexpr double kMuchOfAFetch = 0.3;
 /// Looks are few: 20 a second, and a run of some seconds has two standard errors of this.
 constexpr double kErrorOfShare = 0.08;
 
-/// A fetch that mostly waits is not made faster by less work for the CPU.
-constexpr double kMostlyOnCpu = 0.7;
+constexpr std::string_view kOrCached =
+    ", or keep samples in which nothing is random (`unstarve.cached(dataset)`)";
 
 /// Reads of a file that was opened long ago find what the library knows of it (an opened HDF5 file
 /// answered in half the time, bench/known_work).
 constexpr double kMostLightened = 0.6;
 
-/// Among a remedy's values: the share of a fetch that is told.
-constexpr const char* kPercent = "percent_of_fetch";
+/// A collate function still puts samples of many lengths together.
+constexpr double kGoesFromCollate = 0.75;
 
-/// ... and of a fetch that no longer is one's at most.
-constexpr const char* kPercentAtMost = "percent_of_fetch_at_most";
+/// Among a remedy's values: what of a fetch's time no longer is one's.
+constexpr const char* kAtLeast = "percent_at_least";
+constexpr const char* kAtMost = "percent_at_most";
+
+double share_of(const KnownWork& work, const diagnose::Signals& signals) {
+  return (signals.*work.share).value_or(0);
+}
+
+bool is_in_collate(const KnownWork& work, const diagnose::Signals& signals) {
+  return signals.collating_work_ratio.value_or(0) > share_of(work, signals) / 2;
+}
+
+double at_least(const KnownWork& work, const diagnose::Signals& signals) {
+  const double goes = is_in_collate(work, signals) ? kGoesFromCollate : 1;
+  return std::max(0.0, share_of(work, signals) - kErrorOfShare) * work.goes.low * goes;
+}
 
 double at_most(const KnownWork& work, const Situation& situation) {
   const diagnose::Signals& signals = situation.signals;
-  const double share = (signals.*work.share).value_or(0);
+  const double share = share_of(work, signals);
   const bool draws = situation.job.data.draws.value_or(true);
-  if (work.makes_samples && !draws && signals.collate_ratio) {
-    return std::max(share, 1 - *signals.collate_ratio);
+  double most = std::min(1.0, share + kErrorOfShare) * work.goes.high;
+  if (work.lightens != nullptr) {
+    most = std::max(most, share + kMostLightened * (signals.*work.lightens).value_or(0));
+  } else if (work.makes_samples && !draws && signals.collate_ratio &&
+             !is_in_collate(work, signals)) {
+    most = std::max(most, 1 - *signals.collate_ratio);
   }
-  const double lighter = work.lightens != nullptr ? (signals.*work.lightens).value_or(0) : 0;
-  return std::min(1.0, share + kMostLightened * lighter);
+  return std::min(1.0, most);
 }
 
 std::optional<Remedy> offer_known_work(const KnownWork& work, const Situation& situation,
                                        std::string_view rule) {
-  const double share = (situation.signals.*work.share).value_or(0);
+  const diagnose::Signals& signals = situation.signals;
+  const double share = share_of(work, signals);
   if (!is_about_waiting(rule) || share < kMuchOfAFetch) return std::nullopt;
+  const auto percent = [](double of_fetch) { return whole_number<std::int64_t>(100 * of_fetch); };
   Remedy remedy;
-  remedy.how = fmt::format(fmt::runtime(work.how), percent_text(share));
-  remedy.values = {{kPercent, whole_number<std::int64_t>(100 * share)},
-                   {kPercentAtMost, whole_number<std::int64_t>(100 * at_most(work, situation))}};
+  remedy.how = fmt::format(fmt::runtime(work.how), fmt::arg("share", percent_text(share)),
+                           fmt::arg("cached", is_in_collate(work, signals) ? "" : kOrCached));
+  remedy.values = {{kAtLeast, percent(at_least(work, signals))},
+                   {kAtMost, percent(at_most(work, situation))}};
   return remedy;
 }
 
-std::optional<predict::Remedy> model_known_work(const KnownWork& work, const Remedy& remedy,
+std::optional<predict::Remedy> model_known_work(const Remedy& remedy,
                                                 const PredictionBasis& basis) {
-  const double cpu_s = basis.pipeline.mean_fetch_cpu_s();
-  if (cpu_s < kMostlyOnCpu * (cpu_s + basis.pipeline.mean_fetch_blocked_s())) return std::nullopt;
-  const double share = static_cast<double>(remedy.values.at(kPercent)) / 100;
-  const double least = std::max(0.0, share - kErrorOfShare) * work.goes.low;
-  const double with_it = static_cast<double>(remedy.values.at(kPercentAtMost)) / 100;
-  const double most = std::max(std::min(1.0, share + kErrorOfShare) * work.goes.high, with_it);
-  return predict::lighter_fetches(basis.pipeline, {1 - most, 1 - least});
+  const auto left = [&remedy](const char* goes) {
+    return 1 - static_cast<double>(remedy.values.at(goes)) / 100;
+  };
+  return predict::lighter_fetches(basis.pipeline, {left(kAtMost), left(kAtLeast)});
 }
 
 }  // namespace
@@ -81,9 +98,7 @@ CatalogueEntry known_work_entry(const KnownWork& work) {
       .effort = Effort::kRewrite,
       .offer = [work](const Situation& situation,
                       std::string_view rule) { return offer_known_work(work, situation, rule); },
-      .model = [work](
-                   const Remedy& remedy,
-                   const PredictionBasis& basis) { return model_known_work(work, remedy, basis); },
+      .model = model_known_work,
       .why_not_tried = "it takes a change of the data set's code"};
 }
 

@@ -14,9 +14,10 @@ namespace unstarve::advise {
 struct KnownWork {
   std::string id;
   diagnose::Signal share;  // of the looks at fetches, that find them at this work
-  std::string_view how;    // an imperative sentence, with {} for that share: "62 %"
-  /// Of the work's time, what no longer is a fetch's. Where it is time on the CPU, the gain
-  /// follows.
+  // An imperative sentence, with {share} for that share ("62 %") and {cached} where keeping samples
+  // does as well, if the work is not in the collate function.
+  std::string_view how;
+  /// Of the work's time, what no longer is a fetch's.
   predict::Range goes = {0.9, 1.0};
   /// Whether the samples are made beforehand: where they draw no random numbers, whatever else
   /// makes them may go as well, but for collating them.

@@ -38,7 +38,7 @@ std::string reason(const Diagnosis& diagnosis, const Advice& advice, const JobFa
   if (!advice.leading_finding) return text;
   const diagnose::Finding& finding = diagnosis.findings[*advice.leading_finding];
   if (finding.cause != because) return text;  // another cause leads, and this is said after it
-  const std::string_view detail = detail_words(finding.detail);
+  const std::string_view detail = detail_words(finding);
   return detail.empty() ? text : text + fmt::format(", mostly because of {}", detail);
 }
 

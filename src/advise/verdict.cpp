@@ -107,6 +107,10 @@ std::string what_is_not_known(const Diagnosis& diagnosis, const Finding& finding
 
 std::string_view detail_words(std::string_view detail) { return look_up(kDetailWords, detail); }
 
+std::string_view detail_words(const Finding& finding) {
+  return finding.work.empty() ? detail_words(finding.detail) : std::string_view(finding.work);
+}
+
 std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   // A GPU that computes all the time is held up by nobody.
   const bool computes =
@@ -141,7 +145,7 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
       subject(diagnosis) + " " +
       fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent_text(first.share));
   if (first.cause == "input_wait") sentence += which_loaders(job);
-  const std::string_view detail = detail_words(first.detail);
+  const std::string_view detail = detail_words(first);
   if (!detail.empty()) {
     sentence += first.cause == "gpu_busy" ? "; what it computes takes long" : ", mostly";
     sentence += fmt::format(" because of {}", detail);

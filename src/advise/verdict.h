@@ -20,6 +20,8 @@ std::string condition_words(const diagnose::Diagnosis& diagnosis, const Advice& 
 
 /// "decoding images", to stand behind "mostly because of"; empty for a detail without words.
 std::string_view detail_words(std::string_view detail);
+/// The same of a finding, whose work may be known by name.
+std::string_view detail_words(const diagnose::Finding& finding);
 /// "; import ... (predicted 2.10x faster, 1.90 to 2.30)", or nothing where no remedy leads.
 std::string what_to_do(const Advice& advice);
 

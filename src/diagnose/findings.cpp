@@ -5,6 +5,7 @@
 #include "base/number_words.h"
 #include "diagnose/rules/all_rules.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::diagnose {
 
@@ -45,6 +46,9 @@ void explain(const Signals& signals, Finding& finding, std::vector<Abstention>& 
     return a.claim.weight > b.claim.weight;
   });
   if (!details.empty()) finding.detail = std::string(details.front().name);
+  if (finding.detail == "python_transform") {
+    if (const auto work = main_fetch_work(signals)) finding.work = words_of(work->work);
+  }
   for (Detail& detail : details) {
     finding.reasons.emplace_back(detail.name);
     for (std::string& sentence : detail.claim.evidence) {

@@ -154,6 +154,27 @@ TEST(NameCode, OfSamplesThatSleepByTheirOwnCode) {
   }
 }
 
+TEST(NameCode, OfACollateFunctionThatTokenizes) {
+  Timeline timeline = fed_by_worker();
+  for (std::int64_t i = 0; i < 20; ++i) {
+    trace::Fetch& fetch = timeline.fetches[static_cast<std::size_t>(i)];
+    fetch.cpu_ns = fetch.collate_ns = 30 * kMs;  // for the rest it waits for the library's threads
+    fetch.decode_ns = 0;
+    Stack stack = at_line("train.py:16", "tokenizer(texts)");
+    stack.callee = "transformers/tokenization_utils_base.py __call__";
+    stack.in_fetch = stack.in_collate = true;
+    look(timeline, fetch.when.start_ns + 10 * kMs, kWorker, stack);
+  }
+  const Diagnosis found = diagnose(timeline, {});
+  EXPECT_EQ(*found.signals.collate_ratio, 0);
+  EXPECT_EQ(*found.signals.fetch_collating_ratio, 1);
+  const Finding* wait = find(found, "input_wait");
+  ASSERT_NE(wait, nullptr);
+  EXPECT_EQ(wait->detail, "python_transform");
+  EXPECT_EQ(wait->work, "tokenizing");
+  EXPECT_EQ(line_words(*wait), "; 100 % of a sample is tokenizing (train.py:16)");
+}
+
 TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
   Timeline timeline = fed_by_worker();
   for (std::int64_t i = 0; i < 20; ++i) {

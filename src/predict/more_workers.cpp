@@ -160,6 +160,7 @@ Remedy lighter_fetches(const PipelineMeasurements& before, Range fetch_scale) {
   remedy.loader.batches_ahead = before.batches_ahead;
   remedy.loader.receive_s = before.workers > 0 ? kReceiveFixedS : 0;
   remedy.fetch_scale = fetch_scale;
+  remedy.waits_less = true;
   remedy.same_workers = true;
   remedy.of_the_difference = {0.9, 1.0};
   return remedy;

@@ -105,7 +105,11 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
     costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, drawn));
   }
   const PipelineModel model = draw_model(before, remedy, machine, draw);
-  const double simulated_s = simulate_mean_step_s(model, costs, kWarmUpSteps);
+  std::vector<StepCost> changed = costs;
+  if (remedy.waits_less) {
+    for (StepCost& cost : changed) cost.fetch_blocked_s *= model.loader.fetch_scale;
+  }
+  const double simulated_s = simulate_mean_step_s(model, changed, kWarmUpSteps);
   double after_s = simulated_s * draw.in(kModelError) + draw.in(remedy.start_s);
   if (remedy.same_workers) {
     const double now_s = simulate_mean_step_s(as_it_is(model, before), costs, kWarmUpSteps);

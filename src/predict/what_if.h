@@ -49,6 +49,8 @@ struct Remedy {
   Range blocked_scale = {1.0, 1.0};
   /// Seconds that the new loader's thread waits for storage per sample; with `sample_cpu_s`.
   double sample_blocked_s = 0;
+  /// What a fetch waits shrinks as its CPU time does, by fetch_scale.
+  bool waits_less = false;
   /// CPU seconds per batch that the new place costs on top, in the worker.
   double transport_cpu_s = 0;
   /// What the job's own code takes in worker processes, measured. The measured steps' fetches are
@@ -101,8 +103,8 @@ Remedy more_workers(const WorkerPlacement& placement, const PipelineMeasurements
 /// The worker processes that the job has, further ahead.
 Remedy longer_queue(int workers, int prefetch_factor);
 
-/// The loader that the job has, with less for the CPU to do in a fetch; `fetch_scale`: what is
-/// left.
+/// The loader that the job has, with less to do in a fetch; `fetch_scale`: what is left of its CPU
+/// time and of its waiting.
 Remedy lighter_fetches(const PipelineMeasurements& before, Range fetch_scale);
 
 /// unstarve's loader with `threads` threads, at a CPU time per sample measured on this data.

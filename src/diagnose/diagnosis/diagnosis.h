@@ -74,6 +74,7 @@ enum class Confidence { kClear, kAmbiguous };
 struct Finding {
   std::string cause;   // one of the partition's names, or "gpu_busy"
   std::string detail;  // one of design's details, or empty
+  std::string work = {};  // of python_transform, what most of it is: "tokenizing"; or empty
   double share = 0;    // of wall time
   Confidence confidence = Confidence::kClear;
   std::vector<std::string> evidence;  // sentences with numbers

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diagnose/lines/known_calls.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::diagnose {
 
@@ -34,7 +35,8 @@ CodeShare in_fetch(const trace::Stack& stack) {
   if (stack.in_decode) {
     code.what = "decoding images";
   } else if (stack.in_collate) {
-    code.what = "collating";
+    const auto work = fetch_work(stack);
+    code.what = work ? words_of(*work) : "collating";
   } else if (!stack.transform.empty()) {
     code.what = stack.transform;
     code.place = stack.transform_place;

@@ -241,6 +241,11 @@ void derive_fetch_signals(const SignalSources& sources, Signals& out) {
   out.fetch_cpu_ratio = cpu.ratio();
   out.decode_ratio = decode.ratio();
   out.collate_ratio = collate.ratio();
+  // Tokenizing in a collate function is no collating.
+  if (out.collate_ratio && out.fetch_collating_ratio.value_or(0) > 0) {
+    out.collate_ratio =
+        *out.collate_ratio * (1 - *out.collating_work_ratio / *out.fetch_collating_ratio);
+  }
   if (out.fetch_cpu_ratio && out.decode_ratio && out.collate_ratio) {
     out.python_ratio = std::max(0.0, *out.fetch_cpu_ratio - *out.decode_ratio - *out.collate_ratio);
   }

@@ -50,17 +50,24 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
                         Signals& out) {
   std::int64_t looks = 0;
   std::int64_t asleep = 0;
+  std::int64_t collating = 0;
+  std::int64_t works_there = 0;
   std::map<FetchWork, std::int64_t> at_work;
   visit_fetch_looks(timeline, loader, [&](const trace::StackSample&, const trace::Stack& stack) {
     ++looks;
     if (sleeps(stack)) ++asleep;
-    if (const auto work = fetch_work(stack)) ++at_work[*work];
+    const auto work = fetch_work(stack);
+    if (work) ++at_work[*work];
+    if (stack.in_collate) ++collating;
+    if (stack.in_collate && work) ++works_there;
   });
   if (looks < kFewestLooks) return;
   const auto share = [looks](std::int64_t of_them) {
     return static_cast<double>(of_them) / static_cast<double>(looks);
   };
   out.fetch_sleep_call_ratio = share(asleep);
+  out.fetch_collating_ratio = share(collating);
+  out.collating_work_ratio = share(works_there);
   for (const auto& [work, signal] : kFetchWorkShares) out.*signal = share(at_work[work]);
 }
 

@@ -140,6 +140,31 @@ std::optional<FetchWork> fetch_work(const trace::Stack& stack) {
   });
 }
 
+std::optional<FetchWorkShare> main_fetch_work(const Signals& signals) {
+  constexpr double kMost = 0.5;
+  const auto most =
+      std::max_element(kFetchWorkShares.begin(), kFetchWorkShares.end(),
+                       [&signals](const FetchWorkShare& a, const FetchWorkShare& b) {
+                         return (signals.*a.share).value_or(0) < (signals.*b.share).value_or(0);
+                       });
+  if ((signals.*most->share).value_or(0) < kMost) return std::nullopt;
+  return *most;
+}
+
+bool fetches_wait_for_libraries(const Signals& signals) {
+  constexpr double kMuch = 0.35;
+  constexpr double kMostOfIt = 0.5;
+  constexpr std::array kOnCpu = {FetchWork::kTokenizing, FetchWork::kTableRows, FetchWork::kSound,
+                                 FetchWork::kResizing};
+  const std::optional<FetchWorkShare> work = main_fetch_work(signals);
+  const double off_cpu = 1 - signals.fetch_cpu_ratio.value_or(1);
+  if (!work || off_cpu < kMuch) return false;
+  if (std::find(kOnCpu.begin(), kOnCpu.end(), work->work) == kOnCpu.end()) return false;
+  // A run of a few seconds has too few looks from outside. Then this work is known to wait for
+  // nothing else.
+  return signals.fetch_in_locks_ratio.value_or(1) >= kMostOfIt * off_cpu;
+}
+
 std::string_view words_of(FetchWork work) {
   switch (work) {
     case FetchWork::kTokenizing: return "tokenizing";

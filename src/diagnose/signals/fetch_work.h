@@ -49,6 +49,12 @@ constexpr std::array<FetchWorkShare, 11> kFetchWorkShares = {{
 /// the line writes where that is compiled and has no frame. Nothing where it is none of these.
 std::optional<FetchWork> fetch_work(const trace::Stack& stack);
 
+/// The work at which most looks at fetches find them, if that is at least half of them.
+std::optional<FetchWorkShare> main_fetch_work(const Signals& signals);
+
+/// Whether fetches wait for threads that a library has for such work (a tokenizer's, OpenCV's).
+bool fetches_wait_for_libraries(const Signals& signals);
+
 /// "tokenizing", to stand for a line of the job.
 std::string_view words_of(FetchWork work);
 

@@ -82,10 +82,12 @@ struct Signals {
   Reading<double> fetch_parsing_ratio;
   Reading<double> fetch_video_ratio;
   Reading<double> fetch_decompressing_ratio;
-  Reading<double> fetch_resizing_ratio;  // of images
-  Reading<double> decode_ratio;          // of a fetch's wall time, on the CPU inside image decoding
-  Reading<double> collate_ratio;         // of a fetch's wall time, on the CPU inside collate
-  Reading<double> python_ratio;  // of a fetch's wall time, on the CPU outside decoding and collate
+  Reading<double> fetch_resizing_ratio;   // of images
+  Reading<double> fetch_collating_ratio;  // of those looks, in collate
+  Reading<double> collating_work_ratio;   // ... at one of these works there
+  Reading<double> decode_ratio;   // of a fetch's wall time, on the CPU inside image decoding
+  Reading<double> collate_ratio;  // of a fetch's wall time, on the CPU inside collate
+  Reading<double> python_ratio;   // of a fetch's wall time, on the CPU outside decoding and collate
 
   // unstarve's own loader. Of the time that its threads are in its stages, as is decode_ratio then;
   // fetch_cpu_ratio is of all the time that they spend on samples.

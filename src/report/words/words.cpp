@@ -211,7 +211,7 @@ std::string finding_words(const diagnose::Finding& finding) {
                    [&finding](const CauseWord& word) { return word.cause == finding.cause; });
   std::string text = known == kCauseWords.end() ? spaced(finding.cause) : std::string(known->words);
   if (finding.detail.empty()) return text;
-  const std::string_view detail = advise::detail_words(finding.detail);
+  const std::string_view detail = advise::detail_words(finding);
   return text + ": " + (detail.empty() ? spaced(finding.detail) : std::string(detail));
 }
 

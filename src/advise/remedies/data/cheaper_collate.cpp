@@ -1,11 +1,12 @@
 #include "advise/catalogue.h"
+#include "advise/known_work.h"
 
 namespace unstarve::advise {
 
 namespace {
 
 std::optional<Remedy> offer_cheaper_collate(const Situation& situation, std::string_view rule) {
-  if (rule != "collate_ipc") return std::nullopt;
+  if (rule != "collate_ipc" || has_known_work(situation.signals)) return std::nullopt;
   Remedy remedy;
   remedy.how = loads_images(situation.signals, situation.job)
                    ? "Hand over fewer, larger buffers: return uint8 tensors from the data set, let "

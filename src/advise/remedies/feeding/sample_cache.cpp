@@ -21,10 +21,15 @@ constexpr predict::Range kBytesPerS = {1e9, 4e9};
 /// Samples that are made in less gain too little.
 constexpr double kLeastMadeNs = 1e6;
 
-/// Seconds of a sample that is made, as fetches were seen to take; 0: not known.
+/// Of a fetch, what is done after samples were made, whatever it is.
+double in_collate(const diagnose::Signals& signals) {
+  return std::max(signals.collate_ratio.value_or(0), signals.fetch_collating_ratio.value_or(0));
+}
+
+/// Nanoseconds of a sample that is made, as fetches were seen to take; 0: not known.
 double made_ns(const diagnose::Signals& signals) {
   if (!signals.fetch_ns_median || !signals.batch_size || *signals.batch_size < 1) return 0;
-  return *signals.fetch_ns_median * (1 - signals.collate_ratio.value_or(0)) / *signals.batch_size;
+  return *signals.fetch_ns_median * (1 - in_collate(signals)) / *signals.batch_size;
 }
 
 std::optional<Remedy> offer_sample_cache(const Situation& situation, std::string_view rule) {
@@ -39,7 +44,7 @@ std::optional<Remedy> offer_sample_cache(const Situation& situation, std::string
       "`unstarve.cached(dataset)` in the place of the data set. From the second epoch on they are "
       "read instead of made.",
       diagnose::at(situation.job.loader_place));
-  const double collate = 100 * situation.signals.collate_ratio.value_or(0);
+  const double collate = 100 * in_collate(situation.signals);
   remedy.values = {{kPercentOfCollate, whole_number<std::int64_t>(collate)}};
   remedy.edit = "- DataLoader(dataset, ...)\n+ DataLoader(unstarve.cached(dataset), ...)";
   return remedy;
@@ -48,7 +53,7 @@ std::optional<Remedy> offer_sample_cache(const Situation& situation, std::string
 std::optional<predict::Remedy> model_sample_cache(const Remedy& remedy,
                                                   const PredictionBasis& basis) {
   const double samples = basis.pipeline.mean_samples();
-  const double fetch_s = basis.pipeline.mean_fetch_cpu_s();
+  const double fetch_s = basis.pipeline.mean_fetch_cpu_s() + basis.pipeline.mean_fetch_blocked_s();
   if (samples < 1 || fetch_s <= 0) return std::nullopt;
   const double collate = static_cast<double>(remedy.values.at(kPercentOfCollate)) / 100;
   const auto left = [&](double served_s, double bytes_per_s) {

@@ -8,7 +8,7 @@ CatalogueEntry arrays_for_rows_remedy() {
                            .how = "Take the columns out of the table once, in the data set's "
                                   "`__init__` (`frame[columns].to_numpy()`, "
                                   "`dataset.with_format('numpy')[:]`), and index that "
-                                  "array: {} of making a batch is taking rows out of a table.",
+                                  "array: {share} of making a batch is taking rows out of a table.",
                            .goes = {0.85, 1.0},
                            .makes_samples = true});
 }

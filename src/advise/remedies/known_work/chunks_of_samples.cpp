@@ -8,7 +8,7 @@ CatalogueEntry chunks_of_samples_remedy() {
                            .how = "Store the arrays in chunks of one sample (`chunks=(1, ...)`) "
                                   "or uncompressed (`np.save`, read with "
                                   "`mmap_mode='r'`), or read a batch by one call in "
-                                  "`__getitems__`: {} of making a batch is reading them, each "
+                                  "`__getitems__`: {share} of making a batch is reading them, each "
                                   "time a whole chunk.",
                            .goes = {0.3, 1.0}});
 }

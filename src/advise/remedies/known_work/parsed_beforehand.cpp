@@ -5,9 +5,8 @@ namespace unstarve::advise {
 CatalogueEntry parsed_beforehand_remedy() {
   return known_work_entry({.id = "parsed_beforehand",
                            .share = &diagnose::Signals::fetch_parsing_ratio,
-                           .how = "Parse the text once, beforehand, into arrays "
-                                  "(`unstarve.cached(dataset)` keeps the samples): {} of making "
-                                  "a batch is parsing.",
+                           .how = "Parse the text once, beforehand, into arrays{cached}: {share} "
+                                  "of making a batch is parsing.",
                            .goes = {0.85, 1.0},
                            .makes_samples = true});
 }

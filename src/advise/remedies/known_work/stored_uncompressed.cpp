@@ -6,7 +6,7 @@ CatalogueEntry stored_uncompressed_remedy() {
   return known_work_entry({.id = "stored_uncompressed",
                            .share = &diagnose::Signals::fetch_decompressing_ratio,
                            .how = "Store the files uncompressed, or by a codec that is made for "
-                                  "reading often (lz4, zstd): {} of making a batch is "
+                                  "reading often (lz4, zstd): {share} of making a batch is "
                                   "decompressing.",
                            .goes = {0.7, 1.0}});
 }

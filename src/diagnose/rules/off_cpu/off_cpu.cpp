@@ -5,6 +5,7 @@
 #include "base/number_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::diagnose {
 
@@ -12,8 +13,9 @@ namespace {
 
 // The counterpart of `storage` where nothing waits for storage, nor for a CPU.
 std::optional<Claim> evaluate_off_cpu(const Signals& signals) {
-  if (fetches_sleep(signals)) return std::nullopt;             // `asleep` knows more
-  if (fetches_wait_for_storage(signals)) return std::nullopt;  // `late_storage` does
+  if (fetches_sleep(signals)) return std::nullopt;               // `asleep` knows more
+  if (fetches_wait_for_storage(signals)) return std::nullopt;    // `late_storage` does
+  if (fetches_wait_for_libraries(signals)) return std::nullopt;  // `python_transform` does
   constexpr double kOften = 0.4;
   constexpr double kPressure = 0.1;
   constexpr double kQueue = 0.2;  // of a process
