@@ -3,7 +3,7 @@
 
 For each kind of work: a job as people write it, and the same with the change made by hand. The
 first is watched on an emulated A100, which gives the change and its predicted gain; then both run
-unwatched, one after the other, and their mean steps are compared. The samples of both are compared
+unwatched, one after the other, and their mean steps are compared. The batches of both are compared
 to the bit before. Kinds whose packages are missing are left out by name (`pip install h5py pandas
 pyarrow scipy`).
 
@@ -33,13 +33,16 @@ class Samples(Dataset):
 
 if __name__ == "__main__":
     samples = Samples()
+    collate = getattr(samples, "collate", None)
     if sys.argv[1:] == ["--samples"]:
-        torch.save([samples[i] for i in range(0, 320, 10)], sys.argv[0] + ".pt")
+        loader = DataLoader(samples, batch_size=32, collate_fn=collate)
+        torch.save(list(loader), sys.argv[0] + ".pt")
         sys.exit()
     matrix = torch.randn(2048, 2048, device="cuda")
     weights = torch.nn.Linear(8, 1).cuda()
     optimizer = torch.optim.SGD(weights.parameters(), lr=0.1)
-    loader = DataLoader(samples, batch_size=32, shuffle=True, num_workers=WORKERS)
+    loader = DataLoader(samples, batch_size=32, shuffle=True, num_workers=WORKERS,
+                        collate_fn=collate)
     begun = steps = 0
     for epoch in range(EPOCHS):
         for batch in loader:
@@ -144,6 +147,23 @@ KINDS = [
         self.ids = torch.tensor(encoded["input_ids"])
     def __len__(self): return len(texts)
     def __getitem__(self, index): return self.ids[index]
+'''),
+    Kind("tokenizing in collate", "tokens_beforehand", ("transformers",), TOKENIZER,
+         '''
+    def __len__(self): return len(texts)
+    def __getitem__(self, index): return texts[index]
+    def collate(self, rows):
+        encoded = tokenizer(rows, truncation=True, padding=True, max_length=512)
+        return torch.tensor(encoded["input_ids"])
+''', '''
+    def __init__(self):
+        encoded = tokenizer(texts, truncation=True, max_length=512)
+        self.ids = [torch.tensor(row) for row in encoded["input_ids"]]
+    def __len__(self): return len(texts)
+    def __getitem__(self, index): return self.ids[index]
+    def collate(self, rows):
+        return torch.nn.utils.rnn.pad_sequence(
+            rows, batch_first=True, padding_value=tokenizer.pad_token_id)
 '''),
     Kind("rows of a DataFrame", "arrays_for_rows", ("pandas",), TABLE,
          '''

@@ -72,10 +72,10 @@ struct CopySummary {
 enum class Confidence { kClear, kAmbiguous };
 
 struct Finding {
-  std::string cause;   // one of the partition's names, or "gpu_busy"
-  std::string detail;  // one of design's details, or empty
+  std::string cause;      // one of the partition's names, or "gpu_busy"
+  std::string detail;     // one of design's details, or empty
   std::string work = {};  // of python_transform, what most of it is: "tokenizing"; or empty
-  double share = 0;    // of wall time
+  double share = 0;       // of wall time
   Confidence confidence = Confidence::kClear;
   std::vector<std::string> evidence;  // sentences with numbers
   /// Rules that spoke for it: the cause's, then its details by how much they explain.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "diagnose/signals/conditions.h"
+
 namespace unstarve::diagnose {
 
 namespace {
@@ -57,6 +59,11 @@ constexpr std::array kCallees = {
     Known{"xarray/", FetchWork::kArrayFiles},
     Known{"netCDF4/", FetchWork::kArrayFiles},
     Known{"tables/", FetchWork::kArrayFiles},
+    Known{"nibabel/", FetchWork::kArrayFiles},
+    Known{"SimpleITK/", FetchWork::kArrayFiles},
+    Known{"pydicom/", FetchWork::kArrayFiles},
+    Known{"tifffile/", FetchWork::kArrayFiles},
+    Known{"scipy/io/", FetchWork::kArrayFiles},
     Known{"requests/api.py ", FetchWork::kConnecting},
     Known{"urllib/request.py ", FetchWork::kConnecting},
     Known{"boto3/", FetchWork::kConnecting},
@@ -119,6 +126,7 @@ constexpr std::array kCalls = {
     Known{"cv2.resize(", FetchWork::kResizing},
     Known{"json.loads(", FetchWork::kParsing},
     Known{"re.findall(", FetchWork::kParsing},
+    Known{"MolFromSmiles(", FetchWork::kParsing},
     Known{"re.sub(", FetchWork::kParsing},
 };
 
@@ -158,7 +166,7 @@ bool fetches_wait_for_libraries(const Signals& signals) {
                                  FetchWork::kResizing};
   const std::optional<FetchWorkShare> work = main_fetch_work(signals);
   const double off_cpu = 1 - signals.fetch_cpu_ratio.value_or(1);
-  if (!work || off_cpu < kMuch) return false;
+  if (!work || off_cpu < kMuch || fetches_wait_for_cpu(signals)) return false;
   if (std::find(kOnCpu.begin(), kOnCpu.end(), work->work) == kOnCpu.end()) return false;
   // A run of a few seconds has too few looks from outside. Then this work is known to wait for
   // nothing else.

@@ -33,6 +33,7 @@ TEST(FetchWork, IsToldByTheFunctionThatIsCalled) {
       {"zipfile.py __init__", FetchWork::kOpening},
       {"zipfile.py read", FetchWork::kDecompressing},
       {"gzip.py read", FetchWork::kDecompressing},
+      {"nibabel/dataobj_images.py get_fdata", FetchWork::kArrayFiles},
       {"numpy/lib/_npyio_impl.py load", FetchWork::kArrayFiles},
       {"numpy/lib/_npyio_impl.py loadtxt", FetchWork::kParsing},
       {"datasets/arrow_dataset.py __getitem__", FetchWork::kTableRows},
