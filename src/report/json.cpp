@@ -131,6 +131,7 @@ Json finding_json(const diagnose::Finding& finding, std::span<const advise::Reme
   Json json = Json::object();
   json["cause"] = finding.cause;
   json["detail"] = finding.detail;
+  if (!finding.work.empty()) json["work"] = finding.work;
   json["share"] = number(finding.share);
   json["confidence"] = std::string(confidence_name(finding.confidence));
   json["evidence"] = finding.evidence;

@@ -87,6 +87,16 @@ TEST(Json, LibrariesOfFetchesAreThereWhereSomebodyLooked) {
   EXPECT_FALSE(found["parts"][1].contains("what"));
 }
 
+TEST(Json, TheWorkOfAFindingIsThereWhereItIsKnown) {
+  diagnose::Diagnosis diagnosis = sample::diagnosis();
+  const auto finding = [&diagnosis] {
+    return json::parse(to_json(report_of(diagnosis), false)).at("findings").at(0);
+  };
+  EXPECT_FALSE(finding().contains("work"));
+  diagnosis.findings.front().work = "tokenizing";
+  EXPECT_EQ(finding().at("work"), "tokenizing");
+}
+
 TEST(Json, AbsentIsAReasonAndNeverZero) {
   diagnose::Diagnosis diagnosis;
   diagnosis.partition = WhyAbsent::kNotSupported;
