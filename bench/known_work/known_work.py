@@ -250,7 +250,7 @@ def run(command: list[str | Path]) -> str:
 def write(folder: Path, kind: Kind, name: str, body: str, workers: int, epochs: int) -> Path:
     text = JOB.replace("{data}", kind.data).replace("{body}", body)
     text = text.replace("WORKERS", str(workers)).replace("EPOCHS", str(epochs))
-    script = folder / f"{kind.remedy}_{name}.py"
+    script = folder / f"{kind.name.replace(' ', '_')}_{name}.py"
     script.write_text(text)
     return script
 

@@ -50,10 +50,11 @@ double at_most(const KnownWork& work, const Situation& situation) {
   const double share = share_of(work, signals);
   const bool draws = situation.job.data.draws.value_or(true);
   double most = std::min(1.0, share + kErrorOfShare) * work.goes.high;
-  if (work.lightens != nullptr) {
+  if (is_in_collate(work, signals)) {
+    most = std::max(most, signals.fetch_collating_ratio.value_or(0));
+  } else if (work.lightens != nullptr) {
     most = std::max(most, share + kMostLightened * (signals.*work.lightens).value_or(0));
-  } else if (work.makes_samples && !draws && signals.collate_ratio &&
-             !is_in_collate(work, signals)) {
+  } else if (work.makes_samples && !draws && signals.collate_ratio) {
     most = std::max(most, 1 - *signals.collate_ratio);
   }
   return std::min(1.0, most);

@@ -172,6 +172,13 @@ TEST(KnownWork, InTheCollateFunctionIsNotKeptWithSamples) {
   const Remedy remedy = with_share(signals, "tokens_beforehand");
   EXPECT_THAT(remedy.how, Not(HasSubstr("unstarve.cached(dataset)")));
   EXPECT_THAT(remedy.how, HasSubstr("batched=True)`): 90 % of making"));
+  signals.fetch_tokenizing_ratio = signals.collating_work_ratio = 0.6;
+  signals.fetch_collating_ratio = 0.9;
+  const auto edit = find_entry("tokens_beforehand")
+                        ->model(with_share(signals, "tokens_beforehand"), fetching_itself(0.08, 0));
+  EXPECT_NEAR(edit->fetch_scale.low, 0.1, 0.01)
+      << "what else is in the collate function may go too";
+  EXPECT_NEAR(edit->fetch_scale.high, 1 - 0.52 * 0.9 * 0.75, 0.01);
 }
 
 }  // namespace

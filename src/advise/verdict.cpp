@@ -118,8 +118,9 @@ std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   if (diagnosis.conditions.empty() || computes) return "";
   std::string words = diagnosis.conditions.front().evidence.front();
   words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  // Where the kernel groups processes by session, being nice in another one changes nothing.
   return words +
-         ": stop them, pin them to other CPUs (taskset), or run them at nice 19, and look again.";
+         ": stop them, or pin them to other CPUs (taskset), and look again.";
 }
 
 std::string what_to_do(const Advice& advice) {

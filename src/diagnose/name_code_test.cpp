@@ -175,6 +175,25 @@ TEST(NameCode, OfACollateFunctionThatTokenizes) {
   EXPECT_EQ(line_words(*wait), "; 100 % of a sample is tokenizing (train.py:16)");
 }
 
+TEST(NameCode, OfATokenizerThatLooksLikeATransform) {
+  Timeline timeline = fed_by_worker();
+  for (std::int64_t i = 0; i < 20; ++i) {
+    Stack stack = at_line("data.py:12", "tokenizer(text)");
+    stack.callee = "transformers/tokenization_utils_base.py __call__";
+    stack.transform = "PreTrainedTokenizerBase";
+    stack.transform_place = i < 15 ? "" : "train.py:41";
+    stack.in_fetch = true;
+    look(timeline, timeline.fetches[static_cast<std::size_t>(i)].when.start_ns + 10 * kMs, kWorker,
+         stack);
+  }
+  const Diagnosis found = diagnose(timeline, {});
+  const Finding* wait = find(found, "input_wait");
+  ASSERT_NE(wait, nullptr);
+  ASSERT_EQ(wait->code.parts.size(), 2U);
+  EXPECT_EQ(code_words(wait->code.parts[0]), "tokenizing (data.py:12)");
+  EXPECT_EQ(code_words(wait->code.parts[1]), "PreTrainedTokenizerBase (train.py:41)");
+}
+
 TEST(NameCode, OfSamplesWhatTheirFetchesDo) {
   Timeline timeline = fed_by_worker();
   for (std::int64_t i = 0; i < 20; ++i) {

@@ -1,6 +1,7 @@
 #include "diagnose/lines/code_tally.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "diagnose/lines/known_calls.h"
 #include "diagnose/signals/fetch_work.h"
@@ -29,14 +30,23 @@ CodeShare in_training(const trace::Stack& stack) {
   return code;
 }
 
+/// Work that has a name, where no class of the job's has one: in its collate function, and in a
+/// tokenizer, which is called as transforms are.
+std::optional<FetchWork> nameless_work(const trace::Stack& stack) {
+  const bool has_class = !stack.transform.empty() && !stack.transform_place.empty();
+  const bool is_line = !stack.in_collate && stack.transform.empty();
+  return has_class || is_line ? std::nullopt : fetch_work(stack);
+}
+
 CodeShare in_fetch(const trace::Stack& stack) {
   CodeShare code;
   code.place = stack.line;
   if (stack.in_decode) {
     code.what = "decoding images";
+  } else if (const auto work = nameless_work(stack)) {
+    code.what = words_of(*work);
   } else if (stack.in_collate) {
-    const auto work = fetch_work(stack);
-    code.what = work ? words_of(*work) : "collating";
+    code.what = "collating";
   } else if (!stack.transform.empty()) {
     code.what = stack.transform;
     code.place = stack.transform_place;
