@@ -21,8 +21,8 @@ constexpr double kErrorOfShare = 0.08;
 constexpr std::string_view kOrCached =
     ", or keep samples in which nothing is random (`unstarve.cached(dataset)`)";
 
-/// Reads of a file that was opened long ago find what the library knows of it (an opened HDF5 file
-/// answered in half the time, bench/known_work).
+/// Reads of a file that was opened long ago find what the library knows of it: keeping a file open
+/// gained more than its opening's share (bench/known_work).
 constexpr double kMostLightened = 0.6;
 
 /// A collate function still puts samples of many lengths together.
