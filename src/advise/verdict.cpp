@@ -119,8 +119,7 @@ std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   std::string words = diagnosis.conditions.front().evidence.front();
   words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
   // Where the kernel groups processes by session, being nice in another one changes nothing.
-  return words +
-         ": stop them, or pin them to other CPUs (taskset), and look again.";
+  return words + ": stop them, or pin them to other CPUs (taskset), and look again.";
 }
 
 std::string what_to_do(const Advice& advice) {
