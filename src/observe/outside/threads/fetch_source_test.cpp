@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/testing/test_folder.h"
+#include "observe/outside/threads/testing/source_test.h"
 
 namespace unstarve::observe {
 namespace {
@@ -16,22 +16,15 @@ constexpr const char* kInSleep = "230 0x0\n";  // clock_nanosleep
 constexpr const char* kInLock = "202 0x0\n";   // futex
 
 /// Threads of a recorded machine; numbers of calls are those of x86-64.
-class FetchSourceTest : public testing::Test {
+class FetchSourceTest : public SourceTest {
  protected:
   void SetUp() override {
 #ifndef __x86_64__
     GTEST_SKIP() << "the recorded numbers of calls are x86-64's";
 #endif
-    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
-    ASSERT_TRUE(made);
-    writer_ = std::move(*made);
-    book_ = std::make_unique<SampleBook>(*writer_);
+    SourceTest::SetUp();
   }
 
-  std::string task_of(std::int64_t pid) const {
-    const std::string id = std::to_string(pid);
-    return folder_.path() + "/root/proc/" + id + "/task/" + id;
-  }
   void set_call(std::int64_t pid, const std::string& text) {
     std::filesystem::create_directories(task_of(pid));
     std::ofstream(task_of(pid) + "/syscall") << text;
@@ -53,10 +46,6 @@ class FetchSourceTest : public testing::Test {
     return book_->latest("job.fetch_looks_" + std::string(where), "job");
   }
 
-  TestFolder folder_;
-  host::HostFiles files_{folder_.path() + "/root"};
-  std::unique_ptr<trace::RunWriter> writer_;
-  std::unique_ptr<SampleBook> book_;
   FetchSource source_{files_};
   std::int64_t number_ = 0;
 };

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/testing/test_folder.h"
+#include "observe/outside/threads/testing/source_test.h"
 
 namespace unstarve::observe {
 namespace {
@@ -40,13 +40,10 @@ class ToldSamples final : public host::CodeSamples {
   Told& told_;
 };
 
-class LibrarySourceTest : public testing::Test {
+class LibrarySourceTest : public SourceTest {
  protected:
   void SetUp() override {
-    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
-    ASSERT_TRUE(made);
-    writer_ = std::move(*made);
-    book_ = std::make_unique<SampleBook>(*writer_);
+    SourceTest::SetUp();
     source_ = std::make_unique<LibrarySource>(
         files_, [this](std::int64_t thread) -> Result<std::unique_ptr<host::CodeSamples>> {
           ++opened_;
@@ -54,13 +51,10 @@ class LibrarySourceTest : public testing::Test {
         });
   }
   void set_maps(std::int64_t pid, const std::string& text) {
-    const std::string proc = folder_.path() + "/root/proc/" + std::to_string(pid);
-    std::filesystem::create_directories(proc);
-    std::ofstream(proc + "/maps") << text;
+    std::filesystem::create_directories(process(pid));
+    std::ofstream(process(pid) + "/maps") << text;
   }
-  void end_process(std::int64_t pid) {
-    std::filesystem::remove_all(folder_.path() + "/root/proc/" + std::to_string(pid));
-  }
+  void end_process(std::int64_t pid) { std::filesystem::remove_all(process(pid)); }
   /// A sample of the main thread of `pid`, in the middle of the tick that comes next.
   void run(std::int64_t pid, std::uint64_t address) {
     told_[pid].samples.push_back({number_ * kLookEveryNs - kLookEveryNs / 2, address});
@@ -80,10 +74,6 @@ class LibrarySourceTest : public testing::Test {
     return book_->latest("job.fetch_code_looks", library);
   }
 
-  TestFolder folder_;
-  host::HostFiles files_{folder_.path() + "/root"};
-  std::unique_ptr<trace::RunWriter> writer_;
-  std::unique_ptr<SampleBook> book_;
   std::map<std::int64_t, Told> told_;  // by thread
   int opened_ = 0;
   std::unique_ptr<LibrarySource> source_;

@@ -7,24 +7,14 @@
 #include <fstream>
 #include <string>
 
-#include "base/testing/test_folder.h"
+#include "observe/outside/threads/testing/source_test.h"
 
 namespace unstarve::observe {
 namespace {
 
 /// Threads of a recorded machine.
-class TrainingSourceTest : public testing::Test {
+class TrainingSourceTest : public SourceTest {
  protected:
-  void SetUp() override {
-    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
-    ASSERT_TRUE(made);
-    writer_ = std::move(*made);
-    book_ = std::make_unique<SampleBook>(*writer_);
-  }
-  std::string task_of(std::int64_t pid) const {
-    const std::string id = std::to_string(pid);
-    return folder_.path() + "/root/proc/" + id + "/task/" + id;
-  }
   void set_waited(std::int64_t pid, std::int64_t waited_ns) {
     std::filesystem::create_directories(task_of(pid));
     std::ofstream(task_of(pid) + "/schedstat") << "5000 " << waited_ns << " 7\n";
@@ -35,10 +25,6 @@ class TrainingSourceTest : public testing::Test {
   }
   Reading<double> ratio() const { return book_->latest("job.training_cpu_wait_ratio", "job"); }
 
-  TestFolder folder_;
-  host::HostFiles files_{folder_.path() + "/root"};
-  std::unique_ptr<trace::RunWriter> writer_;
-  std::unique_ptr<SampleBook> book_;
   TrainingSource source_{files_};
   std::int64_t number_ = 0;
 };

@@ -6,29 +6,21 @@
 #include <fstream>
 #include <string>
 
-#include "base/testing/test_folder.h"
 #include "base/units.h"
 #include "host/procfs.h"
+#include "observe/outside/threads/testing/source_test.h"
 
 namespace unstarve::observe {
 namespace {
 
 /// Processes of a recorded machine, whose first threads fetch.
-class WorkerSourceTest : public testing::Test {
+class WorkerSourceTest : public SourceTest {
  protected:
-  void SetUp() override {
-    auto made = trace::RunWriter::create(folder_.path() + "/run", {}, {});
-    ASSERT_TRUE(made);
-    writer_ = std::move(*made);
-    book_ = std::make_unique<SampleBook>(*writer_);
-  }
   /// Seconds of CPU so far, of all threads and of the first.
   void set_used(std::int64_t pid, double process_s, double thread_s) {
-    const std::string process = folder_.path() + "/root/proc/" + std::to_string(pid);
-    const std::string thread = process + "/task/" + std::to_string(pid);
-    std::filesystem::create_directories(thread);
-    write_stat(process, pid, process_s);
-    write_stat(thread, pid, thread_s);
+    std::filesystem::create_directories(task_of(pid));
+    write_stat(process(pid), pid, process_s);
+    write_stat(task_of(pid), pid, thread_s);
   }
   void fetch(std::int64_t pid) {
     trace::FetchRow row;
@@ -42,10 +34,6 @@ class WorkerSourceTest : public testing::Test {
   Reading<double> cores() const { return book_->latest("job.worker_cpu_cores", "job"); }
   Reading<double> fetching() const { return book_->latest("job.worker_fetch_cpu_cores", "job"); }
 
-  TestFolder folder_;
-  host::HostFiles files_{folder_.path() + "/root"};
-  std::unique_ptr<trace::RunWriter> writer_;
-  std::unique_ptr<SampleBook> book_;
   WorkerSource source_{files_};
   std::int64_t number_ = 0;
 
@@ -84,7 +72,7 @@ TEST_F(WorkerSourceTest, LeavesOutWhoTrainsAndWhoHasEnded) {
   second();
   set_used(7, 5, 1);
   set_used(8, 0.5, 0.25);
-  std::filesystem::remove_all(folder_.path() + "/root/proc/9");
+  std::filesystem::remove_all(process(9));
   second();
   EXPECT_NEAR(*cores(), 0.5, 1e-9);
   EXPECT_NEAR(*fetching(), 0.25, 1e-9);
