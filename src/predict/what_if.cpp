@@ -105,14 +105,14 @@ double speedup_once(const PipelineMeasurements& before, const Remedy& remedy,
     costs.push_back(cost_of(before.steps[draw.index(before.steps.size())], remedy, drawn));
   }
   const PipelineModel model = draw_model(before, remedy, machine, draw);
-  std::vector<StepCost> changed = costs;
+  const double now_s =
+      remedy.same_workers ? simulate_mean_step_s(as_it_is(model, before), costs, kWarmUpSteps) : 0;
   if (remedy.waits_less) {
-    for (StepCost& cost : changed) cost.fetch_blocked_s *= model.loader.fetch_scale;
+    for (StepCost& cost : costs) cost.fetch_blocked_s *= model.loader.fetch_scale;
   }
-  const double simulated_s = simulate_mean_step_s(model, changed, kWarmUpSteps);
+  const double simulated_s = simulate_mean_step_s(model, costs, kWarmUpSteps);
   double after_s = simulated_s * draw.in(kModelError) + draw.in(remedy.start_s);
   if (remedy.same_workers) {
-    const double now_s = simulate_mean_step_s(as_it_is(model, before), costs, kWarmUpSteps);
     after_s = before_s + (simulated_s - now_s) * draw.in(remedy.of_the_difference);
   }
   return before_s / std::max(after_s, critical_path_s(costs));
