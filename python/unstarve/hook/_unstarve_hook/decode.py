@@ -65,7 +65,7 @@ def watch_cv2(module: ModuleType) -> None:
     for name in ("imread", "imdecode"):
         original = getattr(module, name, None)
         if original is not None:
-            put(module, name, _CompiledDecoder(original))
+            put(module, name, _as_compiled(_timed(original, lambda _: True), original))
 
 
 def _timed(original: Any, has_work: Callable[..., bool]) -> Any:
@@ -87,30 +87,22 @@ def _timed(original: Any, has_work: Callable[..., bool]) -> Any:
     return ours
 
 
-class _CompiledDecoder:
-    """In the place of a compiled function, which is no method where a class has it as an attribute,
-    and is pickled by its name."""
+def _as_compiled(decoder: Any, original: Any) -> Any:
+    """As a compiled function is: no method where a class has it as an attribute, and pickled by its
+    name."""
 
-    def __init__(self, original: Any) -> None:
-        self.__wrapped__ = original
-        in_the_place_of(original, self)
+    class Compiled:
+        __call__ = staticmethod(decoder)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        start = _begin()
-        try:
-            return self.__wrapped__(*arguments, **named)
-        except BaseException as error:
-            hide_our_frame(error)
-            raise
-        finally:
-            if start is not None:
-                _end(start)
+        def __reduce__(self) -> str:
+            return str(original.__name__)
 
-    def __reduce__(self) -> str:
-        return str(self.__wrapped__.__name__)
+        def __repr__(self) -> str:
+            return repr(original)
 
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
+    ours: Any = in_the_place_of(original, Compiled())
+    ours.__wrapped__ = original
+    return ours
 
 
 def _begin() -> int | None:

@@ -37,7 +37,6 @@ _MARKS = {
     ("loaders.py", "__iter__"): _ITER,
     ("loaders.py", "__call__"): COLLATE,
     ("decode.py", "decoder"): DECODE,
-    ("decode.py", "__call__"): DECODE,
     ("blocking.py", "method"): SYNC,
     ("blocking.py", "function"): SYNC,
 }
