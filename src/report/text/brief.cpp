@@ -30,8 +30,8 @@ struct Paragraph {
 using Lines = std::vector<std::string>;
 
 /// Lines of a cause, and of a change: they are told in full, and others give room to them.
-constexpr std::size_t kInFull = 5;
-/// ... where all that cannot be left out is too much.
+constexpr std::size_t kInFull = 8;
+/// ... or in fewer, down to these, where all that cannot be left out is too much.
 constexpr std::size_t kInShort = 3;
 
 /// Lines that belong together. Where there is no room for all, those of the lowest rank go first.
@@ -83,11 +83,14 @@ Lines what_it_did(const Report& report, const TextOptions& options) {
   const bool failed = job_failed(report.facts);
   add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
   add_errors(report, options, lines);
-  std::string device = device_text(report);
-  if (const std::string roofline = roofline_text(report); !roofline.empty()) {
-    device += ". " + roofline;
-  }
-  add({"", device, 2, is_emulated(report) ? Tone::kNotice : Tone::kFaint}, options, lines);
+  const Tone tone = is_emulated(report) ? Tone::kNotice : Tone::kFaint;
+  add({"", device_text(report), 2, tone}, options, lines);
+  return lines;
+}
+
+/// What was recorded of the GPU, and what was lost.
+Lines what_was_recorded(const Report& report, const TextOptions& options) {
+  Lines lines;
   if (const diagnose::DeviceDiagnosis* shown = shown_device(report.diagnosis)) {
     add({"", recorded_text(*shown), 1, Tone::kFaint}, options, lines);
   }
@@ -147,8 +150,15 @@ std::string what_a_trial_would_tell(const advise::Advice& advice) {
 /// What to do, and what it would gain or was measured to.
 Lines what_to_change(const Report& report, std::size_t most_lines, const TextOptions& options) {
   Lines lines;
-  const Verification* tried = best_verified(report.verification);
-  if (tried == nullptr && report.advice.next_remedy) {
+  if (const Verification* tried = best_verified(report.verification)) {
+    if (tried->outcome == trial::Outcome::kKept) {
+      lines = permanent_change(report, *tried, most_lines, options);
+    }
+    const bool good = tried->held || !tried->predicted;
+    add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
+    return lines;
+  }
+  if (report.advice.next_remedy) {
     const advise::Remedy& remedy = *report.advice.next_remedy;
     lines = change(remedy.edit, remedy.how, most_lines, options);
     const Reading<predict::Speedup>& predicted = remedy.predicted;
@@ -156,16 +166,15 @@ Lines what_to_change(const Report& report, std::size_t most_lines, const TextOpt
                                        : std::string("not predicted for this change");
     add({"Gain", gain}, options, lines);
   }
-  if (tried == nullptr) add({"Maybe", what_a_trial_would_tell(report.advice), 3}, options, lines);
-  if (tried != nullptr) {
-    if (tried->outcome == trial::Outcome::kKept) {
-      lines = permanent_change(report, *tried, most_lines, options);
-    }
-    const bool good = tried->held || !tried->predicted;
-    add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
-    add({"Tried", others_tried(report.verification, *tried), 2}, options, lines);
-  }
   return lines;
+}
+
+/// What was tried beside the best, or what a trial would tell.
+Lines what_trials_tell(const Report& report, const TextOptions& options) {
+  if (const Verification* tried = best_verified(report.verification)) {
+    return lines_of({"Tried", others_tried(report.verification, *tried), 2}, options);
+  }
+  return lines_of({"Maybe", what_a_trial_would_tell(report.advice), 3}, options);
 }
 
 /// The largest finding beside the leading one, for people.
@@ -219,12 +228,15 @@ std::vector<Part> parts_of(const Report& report, std::size_t most_lines,
   const std::string missing = unexplained ? what_is_missing(report) : "";
   return {
       {what_it_did(report, options)},
+      {lines_of({"", roofline_text(report), 2, Tone::kNotice}, options), 3},
+      {what_was_recorded(report, options)},
       {lines_of({"Cause", why_it_ran_so, most_lines, Tone::kStrong}, options)},
-      {lines_of({"While", report.advice.condition, 2}, options), 5},
+      {lines_of({"While", report.advice.condition, 3}, options), 7},
       {lines_of({"Why", first_evidence(report), 2}, options), 1},
       {what_to_change(report, most_lines, options)},
-      {lines_of({"Also", what_else(report)}, options), 4},
-      {lines_of({"Seen", events_text(report.diagnosis), 2}, options), 3},
+      {what_trials_tell(report, options), 4},
+      {lines_of({"Also", what_else(report)}, options), 6},
+      {lines_of({"Seen", events_text(report.diagnosis), 2}, options), 5},
       {lines_of({"", missing, 1, Tone::kFaint}, options), 2},
   };
 }
@@ -235,8 +247,8 @@ std::string text_brief(const Report& report, const TextOptions& options) {
   std::vector<Part> parts = parts_of(report, kInFull, options);
   if (options.width >= kFullWidth) {
     leave_out(parts);
-    if (count_lines(parts) > kMostLines) {
-      parts = parts_of(report, kInShort, options);
+    for (std::size_t most = kInFull; count_lines(parts) > kMostLines && most > kInShort;) {
+      parts = parts_of(report, --most, options);
       leave_out(parts);
     }
   }

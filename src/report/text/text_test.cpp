@@ -9,6 +9,7 @@
 
 #include "report/testing/golden.h"
 #include "report/testing/sample_report.h"
+#include "report/text/sections.h"
 
 namespace unstarve::report {
 namespace {
@@ -95,6 +96,22 @@ TEST(Text, ACauseAndAChangeAreToldInFull) {
   EXPECT_NE(text.find("in 2 workers."), std::string::npos) << text;
   EXPECT_NE(text.find("a whole chunk.\n"), std::string::npos) << text;
   EXPECT_LE(count_lines(text), 13) << text;
+}
+
+TEST(Text, OtherTrialsGiveRoomToACauseAndAChange) {
+  Report report = sample::report();
+  report.advice.cause = "It waits";
+  for (int i = 0; i < 24; ++i) report.advice.cause += " because so";
+  Verification& best = report.verification.back();
+  best.permanent = "Pack the images";
+  for (int i = 0; i < 20; ++i) best.permanent += " and load them";
+  const std::string text = text_brief(report, {80, false, true});
+  EXPECT_EQ(text.find("…"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Tried"), std::string::npos) << text;
+  EXPECT_NE(text.find("Proof"), std::string::npos) << text;
+  EXPECT_LE(count_lines(text), 13) << text;
+  best.permanent = "Pack the images.";
+  EXPECT_NE(text_brief(report, {80, false, true}).find("Tried"), std::string::npos);
 }
 
 TEST(Text, NamesOfTheInterfacesAreForThoseWhoAskForAll) {
