@@ -182,6 +182,7 @@ struct Loading {
   std::int64_t passes = 1;
   std::size_t steps = 30;
   Reading<double> core_scaling = {};
+  bool by_threads_of_tokenizers = false;
 };
 
 Predictions predictions_of(const Loading& loading) {
@@ -211,7 +212,11 @@ Predictions predictions_of(const Loading& loading) {
   host.host_cpu_cores = loading.cores + loading.theirs;
   const job::JobView job(run.timeline);
   const diagnose::PartitionedJob partitioned(job);
-  const Diagnosis found = diagnose::diagnose(partitioned, host);
+  Diagnosis found = diagnose::diagnose(partitioned, host);
+  if (loading.by_threads_of_tokenizers) {
+    found.signals.fetch_tokenizing_ratio = 0.9;
+    found.signals.fetch_cpu_ratio = 0.4;
+  }
   Measured measured;
   measured.calibration.core_scaling = loading.core_scaling;
   const auto basis = prediction_basis(partitioned, found, measured);
@@ -276,6 +281,10 @@ TEST(Gains, BesideNeighboursAreWiderAndSaySo) {
   EXPECT_FALSE(says(alone, "other processes"));
   EXPECT_EQ(beside.gains.count("more_workers"), 0U) << "workers would get no CPU";
   EXPECT_EQ(alone.gains.count("more_workers"), 1U);
+}
+
+TEST(Gains, OfWorkersThatWouldLackALibrarysThreadsAreUnknown) {
+  EXPECT_EQ(predictions_of({.by_threads_of_tokenizers = true}).gains.count("more_workers"), 0U);
 }
 
 TEST(Gains, OfWorkersThatStartInEachPassAreLess) {

@@ -10,6 +10,7 @@
 #include "base/number_words.h"
 #include "diagnose/line_words.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::advise {
 
@@ -207,6 +208,7 @@ Result<PredictionBasis> prediction_basis(const diagnose::PartitionedJob& job,
   }
   basis.steps_per_pass = steps_per_pass(job);
   basis.waits_for_storage = diagnose::fetches_wait_for_storage(diagnosis.signals);
+  basis.waits_for_library = diagnose::fetches_wait_for_libraries(diagnosis.signals);
   // A batch's copies: those to the diagnosed device behind the warm-up, without the model's.
   basis.bytes_per_step = diagnosis.signals.h2d_bytes_per_step.value_or(0);
   basis.copies_per_step = diagnosis.signals.h2d_copies_per_step.value_or(0);

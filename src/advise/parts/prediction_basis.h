@@ -50,6 +50,7 @@ struct PredictionBasis {
   /// wait, which loading competes for. Absent elsewhere.
   Reading<double> training_cores = {};
   bool waits_for_storage = false;  // the job's fetches, mostly, while CPUs are to spare
+  bool waits_for_library = false;  // ... for threads that workers would not have (a tokenizer's)
   double steps_per_pass = 0;       // over the training data; 0: fewer than two passes were seen
   double bytes_per_step = 0;   // copied to the device: what a batch carries through shared memory
   double copies_per_step = 0;  // to the device; 0: none was seen
