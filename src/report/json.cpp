@@ -327,6 +327,7 @@ Json diagnosis_json(const diagnose::Diagnosis& diagnosis, const advise::Advice& 
                         {"pageable_ratio", number(diagnosis.copies.pageable_ratio)}};
   if (!diagnosis.ranks.rows.empty()) json["ranks"] = ranks_json(diagnosis.ranks);
   if (advice.leading_finding) json["leading_finding"] = *advice.leading_finding;
+  if (advice.next_remedy) json["next_remedy"] = advice.next_remedy->id;
   if (const advise::Remedy* const maybe = advice.most_worth_a_trial()) {
     json["worth_a_trial"] = remedy_json(*maybe);
   }

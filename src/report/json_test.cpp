@@ -77,6 +77,13 @@ TEST(Json, WhatOnlyATrialCanTellIsThereByItself) {
   EXPECT_EQ(found["worth_a_trial"]["predicted"]["low"], 0.99);
 }
 
+TEST(Json, TheRemedyToBeginWithIsNamed) {
+  Report report = sample::report();
+  EXPECT_EQ(json::parse(to_json(report, true))["next_remedy"], "unstarve_loader");
+  report.advice.next_remedy.reset();
+  EXPECT_FALSE(json::parse(to_json(report, true)).contains("next_remedy"));
+}
+
 TEST(Json, LibrariesOfFetchesAreThereWhereSomebodyLooked) {
   diagnose::Diagnosis diagnosis = sample::diagnosis();
   EXPECT_FALSE(json::parse(to_json(report_of(diagnosis), true)).contains("fetch_libraries"));
