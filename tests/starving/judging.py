@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from changes import change_right, is_harmful, names_place, told_in_full
 from gains import Tried, predicted_in, score
 from planted import Job, Plant
 
@@ -16,7 +16,7 @@ from planted import Job, Plant
 NOTICEABLE = 0.05
 # A plant that costs at least so much of the largest may be named first.
 AS_LARGE = 0.8
-CAUSE_TARGET, DETAIL_TARGET = 0.92, 0.85
+CAUSE_TARGET, DETAIL_TARGET, CHANGE_TARGET = 0.92, 0.85, 0.80
 
 
 @dataclass
@@ -33,6 +33,12 @@ class Judgement:
     tried: list[Tried] = field(default_factory=list)
     # Of the leading finding, remedies with a prediction that does not exclude a loss.
     doubtful: list[str] = field(default_factory=list)
+    # Whether the change to begin with is right; None where it is not known what would be.
+    change: str = ""
+    change_right: bool | None = None
+    harmful: bool = False
+    # Whether cause and change are told in full on a terminal of 80 columns.
+    in_full: bool | None = None
 
     @property
     def healthy(self) -> bool:
@@ -66,10 +72,7 @@ def names_reason(job: Job, plant: Plant, finding: dict[str, Any], words: str) ->
     """Whether the detail, or the line, or the reason's name is there."""
     if finding.get("detail") in plant.details:
         return True
-    line = job.line_of(plant)
-    if line and re.search(rf"\b{re.escape(job.script.name)}:{line}\b", words):
-        return True
-    return any(re.search(rf"\b{re.escape(word)}\b", words) for word in plant.says)
+    return names_place(job, plant, words)
 
 
 def causes_said(told: dict[str, Any], finding: dict[str, Any]) -> set[str]:
@@ -78,7 +81,24 @@ def causes_said(told: dict[str, Any], finding: dict[str, Any]) -> set[str]:
     return {finding.get("cause", "nothing")} | ({"straggler"} if late else set())
 
 
-def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
+def knows_change(job: Job) -> bool:
+    """Whether its plants say what kind of change their cures are. A healthy job needs none."""
+    return all(plant.change for plant in job.plants)
+
+
+def judge_change(judged: Judgement, told: dict[str, Any], costs: Sequence[float]) -> None:
+    job = judged.job
+    if not knows_change(job):
+        return
+    judged.change = told.get("next_remedy", "")
+    known = dict(zip(job.plants, costs, strict=True)) if job.plants and costs else {}
+    top = {plant: known.get(plant, 0.0) for plant in top_plants(job, costs)}
+    judged.change_right = change_right(job, told, top, judged.tried)
+    judged.harmful = is_harmful(job, told, judged.tried)
+
+
+def judge(job: Job, told: dict[str, Any], costs: Sequence[float], brief: str = "") -> Judgement:
+    """`brief`: what a terminal of 80 columns shows, where it is judged too."""
     finding = leading_finding(told)
     judged = Judgement(
         job,
@@ -96,6 +116,9 @@ def judge(job: Job, told: dict[str, Any], costs: Sequence[float]) -> Judgement:
         for remedy in finding.get("remedies", [])
         if remedy.get("predicted", {}).get("low", 2) <= 1
     ]
+    judge_change(judged, told, costs)
+    if brief:
+        judged.in_full = told_in_full(brief)
     if judged.healthy:
         found = [f for f in told.get("findings", []) if f["cause"] != "gpu_busy"]
         judged.cause_right = all(f["share"] < NOTICEABLE for f in found)
@@ -117,6 +140,12 @@ class Totals:
     details_right: int
     healthy: int
     accused: int
+    # Of the jobs whose change could be judged.
+    changes: int
+    changes_right: int
+    harmful: int
+    shown: int
+    in_full: int
     tried: int
     slowed: int
     # Of what was tried, what had a prediction, and how good it was (gains.py).
@@ -132,6 +161,9 @@ class Totals:
             and self.details_right >= DETAIL_TARGET * self.planted
             and self.accused == 0
             and self.slowed == 0
+            and self.changes_right >= CHANGE_TARGET * self.changes
+            and self.harmful == 0
+            and self.in_full == self.shown
         )
 
 
@@ -146,6 +178,11 @@ def totals_of(judgements: Sequence[Judgement]) -> Totals:
         details_right=sum(bool(each.detail_right) for each in planted),
         healthy=len(healthy),
         accused=sum(not each.cause_right for each in healthy),
+        changes=sum(each.change_right is not None for each in planted),
+        changes_right=sum(bool(each.change_right) for each in planted),
+        harmful=sum(each.harmful for each in judgements),
+        shown=sum(each.in_full is not None for each in judgements),
+        in_full=sum(bool(each.in_full) for each in judgements),
         tried=len(tried),
         slowed=sum(remedy.slowed for remedy in tried),
         **asdict(predictions),

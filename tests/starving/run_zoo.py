@@ -19,9 +19,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from gains import score
-from judging import NOTICEABLE, Judgement, confusion, judge, totals_of
+from judging import NOTICEABLE, Judgement, confusion, judge, knows_change, totals_of
 from planted import FOLDER, Cure, Job
-from running import ROOT, Machine, make_images, time_unwatched, watch
+from running import ROOT, Machine, brief_of, make_images, time_unwatched, watch
 from set_a import SET_A
 from set_b import SET_B
 from set_c import SET_C
@@ -91,6 +91,14 @@ def measure_unwatched(machine: Machine, job: Job, folder: Path) -> bool:
     return measure(machine, job, before_s, folder)
 
 
+def change_words(judged: Judgement) -> str:
+    if judged.change_right is None:
+        return ""
+    right = "right" if judged.change_right else "WRONG"
+    words = f" change {judged.change or 'none'} {right}{' HARMFUL' * judged.harmful}"
+    return words + " CUT" * (judged.in_full is False)
+
+
 def show(judged: Judgement, costs: list[float], step: float | None) -> None:
     causes = "+".join(plant.causes[0] for plant in judged.job.plants) or "healthy"
     measured = "+".join(f"{cost:.0%}" for cost in costs) if judged.job.plants else ""
@@ -100,6 +108,7 @@ def show(judged: Judgement, costs: list[float], step: float | None) -> None:
     print(
         f"{judged.job.name:22} planted {causes + ' ' + measured:28} "
         f"said {f'{said} {judged.share:.0%}':34} cause {right} {detail and 'detail ' + detail:13}"
+        f"{change_words(judged)}"
         f"{'' if step is None else f' {1e3 * step:.0f} ms a step'}"
         + "".join(f"; {tried}" for tried in judged.tried)
         + (f"; doubtful: {', '.join(judged.doubtful)}" if judged.doubtful else ""),
@@ -114,6 +123,10 @@ def summarise(name: str, judgements: list[Judgement]) -> bool:
     print(f"  top cause right       {totals.causes_right} of {totals.planted}")
     print(f"  detail or line right  {totals.details_right} of {totals.planted}")
     print(f"  healthy jobs accused  {totals.accused} of {totals.healthy}")
+    if totals.changes:
+        print(f"  change right          {totals.changes_right} of {totals.changes}")
+        print(f"  change harmful        {totals.harmful} of {totals.changes + totals.healthy}")
+        print(f"  told in full          {totals.in_full} of {totals.shown}")
     if totals.tried:
         print(f"  remedies tried {totals.tried}, {totals.slowed} of them slower")
         print(f"  {score([tried for judged in judgements for tried in judged.tried])}")
@@ -136,7 +149,8 @@ def run_set(
         if arguments.measure:
             failed += step is None or not measure(machine, job, step, folder)
         costs = read_costs().get(job.name, [])
-        judgements.append(judge(job, told, costs))
+        brief = brief_of(machine, job, folder) if knows_change(job) else ""
+        judgements.append(judge(job, told, costs, brief))
         if job not in HELD_OUT or arguments.tell:
             show(judgements[-1], costs, step)
     return judgements, failed

@@ -156,3 +156,11 @@ def watch(
     if code not in ENDED or not answer.exists():
         return None, None, printed
     return json.loads(answer.read_text()), step_s(steps), printed
+
+
+def brief_of(machine: Machine, job: Job, folder: Path) -> str:
+    """What a terminal of 80 columns shows of the run that `watch` left."""
+    command = [str(machine.unstarve), "diagnose", str(folder / job.name / "run")]
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return shown.stdout

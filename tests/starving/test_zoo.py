@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changes import RIGHT, told_in_full
 from gains import Predicted, Tried, score
 from judging import confusion, judge, totals_of
 from planted import FOLDER, JOBS, Job, Plant, cured
@@ -219,3 +220,68 @@ def test_a_job_is_run_and_told(tmp_path: Path) -> None:
     assert done.returncode == counted["accused"], done.stdout + done.stderr
     told = json.loads((tmp_path / "on_the_gpu.json").read_text())
     assert told["devices"][0]["emulated"] and told["steps"]["count"] > 5
+
+
+def advised(remedy: str, how: str = "", **values: int) -> dict[str, Any]:
+    found = told("input_wait", "decode_cpu")
+    found["findings"][0]["remedies"] = [{"id": remedy, "how": how, "values": values}]
+    return {**found, "next_remedy": remedy}
+
+
+def test_every_kind_of_cure_has_its_changes() -> None:
+    kinds = {plant.change for job in SET_H for plant in job.plants}
+    assert kinds == set(RIGHT)
+
+
+def test_a_change_is_right_where_it_is_the_cure() -> None:
+    job = Job("many_metrics", (Plant(("input_wait",), change="tokenise_beforehand"),))
+    assert judge(job, advised("tokens_beforehand"), [0.5]).change_right
+    assert not judge(job, advised("more_workers"), [0.5]).change_right
+    assert not judge(job, told("input_wait"), [0.5]).change_right, "it begins with none"
+    assert not totals_of([judge(job, advised("more_workers"), [0.5])]).reached
+
+
+def test_a_change_for_many_causes_names_its_place() -> None:
+    plant = Plant(("input_wait",), ("decode_cpu",), says=("slow_part",), change="vectorise")
+    job = Job("many_metrics", (plant,))
+    assert not judge(job, advised("cheaper_transforms", "Do less."), [0.5]).change_right
+    assert judge(job, advised("cheaper_transforms", "Do slow_part less."), [0.5]).change_right
+
+
+def test_another_change_is_right_where_it_gains_as_much() -> None:
+    job = Job("many_metrics", (Plant(("input_wait",), change="tokenise_beforehand"),))
+    found = advised("more_workers")
+
+    def gains(speedup: float) -> dict[str, Any]:
+        measured = {"speedup": speedup, "low": speedup, "high": speedup}
+        return {**found, "verification": [{"remedy": "more_workers", "measured": measured}]}
+
+    assert judge(job, gains(1.7), [0.5]).change_right, "the cure gains 2x"
+    assert not judge(job, gains(1.5), [0.5]).change_right
+    assert judge(job, gains(0.9), [0.5]).harmful
+
+
+def test_workers_for_a_stream_that_does_not_divide_itself_are_harmful() -> None:
+    job = Job("many_metrics", (Plant(("input_wait",), change="divide_among_workers"),))
+    assert judge(job, advised("more_workers", num_workers=4), [0.5]).harmful
+    assert not judge(job, advised("more_workers", num_workers=1), [0.5]).harmful
+
+
+def test_a_healthy_job_needs_no_change() -> None:
+    job = Job("on_the_gpu")
+    assert judge(job, told("gpu_busy"), []).change_right
+    assert not judge(job, advised("more_workers"), []).change_right
+
+
+def test_sets_without_kinds_of_cures_are_not_judged_by_their_changes() -> None:
+    job = BY_NAME["many_metrics"]
+    assert judge(job, advised("more_workers"), [0.3]).change_right is None
+
+
+def test_cut_off_words_are_not_told_in_full() -> None:
+    brief = "exit 0\nCause   It waits\n        for data.\nChange  Do less.\nAlso    a…\n"
+    assert told_in_full(brief)
+    assert not told_in_full(brief.replace("for data.", "for d…"))
+    assert not told_in_full(brief.replace("Do less.", "Do l…"))
+    assert not told_in_full(brief.replace("Cause ", "Pause "))
+    assert not told_in_full(brief + "        more\n" * 12)
