@@ -231,6 +231,15 @@ TEST(PredictedEdits, WorkersThatLiveOnStartOnce) {
             R"({"persistent_workers": true})");
 }
 
+TEST(Application, OfKeptSamplesIsToldOfTheScriptThatKeepsThemToo) {
+  const Application kept = {
+      .fix = {{"cache", "true"}, {"num_workers", "4"}}, .change = "both", .needs_package = true};
+  EXPECT_EQ(kept.as_written().environment()[0].second, R"({"cache": true})");
+  EXPECT_TRUE(kept.as_written().needs_package);
+  const Application workers = {.fix = {{"num_workers", "4"}}};
+  EXPECT_TRUE(workers.as_written().environment().empty());
+}
+
 TEST(Application, OnTopOfAnotherKeepsWhatThatChanged) {
   const Application workers = {.fix = {{"num_workers", "4"}, {"prefetch_factor", "2"}}};
   const Application pinned = {.fix = {{"pin_memory", "true"}}};
@@ -241,6 +250,10 @@ TEST(Application, OnTopOfAnotherKeepsWhatThatChanged) {
   const Application all = combined(both, ours);
   EXPECT_EQ(all.environment()[0].second, R"({"loader": "unstarve", "pin_memory": true})");
   EXPECT_TRUE(all.needs_package);
+  const Application cache = {.fix = {{"cache", "true"}}, .needs_package = true};
+  EXPECT_EQ(combined(workers, cache).environment()[0].second,
+            R"({"cache": true, "num_workers": 4, "prefetch_factor": 2})");
+  EXPECT_FALSE(combined(cache, ours).keeps_samples()) << "that loader has a cache of its own";
   EXPECT_TRUE(Application{}.environment().empty());
 }
 

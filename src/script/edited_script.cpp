@@ -18,7 +18,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 Json request_of(const CallEdit& call) {
-  Json request = {{"class_name", call.class_name}, {"line", call.line}, {"drop_in", call.drop_in}};
+  Json request = {{"class_name", call.class_name},
+                  {"line", call.line},
+                  {"drop_in", call.drop_in},
+                  {"cached", call.cached}};
   request["arguments"] = Json::object();
   for (const auto& [name, text] : call.arguments) request["arguments"][name] = text;
   if (!call.was) return request;

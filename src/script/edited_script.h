@@ -17,6 +17,7 @@ struct CallEdit {
   // script makes more objects of such a class. None: whatever the call gives is replaced.
   std::optional<std::vector<std::pair<std::string, std::int64_t>>> was = {};
   bool drop_in = false;  // the class is taken from unstarve
+  bool cached = false;   // unstarve.cached() stands around its first parameter
 };
 
 /// What is to stand in a script; made whole or not at all.

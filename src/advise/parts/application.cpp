@@ -12,15 +12,22 @@ std::vector<std::pair<std::string, std::string>> Application::environment() cons
   }
   std::vector<std::pair<std::string, std::string>> variables = {
       {"UNSTARVE_FIX", "{" + members + "}"}};
-  if (needs_package) variables.emplace_back("UNSTARVE_CACHE_DIR", "");  // no first epoch of it
+  if (is_drop_in()) variables.emplace_back("UNSTARVE_CACHE_DIR", "");  // no first epoch of it
   return variables;
+}
+
+Application Application::as_written() const {
+  Application written;
+  if (keeps_samples()) written.fix = {{"cache", "true"}};
+  written.needs_package = needs_package;
+  return written;
 }
 
 Application combined(const Application& kept, const Application& more) {
   Application both = more;
   for (const auto& [name, value] : kept.fix) {
-    const bool of_workers = name != "pin_memory";
-    if (more.needs_package && of_workers) continue;
+    const bool of_torchs = name != "pin_memory";
+    if (more.is_drop_in() && of_torchs) continue;
     both.fix.emplace(name, value);
   }
   both.needs_package = kept.needs_package || more.needs_package;

@@ -12,7 +12,8 @@ holds any of
     "calls":     each gives a call arguments: {"class_name", "line": any that the call is on,
                  "arguments": {name: text}}. "was": {name: number}: not where the call gives
                  something else, or the script makes another object of such a class. "drop_in":
-                 the class is taken from unstarve.
+                 the class is taken from unstarve. "cached": unstarve.cached() stands around its
+                 data set.
 
 It keeps to what interpreters from 3.8 on can run, since it is run by the job's.
 """
@@ -276,9 +277,13 @@ class Script:
             changes.append(self.fused(edit["optimizer"]))
         for wanted in edit.get("calls", []):
             call, class_name = self.find_call(wanted), wanted["class_name"]
+            arguments = wanted["arguments"]
             if wanted.get("drop_in"):
                 texts += self.drop_in(call, class_name)
-            changes.append((call, class_name, wanted["arguments"]))
+            if wanted.get("cached"):
+                texts += self.import_of_ours()
+                arguments = {"dataset": self.cached(call, class_name), **arguments}
+            changes.append((call, class_name, arguments))
         for call, class_name, values in changes:
             for name in values:
                 call.given(name, class_name)
@@ -375,14 +380,23 @@ class Script:
         require(parts and parts[-1] == class_name, f"{call.words()} is not of torch's class")
         if len(parts) == 1:
             return self.swapped_import(class_name)
+        ours = (call.begin, call.callee_end, f"unstarve.{class_name}")
+        return [*self.import_of_ours(), ours]
+
+    def cached(self, call: Call, class_name: str) -> str:
+        """Its data set, kept."""
+        dataset = call.given("dataset", class_name)
+        require(dataset is not None, f"{call.words()} takes no data set")
+        return f"unstarve.cached({call.text_of(dataset)})"
+
+    def import_of_ours(self) -> list[tuple[int, int, str]]:
         for statement in self.source.tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                     continue
                 require(statement.col_offset == 0, "the first import is not alone in its line")
                 at = self.source.begin(statement)
-                text = "import unstarve" + self.source.line_break(at)
-                return [(at, at, text), (call.begin, call.callee_end, f"unstarve.{class_name}")]
+                return [(at, at, "import unstarve" + self.source.line_break(at))]
         raise RefusedError("the script imports nothing at its beginning")
 
     def swapped_import(self, class_name: str) -> list[tuple[int, int, str]]:

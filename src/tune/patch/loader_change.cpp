@@ -19,7 +19,8 @@ const trace::LoaderConfig* training_loader(const examine::Examination& examined)
 LoaderChange loader_change(const examine::Examination& before, const examine::Examination& after,
                            const advise::Application& applied) {
   LoaderChange change;
-  change.drop_in = applied.needs_package;
+  change.drop_in = applied.is_drop_in();
+  change.cached = applied.keeps_samples();
   const trace::LoaderConfig* was = training_loader(before);
   const trace::LoaderConfig* is = training_loader(after);
   if (was == nullptr || is == nullptr) return change;
@@ -57,13 +58,14 @@ std::optional<script::EditedScript> written_change(const std::string& python,
                                                    const std::string& place,
                                                    const LoaderChange& change) {
   const auto at = script::read_place(place);
-  const bool changes = !change.arguments.empty() || change.drop_in;
+  const bool changes = !change.arguments.empty() || change.drop_in || change.cached;
   if (!at || !changes || file.empty()) return std::nullopt;
   script::CallEdit call;
   call.class_name = "DataLoader";
   call.line = at->line;
   call.arguments = change.arguments;
   call.drop_in = change.drop_in;
+  call.cached = change.cached;
   return script::edit_script(python, file, {{{}, {}, "", {call}}});
 }
 
@@ -71,6 +73,10 @@ std::string in_words(const LoaderChange& change, const std::string& place) {
   std::vector<std::string> parts;
   if (change.drop_in) {
     parts.emplace_back("from unstarve import DataLoader, in the place of torch.utils.data's");
+  }
+  if (change.cached) {
+    parts.push_back(fmt::format("unstarve.cached(...) around the data set of the DataLoader{}",
+                                diagnose::at(place)));
   }
   std::string arguments;
   for (const auto& [name, value] : change.arguments) {

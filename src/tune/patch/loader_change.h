@@ -13,8 +13,9 @@ namespace unstarve::tune {
 
 /// What a remedy changed of the loader that feeds the training.
 struct LoaderChange {
-  std::vector<std::pair<std::string, std::string>> arguments;  // {"num_workers", "8"}
-  bool drop_in = false;                                        // unstarve.DataLoader in its place
+  std::vector<std::pair<std::string, std::string>> arguments = {};  // {"num_workers", "8"}
+  bool drop_in = false;  // unstarve.DataLoader in its place
+  bool cached = false;   // unstarve.cached() around its data
 };
 
 /// From how the loader was before and was with all that `applied` says: what it really got, which

@@ -17,11 +17,18 @@ TEST(LoaderChange, IsWrittenWhereTheJobMakesItsLoader) {
                          "l = d.DataLoader(ds, num_workers=1)\n"
                          "m = d.DataLoader(ds, **options)\n";
   const std::string python = launch::find_job_python("python3", {}).program;
-  const LoaderChange workers = {{{"num_workers", "8"}}, false};
+  const LoaderChange workers = {.arguments = {{"num_workers", "8"}}};
   const auto written = written_change(python, file, "train.py:2", workers);
   ASSERT_TRUE(written);
   EXPECT_NE(written->text.find("l = d.DataLoader(ds, num_workers=8)\n"), std::string::npos);
   EXPECT_NE(written->diff, "");
+  const LoaderChange kept = {.cached = true};
+  const auto cached = written_change(python, file, "train.py:2", kept);
+  ASSERT_TRUE(cached);
+  EXPECT_NE(cached->text.find("l = d.DataLoader(unstarve.cached(ds), num_workers=1)\n"),
+            std::string::npos);
+  EXPECT_EQ(in_words(kept, "train.py:2"),
+            "unstarve.cached(...) around the data set of the DataLoader at train.py:2");
   const auto refused = written_change(python, file, "train.py:3", workers);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->diff, "");

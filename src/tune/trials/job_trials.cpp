@@ -289,9 +289,8 @@ Result<trial::Trial> JobTrials::trial_of(const TrialRequest& request,
     if (lever->remedy) remedies = combined(remedies, *lever->remedy);
     environment.insert(environment.end(), lever->environment.begin(), lever->environment.end());
   }
-  if (!request.as_written) {
-    for (auto& variable : remedies.environment()) environment.push_back(std::move(variable));
-  }
+  const advise::Application& told = request.as_written ? remedies.as_written() : remedies;
+  for (auto& variable : told.environment()) environment.push_back(std::move(variable));
   if (remedies.needs_package) {
     auto path = python_path(parts_, options_.folder);
     if (!path) return forward_error(path);

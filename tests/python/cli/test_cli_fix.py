@@ -41,6 +41,16 @@ for step, (images, labels) in enumerate(loader):
         break
 """
 
+#: One pass after the other over a few samples, which are always the same.
+EPOCHS = (
+    LATE.split("for step,")[0].replace("100_000", "40", 1)
+    + """
+for epoch in range(100_000):
+    for images, labels in loader:
+        train(images, labels)
+"""
+)
+
 
 class Fixed(NamedTuple):
     folder: Path
@@ -49,7 +59,11 @@ class Fixed(NamedTuple):
 
 
 def fix(
-    folder: Path, loader: str, judge: Callable[[dict[str, Any]], None], below: str = "."
+    folder: Path,
+    loader: str,
+    judge: Callable[[dict[str, Any]], None],
+    below: str = ".",
+    text: str = LATE,
 ) -> Fixed:
     """What `run --fix` gives of a job with this loader, in a folder of its own each time; the job
     goes to the one `below` by itself."""
@@ -57,7 +71,7 @@ def fix(
     def measure() -> Fixed:
         place = Path(tempfile.mkdtemp(dir=folder))
         (place / below).mkdir(exist_ok=True)
-        (place / below / "train.py").write_text(LATE.format(model=MODEL, loader=loader))
+        (place / below / "train.py").write_text(text.format(model=MODEL, loader=loader))
         options = ["--trial-seconds", "1.5", "--no-live", "--out", "r", "--json", "d.json"]
         job = ["sh", "-c", f"cd {below} && exec {sys.executable} train.py"]
         if below == ".":
@@ -163,3 +177,21 @@ if "num_workers=1)" + chr(10) not in open(__file__).read():
     assert "diff" not in found["verification"][0]
     assert not (folder / "r/fix.patch").exists()
     assert "as_written is not tried" in said and "another text" in said
+
+
+def judge_cached(found: dict[str, Any]) -> None:
+    kept = [one["remedy"] for one in found["verification"] if one["outcome"] == "kept"]
+    assert kept[:1] == ["sample_cache"], [finding["remedies"] for finding in found["findings"]]
+    tried, written = found["verification"][0], judge_written(found)
+    for trial in (tried, written):
+        assert trial["measured"]["low"] > 1.5
+    assert tried["held"], tried
+
+
+def test_kept_samples_are_measured_from_the_second_pass_on(tmp_path: Path) -> None:
+    loader = "KIND = 'map'\nloader = DataLoader(Late(), batch_size=8)"
+    folder, found, said = fix(tmp_path, loader, judge_cached, text=EPOCHS)
+    written = found["verification"][-1]
+    assert "+loader = DataLoader(unstarve.cached(Late()), batch_size=8" in written["diff"], said
+    assert "+import unstarve" in written["diff"]
+    assert (folder / "r/fix.patch").read_text() == written["diff"]

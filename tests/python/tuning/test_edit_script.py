@@ -372,6 +372,25 @@ def test_the_drop_in_comes_by_its_import(folder: Folder) -> None:
         assert made == changed + after, imports
 
 
+def test_kept_samples_stand_around_the_data_set(folder: Folder) -> None:
+    head = '"""Doc."""\nimport torch\n'
+    for call, changed in (
+        ("DataLoader(ds)", "DataLoader(unstarve.cached(ds))"),
+        ("DataLoader(Late(1, 2), 8)", "DataLoader(unstarve.cached(Late(1, 2)), 8)"),
+        (
+            "DataLoader(batch_size=8, dataset=ds)",
+            "DataLoader(batch_size=8, dataset=unstarve.cached(ds))",
+        ),
+        ("DataLoader(\n    a\n    + b,\n)", "DataLoader(\n    unstarve.cached(a\n    + b),\n)"),
+    ):
+        made = folder.edited(f"{head}x = {call}\n", loader(3, cached=True))
+        assert made == f'"""Doc."""\nimport unstarve\nimport torch\nx = {changed}\n'
+    both = folder.edited(f"{head}DataLoader(ds)\n", loader(3, {"num_workers": "2"}, cached=True))
+    assert both.endswith("DataLoader(unstarve.cached(ds), num_workers=2)\n")
+    for source in (f"{head}DataLoader()\n", f"{head}DataLoader(*given)\n", "\n\nDataLoader(ds)\n"):
+        assert folder.refused(source, loader(3, cached=True)), source
+
+
 def loader_on(source: str, edit: Edit) -> Edit:
     """The same edit of the last line's call."""
     return {"calls": [edit["calls"][0] | {"line": source.count("\n")}]}

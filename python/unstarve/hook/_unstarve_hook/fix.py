@@ -1,14 +1,15 @@
 """Gives the job's DataLoaders what `unstarve run --fix` wants to try: workers, prefetch, pinning,
-or unstarve's own loader in their place.
+kept samples, or unstarve's own loader in their place.
 
-UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor, pin_memory and
-persistent_workers, or with {"loader": "unstarve"}, whose num_workers is the threads of a loader
-that has workers (without any it takes as many as it may use CPUs by itself). Workers are limited to
-the CPUs at hand unless "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A
-loader is changed when it is first iterated, and only upwards, unless "fewer" is true: then it is to
-have fewer workers, or with num_workers 0 none. The batches and their order stay as they are (in
-workers and with unstarve's loader, random transforms draw other numbers); where that, or the job
-itself, would be at risk, the loader is left alone and the reason recorded.
+UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor, pin_memory,
+persistent_workers and cache (`unstarve.cached()` around the data set), or with
+{"loader": "unstarve"}, whose num_workers is the threads of a loader that has workers (without any
+it takes as many as it may use CPUs by itself). Workers are limited to the CPUs at hand unless
+"beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A loader is changed when
+it is first iterated, and only upwards, unless "fewer" is true: then it is to have fewer workers, or
+with num_workers 0 none. The batches and their order stay as they are (in workers and with
+unstarve's loader, random transforms draw other numbers); where that, or the job itself, would be at
+risk, the loader is left alone and the reason recorded.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .recorder import RECORDER
-from .remedies import persistent, streams
+from .remedies import kept_samples, persistent, streams
 from .remedies.refusal import RefusedError as RefusedError
 
 _MAP_STYLE = 0
@@ -46,6 +47,8 @@ def apply(loader: Any, loader_id: int) -> None:
             return
         if "_unstarve_fixed" in loader.__dict__:
             persistent.begin_epoch(loader)
+            if _wanted().get("cache"):
+                kept_samples.keep_samples(loader)
             return
         loader.__dict__["_unstarve_fixed"] = True
         before = _settings(loader)
@@ -62,6 +65,8 @@ def apply(loader: Any, loader_id: int) -> None:
             _set(loader, changes)
         if wanted.get("persistent_workers") and persistent.keep_workers(loader):
             changes["persistent_workers"] = True
+        if wanted.get("cache") and kept_samples.keep_samples(loader):
+            changes["cache"] = True
         if changes:
             _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
     except RefusedError as reason:

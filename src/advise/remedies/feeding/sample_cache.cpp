@@ -64,6 +64,15 @@ std::optional<predict::Remedy> model_sample_cache(const Remedy& remedy,
       basis.pipeline, {left(kServedS.low, kBytesPerS.high), left(kServedS.high, kBytesPerS.low)});
 }
 
+/// The hook puts it around the data sets of the job's loaders, and records from their second pass
+/// on.
+std::optional<Application> apply_sample_cache(const Remedy& /*remedy*/) {
+  return Application{
+      .fix = {{"cache", "true"}},
+      .change = "unstarve.cached(dataset) in the DataLoader, from the second epoch on",
+      .needs_package = true};
+}
+
 }  // namespace
 
 CatalogueEntry sample_cache_remedy() {
@@ -71,8 +80,8 @@ CatalogueEntry sample_cache_remedy() {
           .effort = Effort::kCache,
           .offer = offer_sample_cache,
           .model = model_sample_cache,
-          .gains_later = true,
-          .why_not_tried = "it gains from the second epoch on"};
+          .apply = apply_sample_cache,
+          .gains_later = true};
 }
 
 }  // namespace unstarve::advise
