@@ -208,15 +208,17 @@ class noticing:  # noqa: N801
 
 
 def held_files(but: str) -> list[FileMark]:
-    """Regular files that the process holds open to read or has mapped, other than programs and
-    those whose paths begin with `but`: a data set may read them without opening anything."""
+    """Regular files that the process holds open to read or has mapped, other than programs, those
+    whose paths begin with `but` and those of a run that unstarve watches, which change all the
+    time: a data set may read them without opening anything."""
+    own = [but, *(f"{folder}/" for folder in [os.environ.get("UNSTARVE_RUN_DIR")] if folder)]
     paths = set(_open_to_read())
     with Path("/proc/self/maps").open(encoding="utf-8", errors="surrogateescape") as maps:
         for line in maps:
             fields = line.rstrip("\n").split(maxsplit=5)
             if len(fields) == 6 and fields[5].startswith("/") and "x" not in fields[1]:
                 paths.add(fields[5])
-    kept = [path for path in sorted(paths) if _is_data(path) and not path.startswith(but)]
+    kept = [path for path in sorted(paths) if _is_data(path) and not path.startswith(tuple(own))]
     return [mark for mark in map(mark_of, kept) if mark is not None]
 
 

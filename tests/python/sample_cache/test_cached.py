@@ -358,3 +358,22 @@ def test_what_cannot_be_watched_is_not_kept(
     with pytest.warns(UserWarning, match="keeps nothing: unstarve cannot watch it"):
         kept = unstarve.cached(Windows(), folder=tmp_path)
     assert are_same(all_of(kept), all_of(Windows()))
+
+
+def test_files_of_a_run_that_is_watched_may_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNSTARVE_RUN_DIR", str(tmp_path / "run"))
+    ring, data = tmp_path / "run/rings/hook.ring", tmp_path / "data"
+    ring.parent.mkdir(parents=True)
+    ring.write_bytes(b"1")
+    data.write_bytes(b"1")
+    with ring.open("rb"), data.open("rb"):
+        kept = unstarve.cached(Windows(), folder=tmp_path / "samples")
+        all_of(kept)
+        ring.write_bytes(b"22")
+        all_of(kept)
+        assert kept._unstarve_keeper.served() == COUNT
+        data.write_bytes(b"22")
+        all_of(kept)
+        assert kept._unstarve_keeper.served() == COUNT, "another's file was read again"

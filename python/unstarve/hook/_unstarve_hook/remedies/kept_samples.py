@@ -42,7 +42,7 @@ def keep_samples(loader: Any) -> bool:
 
 def _keeper_of(loader: Any) -> Any:
     try:
-        from unstarve.sample_cache import CachedDataset, cached
+        from unstarve.sample_cache.dataset import CachedDataset, cached
     except ImportError as missing:
         raise RefusedError(f"unstarve cannot be imported in the job's Python: {missing}") from None
     if isinstance(loader.dataset, CachedDataset):
