@@ -30,7 +30,7 @@ RIGHT: Mapping[str, frozenset[str]] = {
     "divide_among_workers": frozenset({"divided_stream"}),
     "features_beforehand": frozenset({"features_beforehand"}) | ONCE,
     "fewer_workers_that_stay": frozenset({"persistent_workers", "fewer_workers", "no_workers"}),
-    "generate_with_cache": frozenset(),
+    "generate_with_cache": frozenset({"cuda_graphs_or_compile"}),
     "larger_batch": frozenset({"larger_batch"}),
     "lengths_once": frozenset({"faster_sampler"}),
     "log_less_often": frozenset({"remove_sync", "move_host_work"}),
@@ -49,6 +49,8 @@ RIGHT: Mapping[str, frozenset[str]] = {
 }
 # They fit many causes: without the place they say nothing.
 BROAD = frozenset({"cheaper_transforms", "cheaper_collate", "move_host_work", "remove_sync"})
+# What a remedy of several forms has to say to be this one.
+SAYS = {"generate_with_cache": "cache"}
 # Each worker gives all of a stream that does not divide itself.
 REPEATS = frozenset({"more_workers"})
 
@@ -74,6 +76,8 @@ def is_cure(job: Job, plant: Plant, told: Mapping[str, Any]) -> bool:
     """Whether the change is of the kind of the plant's cure, and at its place."""
     remedy = begins_with(told)
     if not remedy or remedy["id"] not in RIGHT.get(plant.change, frozenset()):
+        return False
+    if SAYS.get(plant.change, "") not in remedy.get("how", ""):
         return False
     words = f"{remedy.get('how', '')} {told.get('verdict', '')}"
     return remedy["id"] not in BROAD or names_place(job, plant, words)

@@ -92,7 +92,7 @@ def judge_change(judged: Judgement, told: dict[str, Any], costs: Sequence[float]
         return
     judged.change = told.get("next_remedy", "")
     known = dict(zip(job.plants, costs, strict=True)) if job.plants and costs else {}
-    top = {plant: known.get(plant, 0.0) for plant in top_plants(job, costs)}
+    top = {plant: known.get(plant, 0.0) for plant in (job.plants and top_plants(job, costs))}
     judged.change_right = change_right(job, told, top, judged.tried)
     judged.harmful = is_harmful(job, told, judged.tried)
 

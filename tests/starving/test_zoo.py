@@ -60,7 +60,9 @@ def test_plants_are_in_their_script_and_cures_leave_python(job: Job) -> None:
 def test_plants_that_were_measured_cost_what_they_are_meant_to() -> None:
     costs = read_costs()
     assert set(costs) <= set(BY_NAME)
-    assert {job.name for job in (*SET_A, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G)} <= set(costs)
+    assert {job.name for job in (*SET_A, *SET_C, *SET_D, *SET_E, *SET_F, *SET_G, *SET_H)} <= set(
+        costs
+    )
     for name, figures in costs.items():
         assert (max(figures) >= 0.05) == bool(BY_NAME[name].plants), name
 
@@ -248,6 +250,14 @@ def test_a_change_for_many_causes_names_its_place() -> None:
     assert judge(job, advised("cheaper_transforms", "Do slow_part less."), [0.5]).change_right
 
 
+def test_a_change_of_several_forms_has_to_be_the_right_one() -> None:
+    job = Job("many_metrics", (Plant(("input_wait",), change="generate_with_cache"),))
+    compiled = advised("cuda_graphs_or_compile", "Compile the model.")
+    assert not judge(job, compiled, [0.5]).change_right
+    kept = advised("cuda_graphs_or_compile", "Give generate() a cache of one size.")
+    assert judge(job, kept, [0.5]).change_right
+
+
 def test_another_change_is_right_where_it_gains_as_much() -> None:
     job = Job("many_metrics", (Plant(("input_wait",), change="tokenise_beforehand"),))
     found = advised("more_workers")
@@ -270,6 +280,7 @@ def test_workers_for_a_stream_that_does_not_divide_itself_are_harmful() -> None:
 def test_a_healthy_job_needs_no_change() -> None:
     job = Job("on_the_gpu")
     assert judge(job, told("gpu_busy"), []).change_right
+    assert judge(job, told("gpu_busy"), [0.01]).change_right, "of what could be better in it"
     assert not judge(job, advised("more_workers"), []).change_right
 
 
