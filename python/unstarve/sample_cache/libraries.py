@@ -16,6 +16,7 @@ KNOWN = frozenset(
         *("librosa", "soundfile", "_soundfile_data", "cffi", "_cffi_backend", "numba", "einops"),
         *("albumentations", "albucore", "audiomentations", "tqdm", "regex", "ftfy", "lxml"),
         *("unstarve", "_unstarve_hook", "msgpack", "orjson", "yaml", "tifffile", "imageio"),
+        *("networkx", "shapely"),
     ]
 )
 

@@ -19,8 +19,6 @@ _UNNOTICED_BYTES = 1024
 READS_UNNOTICED = "reads files by compiled code, which cannot be noticed"
 
 _CANNOT_FOLLOW = {
-    "os.listdir": "lists a folder",
-    "os.scandir": "lists a folder",
     "socket.connect": "uses the network",
     "socket.getaddrinfo": "uses the network",
     "socket.sendto": "uses the network",
@@ -91,10 +89,19 @@ class Noticed:
             self._note_file(path, writes)
         elif event == "sqlite3.connect":
             self._note_file(args[0], False)
-        elif event == "os.listdir" and args[0] in sys.path_importer_cache:
-            pass  # Python looks for a module
+        elif event in ("os.listdir", "os.scandir"):
+            self._note_folder(args[0])
         elif event in _CANNOT_FOLLOW:
             self.obstacle = self.obstacle or _CANNOT_FOLLOW[event]
+
+    def _note_folder(self, path: Any) -> None:
+        """It is another folder, by its time, once an entry comes or goes."""
+        if path in sys.path_importer_cache:
+            return  # Python looks for a module
+        if isinstance(path, int):
+            self.obstacle = self.obstacle or "lists a folder by its descriptor"
+        else:
+            self._note_file(path or ".", False)
 
     def _note_file(self, path: Any, writes: bool) -> None:
         if isinstance(path, int) or path is None:
@@ -140,7 +147,12 @@ _hook = _Hook()
 
 #: Compiled functions that read the file of their first argument without a word to Python, some of
 #: them by mapping it: where they are called by.
-_READERS = (("torch", "from_file"), ("cv2", "imread"), ("cv2", "imreadmulti"))
+_READERS = (
+    *(("torch", "from_file"), ("h5py._hl.files", "make_fid")),
+    *(("cv2", "imread"), ("cv2", "imreadmulti"), ("cv2", "VideoCapture")),
+)
+#: Methods that do so, of their first argument behind `self`.
+_READING_METHODS = (("soundfile", "SoundFile", "__init__"),)
 _READING_OPERATORS = (("image", "read_file"),)  # of torch.ops
 
 
@@ -164,6 +176,10 @@ def _readers() -> Iterator[tuple[Any, str, Any]]:
     for module, name in _READERS:
         if hasattr(sys.modules.get(module), name):
             yield sys.modules[module], name, getattr(sys.modules[module], name)
+    for module, kind, name in _READING_METHODS:
+        if hasattr(sys.modules.get(module), kind):
+            owner = getattr(sys.modules[module], kind)
+            yield owner, name, getattr(owner, name)
     if "torchvision" in sys.modules:
         operators = sys.modules["torch"].ops
         for package, name in _READING_OPERATORS:
@@ -179,9 +195,24 @@ class _Told:
         self._function = function
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        for path in [*args[:1], *(options[key] for key in ("filename", "path") if key in options)]:
-            self._noticed.note("open", (path, "r", 0))
+        self._tell(args[:2], options)
         return self._function(*args, **options)
+
+    def __get__(self, instance: Any, kind: Any = None) -> Any:
+        """As a method of a class."""
+
+        def told(*args: Any, **options: Any) -> Any:
+            self._tell(args[:2], options)
+            return self._function(instance, *args, **options)
+
+        return told
+
+    def _tell(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        named = [options[key] for key in ("filename", "path", "file", "name") if key in options]
+        mode = options.get("mode", args[1] if len(args) > 1 else "r")
+        for path in [*args[:1], *named]:
+            if isinstance(path, (str, bytes, os.PathLike)):
+                self._noticed.note("open", (path, mode if isinstance(mode, str) else "r", 0))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)
