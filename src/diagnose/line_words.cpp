@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/number_words.h"
+#include "diagnose/signals/fetch_work.h"
 
 namespace unstarve::diagnose {
 
@@ -70,6 +73,15 @@ std::string line_of(const Finding& finding) {
   // What is late there is the training's own next launch, which can be moved nowhere.
   const bool is_late = finding.cause == "launch" && first.trains;
   return is_late || first.share < kMost || first.place.empty() ? "" : code_words(first);
+}
+
+std::string work_at_line_of(const Finding& finding) {
+  if (line_of(finding).empty()) return "";
+  const std::string& what = finding.code.parts.front().what;
+  const auto is_it = [&what](const FetchWorkShare& known) {
+    return makes_data(known.work) && words_of(known.work) == what;
+  };
+  return std::any_of(kFetchWorkShares.begin(), kFetchWorkShares.end(), is_it) ? what : "";
 }
 
 std::string own_line_words(const Diagnosis& diagnosis) {

@@ -22,6 +22,9 @@ std::string line_words(const Finding& finding);
 /// the training itself.
 std::string line_of(const Finding& finding);
 
+/// The known work that this line does, if it makes data: "tokenizing".
+std::string work_at_line_of(const Finding& finding);
+
 /// Of the training thread's own work, to stand behind its share: ", 45 % of it at train.py:33
 /// (`loss.backward()`)". Empty where no line stands out.
 std::string own_line_words(const Diagnosis& diagnosis);

@@ -106,10 +106,13 @@ std::string what_runs(const trace::Stack& stack) {
     return stack.call.find(known.name) != std::string::npos;
   });
   if (!words.empty()) return words;
-  return find(kFunctions, [&stack](const Known& known) {
+  words = find(kFunctions, [&stack](const Known& known) {
     return stack.function == known.name ||
            std::find(stack.callers.begin(), stack.callers.end(), known.name) != stack.callers.end();
   });
+  if (!words.empty()) return words;
+  const auto work = fetch_work(stack);
+  return work && makes_data(*work) ? std::string(words_of(*work)) : std::string();
 }
 
 bool trains(const trace::Stack& stack) {

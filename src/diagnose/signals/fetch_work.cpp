@@ -112,8 +112,8 @@ constexpr std::array kCalls = {
     Known{"sqlite3.connect(", FetchWork::kConnecting},
     Known{"psycopg2.connect(", FetchWork::kConnecting},
     Known{".execute(", FetchWork::kQueries},
-    Known{".fetchone(", FetchWork::kQueries},
-    Known{".fetchall(", FetchWork::kQueries},
+    Known{"fetchone(", FetchWork::kQueries},
+    Known{"fetchall(", FetchWork::kQueries},
     Known{"gzip.decompress(", FetchWork::kDecompressing},
     Known{"zlib.decompress(", FetchWork::kDecompressing},
     Known{"lzma.decompress(", FetchWork::kDecompressing},
@@ -171,6 +171,23 @@ bool fetches_wait_for_libraries(const Signals& signals) {
   // A run of a few seconds has too few looks from outside. Then this work is known to wait for
   // nothing else.
   return signals.fetch_in_locks_ratio.value_or(1) >= kMostOfIt * off_cpu;
+}
+
+bool makes_data(FetchWork work) {
+  switch (work) {
+    case FetchWork::kTokenizing:
+    case FetchWork::kTableRows:
+    case FetchWork::kSound:
+    case FetchWork::kParsing:
+    case FetchWork::kVideo:
+    case FetchWork::kDecompressing:
+    case FetchWork::kResizing: return true;
+    case FetchWork::kArrayFiles:
+    case FetchWork::kOpening:
+    case FetchWork::kConnecting:
+    case FetchWork::kQueries: return false;
+  }
+  return false;
 }
 
 std::string_view words_of(FetchWork work) {

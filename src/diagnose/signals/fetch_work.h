@@ -55,6 +55,9 @@ std::optional<FetchWorkShare> main_fetch_work(const Signals& signals);
 /// Whether fetches wait for threads that a library has for such work (a tokenizer's, OpenCV's).
 bool fetches_wait_for_libraries(const Signals& signals);
 
+/// Whether it makes data of others, that are the same each time: it can be done beforehand.
+bool makes_data(FetchWork work);
+
 /// "tokenizing", to stand for a line of the job.
 std::string_view words_of(FetchWork work);
 

@@ -53,6 +53,7 @@ TEST(FetchWork, OfCompiledFunctionsIsToldByTheLine) {
       {"h5py.File(self.path)", FetchWork::kOpening},
       {"sqlite3.connect(path)", FetchWork::kConnecting},
       {"cursor.execute(QUERY, (index,))", FetchWork::kQueries},
+      {"fetchall()", FetchWork::kQueries},
       {"cv2.VideoCapture(path)", FetchWork::kVideo},
       {"cap.set(cv2.CAP_PROP_POS_FRAMES, start)", FetchWork::kVideo},
       {"cv2.resize(image, (224, 224))", FetchWork::kResizing},
@@ -73,12 +74,21 @@ TEST(FetchWork, OfOtherFunctionsIsNotGuessed) {
 TEST(FetchWork, IsInTheWordsOfALineThatFetches) {
   trace::Stack stack = fetching("self.frame.iloc[index]");
   EXPECT_EQ(what_runs(stack), "taking a row out of a table");
-  stack.in_fetch = false;
-  EXPECT_EQ(what_runs(stack), "");
   stack = fetching("torch.load(path)", "torch/serialization.py load");
   EXPECT_EQ(what_runs(stack), "reading an array file");
   stack.in_fetch = false;
   EXPECT_EQ(what_runs(stack), "loading a checkpoint");
+}
+
+TEST(FetchWork, IsNamedInTheTrainingThreadWhereItMakesData) {
+  trace::Stack stack = fetching("tokenizer.encode(chunk)");
+  stack.in_fetch = false;
+  EXPECT_EQ(what_runs(stack), "tokenizing");
+  stack.function = "evaluate";
+  EXPECT_EQ(what_runs(stack), "evaluation");
+  stack = fetching("h5py.File(path)");  // which the script may do for a reason
+  stack.in_fetch = false;
+  EXPECT_EQ(what_runs(stack), "");
 }
 
 }  // namespace

@@ -15,8 +15,15 @@ constexpr const char* kFind =
     "move it out of the step: logging, metrics, checkpoints, Python loops over tensors.";
 
 /// Where it is not known by its name: by its line, or how to find it.
-std::string find_work(const std::string& line) {
+std::string find_work(const Situation& situation) {
+  const std::string& line = situation.line;
   if (line.empty()) return kFind;
+  if (!situation.work.empty()) {
+    return fmt::format(
+        "Take what the training thread does at {} out of the loop: do it once, beforehand, for all "
+        "of the data, or in the workers of a DataLoader.",
+        line);
+  }
   return fmt::format(
       "Move what the training thread does at {} out of the step: do it less often, "
       "or in another thread or process.",
@@ -54,12 +61,12 @@ std::optional<Remedy> offer_move_host_work(const Situation& situation, std::stri
   Remedy remedy;
   if (rule == "host_work") {
     remedy.how = move_known_work(signals);
-    if (remedy.how.empty()) remedy.how = find_work(situation.line);
+    if (remedy.how.empty()) remedy.how = find_work(situation);
     remedy.place_unknown = remedy.how == kFind;
   } else if (rule == "launch" && !host_works_between_launches(signals) &&
              !cpus_are_taken(signals) && !allocator_holds_up(signals) &&
              !(signals.long_launch_gap_ratio && is_launch_bound(signals))) {
-    remedy.how = find_work(situation.line);
+    remedy.how = find_work(situation);
     remedy.place_unknown = remedy.how == kFind;
   } else if (rule == "sync" && !waits_in_each_step(signals)) {
     remedy.how = fmt::format(
