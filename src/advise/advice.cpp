@@ -5,6 +5,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/host_verdict.h"
+#include "advise/known_work.h"
 #include "advise/rank_verdict.h"
 #include "advise/verdict.h"
 #include "diagnose/findings.h"
@@ -56,21 +57,27 @@ std::optional<std::size_t> leading(const std::vector<diagnose::Finding>& finding
   return static_cast<std::size_t>(explained - findings.begin());
 }
 
+// Less is not worth a change, whatever it takes.
+constexpr double kLeastGain = 1.02;
+
 /// Where the model is trained on the CPU, loading competes with it for the same cores: a remedy
 /// whose gain can be predicted has to be sure of one. What gains from the second pass over the data
 /// on is for jobs that make one.
 bool may_lead(const Remedy& remedy, const Situation& situation) {
   const CatalogueEntry& entry = *find_entry(remedy.id);
   if (entry.gains_later && situation.job.passes < 2) return false;
+  if (entry.names_no_work && has_known_work(situation.signals)) return false;
+  if (remedy.predicted && (*remedy.predicted).speedup < kLeastGain) return false;
   if (!diagnose::trains_on_host(situation.signals) || !entry.model) return true;
   return remedy.predicted.has_value();
 }
 
 /// Whether `remedy` is named instead of one that takes less doing: it is predicted to gain clearly
 /// more. What changes that which is trained never is, nor what has to be found first.
-bool displaces(const Remedy& remedy, const Remedy& best) {
+bool displaces(const Remedy& remedy, const Remedy& best, const Situation& situation) {
   if (!remedy.predicted || remedy.place_unknown) return false;
-  if (find_entry(remedy.id)->effort == Effort::kTrajectory) return false;
+  const bool trains_otherwise = find_entry(remedy.id)->effort == Effort::kTrajectory;
+  if (trains_otherwise && !situation.job.infers) return false;
   return !best.predicted || (*remedy.predicted).speedup > kClearlyMore * (*best.predicted).speedup;
 }
 
@@ -84,7 +91,7 @@ std::optional<Remedy> leading(const std::vector<Remedy>& remedies, const Situati
   const Remedy* best = nullptr;
   for (const Remedy& remedy : remedies) {
     if (!may_lead(remedy, situation)) continue;
-    if (best == nullptr || displaces(remedy, *best)) best = &remedy;
+    if (best == nullptr || displaces(remedy, *best, situation)) best = &remedy;
   }
   return best == nullptr ? std::nullopt : std::optional<Remedy>(*best);
 }
@@ -100,7 +107,7 @@ std::size_t with_more_to_gain(std::size_t first, const diagnose::Diagnosis& diag
     const diagnose::Finding& other = diagnosis.findings[i];
     if (!diagnose::is_about_as_large(other, diagnosis.findings[largest])) break;
     const std::optional<Remedy> remedy = leading(advice.for_findings[i], situation);
-    if (!remedy || !displaces(*remedy, *best)) continue;
+    if (!remedy || !displaces(*remedy, *best, situation)) continue;
     first = i;
     best = remedy;
   }
@@ -173,7 +180,8 @@ const Remedy* Advice::find_worth_a_trial(std::string_view id) const {
 const Remedy* Advice::most_worth_a_trial() const {
   const Remedy* most = nullptr;
   for (const Remedy& remedy : doubtful) {
-    if (!find_entry(remedy.id)->apply || find_worth_a_trial(remedy.id) == nullptr) continue;
+    const CatalogueEntry& entry = *find_entry(remedy.id);
+    if (!entry.apply || !entry.apply(remedy) || find_worth_a_trial(remedy.id) == nullptr) continue;
     if (most == nullptr || (*remedy.predicted).speedup > (*most->predicted).speedup) most = &remedy;
   }
   return most;
@@ -188,7 +196,12 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
   const Situation situation{diagnosis.signals, job};
   Advice advice;
   for (const diagnose::Finding& finding : diagnosis.findings) {
-    const Situation there{diagnosis.signals, job, diagnose::line_of(finding)};
+    const Situation there{
+        .signals = diagnosis.signals,
+        .job = job,
+        .line = diagnose::line_of(finding),
+        .work = diagnose::work_at_line_of(finding),
+    };
     advice.for_findings.push_back(is_worth_a_remedy(finding)
                                       ? remedies_for(there, finding.reasons, predictions, advice)
                                       : std::vector<Remedy>());

@@ -105,7 +105,22 @@ TEST(Verdict, SaysTheLineAndWhatToDoThere) {
   EXPECT_FALSE(contains(advise_on(diagnosis).verdict, "train.py"));
 }
 
-TEST(Verdict, WhatSomebodyHasToFindFirstIsNotNamedInsteadOfWhatIsKnown) {
+TEST(Verdict, DataThatTheTrainingThreadMakesIsToBeMadeBeforehand) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.launch = 0.5};
+  diagnosis.findings = {finding_of("launch", 0.5)};
+  diagnosis.findings[0].code = {{{"train.py:68", "tokenizer.encode(chunk)", "tokenizing", 0.7, 70}},
+                                100};
+  const Advice advice = advise_on(diagnosis);
+  ASSERT_TRUE(advice.leading_remedy);
+  EXPECT_TRUE(contains(advice.leading_remedy->how, "do it once, beforehand"));
+  diagnosis.findings[0].code.parts[0].what = "a database query";
+  EXPECT_FALSE(contains(advise_on(diagnosis).leading_remedy->how, "beforehand"));
+}
+
+/// Many short kernels, and the host late with each.
+Diagnosis launching_late() {
   Diagnosis diagnosis;
   diagnosis.steps.count = 10;
   diagnosis.partition = diagnose::Partition{.launch = 0.5};
@@ -116,6 +131,11 @@ TEST(Verdict, WhatSomebodyHasToFindFirstIsNotNamedInsteadOfWhatIsKnown) {
   diagnosis.findings = {finding_of("launch", 0.5)};
   diagnosis.findings[0].detail = "launch_bound";
   diagnosis.findings[0].reasons = {"launch", "launch_bound", "host_work"};
+  return diagnosis;
+}
+
+TEST(Verdict, WhatSomebodyHasToFindFirstIsNotNamedInsteadOfWhatIsKnown) {
+  Diagnosis diagnosis = launching_late();
   const std::map<std::string, predict::Speedup> gains = {
       {"cuda_graphs_or_compile", {1.3, 1.2, 1.4}}, {"move_host_work", {2.0, 1.5, 2.5}}};
   EXPECT_EQ(advise_on(diagnosis, {}, gains).leading_remedy->id, "cuda_graphs_or_compile");
@@ -319,6 +339,20 @@ TEST(Advice, NothingIsAdvisedThatIsNotSureToGain) {
   EXPECT_EQ(advice.next_remedy->id, "unstarve_loader");
 }
 
+TEST(Advice, NothingLeadsThatGainsTooLittle) {
+  const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
+  const auto leads = [&found](double speedup) {
+    const auto next = advise_on(found, folder_job("/i"),
+                                {{"more_workers", {speedup, 1.005, 1.6}},
+                                 {"unstarve_loader", {1.01, 1.005, 1.02}},
+                                 {"unstarve_shards", {1.01, 1.005, 1.02}}})
+                          .next_remedy;
+    return next && next->id == "more_workers";
+  };
+  EXPECT_TRUE(leads(1.1));
+  EXPECT_FALSE(leads(1.01));
+}
+
 TEST(Advice, WhatIsLikelierToGainThanNotIsWorthATrial) {
   const Diagnosis found = diagnose::diagnose(starving_run(5, 60, 40), {});
   const auto advice_of = [&found](const predict::Speedup& gain) {
@@ -437,6 +471,18 @@ TEST(Catalogue, IsWhole) {
     EXPECT_TRUE(!entry.model || entry.apply || !entry.why_not_tried.empty()) << entry.id;
   }
   EXPECT_EQ(find_entry("none"), nullptr);
+}
+
+TEST(Advice, ALargerBatchLeadsOnlyWhereNothingIsTrained) {
+  const Diagnosis found = launching_late();
+  const std::map<std::string, predict::Speedup> gains = {
+      {"cuda_graphs_or_compile", {1.3, 1.2, 1.4}}, {"larger_batch", {2.0, 1.5, 2.5}}};
+  JobFacts job;
+  EXPECT_EQ(advise_on(found, job, gains).next_remedy->id, "cuda_graphs_or_compile");
+  job.infers = true;
+  const Advice advice = advise_on(found, job, gains);
+  EXPECT_EQ(advice.next_remedy->id, "larger_batch");
+  EXPECT_TRUE(contains(advice.next_remedy->how, "nothing which is trained changes"));
 }
 
 TEST(Catalogue, OffersARemedyOnceForAllRules) {

@@ -38,6 +38,7 @@ struct Situation {
   const diagnose::Signals& signals;
   const JobFacts& job;
   std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
+  std::string work = {};  // that this line does, where it makes data: "tokenizing"; or empty
   std::optional<LineTime> line_time = {};  // what is spent at such lines; for predictions
 };
 
@@ -56,7 +57,8 @@ struct CatalogueEntry {
   std::function<Reading<predict::StepEdit>(const Situation&, std::string_view rule)> edit = {};
   /// Empty: it takes a change of the user's source or of the machine.
   std::function<std::optional<Application>(const Remedy&)> apply = {};
-  bool gains_later = false;  // from the second pass over the data on
+  bool gains_later = false;    // from the second pass over the data on
+  bool names_no_work = false;  // gives way to the remedy of a known work
   /// Beside `model`, without `apply`: why a trial would not show the gain, and what to do instead.
   std::string why_not_tried = {};
 };

@@ -54,6 +54,18 @@ TEST(SampleCache, IsForSamplesThatDrawNoNumbersAndTakeLong) {
   EXPECT_FALSE(offered("sample_cache", quick, map_style(false))) << "half a millisecond each";
 }
 
+TEST(SampleCache, IsTriedWhereATrialReachesTheSecondPass) {
+  const auto application = [](std::int64_t passes) {
+    JobFacts job = map_style(false);
+    job.passes = passes;
+    return find_entry("sample_cache")->apply(*offered("sample_cache", slow_samples(), job));
+  };
+  EXPECT_FALSE(application(1));
+  ASSERT_TRUE(application(2));
+  EXPECT_TRUE(application(2)->keeps_samples());
+  EXPECT_FALSE(application(2)->is_drop_in());
+}
+
 /// Of each step of 100 ms a loader without workers fetches for 80.
 PredictionBasis fetching_itself() {
   PredictionBasis basis;
@@ -81,6 +93,26 @@ TEST(SampleCache, GainsAllButServing) {
   ASSERT_TRUE(gain);
   EXPECT_GT(gain->low, 2.2);
   EXPECT_LT(gain->high, 3.4);
+}
+
+TEST(DividedStream, GainsAsThatManyWorkers) {
+  diagnose::Signals signals = slow_samples();
+  signals.num_workers = 0;
+  signals.effective_cpus = 4;
+  signals.step_ns_median = 80 * kMs;
+  signals.wait_ns_median = 64 * kMs;
+  JobFacts stream = map_style({});
+  stream.data.is_stream = true;
+  const auto divided = offered("divided_stream", signals, stream);
+  ASSERT_TRUE(divided);
+  EXPECT_THAT(divided->how, HasSubstr("before samples are made of them"));
+  PredictionBasis basis = fetching_itself();
+  basis.machine.cores = 4;
+  const auto edit = find_entry("divided_stream")->model(*divided, basis);
+  ASSERT_TRUE(edit);
+  EXPECT_EQ(edit->loader.workers, divided->values.at("num_workers"));
+  basis.pipeline.workers = 2;
+  EXPECT_FALSE(find_entry("divided_stream")->model(*divided, basis)) << "they give the same";
 }
 
 /// Two workers make a batch in 0.4 ms, which is waited for 1.1.

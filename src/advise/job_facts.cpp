@@ -39,6 +39,14 @@ void add_other_loader(const job::Rank& rank, const job::LoaderUse& loader, JobFa
   if (both_ns > 0) facts.other_share = static_cast<double>(most_ns) / both_ns;
 }
 
+/// In a run the hook sees optimizers and backward(); a trace may hold neither of a training.
+bool is_inference(trace::InputKind input, const job::Rank& rank) {
+  using trace::StepSource;
+  if (rank.steps.empty() || input != trace::InputKind::kRun) return false;
+  const StepSource source = rank.steps.front().source;
+  return source != StepSource::kOptimizer && source != StepSource::kBackward;
+}
+
 }  // namespace
 
 JobFacts job_facts(const job::JobView& job, std::size_t rank) {
@@ -46,6 +54,7 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   if (const auto* device = job.timeline().device_of(job.ranks()[rank].process)) {
     facts.device = *device;
   }
+  facts.infers = is_inference(job.timeline().input, job.ranks()[rank]);
   const job::LoaderUse* loader = job.ranks()[rank].waited_loader();
   if (loader == nullptr || !loader->config) return facts;
   facts.loader_place = loader->config->place;

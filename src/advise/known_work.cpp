@@ -14,6 +14,8 @@ namespace unstarve::advise {
 namespace {
 
 constexpr double kMuchOfAFetch = 0.3;
+/// ... with the work that goes lighter with it.
+constexpr double kSomeOfAFetch = 0.08;
 
 /// Looks are few: 20 a second, and a run of some seconds has two standard errors of this.
 constexpr double kErrorOfShare = 0.08;
@@ -34,6 +36,13 @@ constexpr const char* kAtMost = "percent_at_most";
 
 double share_of(const KnownWork& work, const diagnose::Signals& signals) {
   return (signals.*work.share).value_or(0);
+}
+
+bool is_much(const KnownWork& work, const diagnose::Signals& signals) {
+  const double share = share_of(work, signals);
+  if (share >= kMuchOfAFetch) return true;
+  if (work.lightens == nullptr || share < kSomeOfAFetch) return false;
+  return share + (signals.*work.lightens).value_or(0) >= kMuchOfAFetch;
 }
 
 bool is_in_collate(const KnownWork& work, const diagnose::Signals& signals) {
@@ -64,7 +73,7 @@ std::optional<Remedy> offer_known_work(const KnownWork& work, const Situation& s
                                        std::string_view rule) {
   const diagnose::Signals& signals = situation.signals;
   const double share = share_of(work, signals);
-  if (!is_about_waiting(rule) || share < kMuchOfAFetch) return std::nullopt;
+  if (!is_about_waiting(rule) || !is_much(work, signals)) return std::nullopt;
   const auto percent = [](double of_fetch) { return whole_number<std::int64_t>(100 * of_fetch); };
   Remedy remedy;
   remedy.how = fmt::format(fmt::runtime(work.how), fmt::arg("share", percent_text(share)),

@@ -70,6 +70,7 @@ TEST(Json, WhatOnlyATrialCanTellIsThereByItself) {
   report.advice.for_findings.clear();
   EXPECT_FALSE(json::parse(to_json(report, true)).contains("worth_a_trial"));
   advise::Remedy maybe{"more_workers", "Make the DataLoader with num_workers=2."};
+  maybe.values = {{"num_workers", 2}, {"prefetch_factor", 4}};
   maybe.predicted = predict::Speedup{1.29, 0.99, 1.7};
   report.advice.doubtful = {maybe};
   const json found = json::parse(to_json(report, true));

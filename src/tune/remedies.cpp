@@ -140,7 +140,7 @@ Reason Remedies::why_not_tried(const advise::CatalogueEntry& entry) const {
     }
     return entry.apply && entry.model ? Reason(ReasonKind::kNotAdvised) : Reason();
   }
-  if (!entry.apply) return quoted(entry.why_not_tried);
+  if (!entry.apply || !entry.apply(*advised)) return quoted(entry.why_not_tried);
   if (gains_too_little(*advised)) return ReasonKind::kGainsTooLittle;
   if (kept_.empty()) return {};
   return {ReasonKind::kGainsNothingBeside, {{"lever", kept_.back()}}};

@@ -130,6 +130,7 @@ TEST(Text, WhatOnlyATrialCanTellIsSaidAsThat) {
   Report report = sample::report();
   report.verification.clear();
   advise::Remedy maybe{"more_workers", "Make the DataLoader with num_workers=2."};
+  maybe.values = {{"num_workers", 2}, {"prefetch_factor", 4}};
   maybe.predicted = predict::Speedup{1.29, 0.99, 1.7};
   report.advice.for_findings.clear();
   report.advice.doubtful = {maybe};

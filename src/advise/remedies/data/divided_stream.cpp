@@ -11,8 +11,6 @@ namespace unstarve::advise {
 
 namespace {
 
-/// What it gains depends on what a worker reads of the samples that are another's, which nobody
-/// knows before.
 std::optional<Remedy> offer_divided_stream(const Situation& situation, std::string_view rule) {
   constexpr double kFewestToDivide = 2;
   const trace::DataSet& data = situation.job.data;
@@ -25,22 +23,40 @@ std::optional<Remedy> offer_divided_stream(const Situation& situation, std::stri
   if (workers < kFewestToDivide) return std::nullopt;
   Remedy remedy;
   remedy.how = fmt::format(
-      "Divide the iterable data set by torch.utils.data.get_worker_info(), since {}, then make the "
-      "DataLoader{} with num_workers={:.0f}, and see that two workers give different batches.",
+      "Divide what the iterable data set reads (its files, or rows, before samples are made of "
+      "them) by torch.utils.data.get_worker_info(), since {}, then make the DataLoader{} with "
+      "num_workers={:.0f}, and see that two workers give different batches.",
       repeats ? "its workers give the same samples" : "each worker gives all of it",
       diagnose::at(situation.job.loader_place), workers);
   remedy.values = {{"num_workers", whole_number<std::int64_t>(workers)}};
   remedy.edit =
       "+ info = torch.utils.data.get_worker_info()  # in __iter__\n"
       "+ if info is not None:\n"
-      "+     samples = itertools.islice(samples, info.id, None, info.num_workers)";
+      "+     files = files[info.id :: info.num_workers]";
   return remedy;
+}
+
+/// As that many workers of any other data set: each reads none of the samples that are another's.
+/// How workers that now give the same would do is not known.
+std::optional<predict::Remedy> model_divided_stream(const Remedy& remedy,
+                                                    const PredictionBasis& basis) {
+  if (basis.pipeline.workers > 0) return std::nullopt;
+  predict::WorkerPlacement placement;
+  placement.workers = static_cast<int>(remedy.values.at("num_workers"));
+  placement.batch_bytes = basis.bytes_per_step;
+  placement.tensors = basis.copies_per_step;
+  placement.cores = basis.machine.cores;
+  return predict::more_workers(placement, basis.pipeline, basis.workers);
 }
 
 }  // namespace
 
 CatalogueEntry divided_stream_remedy() {
-  return {.id = "divided_stream", .effort = Effort::kRewrite, .offer = offer_divided_stream};
+  return {.id = "divided_stream",
+          .effort = Effort::kRewrite,
+          .offer = offer_divided_stream,
+          .model = model_divided_stream,
+          .why_not_tried = "it takes a change of the data set's code"};
 }
 
 }  // namespace unstarve::advise

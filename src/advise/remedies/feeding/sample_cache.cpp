@@ -12,6 +12,7 @@ namespace unstarve::advise {
 namespace {
 
 constexpr const char* kPercentOfCollate = "percent_of_collate";
+constexpr const char* kPasses = "passes";
 
 /// What serving a kept sample takes, and noticing that it may be kept; and its bytes at these rates
 /// (bench/sample_cache, in the measurements).
@@ -41,11 +42,12 @@ std::optional<Remedy> offer_sample_cache(const Situation& situation, std::string
   Remedy remedy;
   remedy.how = fmt::format(
       "Keep the samples, whose making draws no random numbers: give the DataLoader{} "
-      "`unstarve.cached(dataset)` in the place of the data set. From the second epoch on they are "
-      "read instead of made.",
+      "`unstarve.cached(dataset)` in the place of the data set. From the second epoch on those are "
+      "read that it proves to be the same each time; explain() says why others are not.",
       diagnose::at(situation.job.loader_place));
   const double collate = 100 * in_collate(situation.signals);
-  remedy.values = {{kPercentOfCollate, whole_number<std::int64_t>(collate)}};
+  remedy.values = {{kPercentOfCollate, whole_number<std::int64_t>(collate)},
+                   {kPasses, situation.job.passes}};
   remedy.edit = "- DataLoader(dataset, ...)\n+ DataLoader(unstarve.cached(dataset), ...)";
   return remedy;
 }
@@ -66,7 +68,8 @@ std::optional<predict::Remedy> model_sample_cache(const Remedy& remedy,
 
 /// The hook puts it around the data sets of the job's loaders, and records from their second pass
 /// on.
-std::optional<Application> apply_sample_cache(const Remedy& /*remedy*/) {
+std::optional<Application> apply_sample_cache(const Remedy& remedy) {
+  if (remedy.values.at(kPasses) < 2) return std::nullopt;  // a trial would end in the first
   return Application{
       .fix = {{"cache", "true"}},
       .change = "unstarve.cached(dataset) in the DataLoader, from the second epoch on",
@@ -81,7 +84,9 @@ CatalogueEntry sample_cache_remedy() {
           .offer = offer_sample_cache,
           .model = model_sample_cache,
           .apply = apply_sample_cache,
-          .gains_later = true};
+          .gains_later = true,
+          .names_no_work = true,
+          .why_not_tried = "it gains from the second epoch on, which no trial of this job reaches"};
 }
 
 }  // namespace unstarve::advise

@@ -8,7 +8,8 @@ CatalogueEntry kept_connection_remedy() {
        .share = &diagnose::Signals::fetch_connecting_ratio,
        .how = "Keep one connection in each worker, made when its first sample is asked for "
               "(`requests.Session()`, one cursor): {share} of making a batch is connecting anew.",
-       .goes = {0.8, 1.0}});
+       .goes = {0.8, 1.0},
+       .lightens = &diagnose::Signals::fetch_queries_ratio});
 }
 
 }  // namespace unstarve::advise
