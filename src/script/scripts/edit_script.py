@@ -386,7 +386,8 @@ class Script:
     def cached(self, call: Call, class_name: str) -> str:
         """Its data set, kept."""
         dataset = call.given("dataset", class_name)
-        require(dataset is not None, f"{call.words()} takes no data set")
+        if dataset is None:
+            raise RefusedError(f"{call.words()} takes no data set")
         return f"unstarve.cached({call.text_of(dataset)})"
 
     def import_of_ours(self) -> list[tuple[int, int, str]]:

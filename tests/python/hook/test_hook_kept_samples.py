@@ -1,11 +1,13 @@
 """UNSTARVE_FIX with "cache": samples are kept in the first pass, and what follows is recorded."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hook_jobs import Job, environment, run_job, run_python
 
 CACHE = '{"cache": true}'
+Run = Callable[[str], Job]
 
 TRAINING = """
 import sys, torch
@@ -52,7 +54,7 @@ for _ in range(3):
 
 
 @pytest.fixture
-def run(tmp_path: Path, request: pytest.FixtureRequest):
+def run(tmp_path: Path) -> Run:
     """The job with this loop, whose output is as it is without us."""
 
     def run_loop(loop: str) -> Job:
@@ -68,7 +70,7 @@ def run(tmp_path: Path, request: pytest.FixtureRequest):
     return run_loop
 
 
-def test_the_passes_behind_the_first_are_recorded(run) -> None:
+def test_the_passes_behind_the_first_are_recorded(run: Run) -> None:
     job = run(TWICE)
     assert len(job.main.of("step")) == 2 * 3
     assert len(job.main.of("loader")) == 2
@@ -76,7 +78,7 @@ def test_the_passes_behind_the_first_are_recorded(run) -> None:
     assert "fix_refused" not in job.main.text
 
 
-def test_a_loader_that_is_made_anew_has_another_pass(run) -> None:
+def test_a_loader_that_is_made_anew_has_another_pass(run: Run) -> None:
     job = run("""
 data = Numbers()
 for _ in range(3):
@@ -85,7 +87,7 @@ for _ in range(3):
     assert len(job.main.of("step")) == 2 * 3
 
 
-def test_an_evaluation_within_the_first_pass_is_no_other_pass(run) -> None:
+def test_an_evaluation_within_the_first_pass_is_no_other_pass(run: Run) -> None:
     job = run("""
 loader = DataLoader(Numbers(), batch_size=2)
 evaluate = DataLoader(Numbers(3))
@@ -96,7 +98,7 @@ for _ in range(2):
     assert len(job.main.of("step")) == 6
 
 
-def test_workers_serve_what_others_have_kept(run) -> None:
+def test_workers_serve_what_others_have_kept(run: Run) -> None:
     job = run("""
 loader = DataLoader(Numbers(), batch_size=4, shuffle=True, num_workers=1)
 for _ in range(2):
@@ -106,7 +108,7 @@ print(type(loader.dataset).__module__ == "x")
     assert len(job.main.of("step")) == 3
 
 
-def test_a_script_that_keeps_them_itself_is_recorded_as_late(run) -> None:
+def test_a_script_that_keeps_them_itself_is_recorded_as_late(run: Run) -> None:
     job = run("""
 loader = DataLoader(unstarve.cached(Numbers()), batch_size=4)
 for _ in range(3):
@@ -121,7 +123,7 @@ print(loader.dataset.explain().split(" samples")[0])
     ("data", "reason"), [("Drawn()", "draws random numbers"), ("Stream()", "an iterable data set")]
 )
 def test_what_cannot_be_kept_is_refused_and_recorded_from_the_first(
-    run, data: str, reason: str
+    run: Run, data: str, reason: str
 ) -> None:
     job = run(f"loader = DataLoader({data}, batch_size=4)\nfor _ in range(2):\n    train(loader)\n")
     assert len(job.main.of("step")) == 2 * 3
@@ -129,7 +131,7 @@ def test_what_cannot_be_kept_is_refused_and_recorded_from_the_first(
     assert "fix_applied" not in job.main.text
 
 
-def test_a_job_of_one_pass_says_so(run) -> None:
+def test_a_job_of_one_pass_says_so(run: Run) -> None:
     job = run("train(DataLoader(Numbers(), batch_size=4))")
     assert not job.main.of("step")
     assert "second pass" in job.main.text["fix_refused"][0]["reason"]
