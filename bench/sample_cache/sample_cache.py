@@ -4,15 +4,20 @@
 Prints for each kind: milliseconds that torch takes for a sample; the CPU time of the first pass
 with the cache as a multiple of torch's; how many times as fast the second pass is. Medians of
 interleaved repeats, in one process without workers. The samples of all passes are compared to the
-bit before anything is printed.
+bit before anything is printed. With `--peers` other libraries that keep samples (`peers.py`) keep
+the same ones, where they are installed:
 
+    .venv/bin/pip install --target DIR monai litdata datasets
     PYTHONPATH=build/release/python .venv/bin/python bench/sample_cache/sample_cache.py
+    PYTHONPATH=build/release/python:DIR .venv/bin/python bench/sample_cache/sample_cache.py --peers
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
+import resource
 import statistics
 import tempfile
 import time
@@ -24,6 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 import unstarve
+from peers import installed_peers
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
@@ -149,11 +155,17 @@ KINDS: list[tuple[str, Callable[[int], Any], int]] = [
 ]
 
 
+def cpu_s() -> float:
+    """Of this process and of those that it had."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
 def one_pass(dataset: Any) -> tuple[float, float, list[Any]]:
     """Wall seconds, CPU seconds, samples."""
-    begun, cpu = time.perf_counter(), time.process_time()
+    begun, cpu = time.perf_counter(), cpu_s()
     samples = list(DataLoader(dataset, batch_size=None))
-    return time.perf_counter() - begun, time.process_time() - cpu, samples
+    return time.perf_counter() - begun, cpu_s() - cpu, samples
 
 
 def are_same(one: Any, other: Any) -> bool:
@@ -168,42 +180,74 @@ def are_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def measure(name: str, make: Callable[[int], Any], count: int, repeats: int, folder: str) -> None:
-    first, second, torch_ms = [], [], []
-    plain = make(count)
-    one_pass(plain)
-    for _ in range(repeats):
-        kept = unstarve.cached(make(count), folder=folder)
-        plain_s, plain_cpu, expected = one_pass(plain)
-        _, first_cpu, made = one_pass(kept)
+Keep = Callable[[Any, Path], Any]
+
+
+def ours(dataset: Any, folder: Path) -> Any:
+    return unstarve.cached(dataset, folder=str(folder))
+
+
+def two_passes(make: Callable[[], Any], keep: Keep, expected: list[Any]) -> tuple[float, float]:
+    """CPU seconds until the first pass has ended, with what comes before it; wall seconds of the
+    second. NaN where the samples are not those of the data set."""
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = make()
+        begun = cpu_s()
+        kept = keep(dataset, Path(folder))
+        made = one_pass(kept)[2]
+        first_cpu = cpu_s() - begun
         second_s, _, served = one_pass(kept)
         if not are_same(made, expected) or not are_same(served, expected):
-            raise SystemExit(f"{name}: samples differ")
-        if f"{count} were served" not in kept.explain():
-            raise SystemExit(f"{name}: {kept.explain()}")
+            return math.nan, math.nan
+        if keep is ours and f"{len(expected)} were served" not in kept.explain():
+            raise SystemExit(kept.explain())
+    return first_cpu, second_s
+
+
+def measure(
+    name: str, make: Callable[[int], Any], count: int, repeats: int, keepers: dict[str, Keep]
+) -> None:
+    plain = make(count)
+    one_pass(plain)
+    torch_ms: list[float] = []
+    first: dict[str, list[float]] = {keeper: [] for keeper in keepers}
+    second: dict[str, list[float]] = {keeper: [] for keeper in keepers}
+    for _ in range(repeats):
+        plain_s, plain_cpu, expected = one_pass(plain)
         torch_ms.append(1e3 * plain_s / count)
-        first.append(first_cpu / plain_cpu)
-        second.append(plain_s / second_s)
+        for keeper, keep in keepers.items():
+            cpu, wall = two_passes(lambda: make(count), keep, expected)
+            first[keeper].append(cpu / plain_cpu)
+            second[keeper].append(plain_s / wall)
     median = statistics.median
-    print(
-        f"{name:14}{median(torch_ms):10.2f} ms{median(first):12.2f}x{median(second):14.1f}x"
-        f"   (first {min(first):.2f} to {max(first):.2f}, second {min(second):.1f} to "
-        f"{max(second):.1f})"
-    )
+    for keeper in keepers:
+        if math.isnan(median(second[keeper])):
+            print(f"{name:14}{keeper:26}gives other samples")
+            continue
+        print(
+            f"{name:14}{keeper:26}{median(torch_ms):8.2f} ms{median(first[keeper]):10.2f}x"
+            f"{median(second[keeper]):12.1f}x   (first {min(first[keeper]):.2f} to "
+            f"{max(first[keeper]):.2f}, second {min(second[keeper]):.1f} to "
+            f"{max(second[keeper]):.1f})"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--times", type=int, default=1, help="so many times as many samples")
+    parser.add_argument("--peers", action="store_true", help="other libraries as well")
     parser.add_argument("--only", nargs="*", default=[name for name, _, _ in KINDS])
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    print("kind            torch a sample   first pass   second pass faster")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, make, count in KINDS:
-            if name in options.only:
-                measure(name, make, count, options.repeats, folder)
+    keepers: dict[str, Keep] = {"unstarve.cached": ours}
+    if options.peers:
+        keepers.update(installed_peers())
+    print("kind          kept by                     torch    first pass  second pass faster")
+    for name, make, count in KINDS:
+        if name in options.only:
+            measure(name, make, options.times * count, options.repeats, keepers)
 
 
 if __name__ == "__main__":
