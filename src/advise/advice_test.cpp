@@ -482,7 +482,7 @@ TEST(Advice, ALargerBatchLeadsOnlyWhereNothingIsTrained) {
   job.infers = true;
   const Advice advice = advise_on(found, job, gains);
   EXPECT_EQ(advice.next_remedy->id, "larger_batch");
-  EXPECT_TRUE(contains(advice.next_remedy->how, "nothing which is trained changes"));
+  EXPECT_TRUE(contains(advice.next_remedy->how, "where nothing is trained, results stay"));
 }
 
 TEST(Catalogue, OffersARemedyOnceForAllRules) {

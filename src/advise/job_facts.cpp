@@ -39,12 +39,13 @@ void add_other_loader(const job::Rank& rank, const job::LoaderUse& loader, JobFa
   if (both_ns > 0) facts.other_share = static_cast<double>(most_ns) / both_ns;
 }
 
-/// In a run the hook sees optimizers and backward(); a trace may hold neither of a training.
+/// In a run the hook sees optimizers and backward(), a trace may hold neither of a training. Where
+/// batches are steps, an optimizer by hand may train: calls of backward() are not told apart then.
 bool is_inference(trace::InputKind input, const job::Rank& rank) {
   using trace::StepSource;
   if (rank.steps.empty() || input != trace::InputKind::kRun) return false;
   const StepSource source = rank.steps.front().source;
-  return source != StepSource::kOptimizer && source != StepSource::kBackward;
+  return source == StepSource::kRepetition || source == StepSource::kModelCall;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct JobFacts {
   trace::DataSet data;                // that this loader loads
   trace::TrainingDevice device = {};  // that it trains on; without a kind: the job did not say
   std::int64_t passes = 0;       // over the data that feed the training, begun; 0: not recorded
-  bool infers = false;           // no optimizer steps
+  bool infers = false;           // neither an optimizer nor backward() was seen
   std::string iterated_at = {};  // where it takes that loader's batches; empty: not known
   bool evaluates = false;        // that loader feeds no training, but an evaluation
   // Of the loaders with the other purpose, the one that is waited for longest; empty: none.

@@ -42,8 +42,9 @@ std::optional<Remedy> offer_larger_batch(const Situation& situation, std::string
                                : " if its memory allows";
   Remedy remedy;
   const char* const and_then =
-      situation.job.infers ? "no optimizer steps here, so that nothing which is trained changes"
-                           : "this changes the training's trajectory, so adapt the learning rate";
+      situation.job.infers
+          ? "no optimizer of torch's steps here: where nothing is trained, results stay"
+          : "this changes the training's trajectory, so adapt the learning rate";
   remedy.how = fmt::format("Give the GPU more samples per step{}; {}.", room, and_then);
   if (signals.batch_size) {
     const auto size = whole_number<std::int64_t>(times * std::round(*signals.batch_size));
