@@ -94,9 +94,9 @@ constexpr std::array kCallees = {
     Known{"numpy/lib/npyio.py genfromtxt", FetchWork::kParsing},
     Known{"numpy/lib/_npyio_impl.py genfromtxt", FetchWork::kParsing},
     Known{"numpy/lib/npyio.py load", FetchWork::kArrayFiles},
-    Known{"numpy/lib/npyio.py __getitem__", FetchWork::kArrayFiles},
+    Known{"numpy/lib/npyio.py __getitem__", FetchWork::kDecompressing},  // of an .npz
     Known{"numpy/lib/_npyio_impl.py load", FetchWork::kArrayFiles},
-    Known{"numpy/lib/_npyio_impl.py __getitem__", FetchWork::kArrayFiles},
+    Known{"numpy/lib/_npyio_impl.py __getitem__", FetchWork::kDecompressing},
     Known{"torch/serialization.py load", FetchWork::kArrayFiles},
 };
 

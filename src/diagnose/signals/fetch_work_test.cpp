@@ -35,6 +35,7 @@ TEST(FetchWork, IsToldByTheFunctionThatIsCalled) {
       {"gzip.py read", FetchWork::kDecompressing},
       {"nibabel/dataobj_images.py get_fdata", FetchWork::kArrayFiles},
       {"numpy/lib/_npyio_impl.py load", FetchWork::kArrayFiles},
+      {"numpy/lib/_npyio_impl.py __getitem__", FetchWork::kDecompressing},
       {"numpy/lib/_npyio_impl.py loadtxt", FetchWork::kParsing},
       {"datasets/arrow_dataset.py __getitem__", FetchWork::kTableRows},
       {"torchvision/io/video.py read_video", FetchWork::kVideo},
