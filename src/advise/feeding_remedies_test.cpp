@@ -95,6 +95,22 @@ TEST(SampleCache, GainsAllButServing) {
   EXPECT_LT(gain->high, 3.4);
 }
 
+TEST(MoreWorkers, ThatSleepNeedNoCpuThatOthersHave) {
+  diagnose::Signals signals = slow_samples();
+  signals.num_workers = 1;
+  signals.effective_cpus = 2;
+  signals.neighbour_cores = 1.9;
+  signals.job_cpu_cores = 0.1;
+  signals.cpu_waiting_threads = 0.2;
+  signals.step_ns_median = 80 * kMs;
+  signals.wait_ns_median = 76 * kMs;
+  EXPECT_FALSE(offered("more_workers", signals, map_style(true)));
+  signals.fetch_sleep_call_ratio = 0.9;
+  const auto remedy = offered("more_workers", signals, map_style(true));
+  ASSERT_TRUE(remedy);
+  EXPECT_EQ(remedy->values.at("num_workers"), 2);
+}
+
 TEST(DividedStream, GainsAsThatManyWorkers) {
   diagnose::Signals signals = slow_samples();
   signals.num_workers = 0;

@@ -44,8 +44,10 @@ std::optional<Workers> workers_for(const diagnose::Signals& signals,
                                    const Reading<double>& needed) {
   if (diagnose::is_native(signals)) return std::nullopt;  // it has threads
   if (signals.cpu_use_ratio && *signals.cpu_use_ratio >= diagnose::kCpusBusy) return std::nullopt;
-  // They would get no CPU, unless they hardly need one.
-  if (diagnose::cpus_are_taken(signals) && !fetches_wait_for_storage(signals)) return std::nullopt;
+  // They would get no CPU, unless they hardly need one. Who is seldom looked at from outside, as
+  // beside such neighbours, is still seen to sleep by looks at its lines.
+  const bool needs_cpu = !fetches_wait_for_storage(signals) && !diagnose::fetches_sleep(signals);
+  if (diagnose::cpus_are_taken(signals) && needs_cpu) return std::nullopt;
   if (diagnose::workers_are_pinned(signals)) return std::nullopt;  // more would share their CPUs
   if (!needed) return std::nullopt;
   const double cpus = whole_cpus(signals.effective_cpus.value_or(*needed));
