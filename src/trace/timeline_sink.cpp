@@ -196,15 +196,14 @@ void TimelineSink::finish() {
   for (const auto& [file, mark] : marks_) {
     timeline_.events_lost += static_cast<std::int64_t>(mark.lost + mark.damaged);
   }
+  // Damaged events may name a device each.
+  std::set<decltype(DeviceInfo::index)> known;
+  for (const DeviceInfo& device : timeline_.devices) known.insert(device.index);
   for (const DeviceOp& operation : timeline_.device_ops) {
-    const auto same = [&operation](const DeviceInfo& device) {
-      return device.index == operation.device;
-    };
-    if (std::none_of(timeline_.devices.begin(), timeline_.devices.end(), same)) {
-      DeviceInfo device;
-      device.index = operation.device;
-      timeline_.devices.push_back(device);
-    }
+    if (!known.insert(operation.device).second) continue;
+    DeviceInfo device;
+    device.index = operation.device;
+    timeline_.devices.push_back(device);
   }
   std::stable_sort(timeline_.devices.begin(), timeline_.devices.end(),
                    [](const DeviceInfo& a, const DeviceInfo& b) { return a.index < b.index; });
