@@ -127,6 +127,7 @@ TEST(DividedStream, GainsAsThatManyWorkers) {
   const auto edit = find_entry("divided_stream")->model(*divided, basis);
   ASSERT_TRUE(edit);
   EXPECT_EQ(edit->loader.workers, divided->values.at("num_workers"));
+  EXPECT_EQ(edit->loader.batches_ahead, 2 * divided->values.at("num_workers")) << "as torch has it";
   basis.pipeline.workers = 2;
   EXPECT_FALSE(find_entry("divided_stream")->model(*divided, basis)) << "they give the same";
 }

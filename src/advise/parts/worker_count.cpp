@@ -58,6 +58,17 @@ std::optional<Workers> workers_for(const diagnose::Signals& signals,
   return workers;
 }
 
+predict::Remedy model_of_workers(std::int64_t workers, std::int64_t prefetch_factor,
+                                 const PredictionBasis& basis) {
+  predict::WorkerPlacement placement;
+  placement.workers = static_cast<int>(workers);
+  placement.prefetch_factor = static_cast<int>(prefetch_factor);
+  placement.batch_bytes = basis.bytes_per_step;
+  placement.tensors = basis.copies_per_step;
+  placement.cores = basis.machine.cores;
+  return predict::more_workers(placement, basis.pipeline, basis.workers);
+}
+
 Reading<double> needed_workers(const diagnose::Signals& signals) {
   constexpr double kFewestWorkers = 2;
   // In the training process the fetch is the wait, so the wait stands for it when nobody timed it.

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string_view>
 
+#include "advise/parts/prediction_basis.h"
 #include "base/reading.h"
 #include "diagnose/signals/signals.h"
+#include "predict/what_if.h"
 
 namespace unstarve::advise {
 
@@ -40,6 +42,11 @@ bool is_about_waiting(std::string_view rule);
 /// As many as are needed and the CPUs allow, or, where fetches wait for storage, storage; nothing
 /// when the CPUs are busy already, or as many run.
 std::optional<Workers> workers_for(const diagnose::Signals& signals, const Reading<double>& needed);
+
+/// As a model takes it: so many workers, each with `prefetch_factor` batches ahead, that hand over
+/// batches as the job's are.
+predict::Remedy model_of_workers(std::int64_t workers, std::int64_t prefetch_factor,
+                                 const PredictionBasis& basis);
 
 /// A quota may leave a fraction of a CPU; a thread is a thread all the same.
 double whole_cpus(double effective_cpus);

@@ -41,12 +41,7 @@ std::optional<Remedy> offer_divided_stream(const Situation& situation, std::stri
 std::optional<predict::Remedy> model_divided_stream(const Remedy& remedy,
                                                     const PredictionBasis& basis) {
   if (basis.pipeline.workers > 0) return std::nullopt;
-  predict::WorkerPlacement placement;
-  placement.workers = static_cast<int>(remedy.values.at("num_workers"));
-  placement.batch_bytes = basis.bytes_per_step;
-  placement.tensors = basis.copies_per_step;
-  placement.cores = basis.machine.cores;
-  return predict::more_workers(placement, basis.pipeline, basis.workers);
+  return model_of_workers(remedy.values.at("num_workers"), kPrefetchBeyondCpus, basis);
 }
 
 }  // namespace

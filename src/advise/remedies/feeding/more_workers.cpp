@@ -70,17 +70,12 @@ std::optional<predict::Remedy> model_more_workers(const Remedy& remedy,
                                                   const PredictionBasis& basis) {
   // Forked tokenizers give up their threads: two workers took 16 ms a step, none took the same.
   if (basis.waits_for_library) return std::nullopt;
-  predict::WorkerPlacement placement;
-  placement.workers = static_cast<int>(remedy.values.at("num_workers"));
-  placement.prefetch_factor = static_cast<int>(remedy.values.at("prefetch_factor"));
-  placement.batch_bytes = basis.bytes_per_step;
-  placement.tensors = basis.copies_per_step;
-  placement.cores = basis.machine.cores;
-  predict::Remedy edit = predict::more_workers(placement, basis.pipeline, basis.workers);
+  const std::int64_t workers = remedy.values.at("num_workers");
+  predict::Remedy edit = model_of_workers(workers, remedy.values.at("prefetch_factor"), basis);
   if (basis.steps_per_pass > 0) {
     // 10 ms to fork a small process; 1.8 s were seen for 21 of one with torch, on two CPUs.
     constexpr predict::Range kStartS = {0.01, 0.1};
-    const double more = std::max(placement.workers - basis.pipeline.workers, 0);
+    const double more = std::max(static_cast<int>(workers) - basis.pipeline.workers, 0);
     edit.start_s = {more * kStartS.low / basis.steps_per_pass,
                     more * kStartS.high / basis.steps_per_pass};
   }
