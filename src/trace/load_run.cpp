@@ -55,16 +55,21 @@ void leave_out_windows(const std::string& events, Timeline& timeline, TimelineSi
   timeline.windows_left_out = static_cast<std::int64_t>(windows - sink.windows());
 }
 
-void read_events_of(const std::string& dir, Timeline& timeline, TimelineSink& sink, Marks& marks,
-                    std::vector<std::string>& remarks) {
+/// Whether the file has more events than were read.
+bool read_events_of(const std::string& dir, std::uint64_t events_max, Timeline& timeline,
+                    TimelineSink& sink, Marks& marks, std::vector<std::string>& remarks) {
   const std::string path = dir + "/events-0.uev";
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
+  if (!std::filesystem::exists(path, ignored)) return false;
   leave_out_windows(path, timeline, sink);
-  const Result<EventsReport> report = read_events(path, sink);
+  const Result<EventsReport> report = read_events(path, sink, {.events_max = events_max});
   if (!report) {
     remarks.push_back(report.error().message);
-    return;
+    return false;
+  }
+  if (report->has_more) {
+    remarks.push_back(fmt::format("{}: its first {} events were read, and none of the later ones",
+                                  path, report->events));
   }
   if (report->damage) {
     remarks.push_back(fmt::format("{}: {}; the {} events before that were read", path,
@@ -79,6 +84,7 @@ void read_events_of(const std::string& dir, Timeline& timeline, TimelineSink& si
     marks[file] = mark;
     sink.set_mark(mark, true);
   }
+  return report->has_more;
 }
 
 /// What the store says beside its rows.
@@ -160,7 +166,7 @@ void add_trainers_of_workers(const std::vector<ProcessRecord>& processes, Timeli
 
 }  // namespace
 
-Result<LoadedRun> load_run_with_remarks(const std::string& path) {
+Result<LoadedRun> load_run_with_remarks(const std::string& path, std::uint64_t events_max) {
   LoadedRun out;
   out.timeline.input = InputKind::kRun;
   out.timeline.file = path;
@@ -173,7 +179,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }
-  read_events_of(dir, out.timeline, sink, marks, out.remarks);
+  const bool has_more = read_events_of(dir, events_max, out.timeline, sink, marks, out.remarks);
   if (!stored || !stored->ended) {
     out.remarks.push_back(
         "the run has not ended, or what watched it was killed; what the job had "
@@ -182,7 +188,7 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path) {
   }
   sink.finish();
   if (const auto used = used_devices(out.timeline); !used) return forward_error(used);
-  if (stored && stored->events_lost) end_recording_with_the_last_event(out.timeline);
+  if (has_more || (stored && stored->events_lost)) end_recording_with_the_last_event(out.timeline);
   if (stored) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);

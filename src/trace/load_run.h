@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "trace/events/events_layout.h"
 #include "trace/timeline/timeline.h"
 
 namespace unstarve::trace {
@@ -17,8 +19,10 @@ struct LoadedRun {
 
 /// Reads a run directory (or its run.sqlite): the store, the events, and, where whatever watched
 /// the job was killed, what is left in the rings. Damage costs what lies behind it and becomes a
-/// remark; an error is only what leaves nothing to read.
-Result<LoadedRun> load_run_with_remarks(const std::string& path);
+/// remark; an error is only what leaves nothing to read. Where there are more events than
+/// `events_max`, the recording ends with the chunk that reaches it.
+Result<LoadedRun> load_run_with_remarks(const std::string& path,
+                                        std::uint64_t events_max = kEventsReadMax);
 
 /// The same without the remarks.
 Result<Timeline> load_run(const std::string& path);

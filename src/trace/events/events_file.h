@@ -80,6 +80,7 @@ class EventsWriter {
   std::map<std::string, RingMark> marks_;  // that no chunk has yet
   std::set<std::string> rings_;            // that marks were kept of
   std::unordered_map<std::string, std::uint32_t> name_ids_;
+  std::size_t name_bytes_ = 0;  // of all names in name_ids_
 };
 
 /// What a reading of an events file found besides the events.
@@ -89,21 +90,28 @@ struct EventsReport {
   std::uint64_t events_dropped = 0;  // events of undefined type or kind, or with times reversed
   std::map<std::string, RingMark> marks;  // the last of each ring
   std::optional<Error> damage;            // why reading ended before the end of the file
+  bool has_more = false;                  // there are chunks behind the last event that is read
 };
 
-/// Hands every event of every whole chunk to `sink`, in the order of the file. Damage ends the
-/// reading and is told in the report; only a file that cannot be opened, or that is no events
+struct EventsBounds {
+  std::uint64_t raw_bytes_max = kEventsRawBytesMax;  // of all chunks, as they are unpacked
+  std::uint64_t events_max = kEventsReadMax;
+};
+
+/// Hands the events of every whole chunk to `sink`, in the order of the file, one chunk in memory
+/// at a time. Damage ends the reading and is told in the report, and so does the chunk with which
+/// there are `events_max`. Chunks beyond `raw_bytes_max`, or that unpack to more than can be of a
+/// recording of that size, are damage. Only a file that cannot be opened, or that is no events
 /// file, is an error.
-Result<EventsReport> read_events(const std::string& path, RunSink& sink);
+Result<EventsReport> read_events(const std::string& path, RunSink& sink,
+                                 const EventsBounds& bounds = {});
 
 /// How many events its chunks say that they hold, as far as they can be followed; 0 where there is
 /// no such file.
 std::uint64_t count_events(const std::string& path);
 
-/// As read_events, from memory; for tests and the fuzzer. Chunks beyond `raw_bytes_max` bytes, as
-/// they are unpacked and all together, are damage, and so are those that unpack to more than can be
-/// of a recording of that size.
+/// As read_events, from memory; for tests and the fuzzer.
 Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
-                                       std::uint64_t raw_bytes_max = kEventsRawBytesMax);
+                                       const EventsBounds& bounds = {});
 
 }  // namespace unstarve::trace

@@ -1,6 +1,7 @@
 #include "trace/events/events_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <fstream>
@@ -161,11 +162,53 @@ TEST_F(EventsFile, AFlippedByteCostsItsChunkAndThoseBehindIt) {
 TEST_F(EventsFile, ChunksThatUnpackToTooMuchTogetherAreDamage) {
   const std::string whole = three_chunks();
   RecordedRows rows;
-  const auto report = read_events_bytes(whole, "x", rows, 500);  // some 190 each
+  const auto report = read_events_bytes(whole, "x", rows, {.raw_bytes_max = 500});  // 190 each
   ASSERT_TRUE(report);
   ASSERT_TRUE(report->damage);
   EXPECT_EQ(report->chunks, 2U);
   EXPECT_EQ(rows.operations.size(), 2U);
+}
+
+TEST_F(EventsFile, ReadingEndsWithTheChunkThatReachesTheBound) {
+  const std::string whole = three_chunks();
+  for (const std::uint64_t most : {1, 2, 3, 4, 5, 6}) {
+    RecordedRows rows;
+    const auto report = read_events_bytes(whole, "x", rows, {.events_max = most});
+    ASSERT_TRUE(report);
+    EXPECT_FALSE(report->damage);
+    EXPECT_EQ(report->chunks, (most + 1) / 2);
+    EXPECT_EQ(report->has_more, most < 5) << most;
+  }
+}
+
+TEST_F(EventsFile, NamesHaveABoundTogether) {
+  EventsWriter writer = create(1 << 20);
+  const std::size_t fit = kEventNamesBytesMax / kEventNameBytesMax;
+  for (std::size_t i = 0; i < fit + 10; ++i) {
+    std::string name = std::to_string(i);
+    name.resize(kEventNameBytesMax, 'k');
+    writer.add(kernel_at(1), name);
+    if (i % 1000 == 0) {
+      ASSERT_TRUE(writer.flush());
+    }
+  }
+  ASSERT_TRUE(writer.flush());
+  RecordedRows rows;
+  const auto report = read_events(path_, rows);
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->damage) << report->damage->message;
+  ASSERT_EQ(rows.operations.size(), fit + 10);
+  EXPECT_EQ(rows.operations[fit - 1].second.size(), kEventNameBytesMax);
+  EXPECT_EQ(rows.operations[fit].second, "");
+}
+
+TEST_F(EventsFile, APipeInItsPlaceIsRefused) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  RecordedRows rows;
+  const auto report = read_events(path_, rows);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "cannot open " + path_ + ": not a regular file");
+  EXPECT_EQ(count_events(path_), 0U);
 }
 
 TEST_F(EventsFile, AtItsBoundEventsAreCountedAndTheFileStaysWhole) {

@@ -24,12 +24,16 @@ static_assert(sizeof(ChunkHeader) == 24);
 // bounded too, and by the size of their file, since few bytes may unpack to many: those of real
 // jobs unpack to 4 to 8 times their size.
 inline constexpr std::size_t kChunkRawBytesMax = 64U << 20;
-inline constexpr std::uint64_t kEventsRawBytesMax = 8ULL << 30;
+inline constexpr std::uint64_t kEventsRawBytesMax = 1ULL << 30;
 inline constexpr std::uint64_t kRawBytesPerByteMax = 32;
+/// After so many events, to the end of a chunk, reading ends. Diagnosing them takes 0.6 GB.
+inline constexpr std::uint64_t kEventsReadMax = 7'500'000;
 inline constexpr std::size_t kEventNameBytesMax = 4096;
-/// Different names of a file, and rings that it has marks of. A writer gives later events no name,
-/// and later rings no mark.
+inline constexpr std::size_t kRingNameBytesMax = 255;  // as long as Linux lets a file's name be
+/// Different names of a file, their bytes, and rings that it has marks of. A writer gives later
+/// events no name, and later rings no mark.
 inline constexpr std::size_t kEventNamesMax = 1'000'000;
+inline constexpr std::size_t kEventNamesBytesMax = 16U << 20;
 inline constexpr std::size_t kEventRingsMax = 100'000;
 
 }  // namespace unstarve::trace

@@ -1,13 +1,13 @@
+#include <fcntl.h>
 #include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <span>
+#include <utility>
 
+#include "base/io/read.h"
 #include "trace/events/events_file.h"
 #include "trace/events/events_layout.h"
 
@@ -67,6 +67,8 @@ class ChunkReader {
     for (std::uint32_t i = 0; i < name_count && cursor.ok(); ++i) {
       const std::string_view name = cursor.text();
       if (name.size() > kEventNameBytesMax || names_.size() > kEventNamesMax) return false;
+      name_bytes_ += name.size();
+      if (name_bytes_ > kEventNamesBytesMax) return false;
       names_.emplace_back(name);
     }
     const auto mark_count = cursor.number<std::uint32_t>();
@@ -82,7 +84,9 @@ class ChunkReader {
  private:
   bool read_mark(Cursor& cursor) {
     RingMark mark;
-    mark.file = std::string(cursor.text());
+    const std::string_view file = cursor.text();
+    if (file.size() > kRingNameBytesMax) return false;
+    mark.file = std::string(file);
     mark.position = cursor.number<std::uint64_t>();
     mark.lost = cursor.number<std::uint64_t>();
     mark.damaged = cursor.number<std::uint64_t>();
@@ -135,14 +139,74 @@ class ChunkReader {
   RunSink& sink_;
   EventsReport& report_;
   std::vector<std::string> names_{""};
+  std::size_t name_bytes_ = 0;
 };
 
-/// The raw bytes of the chunk at the cursor, or why there are none.
-Result<std::string> unpack(Cursor& cursor, const ChunkHeader& header, std::size_t offset,
-                           std::uint64_t raw_bytes_left) {
+/// Where chunks come from.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual std::uint64_t size() const = 0;
+  /// From `offset` on; less where the bytes end. It is valid until the next call.
+  virtual Result<std::string_view> read(std::uint64_t offset, std::size_t size) = 0;
+};
+
+class Memory final : public Source {
+ public:
+  explicit Memory(std::string_view bytes) : bytes_(bytes) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  Result<std::string_view> read(std::uint64_t offset, std::size_t size) override {
+    return bytes_.substr(std::min<std::uint64_t>(offset, bytes_.size()), size);
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+class File final : public Source {
+ public:
+  explicit File(io::OpenFile file) : file_(std::move(file)) {}
+  std::uint64_t size() const override { return file_.state.size; }
+  Result<std::string_view> read(std::uint64_t offset, std::size_t size) override {
+    bytes_.resize(size);
+    const Result<std::size_t> got = io::read_available(files_, file_.file.get(), offset,
+                                                       std::as_writable_bytes(std::span(bytes_)));
+    if (!got) return forward_error(got);
+    return std::string_view(bytes_).substr(0, *got);
+  }
+
+ private:
+  io::Files files_;
+  io::OpenFile file_;
+  std::string bytes_;
+};
+
+Result<File> open_events(const std::string& path) {
+  io::Files files;
+  Result<io::OpenFile> file = io::open_regular(files, path, O_RDONLY);
+  if (!file) return fail_again(file.error(), fmt::format("cannot open {}", path));
+  return File(std::move(*file));
+}
+
+/// Nothing at the end of the bytes.
+Result<std::optional<ChunkHeader>> read_header(Source& source, std::uint64_t offset) {
+  const Result<std::string_view> bytes = source.read(offset, sizeof(ChunkHeader));
+  if (!bytes) return forward_error(bytes);
+  if (bytes->empty()) return std::nullopt;
+  if (bytes->size() < sizeof(ChunkHeader)) {
+    return fail(ErrorCode::kCorruptData, "the chunk header at byte {} is cut off", offset);
+  }
+  ChunkHeader header;
+  std::memcpy(&header, bytes->data(), sizeof(header));
   if (std::memcmp(header.magic, kChunkMagic, sizeof(kChunkMagic)) != 0) {
     return fail(ErrorCode::kCorruptData, "no chunk begins at byte {}", offset);
   }
+  return header;
+}
+
+/// The raw bytes of the chunk whose header stands at `offset`, or why there are none.
+Result<std::string> unpack(Source& source, const ChunkHeader& header, std::uint64_t offset,
+                           std::uint64_t raw_bytes_left) {
   if (header.raw_bytes > kChunkRawBytesMax) {
     return fail(ErrorCode::kCorruptData, "the chunk at byte {} claims {} bytes", offset,
                 header.raw_bytes);
@@ -152,77 +216,92 @@ Result<std::string> unpack(Cursor& cursor, const ChunkHeader& header, std::size_
                 "the chunks up to the one at byte {} unpack to more than a recording holds",
                 offset);
   }
-  const std::string_view stored = cursor.take(header.stored_bytes);
-  if (!cursor.ok()) return fail(ErrorCode::kCorruptData, "the chunk at byte {} is cut off", offset);
-  if (XXH3_64bits(stored.data(), stored.size()) != header.checksum) {
+  if (header.stored_bytes > source.size()) {
+    return fail(ErrorCode::kCorruptData, "the chunk at byte {} is cut off", offset);
+  }
+  const Result<std::string_view> stored =
+      source.read(offset + sizeof(ChunkHeader), header.stored_bytes);
+  if (!stored) return forward_error(stored);
+  if (stored->size() < header.stored_bytes) {
+    return fail(ErrorCode::kCorruptData, "the chunk at byte {} is cut off", offset);
+  }
+  if (XXH3_64bits(stored->data(), stored->size()) != header.checksum) {
     return fail(ErrorCode::kCorruptData, "the chunk at byte {} does not match its checksum",
                 offset);
   }
   std::string raw(header.raw_bytes, '\0');
-  const std::size_t got = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  const std::size_t got = ZSTD_decompress(raw.data(), raw.size(), stored->data(), stored->size());
   if (ZSTD_isError(got) != 0 || got != raw.size()) {
     return fail(ErrorCode::kCorruptData, "the chunk at byte {} cannot be unpacked", offset);
   }
   return raw;
 }
 
-}  // namespace
+/// Reads chunks from `offset` on, until `report` has as many events as `bounds` allow.
+Status read_chunks(Source& source, std::uint64_t offset, RunSink& sink, const EventsBounds& bounds,
+                   EventsReport& report) {
+  std::uint64_t raw_bytes_left =
+      std::min(bounds.raw_bytes_max, kChunkRawBytesMax + kRawBytesPerByteMax * source.size());
+  ChunkReader reader(sink, report);
+  while (true) {
+    const Result<std::optional<ChunkHeader>> header = read_header(source, offset);
+    if (!header) return forward_error(header);
+    if (!*header) return {};
+    if (report.events + report.events_dropped >= bounds.events_max) {
+      report.has_more = true;
+      return {};
+    }
+    const Result<std::string> raw = unpack(source, **header, offset, raw_bytes_left);
+    if (!raw) return forward_error(raw);
+    if (!reader.read(*raw, (*header)->record_count)) {
+      return fail(ErrorCode::kCorruptData, "the chunk at byte {} breaks its layout", offset);
+    }
+    raw_bytes_left -= raw->size();
+    offset += sizeof(ChunkHeader) + (*header)->stored_bytes;
+    ++report.chunks;
+  }
+}
 
-Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
-                                       std::uint64_t raw_bytes_max) {
-  EventsReport report;
-  Cursor cursor(bytes);
-  const std::string_view magic = cursor.take(sizeof(kEventsMagic));
-  if (magic != std::string_view(kEventsMagic, sizeof(kEventsMagic))) {
+Result<EventsReport> read_events_from(Source& source, std::string_view path, RunSink& sink,
+                                      const EventsBounds& bounds) {
+  const Result<std::string_view> magic = source.read(0, sizeof(kEventsMagic));
+  if (!magic) return fail_again(magic.error(), fmt::format("cannot read {}", path));
+  if (*magic != std::string_view(kEventsMagic, sizeof(kEventsMagic))) {
     return fail(ErrorCode::kCorruptData, "{} is not an events file: bytes 0..7 are not UNSTEVT1",
                 path);
   }
-  raw_bytes_max = std::min(raw_bytes_max, kChunkRawBytesMax + kRawBytesPerByteMax * bytes.size());
-  ChunkReader reader(sink, report);
-  while (!cursor.rest().empty()) {
-    const std::size_t offset = bytes.size() - cursor.rest().size();
-    const auto header = cursor.number<ChunkHeader>();
-    if (!cursor.ok()) {
-      report.damage = Error{ErrorCode::kCorruptData,
-                            fmt::format("the chunk header at byte {} is cut off", offset), 0};
-      break;
-    }
-    const Result<std::string> raw = unpack(cursor, header, offset, raw_bytes_max);
-    if (!raw) {
-      report.damage = raw.error();
-      break;
-    }
-    if (!reader.read(*raw, header.record_count)) {
-      report.damage = Error{ErrorCode::kCorruptData,
-                            fmt::format("the chunk at byte {} breaks its layout", offset), 0};
-      break;
-    }
-    raw_bytes_max -= raw->size();
-    ++report.chunks;
-  }
+  EventsReport report;
+  const Status read = read_chunks(source, sizeof(kEventsMagic), sink, bounds, report);
+  if (!read) report.damage = read.error();
   return report;
 }
 
-Result<EventsReport> read_events(const std::string& path, RunSink& sink) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail_errno(errno, fmt::format("cannot open {}", path));
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return read_events_bytes(bytes, path, sink);
+}  // namespace
+
+Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
+                                       const EventsBounds& bounds) {
+  Memory memory(bytes);
+  return read_events_from(memory, path, sink, bounds);
+}
+
+Result<EventsReport> read_events(const std::string& path, RunSink& sink,
+                                 const EventsBounds& bounds) {
+  Result<File> file = open_events(path);
+  if (!file) return forward_error(file);
+  return read_events_from(*file, path, sink, bounds);
 }
 
 std::uint64_t count_events(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(sizeof(kEventsMagic));
+  Result<File> file = open_events(path);
+  if (!file) return 0;
   std::uint64_t events = 0;
-  ChunkHeader header;
-  std::array<char, sizeof(header)> bytes = {};
-  while (file.read(bytes.data(), bytes.size())) {
-    std::memcpy(&header, bytes.data(), sizeof(header));
-    if (std::memcmp(header.magic, kChunkMagic, sizeof(kChunkMagic)) != 0) break;
-    events += header.record_count;
-    file.seekg(header.stored_bytes, std::ios::cur);
+  std::uint64_t offset = sizeof(kEventsMagic);
+  while (true) {
+    const Result<std::optional<ChunkHeader>> header = read_header(*file, offset);
+    if (!header || !*header) return events;
+    events += (*header)->record_count;
+    offset += sizeof(ChunkHeader) + (*header)->stored_bytes;
   }
-  return events;
 }
 
 }  // namespace unstarve::trace

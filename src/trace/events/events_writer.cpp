@@ -53,9 +53,13 @@ Result<EventsWriter> EventsWriter::create(const std::string& path, std::uint64_t
 std::uint32_t EventsWriter::intern(std::string_view name) {
   const auto next = static_cast<std::uint32_t>(name_ids_.size());
   std::string kept(name.substr(0, kEventNameBytesMax));
-  if (next > kEventNamesMax && name_ids_.count(kept) == 0) return 0;
+  const bool is_full = next > kEventNamesMax || name_bytes_ + kept.size() > kEventNamesBytesMax;
+  if (is_full && name_ids_.count(kept) == 0) return 0;
   const auto [entry, inserted] = name_ids_.try_emplace(std::move(kept), next);
-  if (inserted) new_names_.push_back(entry->first);
+  if (inserted) {
+    new_names_.push_back(entry->first);
+    name_bytes_ += entry->first.size();
+  }
   return entry->second;
 }
 
@@ -149,7 +153,10 @@ Status EventsWriter::write(std::string_view bytes) {
 
 void EventsWriter::forget_pending() {
   // Names that readers never saw must be sent again with the next chunk that uses them.
-  for (const std::string& name : new_names_) name_ids_.erase(name);
+  for (const std::string& name : new_names_) {
+    name_ids_.erase(name);
+    name_bytes_ -= name.size();
+  }
   dropped_ += events_.size();
   events_.clear();
   new_names_.clear();
