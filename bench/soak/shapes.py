@@ -82,17 +82,25 @@ def killed_workers(loader: Any, images: Path, step: Step) -> None:
     """A worker is killed in each epoch, as by a container's memory limit."""
     del images
     training = loader(Made(64), batch_size=8, num_workers=2)
-    # torch's loader raises any of them, wherever its handler of SIGCHLD finds the job.
-    told = contextlib.suppress(RuntimeError, OSError, EOFError)
-    while True:
+    # torch's loader raises any of them, wherever its handler of SIGCHLD finds the job: in these
+    # blocks' own ends too, so that each stands in another.
+    told = (RuntimeError, OSError, EOFError)
+
+    def killed_epoch() -> None:
         epoch = iter(training)
-        with told:
+        try:
             step(next(epoch))
             os.kill(epoch._workers[0].pid, signal.SIGKILL)
             for batch in epoch:
                 step(batch)
-        with told:
+        except told:
+            pass
+        finally:
             epoch._shutdown_workers()
+
+    while True:
+        with contextlib.suppress(*told):
+            killed_epoch()
 
 
 def early_breaks(loader: Any, images: Path, step: Step) -> None:
