@@ -166,10 +166,26 @@ TEST(Verdict, HasWordsForEveryDetail) {
     Diagnosis diagnosis;
     diagnosis.partition = diagnose::Partition();
     diagnosis.steps.count = 10;
-    diagnosis.findings = {finding_of(std::string(rule.cause), 0.5)};
+    diagnosis.findings = {finding_of(std::string(rule.cause), 0.95)};
     diagnosis.findings[0].detail = std::string(rule.name);
     EXPECT_TRUE(contains(advise_on(diagnosis).verdict, " because of ")) << rule.name;
   }
+}
+
+TEST(Verdict, OfAGpuThatComputesPaddingSaysForHowLong) {
+  Diagnosis diagnosis;
+  diagnosis.partition = diagnose::Partition();
+  diagnosis.steps.count = 10;
+  diagnosis.findings = {finding_of("gpu_busy", 0.54)};
+  diagnosis.findings[0].detail = "padding";
+  diagnosis.findings[0].reasons = {"gpu_busy", "padding"};
+  diagnosis.signals.gpu_compute_ratio = 0.68;
+  diagnosis.signals.padded_ratio = 0.8;
+  const Advice advice = advise_on(diagnosis);
+  EXPECT_TRUE(contains(advice.verdict, "The GPU computes padding 54 % of the time; pad each batch"))
+      << advice.verdict;
+  ASSERT_TRUE(advice.next_remedy);
+  EXPECT_EQ(advice.next_remedy->id, "pad_to_the_longest");
 }
 
 TEST(Verdict, HasOtherWordsForEachDetail) {

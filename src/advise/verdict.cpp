@@ -36,7 +36,7 @@ constexpr std::array<Words, 8> kCauseWords = {{
 }};
 
 // To stand behind ", mostly because of ".
-constexpr std::array<Words, 30> kDetailWords = {{
+constexpr std::array<Words, 31> kDetailWords = {{
     {"decode_cpu", "decoding images"},
     {"python_transform", "transforms in Python"},
     {"late_storage", "files that come late"},
@@ -62,6 +62,7 @@ constexpr std::array<Words, 30> kDetailWords = {{
     {"small_copies", "many small copies"},
     {"no_overlap", "copies on the computing stream"},
     {"small_batch", "small batches"},
+    {"padding", "padding that no text of a batch needs"},
     {"low_precision_unused", "products of 32-bit floats, beside idle tensor cores"},
     {"memory_bound", "kernels that the memory's bandwidth limits"},
     {"misaligned_shapes", "sizes that slow the tensor cores down"},
@@ -81,6 +82,17 @@ std::string subject(const Diagnosis& diagnosis) {
       std::find_if(diagnosis.devices.begin(), diagnosis.devices.end(),
                    [](const diagnose::DeviceDiagnosis& device) { return device.info.emulated; });
   return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
+}
+
+/// Of a GPU that does not compute all the time, the share is of what is computed without need.
+bool is_needless(const Finding& finding) {
+  return finding.cause == "gpu_busy" && finding.share < diagnose::kBusyShare;
+}
+
+std::string cause_words(const Finding& finding) {
+  const std::string_view words = is_needless(finding) ? "computes padding {} of the time"
+                                                      : look_up(kCauseWords, finding.cause);
+  return fmt::format(fmt::runtime(words), percent_text(finding.share));
 }
 
 std::string span_note(const Diagnosis& diagnosis) {
@@ -113,8 +125,9 @@ std::string_view detail_words(const Finding& finding) {
 
 std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   // A GPU that computes all the time is held up by nobody.
-  const bool computes =
-      advice.leading_finding && diagnosis.findings[*advice.leading_finding].cause == "gpu_busy";
+  const bool computes = advice.leading_finding &&
+                        diagnosis.findings[*advice.leading_finding].cause == "gpu_busy" &&
+                        diagnosis.findings[*advice.leading_finding].share >= diagnose::kBusyShare;
   if (diagnosis.conditions.empty() || computes) return "";
   std::string words = diagnosis.conditions.front().evidence.front();
   words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
@@ -141,12 +154,10 @@ std::string write_verdict(const Diagnosis& diagnosis, const Advice& advice, cons
     return subject(diagnosis) + " shows no cause of idling worth a finding.";
   }
   const Finding& first = diagnosis.findings[*advice.leading_finding];
-  std::string sentence =
-      subject(diagnosis) + " " +
-      fmt::format(fmt::runtime(look_up(kCauseWords, first.cause)), percent_text(first.share));
+  std::string sentence = subject(diagnosis) + " " + cause_words(first);
   if (first.cause == "input_wait") sentence += which_loaders(job);
   const std::string_view detail = detail_words(first);
-  if (!detail.empty()) {
+  if (!detail.empty() && !(is_needless(first) && first.detail == "padding")) {
     sentence += first.cause == "gpu_busy" ? "; what it computes takes long" : ", mostly";
     sentence += fmt::format(" because of {}", detail);
   }

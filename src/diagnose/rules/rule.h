@@ -51,5 +51,7 @@ RuleAnswer ask(const Rule& rule, const Signals& signals);
 
 /// Below this share a cause is not worth a finding.
 inline constexpr double kSmallestShare = 0.01;
+/// A GPU that computes for so much of the time is held up by nothing around it.
+inline constexpr double kBusyShare = 0.9;
 
 }  // namespace unstarve::diagnose

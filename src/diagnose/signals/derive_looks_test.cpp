@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "diagnose/signals/conditions.h"
 #include "diagnose/signals/derive.h"
 
@@ -49,6 +52,35 @@ TEST(FetchLooks, ThatNobodyMightTakeKeepTheirReason) {
   EXPECT_EQ(signals.fetch_in_files_ratio.why_absent(), WhyAbsent::kNoPermission);
   EXPECT_EQ(storage_wait_ratio(signals).why_absent(), WhyAbsent::kNoPermission);
   EXPECT_FALSE(fetches_wait_for_storage(signals));
+}
+
+/// Thirty looks at fetches of a worker, two thirds of them inside `rows`.
+Reading<double> skipped_ratio(std::int64_t workers, std::vector<std::string> makers) {
+  trace::Timeline timeline;
+  timeline.stacks.resize(3);
+  for (trace::Stack& stack : timeline.stacks) stack.in_fetch = true;
+  timeline.stacks[0].function = "rows";
+  timeline.stacks[1].function = "decode";
+  timeline.stacks[1].callers = {"row", "rows"};
+  timeline.stacks[2].function = "augment";
+  for (std::uint32_t i = 0; i < 30; ++i) timeline.stack_samples.push_back({i, 7, 7, 1, 0, i % 3});
+  job::LoaderUse loader;
+  loader.config.emplace().num_workers = workers;
+  loader.config->data.skipped_made_by = std::move(makers);
+  loader.fetches.emplace_back().when = {0, 30};
+  loader.fetches.back().process = 7;
+  loader.fetches.back().thread = 7;
+  Signals signals;
+  derive_fetch_looks(timeline, loader, signals);
+  return signals.fetch_skipped_ratio;
+}
+
+TEST(FetchLooks, TellHowMuchIsMadeForOtherWorkers) {
+  EXPECT_DOUBLE_EQ(skipped_ratio(4, {"rows"}).value_or(0), 2.0 / 3 * 3 / 4);
+  EXPECT_DOUBLE_EQ(skipped_ratio(2, {"files", "decode"}).value_or(0), 1.0 / 3 / 2);
+  EXPECT_FALSE(skipped_ratio(1, {"rows"})) << "all are its own";
+  EXPECT_FALSE(skipped_ratio(4, {}));
+  EXPECT_FALSE(skipped_ratio(4, {"files"}));
 }
 
 TEST(FetchesWaitForStorage, WhereTheyLeaveTheCpusAlone) {

@@ -98,6 +98,7 @@ void derive_config(const trace::LoaderConfig& loader, Signals& out) {
   }
   if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
   if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
+  out.padded_ratio = loader.data.padded;
   if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
 }
 

@@ -23,6 +23,32 @@ bool sleeps(const trace::Stack& stack) {
   return before != '_' && std::isalnum(static_cast<unsigned char>(before)) == 0;
 }
 
+/// Of a loader's samples those that a worker makes and skips, in functions with these names: all
+/// but one of as many as there are workers.
+class Skipped {
+ public:
+  explicit Skipped(const job::LoaderUse& loader) {
+    if (!loader.config || loader.config->native || loader.config->num_workers < 2) return;
+    makers_ = loader.config->data.skipped_made_by;
+    of_made_ = 1 - 1 / static_cast<double>(loader.config->num_workers);
+  }
+  bool makes(const trace::Stack& stack) const {
+    return is_maker(stack.function) ||
+           std::any_of(stack.callers.begin(), stack.callers.end(),
+                       [this](const std::string& caller) { return is_maker(caller); });
+  }
+  /// Of what is made.
+  double share() const { return of_made_; }
+
+ private:
+  bool is_maker(const std::string& function) const {
+    return std::find(makers_.begin(), makers_.end(), function) != makers_.end();
+  }
+
+  std::vector<std::string> makers_;
+  double of_made_ = 0;
+};
+
 }  // namespace
 
 bool covers(const std::vector<trace::Interval>& intervals, std::int64_t instant) {
@@ -52,10 +78,13 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
   std::int64_t asleep = 0;
   std::int64_t collating = 0;
   std::int64_t works_there = 0;
+  std::int64_t makes = 0;
+  const Skipped skipped(loader);
   std::map<FetchWork, std::int64_t> at_work;
   visit_fetch_looks(timeline, loader, [&](const trace::StackSample&, const trace::Stack& stack) {
     ++looks;
     if (sleeps(stack)) ++asleep;
+    if (skipped.makes(stack)) ++makes;
     const auto work = fetch_work(stack);
     if (work) ++at_work[*work];
     if (stack.in_collate) ++collating;
@@ -67,6 +96,7 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
   };
   out.fetch_sleep_call_ratio = share(asleep);
   out.fetch_collating_ratio = share(collating);
+  if (makes > 0) out.fetch_skipped_ratio = share(makes) * skipped.share();
   out.collating_work_ratio = share(works_there);
   for (const auto& [work, signal] : kFetchWorkShares) out.*signal = share(at_work[work]);
 }

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 112> kFields = {{
+constexpr std::array<SignalField, 114> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -47,6 +47,7 @@ constexpr std::array<SignalField, 112> kFields = {{
     {"worker_side_ratio", &Signals::worker_side_ratio},
     {"prefetch_factor", &Signals::prefetch_factor},
     {"batch_size", &Signals::batch_size},
+    {"padded_ratio", &Signals::padded_ratio},
     {"pin_memory", &Signals::pin_memory},
     {"fetch_ns_median", &Signals::fetch_ns_median},
     {"fetch_cpu_ratio", &Signals::fetch_cpu_ratio},
@@ -55,6 +56,7 @@ constexpr std::array<SignalField, 112> kFields = {{
     {"fetch_asleep_ratio", &Signals::fetch_asleep_ratio},
     {"fetch_in_locks_ratio", &Signals::fetch_in_locks_ratio},
     {"fetch_sleep_call_ratio", &Signals::fetch_sleep_call_ratio},
+    {"fetch_skipped_ratio", &Signals::fetch_skipped_ratio},
     {"fetch_tokenizing_ratio", &Signals::fetch_tokenizing_ratio},
     {"fetch_table_rows_ratio", &Signals::fetch_table_rows_ratio},
     {"fetch_sound_ratio", &Signals::fetch_sound_ratio},

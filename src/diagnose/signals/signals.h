@@ -62,6 +62,7 @@ struct Signals {
   Reading<double> worker_side_ratio;  // of their CPU time, in other threads than those that fetch
   Reading<double> prefetch_factor;
   Reading<double> batch_size;
+  Reading<double> padded_ratio;            // of the columns of a batch of texts: none needs them
   Reading<double> pin_memory;              // 0 or 1
   Reading<double> fetch_ns_median;         // wall time
   Reading<double> fetch_cpu_ratio;         // CPU time of the fetching thread / wall time
@@ -72,6 +73,7 @@ struct Signals {
   Reading<double> fetch_in_locks_ratio;    // ... for other threads of the job
   Reading<double> fetch_sleep_call_ratio;  // of looks at the Python of fetches: at a call of sleep
   // Of looks at the Python of fetches: work that has another way (signals/fetch_work.h).
+  Reading<double> fetch_skipped_ratio;  // ... for samples that are another worker's
   Reading<double> fetch_tokenizing_ratio;
   Reading<double> fetch_table_rows_ratio;
   Reading<double> fetch_sound_ratio;

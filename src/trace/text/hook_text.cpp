@@ -38,6 +38,32 @@ std::string bytes_of(const std::string& digits) {
   return bytes;
 }
 
+/// `count` integers in a list.
+bool are_integers(const Json& list, std::size_t count) {
+  return list.is_array() && list.size() == count &&
+         std::all_of(list.begin(), list.end(),
+                     [](const Json& number) { return number.is_number_integer(); });
+}
+
+std::vector<std::string> texts_at(const Json& object, const char* key) {
+  const Json list = member(object, key);
+  std::vector<std::string> texts;
+  if (!list.is_array()) return texts;
+  for (const Json& text : list) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+/// Of `columns`: all of them, and those that are needed.
+Reading<double> padded_of(const Json& columns) {
+  if (!are_integers(columns, 2)) return {};
+  const auto all = columns[0].get<double>();
+  const auto needed = columns[1].get<double>();
+  if (!(all > 0) || needed < 0 || needed > all) return {};
+  return 1 - needed / all;
+}
+
 DataSet data_set_of(const Json& json) {
   DataSet data;
   data.class_name = text_at(json, "class");
@@ -49,17 +75,10 @@ DataSet data_set_of(const Json& json) {
   data.is_stream = member(json, "stream") == Json(true);
   const Json repeat = member(json, "workers_repeat");
   if (repeat.is_boolean()) data.workers_repeat = repeat.get<bool>();
+  data.skips_at = text_at(json, "skips_at");
+  data.skipped_made_by = texts_at(json, "skipped_made_by");
+  data.padded = padded_of(member(json, "columns"));
   return data;
-}
-
-std::vector<std::string> texts_at(const Json& object, const char* key) {
-  const Json list = member(object, key);
-  std::vector<std::string> texts;
-  if (!list.is_array()) return texts;
-  for (const Json& text : list) {
-    if (text.is_string()) texts.push_back(text.get<std::string>());
-  }
-  return texts;
 }
 
 LoaderWords words_of(const Json& json) {
@@ -85,13 +104,6 @@ std::string first_reason(const Json& text, const char* key) {
 /// A name in the run directory, and no path to elsewhere.
 bool is_plain_name(const std::string& name) {
   return name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-}
-
-/// `count` integers in a list.
-bool are_integers(const Json& list, std::size_t count) {
-  return list.is_array() && list.size() == count &&
-         std::all_of(list.begin(), list.end(),
-                     [](const Json& number) { return number.is_number_integer(); });
 }
 
 ProfileText profile_of(const Json& json) {

@@ -32,7 +32,8 @@ TEST(HookText, GivesEachLoaderItsOwnWords) {
   timeline.loaders = {loader(7, 3), loader(7, 5), loader(8, 5), loader(7, 9)};
   add_loader_words({process(7, R"({"loader_place": "t.py:1", "loaders": {
           "3": {"loader_place": "t.py:1", "dataset": {"class": "a.B", "root": "/val",
-                "stream": true, "workers_repeat": false}},
+                "stream": true, "workers_repeat": false, "skips_at": "t.py:9",
+                "skipped_made_by": ["rows", 7], "columns": [512, 128]}},
           "5": {"loader_place": "t.py:2", "dataset": {"class": "torch.Subset",
                 "files_class": "c.D", "root": "/train", "root_hex": "2fff"},
                 "transforms": ["A(3) ", 7, "B"]}}})")},
@@ -41,6 +42,10 @@ TEST(HookText, GivesEachLoaderItsOwnWords) {
   EXPECT_EQ(timeline.loaders[0].data.files_class, "a.B") << "the same where nothing wraps it";
   EXPECT_TRUE(timeline.loaders[0].data.is_stream);
   EXPECT_FALSE(timeline.loaders[0].data.workers_repeat.value_or(true));
+  EXPECT_EQ(timeline.loaders[0].data.skips_at, "t.py:9");
+  EXPECT_EQ(timeline.loaders[0].data.skipped_made_by, std::vector<std::string>{"rows"});
+  EXPECT_EQ(timeline.loaders[0].data.padded.value_or(-1), 0.75);
+  EXPECT_FALSE(timeline.loaders[1].data.padded.has_value());
   EXPECT_FALSE(timeline.loaders[1].data.is_stream);
   EXPECT_FALSE(timeline.loaders[1].data.workers_repeat.has_value());
   EXPECT_EQ(timeline.loaders[1].place, "t.py:2");

@@ -22,6 +22,12 @@ struct DataSet {
   // Of such a one: whether its first two workers gave the same. Absent: there were no two, or their
   // batches cannot be compared.
   Reading<bool> workers_repeat = {};
+  // Of such a one: where a worker skips the samples of the others, and the functions that made
+  // them.
+  std::string skips_at = {};
+  std::vector<std::string> skipped_made_by = {};
+  // Of the columns of its batches of texts: how much no text of the batch needs.
+  Reading<double> padded = {};
   // Whether making its samples draws random numbers. Absent: nobody looked.
   Reading<bool> draws = {};
 };

@@ -13,7 +13,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from . import secrets
+from . import secrets, skipping
 from .lines import places
 from .ring import TEXT_BYTES
 
@@ -135,6 +135,7 @@ def dataset(data: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"class": class_name(data)}
     if _is_stream(data):
         facts["stream"] = True
+        facts.update(skipping.of_stream(data))
     try:
         facts["length"] = len(data)
     except Exception:

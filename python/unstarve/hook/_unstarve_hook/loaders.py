@@ -9,7 +9,7 @@ import weakref
 from types import FrameType, ModuleType
 from typing import Any, Callable, NamedTuple
 
-from . import calibrate, decode, describe, draws, fix, loader_ids, repeats
+from . import calibrate, decode, describe, draws, fix, loader_ids, padding, repeats
 from .batches import samples_in, samples_of_item
 from .lines import places, sampler  # noqa: F401  (the sampler starts with the first record)
 from .recorder import FETCH, LOADER, RECORDER, WAIT, now_ns
@@ -36,10 +36,11 @@ _NATIVE = 4
 class Watched:
     """One iteration over a loader."""
 
-    __slots__ = ("batch", "batch_size", "loader_id", "repeats", "stages")
+    __slots__ = ("batch", "batch_size", "loader_id", "padding", "repeats", "stages")
 
     def __init__(self, loader_id: int, batch_size: int, stages: Stages | None = None) -> None:
         self.repeats: repeats.Repeats | None = None
+        self.padding: padding.Padding | None = None
         self.loader_id = loader_id
         self.batch_size = batch_size
         self.stages = stages
@@ -186,6 +187,7 @@ def _watched_iter(
                 iterator = wrap(iterator, watched)
             else:
                 watched.repeats = repeats.of_pass(self, loader_id)
+                watched.padding = padding.of_pass(loader_id)
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
             made_at = getattr(self, "__dict__", {}).get(_MADE_AT)
@@ -301,6 +303,8 @@ def _watched_next(
             stages.note()
         if watched.repeats is not None:
             watched.repeats = watched.repeats.got(data)
+        if watched.padding is not None:
+            watched.padding = watched.padding.got(data)
         watched.batch += 1
         STEPS.got(loader_id, samples)
         return data

@@ -7,6 +7,7 @@ import sys
 import zlib
 from typing import Any
 
+from . import dataset_words
 from .recorder import RECORDER
 
 _MAP_STYLE = 0
@@ -60,19 +61,10 @@ class Repeats:
             ]
             # Transforms draw other numbers in each worker: a part that is the same tells it all.
             if told:
-                self._say(any(told))
+                dataset_words.add(self._loader_id, workers_repeat=any(told))
         except Exception as error:
             RECORDER.note_error(error)
         return None
-
-    def _say(self, repeat: bool) -> None:
-        loaders = RECORDER.facts("loaders") or {}
-        words = loaders.get(str(self._loader_id))
-        if words is None:
-            return
-        words["dataset"]["workers_repeat"] = repeat
-        is_first = next(iter(loaders)) == str(self._loader_id)
-        RECORDER.describe(loaders=loaders, **({"dataset": words["dataset"]} if is_first else {}))
 
 
 def _parts(batch: Any) -> list[Any]:

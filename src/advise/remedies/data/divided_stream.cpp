@@ -4,6 +4,7 @@
 
 #include "advise/catalogue.h"
 #include "advise/parts/worker_count.h"
+#include "base/number_words.h"
 #include "base/units.h"
 #include "diagnose/words/wording.h"
 
@@ -11,9 +12,32 @@ namespace unstarve::advise {
 
 namespace {
 
+/// Among a remedy's values: of a fetch's time, what goes into samples of other workers.
+constexpr const char* kSkipped = "percent_skipped";
+
+/// The stream is divided, but by skipping what was made.
+std::optional<Remedy> offer_division_of_what_is_read(const Situation& situation) {
+  constexpr double kMuch = 0.15;
+  const diagnose::Signals& signals = situation.signals;
+  const double skipped = signals.fetch_skipped_ratio.value_or(0);
+  if (skipped < kMuch) return std::nullopt;
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "Divide what is read among the workers (files, row groups, rows), and not the samples{}: "
+      "each "
+      "of the {:.0f} makes all of them and skips those of the others, {} of its time.",
+      diagnose::at(situation.job.data.skips_at), signals.num_workers.value_or(0),
+      percent_text(skipped));
+  remedy.values = {{kSkipped, whole_number<std::int64_t>(100 * skipped)}};
+  return remedy;
+}
+
 std::optional<Remedy> offer_divided_stream(const Situation& situation, std::string_view rule) {
   constexpr double kFewestToDivide = 2;
   const trace::DataSet& data = situation.job.data;
+  if (is_about_waiting(rule)) {
+    if (std::optional<Remedy> divided = offer_division_of_what_is_read(situation)) return divided;
+  }
   if (!is_about_waiting(rule) || !may_repeat_in_workers(data)) return std::nullopt;
   const diagnose::Signals& signals = situation.signals;
   const bool repeats = data.workers_repeat.value_or(false);
@@ -40,6 +64,11 @@ std::optional<Remedy> offer_divided_stream(const Situation& situation, std::stri
 /// How workers that now give the same would do is not known.
 std::optional<predict::Remedy> model_divided_stream(const Remedy& remedy,
                                                     const PredictionBasis& basis) {
+  if (const auto skipped = remedy.values.find(kSkipped); skipped != remedy.values.end()) {
+    constexpr double kLeastOfIt = 0.7;
+    const double share = static_cast<double>(skipped->second) / 100;
+    return predict::lighter_fetches(basis.pipeline, {1 - share, 1 - kLeastOfIt * share});
+  }
   if (basis.pipeline.workers > 0) return std::nullopt;
   return model_of_workers(remedy.values.at("num_workers"), kPrefetchBeyondCpus, basis);
 }
