@@ -40,11 +40,13 @@ void add_other_loader(const job::Rank& rank, const job::LoaderUse& loader, JobFa
 }
 
 /// In a run the hook sees optimizers and backward(), a trace may hold neither of a training. Where
-/// batches are steps, an optimizer by hand may train: calls of backward() are not told apart then.
-bool is_inference(trace::InputKind input, const job::Rank& rank) {
+/// batches are steps, an optimizer by hand may train.
+bool is_inference(trace::InputKind input, const job::Rank& rank,
+                  const trace::TrainingDevice& device) {
   using trace::StepSource;
   if (rank.steps.empty() || input != trace::InputKind::kRun) return false;
   const StepSource source = rank.steps.front().source;
+  if (source == StepSource::kLoaderBatch) return !device.computes_gradients.value_or(true);
   return source == StepSource::kRepetition || source == StepSource::kModelCall;
 }
 
@@ -55,7 +57,7 @@ JobFacts job_facts(const job::JobView& job, std::size_t rank) {
   if (const auto* device = job.timeline().device_of(job.ranks()[rank].process)) {
     facts.device = *device;
   }
-  facts.infers = is_inference(job.timeline().input, job.ranks()[rank]);
+  facts.infers = is_inference(job.timeline().input, job.ranks()[rank], facts.device);
   const job::LoaderUse* loader = job.ranks()[rank].waited_loader();
   if (loader == nullptr || !loader->config) return facts;
   facts.loader_place = loader->config->place;

@@ -30,6 +30,10 @@ struct KnownWork {
 /// one for whatever a data set does.
 bool has_known_work(const diagnose::Signals& signals);
 
+/// Whether images are decoded and then made smaller, of a data set for which unstarve's loader,
+/// which decodes what is needed, cannot be had.
+bool may_decode_smaller(const Situation& situation);
+
 /// The remedy is offered for batches that come too late, where the work is much of a fetch.
 CatalogueEntry known_work_entry(const KnownWork& work);
 

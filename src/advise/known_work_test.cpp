@@ -129,7 +129,7 @@ TEST(KnownWork, LightensReadsOfAFileThatStaysOpen) {
   signals.fetch_array_files_ratio = 0.25;
   const Remedy remedy = with_share(signals, "kept_file");
   const auto edit = find_entry("kept_file")->model(remedy, fetching_itself(0.08, 0));
-  EXPECT_NEAR(edit->fetch_scale.low, 0.45, 0.001);
+  EXPECT_NEAR(edit->fetch_scale.low, 0.39, 0.001);
   EXPECT_NEAR(edit->fetch_scale.high, 1 - 0.8 * 0.32, 0.01);  // whole percents
 }
 
@@ -151,6 +151,24 @@ TEST(KnownWork, OfLargeImagesIsAskedWhetherTheDecoderMayMakeThemSmaller) {
   EXPECT_TRUE(asks());
   signals.decode_ratio = 0.2;
   EXPECT_FALSE(asks());
+  signals.fetch_resizing_ratio = 0.4;
+  EXPECT_TRUE(asks()) << "fewer pixels are resized, too";
+}
+
+TEST(KnownWork, OfImagesThatMayBeDecodedSmallerNothingElseIsSaid) {
+  diagnose::Signals signals;
+  signals.fetch_resizing_ratio = 0.4;
+  const auto offered = [&signals] {
+    std::vector<std::string> ids;
+    for (const Remedy& remedy : offers({signals, JobFacts()}, {"python_transform"})) {
+      ids.push_back(remedy.id);
+    }
+    return ids;
+  };
+  signals.decode_ratio = 0.1;
+  EXPECT_EQ(offered(), std::vector<std::string>{"cheaper_transforms"});
+  signals.decode_ratio = 0.3;
+  EXPECT_EQ(offered(), std::vector<std::string>{"reduced_decode"});
 }
 
 TEST(KnownWork, GainsItsShareOfWaitingToo) {

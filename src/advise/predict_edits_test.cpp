@@ -43,6 +43,20 @@ diagnose::Diagnosis waiting_job() {
   return job;
 }
 
+TEST(PredictedEdits, PaddingThatGoesLeavesTheTextsAndTheHost) {
+  diagnose::Diagnosis job = job_with("gpu_busy", {"gpu_busy", "padding"});
+  job.signals.gpu_compute_ratio = 0.7;
+  job.signals.padded_ratio = 0.8;
+  job.signals.blocked_ratio = 0.6;
+  auto gain = gain_of(job, "pad_to_the_longest");
+  ASSERT_TRUE(gain);
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.5 * 0.56)) << "short kernels take as long";
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 0.56));
+  job.signals.blocked_ratio = 0.3;  // the host works for 70 % of the time
+  gain = gain_of(job, "pad_to_the_longest");
+  EXPECT_DOUBLE_EQ(gain->high, 1 / 0.7);
+}
+
 TEST(PredictedEdits, WaitsThatGoLeaveWhatTheDeviceAndTheHostTake) {
   diagnose::Diagnosis job = waiting_job();
   auto gain = gain_of(job, "remove_sync");

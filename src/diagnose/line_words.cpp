@@ -29,6 +29,12 @@ std::string work_that_follows(const Finding& finding) {
                      code_words(finding.follows.parts.front()));
 }
 
+/// Without the code at it: in a sentence that names another line, that is too long.
+std::string place_words(const CodeShare& code) {
+  if (code.what.empty()) return code.place;
+  return code.place.empty() ? code.what : fmt::format("{} ({})", code.what, code.place);
+}
+
 }  // namespace
 
 std::string code_words(const CodeShare& code) {
@@ -36,8 +42,7 @@ std::string code_words(const CodeShare& code) {
     const std::string description = code.what.empty() ? "" : ", " + code.what;
     return fmt::format("{} (`{}`{})", code.place, code.call, description);
   }
-  if (code.what.empty()) return code.place;
-  return code.place.empty() ? code.what : fmt::format("{} ({})", code.what, code.place);
+  return place_words(code);
 }
 
 std::string code_list(const CodeTime& time) {
@@ -62,7 +67,8 @@ std::string line_words(const Finding& finding) {
       fmt::format("; {} of a sample is {}", percent_text(first.share), code_words(first));
   if (finding.code.parts.size() > 1 && finding.code.parts[1].share >= kLineWorthNaming) {
     const CodeShare& second = finding.code.parts[1];
-    words += fmt::format(", {} {}", percent_text(second.share), code_words(second));
+    words += fmt::format(", {} {}", percent_text(second.share),
+                         is_written(first) ? place_words(second) : code_words(second));
   }
   return words;
 }

@@ -98,7 +98,6 @@ void derive_config(const trace::LoaderConfig& loader, Signals& out) {
   }
   if (loader.prefetch_factor) out.prefetch_factor = static_cast<double>(*loader.prefetch_factor);
   if (loader.batch_size) out.batch_size = static_cast<double>(*loader.batch_size);
-  out.padded_ratio = loader.data.padded;
   if (loader.pin_memory) out.pin_memory = *loader.pin_memory ? 1.0 : 0.0;
 }
 
@@ -207,6 +206,11 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
 }
 
 void derive_fetch_signals(const SignalSources& sources, Signals& out) {
+  // The model computes what the training's loader gives, whichever is waited for.
+  const std::vector<job::LoaderUse>& loaders = sources.rank.loaders;
+  if (!loaders.empty() && loaders.front().config) {
+    out.padded_ratio = loaders.front().config->data.padded;
+  }
   const job::LoaderUse* use = sources.rank.waited_loader();
   if (use == nullptr) return;
   if (use->config) derive_config(*use->config, out);

@@ -223,6 +223,8 @@ HookText parse_hook_text(std::string_view process_text) {
   words.device.ordinal = std::max<std::int64_t>(0, rank_at(device, "ordinal"));
   words.device.uuid = text_at(device, "uuid");
   if (member(device, "visible").is_string()) words.device.visible = text_at(device, "visible");
+  const Json went_back = member(device, "gradients");
+  if (went_back.is_boolean()) words.device.computes_gradients = went_back.get<bool>();
   words.device.unwatched = text_at(member(text, "profile"), "skipped");
   words.cpu_mask = text_at(text, "cpu_mask");
   words.rank = rank_at(text, "rank");

@@ -132,7 +132,8 @@ TEST(HookText, AnythingElseCountsAsNotSaid) {
 
 TEST(HookText, SaysWhatTheJobTrainsOn) {
   Timeline timeline;
-  add_training_devices({process(7, R"({"trains_on": {"device": "cuda", "build": "rocm"},
+  add_training_devices({process(7, R"({"trains_on": {"device": "cuda", "build": "rocm",
+                                      "gradients": false},
                       "profile": {"skipped": "NSYS is set"}})"),
                         process(8, R"({"trains_on": "cpu"})"),
                         process(9, R"({"trains_on": {"device": 3}})"), process(10, "no JSON")},
@@ -141,6 +142,7 @@ TEST(HookText, SaysWhatTheJobTrainsOn) {
   EXPECT_EQ(timeline.training_devices[0].process, 7);
   EXPECT_EQ(timeline.training_devices[0].kind, "cuda");
   EXPECT_EQ(timeline.training_devices[0].build, "rocm");
+  EXPECT_FALSE(timeline.training_devices[0].computes_gradients.value_or(true));
   EXPECT_EQ(timeline.training_devices[0].unwatched, "NSYS is set");
 }
 

@@ -127,6 +127,8 @@ struct TrainingDevice {
   std::int64_t ordinal = 0;    // CUDA's number of it in that process
   std::string uuid = {};       // as torch writes it; empty: it did not say
   std::optional<std::string> visible = {};  // CUDA_VISIBLE_DEVICES there; none: it is not set
+  // Of a process without an optimizer: whether it called backward(). Absent: nobody looked.
+  Reading<bool> computes_gradients = {};
 };
 
 /// Which rank of a distributed job a process is, as it says itself.

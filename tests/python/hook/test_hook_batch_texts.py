@@ -28,12 +28,16 @@ for _ in range(2):
 """
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_columns_that_no_text_needs_are_counted(tmp_path: Path, workers: int) -> None:
-    (tmp_path / "train.py").write_text(TEXTS)
+@pytest.mark.parametrize(("workers", "of_epoch"), [(0, 64), (1, 64), (0, 8)])
+def test_columns_that_no_text_needs_are_counted(
+    tmp_path: Path, workers: int, of_epoch: int
+) -> None:
+    (tmp_path / "train.py").write_text(TEXTS.replace("return 64", f"return {of_epoch}"))
     job = run_job(tmp_path, [tmp_path / "train.py", workers])
     assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
-    assert job.main.text["dataset"]["columns"] == [8 * 64, 8 * 15]
+    assert job.main.text["dataset"]["columns"] == (
+        [8 * 64, 8 * 15] if of_epoch == 64 else [2 * 64, 2 * 15]
+    )
 
 
 IDS = torch.arange(1, 8 * 32 + 1).reshape(8, 32) % 1000

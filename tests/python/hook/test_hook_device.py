@@ -225,3 +225,26 @@ def test_a_tool_that_wants_cupti_for_itself_has_it(
     assert job.errors == []
     assert job.main.text["profile"] == {"skipped": f"{variable} is set"}
     assert not list(tmp_path.glob("kineto-*"))
+
+
+# Without an optimizer of torch's: it infers, or makes its own steps, from some batch on.
+BY_HAND = """
+import sys, torch
+from torch.utils.data import DataLoader
+weights = torch.nn.Parameter(torch.ones(3))
+for number, rows in enumerate(DataLoader(torch.ones(60, 3), batch_size=3)):
+    loss = (rows * weights).sum()
+    if number >= int(sys.argv[1]):
+        loss.backward()
+        weights.data -= 0.1 * weights.grad
+"""
+
+
+@pytest.mark.parametrize(("trains_from", "gradients"), [(0, True), (15, True), (99, False)])
+def test_a_job_without_an_optimizer_says_whether_it_trains(
+    tmp_path: Path, trains_from: int, gradients: bool
+) -> None:
+    (tmp_path / "job.py").write_text(BY_HAND)
+    job = run_job(tmp_path, [tmp_path / "job.py", trains_from])
+    assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
+    assert job.main.text["trains_on"]["gradients"] is gradients

@@ -26,19 +26,22 @@ _SAID_AFTER = (2, 8)
 #: Of any kind; then no more are looked at.
 _MOST_BATCHES = 16
 
-_told: set[int] = set()
-RECORDER.after_fork.append(_told.clear)
+#: By the loader's number. A pass may have a batch or two: those after it count too.
+_of_loaders: dict[int, Padding] = {}
+RECORDER.after_fork.append(_of_loaders.clear)
 
 
 def of_pass(loader_id: int) -> Padding | None:
-    """None where the loader's batches were looked at."""
-    return None if loader_id in _told else Padding(loader_id)
+    """None where enough of the loader's batches were looked at."""
+    padding = _of_loaders.setdefault(loader_id, Padding(loader_id))
+    return None if padding.is_known else padding
 
 
 class Padding:
     """Of one loader. Keeps numbers of its first batches, and none of their memory."""
 
     def __init__(self, loader_id: int) -> None:
+        self.is_known = False
         self._loader_id = loader_id
         self._batches = 0
         self._looked_at = 0
@@ -56,15 +59,13 @@ class Padding:
                 self._needed += columns[1]
                 if self._looked_at in _SAID_AFTER:
                     dataset_words.add(self._loader_id, columns=[self._columns, self._needed])
-            elif self._batches == 1:
-                _told.add(self._loader_id)
-                return None
-            if self._looked_at < _SAID_AFTER[-1] and self._batches < _MOST_BATCHES:
-                return self
-            _told.add(self._loader_id)
+            texts = columns is not None or self._batches > 1
+            enough = self._looked_at >= _SAID_AFTER[-1] or self._batches >= _MOST_BATCHES
+            self.is_known = enough or not texts
         except Exception as error:
+            self.is_known = True
             RECORDER.note_error(error)
-        return None
+        return None if self.is_known else self
 
 
 def _columns_of(batch: Any) -> tuple[int, int] | None:

@@ -86,6 +86,7 @@ class Steps:
         self._last_loader = ABSENT
         self._window: timeline.Window | None = None
         self._device_asked = False
+        self._gradients = False
         self._batches = _StandIns(_BATCH)
         self._backwards = _StandIns(_BACKWARD)
         self._calls = _StandIns(_CALL)
@@ -104,6 +105,11 @@ class Steps:
 
     def went_back(self, place: object) -> None:
         """The job computed gradients, by a call of backward() at that place of its code."""
+        if not self._gradients:
+            self._gradients = True
+            known = RECORDER.facts("trains_on")
+            if known is not None:
+                RECORDER.describe(trains_on={**known, "gradients": True})
         if self._leader is None and not self._batches.count:
             self._stand_in(self._backwards, place, ABSENT)
 
@@ -124,7 +130,7 @@ class Steps:
                 continue
             self.finish()
             if stand_ins.count == _STAND_INS_OF_ONE_STEP:
-                _describe_device_in_use()
+                _describe_device_in_use(self._gradients)
             self._samples.clear()
             self._look_at_device(index - _STAND_INS_OF_ONE_STEP)
 
@@ -217,8 +223,9 @@ def _gpu_words(torch: Any, device: Any) -> dict[str, Any]:
     return words
 
 
-def _describe_device_in_use() -> None:
-    """Without an optimizer: whether the job has begun to use CUDA is what torch can say."""
+def _describe_device_in_use(gradients: bool) -> None:
+    """Without an optimizer: whether the job has begun to use CUDA is what torch can say.
+    `gradients`: whether backward() was called until now."""
     try:
         torch: Any = sys.modules["torch"]
         device = "cuda" if torch.cuda.is_initialized() else "cpu"
@@ -226,7 +233,7 @@ def _describe_device_in_use() -> None:
     except Exception:  # A torch that is not whole: nothing is said.
         return
     build = "rocm" if hip else "cuda" if cuda else ""
-    RECORDER.describe(trains_on={"device": device, "build": build})
+    RECORDER.describe(trains_on={"device": device, "build": build, "gradients": gradients})
 
 
 STEPS = Steps()

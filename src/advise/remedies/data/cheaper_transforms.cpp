@@ -11,6 +11,8 @@ std::optional<Remedy> offer_cheaper_transforms(const Situation& situation, std::
   const bool on_host = diagnose::trains_on_host(situation.signals);
   Remedy remedy;
   if (has_known_work(situation.signals)) return std::nullopt;
+  // Reading fewer pixels saves the decoding and the resizing.
+  if (rule == "python_transform" && may_decode_smaller(situation)) return std::nullopt;
   if (rule == "python_transform" && !loads_images(situation.signals, situation.job)) {
     remedy.how =
         "Do less per sample in Python: once, beforehand, what gives the same each time; the rest "

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "advise/catalogue.h"
+#include "advise/known_work.h"
 #include "diagnose/signals/conditions.h"
 
 namespace unstarve::advise {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kAtAll = 0.03;
 constexpr double kMuchIsDecoding = 0.3;
+constexpr double kMostIsBoth = 0.5;
 
 bool resizes(const Situation& situation) {
   if (situation.signals.fetch_resizing_ratio.value_or(0) >= kAtAll) return true;
@@ -19,14 +21,10 @@ bool resizes(const Situation& situation) {
   });
 }
 
-/// A question without a gain: nobody sees how large the images are, and pixels change a little. Of
-/// images in folders unstarve's loader decodes what is needed.
+/// A question without a gain: nobody sees how large the images are, and pixels change a little.
 std::optional<Remedy> offer_reduced_decode(const Situation& situation, std::string_view rule) {
-  const diagnose::Signals& signals = situation.signals;
   const bool about_images = rule == "decode_cpu" || rule == "python_transform";
-  if (!about_images || is_native(signals) || !resizes(situation)) return std::nullopt;
-  if (!image_folder(situation.job.data).empty()) return std::nullopt;
-  if (signals.decode_ratio.value_or(0) < kMuchIsDecoding) return std::nullopt;
+  if (!about_images || !may_decode_smaller(situation)) return std::nullopt;
   Remedy remedy;
   remedy.how =
       "Are the images at least twice as wide as what the model gets? Then let the decoder make "
@@ -36,6 +34,15 @@ std::optional<Remedy> offer_reduced_decode(const Situation& situation, std::stri
 }
 
 }  // namespace
+
+bool may_decode_smaller(const Situation& situation) {
+  const diagnose::Signals& signals = situation.signals;
+  if (is_native(signals) || !resizes(situation)) return false;
+  if (!image_folder(situation.job.data).empty()) return false;
+  const double decoding = signals.decode_ratio.value_or(0);
+  const double both = decoding + signals.fetch_resizing_ratio.value_or(0);
+  return decoding >= kMuchIsDecoding || (decoding >= kMuchIsDecoding / 2 && both >= kMostIsBoth);
+}
 
 CatalogueEntry reduced_decode_remedy() {
   return {.id = "reduced_decode", .effort = Effort::kRewrite, .offer = offer_reduced_decode};
