@@ -35,6 +35,13 @@ std::string place_words(const CodeShare& code) {
   return code.place.empty() ? code.what : fmt::format("{} ({})", code.what, code.place);
 }
 
+/// Of what is named in the same sentence.
+std::string words_after(const CodeShare& first, const CodeShare& second) {
+  const bool is_there = first.place == second.place;
+  if (is_there && !second.what.empty()) return second.what;
+  return is_written(first) ? place_words(second) : code_words(second);
+}
+
 }  // namespace
 
 std::string code_words(const CodeShare& code) {
@@ -67,8 +74,7 @@ std::string line_words(const Finding& finding) {
       fmt::format("; {} of a sample is {}", percent_text(first.share), code_words(first));
   if (finding.code.parts.size() > 1 && finding.code.parts[1].share >= kLineWorthNaming) {
     const CodeShare& second = finding.code.parts[1];
-    words += fmt::format(", {} {}", percent_text(second.share),
-                         is_written(first) ? place_words(second) : code_words(second));
+    words += fmt::format(", {} {}", percent_text(second.share), words_after(first, second));
   }
   return words;
 }

@@ -38,7 +38,7 @@ RIGHT: Mapping[str, frozenset[str]] = {
     "metrics_on_device": frozenset({"remove_sync"}),
     "one_handle_per_worker": frozenset({"kept_connection", "kept_file"}),
     "one_tensor_per_batch": frozenset({"cheaper_collate", "fewer_copies", "batch_by_index"}),
-    "pad_to_the_longest": frozenset({"pad_shapes"}),
+    "pad_to_the_longest": frozenset({"pad_to_the_longest"}),
     "persistent_workers": frozenset({"persistent_workers"}),
     "save_less_often": frozenset({"move_host_work"}),
     "statistics_once": frozenset({"cheaper_transforms", "move_host_work"}),
