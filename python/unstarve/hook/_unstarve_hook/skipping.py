@@ -45,7 +45,9 @@ def _of_code(code: CodeType) -> dict[str, Any]:
         function = _function_at(ast.parse("".join(lines)), code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    for line, made in _skips(function) if function is not None else ():
+    if function is None:
+        return {}
+    for line, made in _skips(function):
         names = [name for name in _called(made, function) if name not in _MAKE_NOTHING]
         if names:
             return {

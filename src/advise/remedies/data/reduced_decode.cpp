@@ -27,9 +27,9 @@ std::optional<Remedy> offer_reduced_decode(const Situation& situation, std::stri
   if (!about_images || !may_decode_smaller(situation)) return std::nullopt;
   Remedy remedy;
   remedy.how =
-      "Are the images at least twice as wide as what the model gets? Then let the decoder make "
-      "them smaller: `image.draft('RGB', (2 * width, 2 * height))` right after `Image.open` "
-      "(JPEG), or `cv2.IMREAD_REDUCED_COLOR_2`. Pixels change a little.";
+      "Are the images twice as wide as the model gets them? Then decode them smaller: "
+      "`image.draft('RGB', (2 * width, 2 * height))` after `Image.open`, or "
+      "`cv2.IMREAD_REDUCED_COLOR_2`. Pixels change a little.";
   return remedy;
 }
 
