@@ -40,7 +40,7 @@ def test_columns_that_no_text_needs_are_counted(
     )
 
 
-IDS = torch.arange(1, 8 * 32 + 1).reshape(8, 32) % 1000
+IDS = 7 * torch.arange(1, 8 * 32 + 1).reshape(8, 32)
 
 
 def padded(columns: int, at_start: bool = False) -> Any:
@@ -60,6 +60,7 @@ BATCHES: dict[str, tuple[Any, tuple[int, int] | None]] = {
         (32, 29),
     ),
     "a mask of floats": ({"attention_mask": torch.zeros(8, 32)}, None),
+    "pixels": ((padded(12) % 256, torch.zeros(8)), None),
     "flags": ((torch.zeros(8, 32, dtype=torch.long), 1), None),
     "numbers": ((torch.rand(8, 32), 1), None),
     "one text": ((IDS[:1], 1), None),

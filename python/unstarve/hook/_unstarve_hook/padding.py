@@ -19,8 +19,8 @@ _FEWEST_COLUMNS = 16
 _FEWEST_ROWS = 2
 #: Larger batches would take long to look at.
 _MOST_NUMBERS = 1 << 22
-#: Token ids reach further; classes and flags, which may end in zeros, do not.
-_FEWEST_IDS = 32
+#: Token ids reach further; pixels, classes and flags, which may end in zeros, do not.
+_FEWEST_IDS = 256
 #: It is said after so many batches that could be looked at, and again after so many.
 _SAID_AFTER = (2, 8)
 #: Of any kind; then no more are looked at.
@@ -72,14 +72,15 @@ def _columns_of(batch: Any) -> tuple[int, int] | None:
     """How many columns a batch of texts has, and how many of them some text needs; None where it is
     no batch of texts, or nobody can tell."""
     kind = type(batch)
-    if hasattr(kind, "keys") and callable(getattr(kind, "values", None)):
-        if _MASK in batch:
-            mask = _table(batch[_MASK])
-            return None if mask is None else _needed(mask != 0)
-        parts = list(batch.values())
-    else:
-        parts = list(batch) if isinstance(batch, (list, tuple)) else [batch]
-    ids = _table(parts[0]) if parts else None
+    if callable(getattr(kind, "get", None)) and callable(getattr(kind, "values", None)):
+        mask = batch.get(_MASK)
+        if mask is not None:
+            table = _table(mask)
+            return None if table is None else _needed(table != 0)
+        batch = next(iter(batch.values()), None)
+    elif isinstance(batch, (list, tuple)):
+        batch = batch[0] if batch else None
+    ids = _table(batch)
     if ids is None or int(ids.max()) - int(ids.min()) < _FEWEST_IDS:
         return None
     # Without a mask: a padded text ends, or begins, with one id again and again.
