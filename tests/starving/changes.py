@@ -30,7 +30,7 @@ RIGHT: Mapping[str, frozenset[str]] = {
     "divide_among_workers": frozenset({"divided_stream"}),
     "features_beforehand": frozenset({"features_beforehand", "cheaper_transforms"}),
     "fewer_workers_that_stay": frozenset({"persistent_workers", "fewer_workers", "no_workers"}),
-    "generate_with_cache": frozenset({"cuda_graphs_or_compile"}),
+    "generate_with_cache": frozenset({"cuda_graphs_or_compile", "kept_keys_and_values"}),
     "larger_batch": frozenset({"larger_batch"}),
     "lengths_once": frozenset({"faster_sampler"}),
     "log_less_often": frozenset({"remove_sync", "move_host_work"}),

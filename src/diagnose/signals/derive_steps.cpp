@@ -133,18 +133,31 @@ Reading<double> order_ratio(const SignalSources& sources, const trace::Interval&
   return ordered_ns / waited_ns;
 }
 
-/// A language model that writes: the line of the job calls transformers' generate().
-Reading<double> generating_ratio(const SignalSources& sources, const trace::Interval& window) {
+/// Of the looks at the training thread: at a line of the job that calls what holds `words`.
+Reading<double> calls_ratio(const SignalSources& sources, const trace::Interval& window,
+                            const char* words) {
   constexpr int kFewestLooks = 20;
   int looks = 0;
-  int generating = 0;
+  int calling = 0;
   visit_looks(sources.timeline(), window, [&](const auto& sample, const trace::Stack& stack) {
     if (!sources.owns(sample.process) || stack.in_fetch) return;
     ++looks;
-    if (stack.call.find(".generate(") != std::string::npos) ++generating;
+    if (stack.call.find(words) != std::string::npos) ++calling;
   });
   if (looks < kFewestLooks) return WhyAbsent::kNotObserved;
-  return static_cast<double>(generating) / looks;
+  return static_cast<double>(calling) / looks;
+}
+
+/// In a training a model without its cache is as it should be.
+Reading<double> uncached_ratio(const SignalSources& sources, const trace::Interval& window) {
+  using trace::StepSource;
+  const std::vector<trace::Step>& steps = sources.rank.steps;
+  if (steps.empty()) return WhyAbsent::kNotObserved;
+  const StepSource source = steps.front().source;
+  if (source != StepSource::kRepetition && source != StepSource::kModelCall) {
+    return WhyAbsent::kNotSupported;
+  }
+  return calls_ratio(sources, window, "use_cache=False");
 }
 
 /// `own_ns`: of each step, in their order.
@@ -187,7 +200,8 @@ void derive_step_signals(const SignalSources& sources, Signals& out) {
   derive_full_memory(sources, out);
   out.step_ns_median = median_of(steps);
   out.step_growth_ratio = growth(own);
-  out.generating_ratio = generating_ratio(sources, window);
+  out.generating_ratio = calls_ratio(sources, window, ".generate(");
+  out.uncached_ratio = uncached_ratio(sources, window);
   derive_training_device(sources, out);
   derive_blocking(sources, step_ns, out);
   if (sources.timeline().loader_waits.empty()) return;

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 114> kFields = {{
+constexpr std::array<SignalField, 115> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -41,6 +41,7 @@ constexpr std::array<SignalField, 114> kFields = {{
     {"empty_queue_ratio", &Signals::empty_queue_ratio},
     {"ready_wait_ratio", &Signals::ready_wait_ratio},
     {"generating_ratio", &Signals::generating_ratio},
+    {"uncached_ratio", &Signals::uncached_ratio},
     {"num_workers", &Signals::num_workers},
     {"worker_cpus", &Signals::worker_cpus},
     {"worker_busy_ratio", &Signals::worker_busy_ratio},

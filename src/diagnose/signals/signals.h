@@ -54,6 +54,7 @@ struct Signals {
   Reading<double> order_ratio;  // of all waiting, as looks found it, in the job's own sampler
 
   Reading<double> generating_ratio;  // of looks at the training thread: at a call of generate()
+  Reading<double> uncached_ratio;    // ... of a model without its cache, where nothing is trained
 
   // The loader, and one batch being fetched from the data set.
   Reading<double> num_workers;        // processes; absent where unstarve's threads load

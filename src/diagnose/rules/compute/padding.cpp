@@ -9,9 +9,10 @@ namespace {
 
 std::optional<Claim> evaluate_padding(const Signals& signals) {
   constexpr double kMuch = 0.2;
-  if (*signals.padded_ratio < kMuch) return std::nullopt;
+  const double padded = signals.padded_ratio.value_or(0);  // of texts alone
+  if (padded < kMuch) return std::nullopt;
   Claim claim;
-  claim.weight = *signals.padded_ratio;
+  claim.weight = padded;
   claim.evidence.push_back(
       fmt::format("{} of the columns of its batches of token ids are padding in all texts of the "
                   "batch: the model computes them like text",
@@ -22,7 +23,8 @@ std::optional<Claim> evaluate_padding(const Signals& signals) {
 }  // namespace
 
 Rule padding_rule() {
-  return {"padding", RuleKind::kDetail, "gpu_busy", {&Signals::padded_ratio}, evaluate_padding, ""};
+  return {"padding", RuleKind::kDetail, "gpu_busy", {&Signals::gpu_compute_ratio}, evaluate_padding,
+          ""};
 }
 
 }  // namespace unstarve::diagnose
