@@ -5,9 +5,7 @@
 #include <map>
 
 #include "advise/catalogue.h"
-#include "advise/verdict.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/rules/all_rules.h"
 #include "diagnose/testing/starving_run.h"
 
 namespace unstarve::advise {
@@ -157,45 +155,6 @@ TEST(Verdict, ALateRankThatDoesNotLeadHasNoReasonOfAnotherCause) {
   diagnosis.ranks.straggler = late;
   const std::string verdict = advise_on(diagnosis).verdict;
   EXPECT_TRUE(contains(verdict, "because it waits for its data loader;")) << verdict;
-}
-
-// A finding that has a detail says it in the sentence that most people read alone.
-TEST(Verdict, HasWordsForEveryDetail) {
-  for (const diagnose::Rule& rule : diagnose::all_rules()) {
-    if (rule.kind != diagnose::RuleKind::kDetail) continue;
-    Diagnosis diagnosis;
-    diagnosis.partition = diagnose::Partition();
-    diagnosis.steps.count = 10;
-    diagnosis.findings = {finding_of(std::string(rule.cause), 0.95)};
-    diagnosis.findings[0].detail = std::string(rule.name);
-    EXPECT_TRUE(contains(advise_on(diagnosis).verdict, " because of ")) << rule.name;
-  }
-}
-
-TEST(Verdict, OfAGpuThatComputesPaddingSaysForHowLong) {
-  Diagnosis diagnosis;
-  diagnosis.partition = diagnose::Partition();
-  diagnosis.steps.count = 10;
-  diagnosis.findings = {finding_of("gpu_busy", 0.54)};
-  diagnosis.findings[0].detail = "padding";
-  diagnosis.findings[0].reasons = {"gpu_busy", "padding"};
-  diagnosis.signals.gpu_compute_ratio = 0.68;
-  diagnosis.signals.padded_ratio = 0.8;
-  const Advice advice = advise_on(diagnosis);
-  EXPECT_TRUE(contains(advice.verdict, "The GPU computes padding 54 % of the time; pad each batch"))
-      << advice.verdict;
-  ASSERT_TRUE(advice.next_remedy);
-  EXPECT_EQ(advice.next_remedy->id, "pad_to_the_longest");
-}
-
-TEST(Verdict, HasOtherWordsForEachDetail) {
-  std::map<std::string_view, std::string> details;
-  for (const diagnose::Rule& rule : diagnose::all_rules()) {
-    if (rule.kind != diagnose::RuleKind::kDetail) continue;
-    const std::string_view words = detail_words(rule.name);
-    const auto [other, added] = details.emplace(words, rule.name);
-    EXPECT_TRUE(added) << rule.name << " and " << other->second << ": " << words;
-  }
 }
 
 TEST(Verdict, SaysEmulatedAndWhere) {

@@ -55,17 +55,18 @@ void leave_out_windows(const std::string& events, Timeline& timeline, TimelineSi
   timeline.windows_left_out = static_cast<std::int64_t>(windows - sink.windows());
 }
 
-/// Whether the file has more events than were read.
-bool read_events_of(const std::string& dir, std::uint64_t events_max, Timeline& timeline,
-                    TimelineSink& sink, Marks& marks, std::vector<std::string>& remarks) {
+/// Nothing where there are no events, or none that can be read.
+std::optional<EventsReport> read_events_of(const std::string& dir, std::uint64_t events_max,
+                                           Timeline& timeline, TimelineSink& sink,
+                                           std::vector<std::string>& remarks) {
   const std::string path = dir + "/events-0.uev";
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return false;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   leave_out_windows(path, timeline, sink);
   const Result<EventsReport> report = read_events(path, sink, {.events_max = events_max});
   if (!report) {
     remarks.push_back(report.error().message);
-    return false;
+    return std::nullopt;
   }
   if (report->has_more) {
     remarks.push_back(fmt::format("{}: its first {} events were read, and none of the later ones",
@@ -79,12 +80,15 @@ bool read_events_of(const std::string& dir, std::uint64_t events_max, Timeline& 
     remarks.push_back(
         fmt::format("{}: {} damaged events were left out", path, report->events_dropped));
   }
-  // For device rings these marks rule, not those of the store: they were written with the events.
-  for (const auto& [file, mark] : report->marks) {
+  return *report;
+}
+
+/// For device rings these marks rule, not those of the store: they were written with the events.
+void take_marks(const EventsReport& report, TimelineSink& sink, Marks& marks) {
+  for (const auto& [file, mark] : report.marks) {
     marks[file] = mark;
     sink.set_mark(mark, true);
   }
-  return report->has_more;
 }
 
 /// What the store says beside its rows.
@@ -179,7 +183,8 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path, std::uint64_t e
     return fail(ErrorCode::kNotFound, "{} is no run that can be read: {}", path,
                 out.remarks.back());
   }
-  const bool has_more = read_events_of(dir, events_max, out.timeline, sink, marks, out.remarks);
+  const auto events = read_events_of(dir, events_max, out.timeline, sink, out.remarks);
+  if (events) take_marks(*events, sink, marks);
   if (!stored || !stored->ended) {
     out.remarks.push_back(
         "the run has not ended, or what watched it was killed; what the job had "
@@ -188,7 +193,8 @@ Result<LoadedRun> load_run_with_remarks(const std::string& path, std::uint64_t e
   }
   sink.finish();
   if (const auto used = used_devices(out.timeline); !used) return forward_error(used);
-  if (has_more || (stored && stored->events_lost)) end_recording_with_the_last_event(out.timeline);
+  const bool is_cut = (events && events->has_more) || (stored && stored->events_lost);
+  if (is_cut) end_recording_with_the_last_event(out.timeline);
   if (stored) {
     add_loader_words(stored->processes, out.timeline);
     add_training_devices(stored->processes, out.timeline);

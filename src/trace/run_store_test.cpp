@@ -330,29 +330,6 @@ TEST_F(RunStore, EventsThatNoLongerFitEndTheRecording) {
   EXPECT_EQ(timeline->windows[0].when.end_ns, 340) << "not the run's end: nobody knows what was";
 }
 
-TEST_F(RunStore, EventsThatAreNotReadEndTheRecording) {
-  auto writer = create();
-  DeviceOp operation;
-  operation.correlation = correlation_of(7, 1);
-  for (const std::int64_t start_ns : {310, 410}) {
-    operation.start_ns = start_ns;
-    operation.end_ns = start_ns + 30;
-    writer->add(operation, "gemm");
-    ASSERT_TRUE(writer->commit());
-  }
-  ASSERT_TRUE(writer->finish(1000, 0));
-  const Result<LoadedRun> all = load_run_with_remarks(dir_, 2);
-  ASSERT_TRUE(all);
-  EXPECT_TRUE(all->remarks.empty());
-  EXPECT_TRUE(all->timeline.windows.empty()) << "recorded all the time";
-  const Result<LoadedRun> first = load_run_with_remarks(dir_, 1);
-  ASSERT_TRUE(first);
-  EXPECT_THAT(first->remarks, testing::ElementsAre(testing::HasSubstr("its first 1 events")));
-  EXPECT_EQ(first->timeline.device_ops.size(), 1U);
-  ASSERT_EQ(first->timeline.windows.size(), 1U);
-  EXPECT_EQ(first->timeline.windows[0].when.end_ns, 340);
-}
-
 TEST_F(RunStore, ALoadersStartComesBack) {
   auto writer = create();
   LoaderRow row;

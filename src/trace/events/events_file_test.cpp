@@ -1,5 +1,6 @@
 #include "trace/events/events_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,8 @@
 #include <iterator>
 
 #include "base/testing/test_folder.h"
+#include "trace/load_run.h"
+#include "trace/run_writer.h"
 #include "trace/testing/recorded_rows.h"
 
 namespace unstarve::trace {
@@ -299,6 +302,30 @@ TEST_F(EventsFile, ANameWhoseChunkWasRefusedIsWrittenAgain) {
   ASSERT_TRUE(read_events(path_, rows));
   ASSERT_EQ(rows.operations.size(), 2U);
   EXPECT_EQ(rows.operations[1].second, "f");
+}
+
+TEST_F(EventsFile, EventsThatAreNotReadEndTheRecording) {
+  const std::string dir = folder_.path() + "/run";
+  auto writer = *RunWriter::create(dir, RunInfo(), {});
+  DeviceOp operation;
+  operation.correlation = correlation_of(7, 1);
+  for (const std::int64_t start_ns : {310, 410}) {
+    operation.start_ns = start_ns;
+    operation.end_ns = start_ns + 30;
+    writer->add(operation, "gemm");
+    ASSERT_TRUE(writer->commit());
+  }
+  ASSERT_TRUE(writer->finish(1000, 0));
+  const Result<LoadedRun> all = load_run_with_remarks(dir, 2);
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->remarks.empty());
+  EXPECT_TRUE(all->timeline.windows.empty()) << "recorded all the time";
+  const Result<LoadedRun> first = load_run_with_remarks(dir, 1);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(first->remarks, testing::ElementsAre(testing::HasSubstr("its first 1 events")));
+  EXPECT_EQ(first->timeline.device_ops.size(), 1U);
+  ASSERT_EQ(first->timeline.windows.size(), 1U);
+  EXPECT_EQ(first->timeline.windows[0].when.end_ns, 340);
 }
 
 TEST_F(EventsFile, AnotherFileIsRefusedByName) {

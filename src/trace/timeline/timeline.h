@@ -117,8 +117,7 @@ struct DeviceInfo {
   Reading<double> compute_capability = {};
 };
 
-/// What the hook of a process that trains, or a trace, said of its device; empty where it said
-/// nothing.
+/// What a process that trains, or a trace, said of its device; empty where it said nothing.
 struct TrainingDevice {
   std::int64_t process = 0;    // 0: whatever the recording is of
   std::string kind = {};       // torch's word for where the trained parameters lie: "cpu", "cuda"
@@ -127,8 +126,7 @@ struct TrainingDevice {
   std::int64_t ordinal = 0;    // CUDA's number of it in that process
   std::string uuid = {};       // as torch writes it; empty: it did not say
   std::optional<std::string> visible = {};  // CUDA_VISIBLE_DEVICES there; none: it is not set
-  // Of a process without an optimizer: whether it called backward(). Absent: nobody looked.
-  Reading<bool> computes_gradients = {};
+  Reading<bool> computes_gradients = {};    // without an optimizer; absent: nobody looked
 };
 
 /// Which rank of a distributed job a process is, as it says itself.
