@@ -110,6 +110,8 @@ DIVIDED = """for number in range(info.id, 64, info.num_workers):
 BY_FILES = """files = [1, 2, 3]
         for file in itertools.islice(files, info.id, None, info.num_workers):
             yield from self.rows()"""
+ESCAPED = """message = "\\d"
+        return islice(self.rows(), info.id, None, info.num_workers)"""
 EVERY_TENTH = """for index, row in enumerate(self.rows()):
             if index % 10 == 0:
                 yield row"""
@@ -124,15 +126,21 @@ EVERY_TENTH = """for index, row in enumerate(self.rows()):
         (DIVIDED, None),
         (BY_FILES, None),
         (EVERY_TENTH, None),
+        (ESCAPED, None),
     ],
-    ids=["islice", "by turns", "skipped", "divided", "by files", "every tenth"],
+    ids=["islice", "by turns", "skipped", "divided", "by files", "every tenth", "escaped"],
 )
 def test_samples_that_are_made_and_skipped_are_told(
     tmp_path: Path, body: str, line: int | None
 ) -> None:
-    (tmp_path / "train.py").write_text(STREAM.format(body=body))
+    # Imported, so that Python has its own word about the source before.
+    (tmp_path / "rows.py").write_text(STREAM.split("for batch")[0].format(body=body))
+    (tmp_path / "train.py").write_text(
+        "import warnings; warnings.simplefilter('ignore'); from rows import *\n"
+        "warnings.simplefilter('always')\nfor batch" + STREAM.split("for batch")[1]
+    )
     job = run_job(tmp_path, [tmp_path / "train.py"])
     assert (job.process.returncode, job.process.stderr, job.errors) == (0, "", [])
     words = job.main.text["dataset"]
-    assert words.get("skips_at") == (None if line is None else f"{tmp_path}/train.py:{line}")
+    assert words.get("skips_at") == (None if line is None else f"{tmp_path}/rows.py:{line}")
     assert words.get("skipped_made_by") == (None if line is None else ["rows"])

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import linecache
+import textwrap
+import tokenize
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
 from .lines import places
 
-_LONGEST_SOURCE = 1 << 20  # characters
+_LONGEST_SOURCE = 1 << 16  # characters
 _MOST_NAMES = 4
 #: They give what something else makes.
 _MAKE_NOTHING = frozenset(
@@ -38,32 +41,31 @@ def of_stream(data: object) -> dict[str, Any]:
 def _of_code(code: CodeType) -> dict[str, Any]:
     if places.kind_of(code.co_filename) != places.USERS:
         return {}
-    lines = linecache.getlines(code.co_filename)
-    if sum(map(len, lines)) > _LONGEST_SOURCE:
-        return {}
-    try:
-        function = _function_at(ast.parse("".join(lines)), code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+    function = _function_of(code)
     if function is None:
         return {}
     for line, made in _skips(function):
         names = [name for name in _called(made, function) if name not in _MAKE_NOTHING]
         if names:
             return {
-                "skips_at": places.place(code.co_filename, line),
+                "skips_at": places.place(code.co_filename, code.co_firstlineno - 1 + line),
                 "skipped_made_by": names[:_MOST_NAMES],
             }
     return {}
 
 
-def _function_at(module: ast.Module, code: CodeType) -> ast.FunctionDef | None:
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            if first == code.co_firstlineno:
-                return node
-    return None
+def _function_of(code: CodeType) -> ast.FunctionDef | None:
+    """Its source alone, read. Of an escape that Python does not know its parser would warn on the
+    job's terminal: with a backslash it is left."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    try:
+        text = textwrap.dedent("".join(inspect.getblock(lines)))
+        if "\\" in text or len(text) > _LONGEST_SOURCE:
+            return None
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        return None
+    return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
 
 
 def _skips(function: ast.FunctionDef) -> Iterator[tuple[int, ast.expr]]:

@@ -24,8 +24,7 @@ std::optional<Remedy> offer_division_of_what_is_read(const Situation& situation)
   Remedy remedy;
   remedy.how = fmt::format(
       "Divide what is read among the workers (files, row groups, rows), and not the samples{}: "
-      "each "
-      "of the {:.0f} makes all of them and skips those of the others, {} of its time.",
+      "each of the {:.0f} makes all of them and skips those of the others, {} of its time.",
       diagnose::at(situation.job.data.skips_at), signals.num_workers.value_or(0),
       percent_text(skipped));
   remedy.values = {{kSkipped, whole_number<std::int64_t>(100 * skipped)}};

@@ -8,7 +8,7 @@ namespace unstarve::diagnose {
 namespace {
 
 std::optional<Claim> evaluate_padding(const Signals& signals) {
-  constexpr double kMuch = 0.2;
+  constexpr double kMuch = 0.1;
   const double padded = signals.padded_ratio.value_or(0);  // of texts alone
   if (padded < kMuch) return std::nullopt;
   Claim claim;
