@@ -174,7 +174,7 @@ TEST_F(EventsFile, ChunksThatUnpackToTooMuchTogetherAreDamage) {
 
 TEST_F(EventsFile, ReadingEndsWithTheChunkThatReachesTheBound) {
   const std::string whole = three_chunks();
-  for (const std::uint64_t most : {1, 2, 3, 4, 5, 6}) {
+  for (const std::uint64_t most : {1U, 2U, 3U, 4U, 5U, 6U}) {
     RecordedRows rows;
     const auto report = read_events_bytes(whole, "x", rows, {.events_max = most});
     ASSERT_TRUE(report);
