@@ -143,17 +143,17 @@ class ChunkReader {
 };
 
 /// Where chunks come from.
-class Source {
+class EventsSource {
  public:
-  virtual ~Source() = default;
+  virtual ~EventsSource() = default;
   virtual std::uint64_t size() const = 0;
   /// From `offset` on; less where the bytes end. It is valid until the next call.
   virtual Result<std::string_view> read(std::uint64_t offset, std::size_t size) = 0;
 };
 
-class Memory final : public Source {
+class EventsBytes final : public EventsSource {
  public:
-  explicit Memory(std::string_view bytes) : bytes_(bytes) {}
+  explicit EventsBytes(std::string_view bytes) : bytes_(bytes) {}
   std::uint64_t size() const override { return bytes_.size(); }
   Result<std::string_view> read(std::uint64_t offset, std::size_t size) override {
     return bytes_.substr(std::min<std::uint64_t>(offset, bytes_.size()), size);
@@ -163,9 +163,9 @@ class Memory final : public Source {
   std::string_view bytes_;
 };
 
-class File final : public Source {
+class EventsFileSource final : public EventsSource {
  public:
-  explicit File(io::OpenFile file) : file_(std::move(file)) {}
+  explicit EventsFileSource(io::OpenFile file) : file_(std::move(file)) {}
   std::uint64_t size() const override { return file_.state.size; }
   Result<std::string_view> read(std::uint64_t offset, std::size_t size) override {
     bytes_.resize(size);
@@ -181,15 +181,15 @@ class File final : public Source {
   std::string bytes_;
 };
 
-Result<File> open_events(const std::string& path) {
+Result<EventsFileSource> open_events(const std::string& path) {
   io::Files files;
   Result<io::OpenFile> file = io::open_regular(files, path, O_RDONLY);
   if (!file) return fail_again(file.error(), fmt::format("cannot open {}", path));
-  return File(std::move(*file));
+  return EventsFileSource(std::move(*file));
 }
 
 /// Nothing at the end of the bytes.
-Result<std::optional<ChunkHeader>> read_header(Source& source, std::uint64_t offset) {
+Result<std::optional<ChunkHeader>> read_header(EventsSource& source, std::uint64_t offset) {
   const Result<std::string_view> bytes = source.read(offset, sizeof(ChunkHeader));
   if (!bytes) return forward_error(bytes);
   if (bytes->empty()) return std::nullopt;
@@ -205,7 +205,7 @@ Result<std::optional<ChunkHeader>> read_header(Source& source, std::uint64_t off
 }
 
 /// The raw bytes of the chunk whose header stands at `offset`, or why there are none.
-Result<std::string> unpack(Source& source, const ChunkHeader& header, std::uint64_t offset,
+Result<std::string> unpack(EventsSource& source, const ChunkHeader& header, std::uint64_t offset,
                            std::uint64_t raw_bytes_left) {
   if (header.raw_bytes > kChunkRawBytesMax) {
     return fail(ErrorCode::kCorruptData, "the chunk at byte {} claims {} bytes", offset,
@@ -238,8 +238,8 @@ Result<std::string> unpack(Source& source, const ChunkHeader& header, std::uint6
 }
 
 /// Reads chunks from `offset` on, until `report` has as many events as `bounds` allow.
-Status read_chunks(Source& source, std::uint64_t offset, RunSink& sink, const EventsBounds& bounds,
-                   EventsReport& report) {
+Status read_chunks(EventsSource& source, std::uint64_t offset, RunSink& sink,
+                   const EventsBounds& bounds, EventsReport& report) {
   std::uint64_t raw_bytes_left =
       std::min(bounds.raw_bytes_max, kChunkRawBytesMax + kRawBytesPerByteMax * source.size());
   ChunkReader reader(sink, report);
@@ -262,7 +262,7 @@ Status read_chunks(Source& source, std::uint64_t offset, RunSink& sink, const Ev
   }
 }
 
-Result<EventsReport> read_events_from(Source& source, std::string_view path, RunSink& sink,
+Result<EventsReport> read_events_from(EventsSource& source, std::string_view path, RunSink& sink,
                                       const EventsBounds& bounds) {
   const Result<std::string_view> magic = source.read(0, sizeof(kEventsMagic));
   if (!magic) return fail_again(magic.error(), fmt::format("cannot read {}", path));
@@ -280,19 +280,19 @@ Result<EventsReport> read_events_from(Source& source, std::string_view path, Run
 
 Result<EventsReport> read_events_bytes(std::string_view bytes, std::string_view path, RunSink& sink,
                                        const EventsBounds& bounds) {
-  Memory memory(bytes);
+  EventsBytes memory(bytes);
   return read_events_from(memory, path, sink, bounds);
 }
 
 Result<EventsReport> read_events(const std::string& path, RunSink& sink,
                                  const EventsBounds& bounds) {
-  Result<File> file = open_events(path);
+  Result<EventsFileSource> file = open_events(path);
   if (!file) return forward_error(file);
   return read_events_from(*file, path, sink, bounds);
 }
 
 std::uint64_t count_events(const std::string& path) {
-  Result<File> file = open_events(path);
+  Result<EventsFileSource> file = open_events(path);
   if (!file) return 0;
   std::uint64_t events = 0;
   std::uint64_t offset = sizeof(kEventsMagic);
