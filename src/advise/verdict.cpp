@@ -84,9 +84,13 @@ std::string subject(const Diagnosis& diagnosis) {
   return emulated == diagnosis.devices.end() ? "The GPU" : "The emulated GPU";
 }
 
+bool computes_all_the_time(const Finding& finding) {
+  return finding.cause == "gpu_busy" && finding.share >= diagnose::kBusyShare;
+}
+
 /// Of a GPU that does not compute all the time, the share is of what is computed without need.
 bool is_needless(const Finding& finding) {
-  return finding.cause == "gpu_busy" && finding.share < diagnose::kBusyShare;
+  return finding.cause == "gpu_busy" && !computes_all_the_time(finding);
 }
 
 std::string cause_words(const Finding& finding) {
@@ -125,9 +129,8 @@ std::string_view detail_words(const Finding& finding) {
 
 std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   // A GPU that computes all the time is held up by nobody.
-  const bool computes = advice.leading_finding &&
-                        diagnosis.findings[*advice.leading_finding].cause == "gpu_busy" &&
-                        diagnosis.findings[*advice.leading_finding].share >= diagnose::kBusyShare;
+  const bool computes =
+      advice.leading_finding && computes_all_the_time(diagnosis.findings[*advice.leading_finding]);
   if (diagnosis.conditions.empty() || computes) return "";
   std::string words = diagnosis.conditions.front().evidence.front();
   words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
