@@ -36,11 +36,11 @@ _NATIVE = 4
 class Watched:
     """One iteration over a loader."""
 
-    __slots__ = ("batch", "batch_size", "loader_id", "padding", "repeats", "stages")
+    __slots__ = ("batch", "batch_size", "loader_id", "lookers", "stages")
 
     def __init__(self, loader_id: int, batch_size: int, stages: Stages | None = None) -> None:
-        self.repeats: repeats.Repeats | None = None
-        self.padding: padding.Padding | None = None
+        #: Each is given the batches until it says that it knows enough.
+        self.lookers: list[repeats.Repeats | padding.Padding] = []
         self.loader_id = loader_id
         self.batch_size = batch_size
         self.stages = stages
@@ -186,8 +186,8 @@ def _watched_iter(
             if wrap is not None:
                 iterator = wrap(iterator, watched)
             else:
-                watched.repeats = repeats.of_pass(self, loader_id)
-                watched.padding = padding.of_pass(loader_id)
+                lookers = (repeats.of_pass(self, loader_id), padding.of_pass(loader_id))
+                watched.lookers = [looker for looker in lookers if looker is not None]
                 iterator._unstarve_watched = watched
             RECORDER.record(LOADER, start, now_ns(), loader_id, *settings[:4])
             made_at = getattr(self, "__dict__", {}).get(_MADE_AT)
@@ -301,10 +301,8 @@ def _watched_next(
         RECORDER.record(WAIT, start, end, loader_id, watched.batch, ready, samples, 0)
         if stages is not None:
             stages.note()
-        if watched.repeats is not None:
-            watched.repeats = watched.repeats.got(data)
-        if watched.padding is not None:
-            watched.padding = watched.padding.got(data)
+        if watched.lookers:
+            watched.lookers = [looker for looker in watched.lookers if looker.got(data)]
         watched.batch += 1
         STEPS.got(loader_id, samples)
         return data

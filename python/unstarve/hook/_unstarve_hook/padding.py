@@ -48,8 +48,8 @@ class Padding:
         self._columns = 0
         self._needed = 0
 
-    def got(self, batch: Any) -> Padding | None:
-        """Is given the first batches. Itself, as long as it has to be given more."""
+    def got(self, batch: Any) -> bool:
+        """Is given the first batches. Whether it has to be given more."""
         try:
             self._batches += 1
             columns = _columns_of(batch)
@@ -65,7 +65,7 @@ class Padding:
         except Exception as error:
             self.is_known = True
             RECORDER.note_error(error)
-        return None if self.is_known else self
+        return not self.is_known
 
 
 def _columns_of(batch: Any) -> tuple[int, int] | None:

@@ -42,16 +42,16 @@ class Repeats:
         self._batches = 0
         self._sums: list[list[Any]] = []
 
-    def got(self, batch: Any) -> Repeats | None:
+    def got(self, batch: Any) -> bool:
         """Is given the first batches: one of each worker, and the first one's second. Says in the
-        ring's text whether the first two are the same, if that is known. Itself, as long as it has
-        to be given more."""
+        ring's text whether the first two are the same, if that is known. Whether it has to be
+        given more."""
         try:
             number, self._batches = self._batches, self._batches + 1
             if number in (0, 1, self._workers):
                 self._sums.append([_sum(part) for part in _parts(batch)])
             if number < self._workers:
-                return self
+                return True
             _compared.add(self._loader_id)
             # A part that is alike in two batches of one worker, as positions are, tells nothing.
             told = [
@@ -64,7 +64,7 @@ class Repeats:
                 dataset_words.add(self._loader_id, workers_repeat=any(told))
         except Exception as error:
             RECORDER.note_error(error)
-        return None
+        return False
 
 
 def _parts(batch: Any) -> list[Any]:
