@@ -8,10 +8,11 @@ type, already resized, already normalised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from unstarve.lowering.inside import steps_within
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
 from unstarve.lowering.plan import Plan
@@ -81,15 +82,29 @@ def read_prefix(transform: Any) -> Prefix | None:
     return Prefix(image.plan, image.form == "pil", count, tuple(parts[count:]))
 
 
-def _flatten(transform: Any) -> Iterator[Any]:
+#: One that is deeper holds itself.
+_DEEPEST = 16
+
+
+def _flatten(transform: Any, depth: int = 0) -> Iterator[Any]:
     if transform is None:
         return
-    if type(transform) in containers() and is_plain(transform):
-        parts = transform if type(transform).__name__ == "Sequential" else transform.transforms
-        for part in parts:
-            yield from _flatten(part)
-    else:
+    steps = None if depth == _DEEPEST else _steps_of(transform)
+    if steps is None:
         yield transform
+        return
+    for step in steps:
+        yield from _flatten(step, depth + 1)
+
+
+def _steps_of(transform: Any) -> Iterable[Any] | None:
+    """What a transform does one after the other; None where it is one step."""
+    if type(transform) in containers():
+        if not is_plain(transform):
+            return None
+        steps: Iterable[Any] = transform
+        return steps if type(transform).__name__ == "Sequential" else list(transform.transforms)
+    return None if type(transform) in readers() else steps_within(transform)
 
 
 def _describe(part: Any) -> str:

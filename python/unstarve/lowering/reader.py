@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from unstarve.lowering import colours, geometry, values
+from unstarve.lowering import colours, geometry, inside, presets, values
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
 
@@ -43,6 +43,12 @@ def random_apply(image: PartialPlan, part: Any) -> None:
     image.plan.colour[-1].probability *= float(part.p)
 
 
+def as_rgb(image: PartialPlan, _part: Any) -> None:
+    """The engine's images are RGB, as those of torchvision's loader."""
+    if image.form != "pil":
+        raise NotLowerable("convert() of a tensor")
+
+
 _READERS: dict[str, Reader] = {
     **geometry.READERS,
     **colours.READERS,
@@ -59,6 +65,12 @@ def readers() -> dict[type, Reader]:
             kind = getattr(library, name, None)
             if isinstance(kind, type):
                 found[kind] = reader
+    of_presets = sys.modules.get("torchvision.transforms._presets")
+    for name, reader in presets.READERS.items():
+        kind = getattr(of_presets, name, None)
+        if isinstance(kind, type):
+            found[kind] = reader
+    found[inside.AsRgb] = as_rgb
     return found
 
 

@@ -44,7 +44,7 @@ def leave_alone(image: PartialPlan, _part: Any) -> None:
     """Identity, and RGB on what is RGB already."""
 
 
-def _to_float(image: PartialPlan, wanted: Any, *, scale: bool, by_reciprocal: bool) -> None:
+def to_float(image: PartialPlan, wanted: Any, *, scale: bool, by_reciprocal: bool) -> None:
     if image.form == "pil":
         raise NotLowerable("has no effect on a PIL image")
     name = str(wanted).removeprefix("torch.")
@@ -64,13 +64,13 @@ def _to_float(image: PartialPlan, wanted: Any, *, scale: bool, by_reciprocal: bo
 
 def convert_image_dtype(image: PartialPlan, part: Any) -> None:
     is_v2 = ".v2." in type(part).__module__
-    _to_float(image, part.dtype, scale=True, by_reciprocal=is_v2)
+    to_float(image, part.dtype, scale=True, by_reciprocal=is_v2)
 
 
 def to_dtype(image: PartialPlan, part: Any) -> None:
     if isinstance(part.dtype, dict):
         raise NotLowerable("a type per kind of input")
-    _to_float(image, part.dtype, scale=bool(part.scale), by_reciprocal=True)
+    to_float(image, part.dtype, scale=bool(part.scale), by_reciprocal=True)
 
 
 def normalize(image: PartialPlan, part: Any) -> None:

@@ -158,7 +158,7 @@ JITTER = v1.ColorJitter(0.5)
     ("parts", "why"),
     [
         ([CROP, MyFlip(), v1.ToTensor()], "subclass of RandomHorizontalFlip"),
-        ([CROP, v1.ToTensor(), v1.Lambda(lambda x: x)], "not among"),
+        ([CROP, v1.ToTensor(), v1.Lambda(lambda x: -x)], "not among"),
         ([CROP, v1.ToTensor(), abs], "not among"),
         ([v1.RandomRotation(8), v1.ToTensor()], "not among"),
         ([v1.RandomCrop(8), v1.ToTensor()], "without Resize"),

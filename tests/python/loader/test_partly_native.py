@@ -23,7 +23,8 @@ MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
 def untouched(image: Any) -> Any:
-    """A transform that nobody knows."""
+    """A transform that nobody knows: nobody looks into it, since it does more than call others."""
+    (image,) = [image]
     return image
 
 
