@@ -26,17 +26,60 @@ class GeometryPlan:
     ratio_min: float
     ratio_max: float
     interpolation: Interpolation
+    either_interpolation: bool
     horizontal_flip_probability: float
     vertical_flip_probability: float
+    def __init__(self) -> None: ...
+
+class AugmentChange:
+    class Kind(enum.Enum):
+        identity = 0
+        shear_x = 1
+        shear_y = 2
+        translate_x = 3
+        translate_y = 4
+        rotate = 5
+        brightness = 6
+        contrast = 7
+        saturation = 8
+        sharpness = 9
+        posterize = 10
+        solarize = 11
+        autocontrast = 12
+        equalize = 13
+        invert = 14
+        solarize_add = 15
+
+    kind: Kind
+    probability: float
+    magnitudes: Sequence[float]
+    is_signed: bool
+    def __init__(self) -> None: ...
+
+class AugmentPlan:
+    """`sets` is a copy: assign a new list."""
+
+    class Between(enum.Enum):
+        nearest = 0
+        bilinear = 1
+        bicubic = 2
+        either = 3
+
+    sets: Sequence[Sequence[AugmentChange]]
+    rounds: int
+    between: Between
+    fill: Sequence[int]
     def __init__(self) -> None: ...
 
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
         greyscale = 1
+        augment = 2
 
     kind: Kind
     probability: float
+    augment: AugmentPlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None

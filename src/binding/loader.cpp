@@ -313,6 +313,30 @@ std::string name_of(kernels::ColourOp op) {
   return "";
 }
 
+std::string name_of(kernels::ToneOp op) {
+  switch (op) {
+    case kernels::ToneOp::kPosterize: return "posterize";
+    case kernels::ToneOp::kSolarize: return "solarize";
+    case kernels::ToneOp::kAutoContrast: return "autocontrast";
+    case kernels::ToneOp::kEqualize: return "equalize";
+    case kernels::ToneOp::kInvert: return "invert";
+    case kernels::ToneOp::kSolarizeAdd: return "solarize_add";
+  }
+  return "";
+}
+
+/// A name and a number, or the six of where pixels come from.
+nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
+  using Kind = feed::PixelDraw::Kind;
+  if (draw.kind == Kind::kPlaces) {
+    const kernels::AffineMap& map = draw.places;
+    return nb::make_tuple("places", nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f));
+  }
+  std::string name = draw.kind == Kind::kColour ? name_of(draw.colour) : name_of(draw.tone);
+  if (draw.kind == Kind::kSharpness) name = "sharpness";
+  return nb::make_tuple(name, draw.factor);
+}
+
 /// Everything that is drawn for one sample in one epoch, for an image of this size.
 nb::dict sample_draws(const LoaderOptions& options, std::uint32_t epoch, std::uint32_t index,
                       std::pair<int, int> size) {
@@ -322,9 +346,7 @@ nb::dict sample_draws(const LoaderOptions& options, std::uint32_t epoch, std::ui
   feed::draw_sample(options.transform, {size.first, size.second}, random, draw);
   const auto box = [](const feed::Box& b) { return nb::make_tuple(b.x, b.y, b.width, b.height); };
   nb::list colour;
-  for (const feed::ColourDraw& change : draw.colour) {
-    colour.append(nb::make_tuple(name_of(change.op), change.factor));
-  }
+  for (const feed::PixelDraw& change : draw.pixels) colour.append(pixels_drawn(change));
   nb::dict result;
   result["crop"] = box(draw.geometry.crop);
   result["target"] = nb::make_tuple(draw.geometry.target.width, draw.geometry.target.height);

@@ -16,6 +16,8 @@ namespace nb = nanobind;
 namespace unstarve::binding {
 namespace {
 
+using feed::AugmentChange;
+using feed::AugmentPlan;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
@@ -73,18 +75,58 @@ void bind_geometry(nb::module_& module) {
       .def_rw("ratio_min", &GeometryPlan::ratio_min)
       .def_rw("ratio_max", &GeometryPlan::ratio_max)
       .def_rw("interpolation", &GeometryPlan::interpolation)
+      .def_rw("either_interpolation", &GeometryPlan::either_interpolation)
       .def_rw("horizontal_flip_probability", &GeometryPlan::horizontal_flip_probability)
       .def_rw("vertical_flip_probability", &GeometryPlan::vertical_flip_probability);
+}
+
+void bind_augment(nb::module_& module) {
+  nb::class_<AugmentChange> change(module, "AugmentChange");
+  nb::enum_<AugmentChange::Kind>(change, "Kind")
+      .value("identity", AugmentChange::Kind::kIdentity)
+      .value("shear_x", AugmentChange::Kind::kShearX)
+      .value("shear_y", AugmentChange::Kind::kShearY)
+      .value("translate_x", AugmentChange::Kind::kTranslateX)
+      .value("translate_y", AugmentChange::Kind::kTranslateY)
+      .value("rotate", AugmentChange::Kind::kRotate)
+      .value("brightness", AugmentChange::Kind::kBrightness)
+      .value("contrast", AugmentChange::Kind::kContrast)
+      .value("saturation", AugmentChange::Kind::kSaturation)
+      .value("sharpness", AugmentChange::Kind::kSharpness)
+      .value("posterize", AugmentChange::Kind::kPosterize)
+      .value("solarize", AugmentChange::Kind::kSolarize)
+      .value("autocontrast", AugmentChange::Kind::kAutoContrast)
+      .value("equalize", AugmentChange::Kind::kEqualize)
+      .value("invert", AugmentChange::Kind::kInvert)
+      .value("solarize_add", AugmentChange::Kind::kSolarizeAdd);
+  change.def(nb::init<>())
+      .def_rw("kind", &AugmentChange::kind)
+      .def_rw("probability", &AugmentChange::probability)
+      .def_rw("magnitudes", &AugmentChange::magnitudes)
+      .def_rw("is_signed", &AugmentChange::is_signed);
+  nb::class_<AugmentPlan> plan(module, "AugmentPlan");
+  nb::enum_<AugmentPlan::Between>(plan, "Between")
+      .value("nearest", AugmentPlan::Between::kNearest)
+      .value("bilinear", AugmentPlan::Between::kBilinear)
+      .value("bicubic", AugmentPlan::Between::kBicubic)
+      .value("either", AugmentPlan::Between::kEither);
+  plan.def(nb::init<>())
+      .def_rw("sets", &AugmentPlan::sets)  // a copy, as all lists here
+      .def_rw("rounds", &AugmentPlan::rounds)
+      .def_rw("between", &AugmentPlan::between)
+      .def_rw("fill", &AugmentPlan::fill);
 }
 
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
       .value("jitter", ColourStep::Kind::kJitter)
-      .value("greyscale", ColourStep::Kind::kGreyscale);
+      .value("greyscale", ColourStep::Kind::kGreyscale)
+      .value("augment", ColourStep::Kind::kAugment);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
-      .def_rw("probability", &ColourStep::probability);
+      .def_rw("probability", &ColourStep::probability)
+      .def_rw("augment", &ColourStep::augment);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -126,6 +168,7 @@ void bind_erasing(nb::module_& module) {
 
 void bind_transform_plan(nb::module_& module) {
   bind_geometry(module);
+  bind_augment(module);
   bind_colour(module);
   bind_output(module);
   bind_erasing(module);

@@ -55,7 +55,40 @@ Status check_bounds(const std::optional<ColourStep::Bounds>& bounds, std::string
                field, "two factors, 0 <= low <= high");
 }
 
+Status check_change(const AugmentChange& change) {
+  Status status = check(is_probability(change.probability), "probability", "0 to 1");
+  const bool known = change.kind >= AugmentChange::Kind::kIdentity &&
+                     change.kind <= AugmentChange::Kind::kSolarizeAdd;
+  if (status) status = check(known, "kind", "one of the changes");
+  const bool has_value = change.kind == AugmentChange::Kind::kSolarizeAdd ||
+                         (change.kind > AugmentChange::Kind::kIdentity &&
+                          change.kind < AugmentChange::Kind::kAutoContrast);
+  if (status) {
+    status = check(!has_value || !change.magnitudes.empty(), "magnitudes", "one number at least");
+  }
+  for (const double magnitude : change.magnitudes) {
+    // Moved further than an image reaches, or turned by more, nothing is gained.
+    if (status) status = check(std::abs(magnitude) <= 16384, "magnitudes", "-16384 to 16384");
+  }
+  return status;
+}
+
+Status check_augment(const AugmentPlan& plan) {
+  Status status = check(plan.rounds >= 0 && plan.rounds <= 64, "rounds", "0 to 64");
+  if (status) status = check(!plan.sets.empty(), "sets", "one set at least");
+  for (const auto& set : plan.sets) {
+    for (const AugmentChange& change : set) {
+      if (status) status = check_change(change);
+    }
+  }
+  return status;
+}
+
 Status check_colour(const ColourStep& step) {
+  if (step.kind == ColourStep::Kind::kAugment) {
+    Status status = check(is_probability(step.probability), "probability", "0 to 1");
+    return status ? check_augment(step.augment) : status;
+  }
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (status) status = check_bounds(step.brightness, "brightness");
   if (status) status = check_bounds(step.contrast, "contrast");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -27,13 +28,54 @@ struct GeometryPlan {
   double ratio_min = 3.0 / 4.0;  // kRandomResizedCrop: bounds of the crop's width / height
   double ratio_max = 4.0 / 3.0;
   Interpolation interpolation = Interpolation::kBilinear;
+  bool either_interpolation = false;  // bilinear or bicubic, drawn evenly for each sample
   double horizontal_flip_probability = 0.0;
   double vertical_flip_probability = 0.0;
 };
 
-/// One change of colours, as torchvision's ColorJitter or RandomGrayscale (uint8 in and out).
+/// One change of the pixels within an augmentation.
+struct AugmentChange {
+  enum class Kind {
+    kIdentity,
+    kShearX,
+    kShearY,
+    kTranslateX,  // pixels
+    kTranslateY,
+    kRotate,  // degrees against the clock, around the centre
+    kBrightness,
+    kContrast,
+    kSaturation,
+    kSharpness,
+    kPosterize,  // bits
+    kSolarize,   // threshold, 0 to 255
+    kAutoContrast,
+    kEqualize,
+    kInvert,
+    kSolarizeAdd,  // how much lighter values below 128 become
+  };
+  Kind kind = Kind::kIdentity;
+  double probability = 1.0;
+  /// How much: one is drawn evenly. kBrightness to kSharpness have 1 + it as their factor.
+  std::vector<double> magnitudes;
+  /// The magnitude drawn is negative half of the time.
+  bool is_signed = false;
+};
+
+/// Rounds of changes, of which one set is drawn evenly in each, as torchvision's RandAugment,
+/// TrivialAugmentWide and AutoAugment. A set's changes are made in turn.
+struct AugmentPlan {
+  std::vector<std::vector<AugmentChange>> sets;
+  int rounds = 1;
+  /// Of pixels that are moved; kEither is kBilinear or kBicubic, drawn evenly.
+  enum class Between { kNearest, kBilinear, kBicubic, kEither };
+  Between between = Between::kNearest;
+  std::array<std::uint8_t, 3> fill = {};  // where a moved image has no pixels
+};
+
+/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, or an augmentation
+/// (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale };
+  enum class Kind { kJitter, kGreyscale, kAugment };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -44,6 +86,7 @@ struct ColourStep {
   std::optional<Bounds> contrast;
   std::optional<Bounds> saturation;
   std::optional<Bounds> hue;  // a shift, -0.5 .. 0.5 of a turn
+  AugmentPlan augment;        // kAugment
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

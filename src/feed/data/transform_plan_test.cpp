@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace unstarve::feed {
 namespace {
 
@@ -28,6 +30,25 @@ TEST(TransformPlan, ValuesThatMakeNoSenseAreNamed) {
   plan = {};
   plan.erasing.emplace();
   plan.erasing->ratio_min = 0;
+  EXPECT_FALSE(validate(plan));
+}
+
+TEST(TransformPlan, AnAugmentationHasSetsAndMagnitudes) {
+  TransformPlan plan;
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kAugment;
+  EXPECT_FALSE(validate(plan)) << "no set";
+  AugmentChange& change = step.augment.sets.emplace_back().emplace_back();
+  change.kind = AugmentChange::Kind::kInvert;
+  EXPECT_TRUE(validate(plan));
+  change.kind = AugmentChange::Kind::kSolarizeAdd;
+  EXPECT_FALSE(validate(plan)) << "no magnitude";
+  change.magnitudes = {110};
+  EXPECT_TRUE(validate(plan));
+  change.magnitudes = {std::nan("")};
+  EXPECT_FALSE(validate(plan));
+  change.magnitudes = {1};
+  step.augment.rounds = -1;
   EXPECT_FALSE(validate(plan));
 }
 

@@ -80,6 +80,10 @@ Box random_window(ImageSize image, ImageSize window, SampleRandom& random) {
 SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
   SampleGeometry geometry;
   geometry.interpolation = plan.interpolation;
+  if (plan.either_interpolation) {
+    geometry.interpolation =
+        random.below(2) == 1 ? Interpolation::kBicubic : Interpolation::kBilinear;
+  }
   geometry.crop = {0, 0, image.width, image.height};
   geometry.target = plan.size;
   geometry.window = {0, 0, plan.size.width, plan.size.height};

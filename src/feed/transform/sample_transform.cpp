@@ -42,7 +42,7 @@ kernels::Conversion conversion_of(const OutputPlan& output) {
 void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& random,
                  SampleDraw& draw) {
   draw.geometry = draw_geometry(plan.geometry, image, random);
-  draw_colour(plan.colour, random, draw.colour);
+  draw_pixels(plan.colour, plan.geometry.size, random, draw.pixels);
   draw.erased.reset();
   if (plan.erasing) draw.erased = draw_erasing(*plan.erasing, plan.geometry.size, random);
 }
@@ -66,15 +66,30 @@ Box SampleTransform::begin(ImageSize image, SampleRandom& random, std::uint8_t* 
 }
 
 void SampleTransform::finish() {
-  if (!converts_ && draw_.colour.empty() && !draw_.erased) return;
+  if (!converts_ && draw_.pixels.empty() && !draw_.erased) return;
   const std::int64_t begun_ns = clock_.now_ns();
   const std::size_t count = pixel_count(plan_);
-  for (const ColourDraw& change : draw_.colour) {
-    kernels::adjust_colour(change.op, change.factor, pixels_, count);
-  }
+  for (const PixelDraw& change : draw_.pixels) change_pixels(change);
   if (converts_) kernels::convert_pixels(conversion_, pixels_, count, out_);
   if (draw_.erased) erase(plan_, *draw_.erased, noise_, out_);
   finish_ns_ = clock_.now_ns() - begun_ns;
+}
+
+void SampleTransform::change_pixels(const PixelDraw& change) {
+  const ImageSize& size = plan_.geometry.size;
+  const std::size_t count = pixel_count(plan_);
+  switch (change.kind) {
+    case PixelDraw::Kind::kColour:
+      return kernels::adjust_colour(change.colour, change.factor, pixels_, count);
+    case PixelDraw::Kind::kTone:
+      return kernels::adjust_tone(change.tone, change.factor, pixels_, count);
+    case PixelDraw::Kind::kSharpness:
+      return kernels::adjust_sharpness(change.factor, pixels_, size.width, size.height, moved_);
+    case PixelDraw::Kind::kPlaces:
+      moved_.assign(pixels_, pixels_ + 3 * count);
+      return kernels::move_pixels(change.places, change.fill, moved_.data(), size.width,
+                                  size.height, pixels_);
+  }
 }
 
 }  // namespace unstarve::feed

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "feed/data/geometry.h"
 #include "feed/data/transform_plan.h"
-#include "feed/transform/draw_colour.h"
+#include "feed/transform/draw_pixels.h"
 #include "feed/transform/random.h"
 #include "feed/transform/resize_sink.h"
 #include "kernels/pixels/convert.h"
@@ -17,8 +17,8 @@ namespace unstarve::feed {
 /// Everything that is drawn for one sample.
 struct SampleDraw {
   SampleGeometry geometry;
-  std::vector<ColourDraw> colour;  // in the order in which they are applied
-  std::optional<Box> erased;       // of the output
+  std::vector<PixelDraw> pixels;  // in the order in which they are applied
+  std::optional<Box> erased;      // of the output
 };
 
 /// Draws for an image of this size; `draw` is overwritten and keeps its memory.
@@ -49,6 +49,8 @@ class SampleTransform {
   std::int64_t spent_ns() const { return sink_.spent_ns() + finish_ns_; }
 
  private:
+  void change_pixels(const PixelDraw& change);
+
   const TransformPlan& plan_;
   const Clock& clock_;
   ResizeSink sink_;
@@ -57,7 +59,8 @@ class SampleTransform {
   SampleDraw draw_;
   SampleRandom noise_;
   std::vector<std::uint8_t> scratch_;
-  std::uint8_t* pixels_ = nullptr;  // the resized image: scratch_, or out_
+  std::vector<std::uint8_t> moved_;  // the pixels before they are moved, or rows of them
+  std::uint8_t* pixels_ = nullptr;   // the resized image: scratch_, or out_
   std::uint8_t* out_ = nullptr;
   std::int64_t finish_ns_ = 0;
 };

@@ -1,15 +1,24 @@
-#include "feed/transform/draw_colour.h"
+#include "feed/transform/draw_pixels.h"
 
 #include <array>
 #include <cmath>
 #include <utility>
+
+#include "feed/transform/draw_augment.h"
 
 namespace unstarve::feed {
 namespace {
 
 using kernels::ColourOp;
 
-void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<ColourDraw>& draws) {
+PixelDraw colours(ColourOp op, double factor) {
+  PixelDraw draw;
+  draw.colour = op;
+  draw.factor = factor;
+  return draw;
+}
+
+void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<PixelDraw>& draws) {
   const std::array<std::pair<ColourOp, const std::optional<ColourStep::Bounds>*>, 4> changes = {{
       {ColourOp::kBrightness, &step.brightness},
       {ColourOp::kContrast, &step.contrast},
@@ -25,19 +34,21 @@ void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<Colou
     if (bounds) factors[i] = random.uniform(bounds->low, bounds->high);
   }
   for (const std::size_t i : order) {
-    if (*changes[i].second) draws.push_back({changes[i].first, factors[i]});
+    if (*changes[i].second) draws.push_back(colours(changes[i].first, factors[i]));
   }
 }
 
 }  // namespace
 
-void draw_colour(const std::vector<ColourStep>& steps, SampleRandom& random,
-                 std::vector<ColourDraw>& draws) {
+void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRandom& random,
+                 std::vector<PixelDraw>& draws) {
   draws.clear();
   for (const ColourStep& step : steps) {
     if (random.uniform() >= step.probability) continue;
     if (step.kind == ColourStep::Kind::kGreyscale) {
-      draws.push_back({ColourOp::kGreyscale, 0.0});
+      draws.push_back(colours(ColourOp::kGreyscale, 0.0));
+    } else if (step.kind == ColourStep::Kind::kAugment) {
+      draw_augment(step.augment, size, random, draws);
     } else {
       draw_jitter(step, random, draws);
     }
