@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from unstarve import errors
-from unstarve.lowering.plan import Colour, Erasing, Plan
+from unstarve.lowering.plan import Augment, Change, Colour, Erasing, Plan
 
 
 def plan_obstacle(plan: Plan) -> str | None:
@@ -32,7 +32,9 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     geometry.resize_to = given.resize_to
     geometry.scale_min, geometry.scale_max = given.scale
     geometry.ratio_min, geometry.ratio_max = given.ratio
-    geometry.interpolation = getattr(_native.Interpolation, given.interpolation)
+    geometry.either_interpolation = given.interpolation == "either"
+    if given.interpolation != "either":
+        geometry.interpolation = getattr(_native.Interpolation, given.interpolation)
     geometry.horizontal_flip_probability = plan.horizontal_flip
     geometry.vertical_flip_probability = plan.vertical_flip
     native.colour = [_colour_step(step) for step in plan.colour]
@@ -56,7 +58,29 @@ def _colour_step(given: Colour) -> Any:
     step.probability = given.probability
     for name in ("brightness", "contrast", "saturation", "hue"):
         setattr(step, name, getattr(given, name))
+    if given.augment is not None:
+        step.augment = _augment_plan(given.augment)
     return step
+
+
+def _augment_plan(given: Augment) -> Any:
+    from unstarve import _native
+
+    plan = _native.AugmentPlan()
+    plan.rounds, plan.fill = given.rounds, given.fill
+    plan.between = getattr(_native.AugmentPlan.Between, given.between)
+    plan.sets = [[_change(one) for one in changes] for changes in given.sets]
+    return plan
+
+
+def _change(given: Change) -> Any:
+    from unstarve import _native
+
+    change = _native.AugmentChange()
+    change.kind = getattr(_native.AugmentChange.Kind, given.kind)
+    change.probability, change.is_signed = given.probability, given.is_signed
+    change.magnitudes = list(given.magnitudes)
+    return change
 
 
 def _erasing_plan(given: Erasing) -> Any:

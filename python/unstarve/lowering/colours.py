@@ -9,7 +9,12 @@ from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
 from unstarve.lowering.plan import Colour
 
 
-def _colour(image: PartialPlan, step: Colour) -> None:
+def add_colour(image: PartialPlan, step: Colour) -> None:
+    """Behind what is there.
+
+    Raises:
+        NotLowerable: the image is not what the engine changes the colours of.
+    """
     if image.geometry is None:
         raise NotLowerable("a change of colours before the image has its size")
     if image.is_float:
@@ -20,19 +25,21 @@ def _colour(image: PartialPlan, step: Colour) -> None:
 
 def color_jitter(image: PartialPlan, part: Any) -> None:
     names = ("brightness", "contrast", "saturation", "hue")
-    values = (getattr(part, name) for name in names)
-    ranges = (None if value is None else pair(value) for value in values)
-    _colour(image, Colour("jitter", 1.0, *ranges))
+    values = {name: getattr(part, name) for name in names}
+    step = Colour("jitter")
+    for name, value in values.items():
+        setattr(step, name, None if value is None else pair(value))
+    add_colour(image, step)
 
 
 def grayscale(image: PartialPlan, part: Any) -> None:
     if part.num_output_channels != 3:
         raise NotLowerable(f"{part.num_output_channels} channel: the engine writes three")
-    _colour(image, Colour("greyscale"))
+    add_colour(image, Colour("greyscale"))
 
 
 def random_grayscale(image: PartialPlan, part: Any) -> None:
-    _colour(image, Colour("greyscale", probability=float(part.p)))
+    add_colour(image, Colour("greyscale", probability=float(part.p)))
 
 
 #: By class name, as torchvision has them.

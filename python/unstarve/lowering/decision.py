@@ -7,6 +7,7 @@ stays Python; where that leaves the files and the first transforms, the engine c
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -119,11 +120,30 @@ def _obstacle_to_batches(loader: Any) -> str | None:
     expected = utils.default_collate if batched else utils.default_convert
     if loader.collate_fn is not expected or not is_own(expected, utils, expected.__name__):
         return "a collate_fn of your own"
-    if loader.worker_init_fn is not None:
+    if loader.worker_init_fn is not None and not _only_seeds(loader.worker_init_fn):
         return "worker_init_fn runs in Python workers"
     if utils.default_collate_fn_map.keys() - _known_collate_types():
         return "default_collate has been extended"
     return None
+
+
+#: Of libraries: functions that seed a worker's generators and do nothing else. Where all of the
+#: work is native nothing draws from those.
+_SEEDING = (
+    ("timm.data.loader", "_worker_init"),
+    ("lightning.fabric.utilities.seed", "pl_worker_init_function"),
+    ("lightning_fabric.utilities.seed", "pl_worker_init_function"),
+    ("transformers.trainer_utils", "seed_worker"),
+)
+
+
+def _only_seeds(function: Any) -> bool:
+    if type(function) is functools.partial:
+        function = function.func
+    return any(
+        module in sys.modules and is_own(function, sys.modules[module], name)
+        for module, name in _SEEDING
+    )
 
 
 def _known_collate_types() -> set[Any]:

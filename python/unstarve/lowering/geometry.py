@@ -94,7 +94,8 @@ def _crop(
         least = (short, short)
     elif image.geometry is not None and image.geometry.kind == "resize":
         least = resized = image.geometry.size
-        interpolation = image.geometry.interpolation
+        # "either" is of random crops alone.
+        interpolation = "bicubic" if image.geometry.interpolation == "bicubic" else "bilinear"
     else:
         raise NotLowerable("a crop after another change of size")
     if size[0] > least[0] or size[1] > least[1]:
@@ -106,6 +107,8 @@ def _crop(
 def _flip(image: PartialPlan) -> None:
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
+    if any(step.augment is not None for step in image.plan.colour):
+        raise NotLowerable("a flip after an augmentation, which may move pixels")
 
 
 def horizontal_flip(image: PartialPlan, part: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 # Exchanged, they change nothing about a sample.
 _HARMLESS = frozenset({"__init__", "__new__", "__repr__", "__len__", "extra_repr"})
 
-_LIBRARIES = ("torchvision.", "torch.utils.data.")
+_LIBRARIES = ("torchvision.", "torch.utils.data.", "timm.")
 
 
 def is_own(function: Any, module: Any, *names: str) -> bool:
@@ -28,7 +28,7 @@ def is_own(function: Any, module: Any, *names: str) -> bool:
 
 def is_plain(part: Any) -> bool:
     """No method of the object itself, no module hook and no exchanged method of the class, or of
-    those of torchvision and of torch's data sets that it inherits from, changes what it does."""
+    those of torchvision, timm and torch's data sets that it inherits from, changes what it does."""
     own = vars(part) if hasattr(part, "__dict__") else {}
     # torch asks data sets whether they have the former.
     if any(name == "__getitems__" or callable(getattr(type(part), name, None)) for name in own):

@@ -20,21 +20,47 @@ class Geometry:
     resize_short: int = 0
     scale: NumberPair = (0.08, 1.0)
     ratio: NumberPair = (3 / 4, 4 / 3)
-    interpolation: Literal["bilinear", "bicubic"] = "bilinear"
+    #: "either": bilinear or bicubic, drawn evenly for each sample.
+    interpolation: Literal["bilinear", "bicubic", "either"] = "bilinear"
     #: Before a crop: the size that is resized to, where resize_short does not say it.
     resize_to: tuple[int, int] = (0, 0)
 
 
+@dataclass(frozen=True)
+class Change:
+    """One change of an augmentation: the kind as AugmentChange names it."""
+
+    kind: str
+    probability: float
+    #: One of them is drawn, and its sign too where `is_signed`.
+    magnitudes: tuple[float, ...]
+    is_signed: bool
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Of the sets, one is drawn in each round; its changes are made in turn."""
+
+    sets: list[list[Change]]
+    rounds: int = 1
+    #: How values between pixels are made where they are moved; "either" is drawn each time.
+    between: Literal["nearest", "bilinear", "bicubic", "either"] = "nearest"
+    #: Red, green and blue where a moved image has no pixels.
+    fill: tuple[int, int, int] = (0, 0, 0)
+
+
 @dataclass
 class Colour:
-    """ColorJitter (its four ranges, None where it leaves a property alone) or greyscale."""
+    """ColorJitter (its four ranges, None where it leaves a property alone), greyscale or an
+    augmentation."""
 
-    kind: Literal["jitter", "greyscale"]
+    kind: Literal["jitter", "greyscale", "augment"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
     saturation: NumberPair | None = None
     hue: NumberPair | None = None
+    augment: Augment | None = None
 
 
 @dataclass

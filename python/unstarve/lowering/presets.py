@@ -29,7 +29,7 @@ def image_classification(image: PartialPlan, part: Any) -> None:
     values.normalize(image, part)
 
 
-#: By class name, in torchvision.transforms._presets.
-READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
-    "ImageClassification": image_classification
+#: By module and class name.
+READERS: dict[tuple[str, str], Callable[[PartialPlan, Any], None]] = {
+    ("torchvision.transforms._presets", "ImageClassification"): image_classification
 }

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from unstarve.lowering import colours, geometry, inside, presets, values
+from unstarve.lowering import augment, colours, geometry, inside, of_timm, presets, values
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
 
@@ -52,6 +52,7 @@ def as_rgb(image: PartialPlan, _part: Any) -> None:
 _READERS: dict[str, Reader] = {
     **geometry.READERS,
     **colours.READERS,
+    **augment.READERS,
     "RandomApply": random_apply,
     **values.READERS,
 }
@@ -65,9 +66,8 @@ def readers() -> dict[type, Reader]:
             kind = getattr(library, name, None)
             if isinstance(kind, type):
                 found[kind] = reader
-    of_presets = sys.modules.get("torchvision.transforms._presets")
-    for name, reader in presets.READERS.items():
-        kind = getattr(of_presets, name, None)
+    for (module, name), reader in {**presets.READERS, **of_timm.READERS}.items():
+        kind = getattr(sys.modules.get(module), name, None)
         if isinstance(kind, type):
             found[kind] = reader
     found[inside.AsRgb] = as_rgb

@@ -262,7 +262,7 @@ def test_another_transform_is_seen_by_the_next_epoch(folder: Path) -> None:
     dataset.transform = transforms.Compose([CENTRE, transforms.Lambda(lambda image: image[:1])])
     assert next(iter(loader))[0].shape == (6, 1, 64, 56)
     explanation = loader.explain()
-    assert explanation.engine == "partly" and "Lambda" in explanation.reason
+    assert explanation.engine == "partly" and "<lambda>" in explanation.reason
 
 
 def test_single_samples_are_tv_tensors_where_torchvision_makes_them(folder: Path) -> None:

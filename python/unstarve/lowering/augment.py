@@ -1,0 +1,154 @@
+"""Augmentations that draw which changes they make, and the single changes of that kind.
+
+Their magnitudes are what torchvision's own tables say for the size of the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from unstarve.lowering.colours import add_colour
+from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
+from unstarve.lowering.plan import Augment, Change, Colour
+
+#: Of torchvision's names: the engine's.
+_KINDS = {
+    "Identity": "identity",
+    "ShearX": "shear_x",
+    "ShearY": "shear_y",
+    "TranslateX": "translate_x",
+    "TranslateY": "translate_y",
+    "Rotate": "rotate",
+    "Brightness": "brightness",
+    "Color": "saturation",
+    "Contrast": "contrast",
+    "Sharpness": "sharpness",
+    "Posterize": "posterize",
+    "Solarize": "solarize",
+    "AutoContrast": "autocontrast",
+    "Equalize": "equalize",
+    "Invert": "invert",
+}
+#: Bins of AutoAugment's magnitudes.
+_BINS = 10
+
+
+class _Row(NamedTuple):
+    magnitudes: list[float]  # none where there is one alone, which is zero
+    is_signed: bool
+
+
+def _is_v2(part: Any) -> bool:
+    return ".v2." in type(part).__module__
+
+
+def _size(image: PartialPlan) -> tuple[int, int]:
+    if image.geometry is None:
+        raise NotLowerable("a change of the pixels before the image has its size")
+    return image.geometry.size
+
+
+def _table(part: Any, bins: int, size: tuple[int, int]) -> dict[str, _Row]:
+    """What torchvision has for each change, with this many magnitudes, for an image of `size`."""
+    found = {}
+    if _is_v2(part):
+        for name, (make, is_signed) in part._AUGMENTATION_SPACE.items():
+            given = make(bins, *size)
+            scale = 255.0 if name == "Solarize" else 1.0  # there a share of the largest value
+            found[name] = _Row([] if given is None else (given * scale).tolist(), is_signed)
+    else:
+        by_size = [] if type(part).__name__ == "TrivialAugmentWide" else [size]
+        for name, (given, is_signed) in part._augmentation_space(bins, *by_size).items():
+            found[name] = _Row(given.tolist() if given.ndim else [], is_signed)
+    unknown = sorted(set(found) - set(_KINDS))
+    if unknown:
+        raise NotLowerable(f"{unknown[0]}, which the engine does not know")
+    return found
+
+
+def _change(name: str, row: _Row, picked: Sequence[float], probability: float = 1.0) -> Change:
+    # Pixels are moved by whole ones, and as many bits are kept.
+    whole = name in ("TranslateX", "TranslateY", "Posterize")
+    values = tuple(float(int(value) if whole else value) for value in picked)
+    return Change(_KINDS[name], probability, values or (0.0,), row.is_signed)
+
+
+def _moves(part: Any) -> tuple[Any, tuple[int, int, int]]:
+    """How values between pixels are made, and the colour where there are none."""
+    name = getattr(part.interpolation, "value", part.interpolation)
+    if name not in ("nearest", "bilinear", "bicubic"):
+        raise NotLowerable(f"interpolation {name!r} of pixels that are moved")
+    fill = part.fill
+    if fill is None:
+        fill = 0
+    if isinstance(fill, (int, float)):
+        fill = [fill] * 3
+    if not isinstance(fill, (list, tuple)) or len(fill) not in (1, 3):
+        raise NotLowerable(f"fill={part.fill!r}")
+    values = [int(value) for value in (list(fill) * 3)[:3]]
+    if not all(0 <= value <= 255 for value in values):
+        raise NotLowerable(f"fill={part.fill!r}")
+    return name, (values[0], values[1], values[2])
+
+
+def _add(image: PartialPlan, part: Any, sets: list[list[Change]], rounds: int = 1) -> None:
+    between, fill = _moves(part)
+    if between == "bicubic" and image.form != "pil":
+        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
+    add_colour(image, Colour("augment", augment=Augment(sets, rounds, between, fill)))
+
+
+def rand_augment(image: PartialPlan, part: Any) -> None:
+    table = _table(part, part.num_magnitude_bins, _size(image))
+    number = int(part.magnitude)
+    sets = [[_change(name, row, row.magnitudes[number:][:1])] for name, row in table.items()]
+    _add(image, part, sets, int(part.num_ops))
+
+
+def trivial_augment_wide(image: PartialPlan, part: Any) -> None:
+    table = _table(part, part.num_magnitude_bins, _size(image))
+    _add(image, part, [[_change(name, row, row.magnitudes)] for name, row in table.items()])
+
+
+def auto_augment(image: PartialPlan, part: Any) -> None:
+    table = _table(part, _BINS, _size(image))
+    policies = part._policies if _is_v2(part) else part.policies
+    sets = []
+    for policy in policies:
+        changes = []
+        for name, probability, number in policy:
+            row = table[name]
+            picked = [] if number is None else row.magnitudes[number:][:1]
+            changes.append(_change(name, row, picked, float(probability)))
+        sets.append(changes)
+    _add(image, part, sets)
+
+
+def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any], float]) -> Any:
+    """The reader of one change with one magnitude."""
+
+    def reader(image: PartialPlan, part: Any) -> None:
+        _size(image)
+        change = Change(kind, float(probability(part)), (float(value(part)),), False)
+        add_colour(image, Colour("augment", augment=Augment([[change]])))
+
+    return reader
+
+
+def _p(part: Any) -> float:
+    return float(part.p)
+
+
+#: By class name; both torchvision.transforms and torchvision.transforms.v2 have them.
+READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
+    "AutoAugment": auto_augment,
+    "RandAugment": rand_augment,
+    "TrivialAugmentWide": trivial_augment_wide,
+    "RandomAdjustSharpness": _alone("sharpness", lambda part: part.sharpness_factor - 1, _p),
+    "RandomAutocontrast": _alone("autocontrast", lambda part: 0, _p),
+    "RandomEqualize": _alone("equalize", lambda part: 0, _p),
+    "RandomInvert": _alone("invert", lambda part: 0, _p),
+    "RandomPosterize": _alone("posterize", lambda part: part.bits, _p),
+    "RandomSolarize": _alone("solarize", lambda part: part.threshold, _p),
+}
