@@ -44,7 +44,7 @@ def _picture(number: int) -> Image.Image:
 def _objects(number: int) -> tuple[Image.Image, list[list[int]]]:
     """Three rectangles: their mask with a palette, as VOC's, and their boxes with labels."""
     width, height = SIZE
-    mask = np.zeros((height, width), np.uint8)
+    mask: Any = np.zeros((height, width), np.uint8)
     found = []
     for item in range(3):
         left = (number * 37 + item * 150) % (width - 140)

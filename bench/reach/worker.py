@@ -53,7 +53,8 @@ def tensors_in(batch: Any) -> Iterator[Any]:
 
 
 def go_through(loader: Any) -> dict[str, Any]:
-    before, batches = cpu_s(), []
+    before = cpu_s()
+    batches: list[list[str]] = []
     total = square = count = 0.0
     for batch in loader:
         tensors = list(tensors_in(batch))

@@ -215,7 +215,7 @@ def test_a_function_whose_source_has_changed_since_is_not_read(tmp_path: Path) -
 
 def test_an_exchanged_forward_or_a_hook_is_seen() -> None:
     module = Module()
-    vars(module)["forward"] = types.MethodType(lambda self, image: TENSOR(image), module)
+    module.__dict__["forward"] = types.MethodType(lambda self, image: TENSOR(image), module)
     assert steps_within(module) is None
     hooked = Module()
     hooked.register_forward_hook(lambda *_: None)
@@ -224,7 +224,7 @@ def test_an_exchanged_forward_or_a_hook_is_seen() -> None:
 
 def test_one_that_holds_itself_ends() -> None:
     preset = Preset()
-    preset.transforms = preset  # type: ignore[assignment]
+    preset.transforms = preset
     assert plan_of(preset) is None
 
 
