@@ -71,15 +71,24 @@ class AugmentPlan:
     fill: Sequence[int]
     def __init__(self) -> None: ...
 
+class BlurPlan:
+    taps_across: int
+    taps_down: int
+    sigma_min: float
+    sigma_max: float
+    def __init__(self) -> None: ...
+
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
         greyscale = 1
         augment = 2
+        blur = 3
 
     kind: Kind
     probability: float
     augment: AugmentPlan
+    blur: BlurPlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None
@@ -226,6 +235,7 @@ class SampleLoader:
     def __init__(self, options: LoaderOptions, files: FileList | None = None) -> None: ...
     def close(self) -> None: ...
     def load(self, path: bytes, epoch: int, index: int, repeat: int, out: Any) -> None: ...
+    def load_bytes(self, bytes: bytes, epoch: int, index: int, out: Any) -> None: ...
     @property
     def image_bytes(self) -> int: ...
 

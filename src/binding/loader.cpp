@@ -332,6 +332,7 @@ nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
     const kernels::AffineMap& map = draw.places;
     return nb::make_tuple("places", nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f));
   }
+  if (draw.kind == Kind::kBlur) return nb::make_tuple("blur", draw.blur.sigma);
   std::string name = draw.kind == Kind::kColour ? name_of(draw.colour) : name_of(draw.tone);
   if (draw.kind == Kind::kSharpness) name = "sharpness";
   return nb::make_tuple(name, draw.factor);
@@ -351,6 +352,8 @@ nb::dict sample_draws(const LoaderOptions& options, std::uint32_t epoch, std::ui
   result["crop"] = box(draw.geometry.crop);
   result["target"] = nb::make_tuple(draw.geometry.target.width, draw.geometry.target.height);
   result["window"] = box(draw.geometry.window);
+  const bool bicubic = draw.geometry.interpolation == feed::Interpolation::kBicubic;
+  result["interpolation"] = bicubic ? "bicubic" : "bilinear";
   result["flip"] = draw.geometry.flip;
   result["vertical_flip"] = draw.geometry.vertical_flip;
   result["colour"] = colour;

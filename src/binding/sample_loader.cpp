@@ -47,6 +47,19 @@ class PythonSampleLoader {
     if (!status) raise(status.error());
   }
 
+  /// The same of bytes that are there already; what is drawn follows from the two numbers.
+  void load_bytes(const nb::bytes& bytes, std::uint32_t epoch, std::uint32_t index,
+                  const Pixels& out) {
+    const std::string name = "an image in memory";
+    const auto* first = static_cast<const std::byte*>(bytes.data());
+    const std::span<const std::byte> encoded(first, bytes.size());
+    const Status status = [&] {
+      const Released released;
+      return load_locked({name, epoch, index, 0, encoded}, {out.data(), out.size()});
+    }();
+    if (!status) raise(status.error());
+  }
+
   /// Without the GIL: copies that wait are written.
   void close() {
     const Released released;
@@ -78,6 +91,8 @@ void bind_sample_loader(nb::module_& module) {
       .def("close", &PythonSampleLoader::close)
       .def("load", &PythonSampleLoader::load, nb::arg("path"), nb::arg("epoch"), nb::arg("index"),
            nb::arg("repeat"), nb::arg("out"))
+      .def("load_bytes", &PythonSampleLoader::load_bytes, nb::arg("bytes"), nb::arg("epoch"),
+           nb::arg("index"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 using feed::AugmentChange;
 using feed::AugmentPlan;
+using feed::BlurPlan;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
@@ -117,16 +118,27 @@ void bind_augment(nb::module_& module) {
       .def_rw("fill", &AugmentPlan::fill);
 }
 
+void bind_blur(nb::module_& module) {
+  nb::class_<BlurPlan>(module, "BlurPlan")
+      .def(nb::init<>())
+      .def_rw("taps_across", &BlurPlan::taps_across)
+      .def_rw("taps_down", &BlurPlan::taps_down)
+      .def_rw("sigma_min", &BlurPlan::sigma_min)
+      .def_rw("sigma_max", &BlurPlan::sigma_max);
+}
+
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
       .value("jitter", ColourStep::Kind::kJitter)
       .value("greyscale", ColourStep::Kind::kGreyscale)
-      .value("augment", ColourStep::Kind::kAugment);
+      .value("augment", ColourStep::Kind::kAugment)
+      .value("blur", ColourStep::Kind::kBlur);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
-      .def_rw("augment", &ColourStep::augment);
+      .def_rw("augment", &ColourStep::augment)
+      .def_rw("blur", &ColourStep::blur);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -169,6 +181,7 @@ void bind_erasing(nb::module_& module) {
 void bind_transform_plan(nb::module_& module) {
   bind_geometry(module);
   bind_augment(module);
+  bind_blur(module);
   bind_colour(module);
   bind_output(module);
   bind_erasing(module);

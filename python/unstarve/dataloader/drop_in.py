@@ -20,6 +20,7 @@ from typing_extensions import Protocol, TypeVar  # torch needs it as well
 
 from unstarve.dataloader import accelerate_support
 from unstarve.dataloader.epoch_iterators import (
+    HAS_OWN_WORKERS,
     InProcesses,
     InThisProcess,
     InThreads,
@@ -29,6 +30,7 @@ from unstarve.dataloader.epoch_iterators import (
 from unstarve.dataloader.explain import explanation_of
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_iterator import NativeIterator
+from unstarve.engine.opening_view import OpeningView, opens_images
 from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
 from unstarve.lowering.decision import Lowering, Part, lower
@@ -273,7 +275,11 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         if self.num_workers == 0:
             return InThisProcess(view, tasks, progress)
         self.check_worker_number_rationality()
-        return (InThreads if uses_threads(self) else InProcesses)(view, tasks, progress)
+        if uses_threads(self):
+            return InThreads(view, tasks, progress)
+        if view is self and HAS_OWN_WORKERS and opens_images():
+            view = OpeningView(self)
+        return InProcesses(view, tasks, progress)
 
     def _unstarve_workers_resumed(self) -> Any:
         """What the state that was loaded, if one was, says of each worker."""

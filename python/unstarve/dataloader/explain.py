@@ -8,6 +8,7 @@ from typing import Any
 from unstarve.dataloader.epoch_iterators import HAS_OWN_WORKERS, uses_threads
 from unstarve.engine.environment import cache_folder
 from unstarve.engine.native_plan import plan_obstacle
+from unstarve.engine.opening_view import SWITCH, opens_images
 from unstarve.lowering.decision import Lowering
 from unstarve.lowering.explanation import Explanation
 
@@ -25,6 +26,11 @@ def explanation_of(loader: Any, lowering: Lowering) -> Explanation:
         return Explanation("partly", lowering.obstacle, lowering.parts, notes)
     reason = obstacle or lowering.obstacle
     is_torch = loader.num_workers == 0 or not HAS_OWN_WORKERS
+    if not is_torch and not uses_threads(loader) and opens_images():
+        notes.append(
+            "JPEGs that the data set opens as RGB are decoded natively where a Compose of "
+            f"torchvision gets them, and compared with Pillow's first; {SWITCH}=0 leaves them"
+        )
     return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
 
 

@@ -60,6 +60,11 @@ def _colour_step(given: Colour) -> Any:
         setattr(step, name, getattr(given, name))
     if given.augment is not None:
         step.augment = _augment_plan(given.augment)
+    if given.blur is not None:
+        blur = _native.BlurPlan()
+        blur.taps_across, blur.taps_down = given.blur.taps
+        blur.sigma_min, blur.sigma_max = given.blur.sigma
+        step.blur = blur
     return step
 
 

@@ -9,27 +9,17 @@ with them, random crops depend on an epoch's seed and the sample alone, not on w
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.util
 import os
-import sys
 import threading
 from array import array
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from unstarve import errors
 from unstarve.engine.environment import cache_folder, size_of
-from unstarve.engine.native_options import (
-    EPOCHS,
-    SEED_STEP,
-    ask_for_cache,
-    compiled_list,
-    most_pixels,
-)
-from unstarve.engine.native_plan import native_plan, plan_obstacle
+from unstarve.engine.native_options import EPOCHS, SEED_STEP, compiled_list
+from unstarve.engine.native_plan import plan_obstacle
+from unstarve.engine.prefix_images import PrefixImages
 from unstarve.engine.sample_worker import WorkerStart
-from unstarve.lowering.composition import Prefix
 from unstarve.lowering.decision import prefix_of
 from unstarve.lowering.files import is_decoded
 from unstarve.lowering.work import Samples, Work
@@ -97,7 +87,7 @@ class _Here(threading.local):
     """What one worker process or worker thread has opened."""
 
     process: int | None = None
-    images: _Images | None = None
+    images: PrefixImages | None = None
 
 
 class PartlyNative:
@@ -140,7 +130,7 @@ class PartlyNative:
         if images is None or not is_decoded(path):
             return dataset[file]
         try:
-            image = images.load(path, epoch, file, repeat)
+            image = images.of_file(path, epoch, file, repeat)
         except errors.UnstarveError:
             return dataset[file]  # whose answer, or exception, counts
         for part in images.rest:
@@ -149,69 +139,17 @@ class PartlyNative:
             target = dataset.target_transform(target)
         return image, target
 
-    def _open(self) -> _Images | None:
+    def _open(self) -> PrefixImages | None:
         """Once in each worker, behind what its `worker_init_fn` may have changed."""
         here = self._here
         if here.process != os.getpid():
             prefix = prefix_of(self._dataset)
             possible = prefix is not None and plan_obstacle(prefix.plan) is None
-            here.images = _Images(prefix, self._files) if prefix is not None and possible else None
+            here.images = None
+            if prefix is not None and possible:
+                here.images = PrefixImages(prefix, self._files)
             here.process = os.getpid()
         return here.images
-
-
-class _Images:
-    """Loads images as they are behind the transforms that the engine does."""
-
-    def __init__(self, prefix: Prefix, files: Any) -> None:
-        from unstarve import _native
-
-        plan = prefix.plan
-        options: Any = _native.LoaderOptions()
-        interleaved = prefix.is_pil or plan.is_interleaved
-        options.transform = native_plan(plan, "nhwc" if interleaved else "nchw")
-        options.accept_damaged = True  # PIL takes what libjpeg makes of it
-        options.max_pixels = most_pixels()
-        if files is not None:
-            ask_for_cache(options)
-        self._native = _native.SampleLoader(options, files)
-        if files is not None and multiprocessing.parent_process() is not None:
-            # Copies that wait are written before the worker process ends.
-            multiprocessing.util.Finalize(None, self._native.close, exitpriority=1)
-        self.rest = prefix.rest
-        self._height, self._width = plan.geometry.size
-        self._make = self._as_pil if prefix.is_pil else self._as_tensor
-        self._plan = plan
-        self._pixels = bytearray(self._native.image_bytes)
-
-    def load(self, path: str, epoch: int, index: int, repeat: int) -> Any:
-        """A PIL image, or a tensor of shape 3 x H x W; errors.UnstarveError where the engine
-        cannot read the file."""
-
-        def fill(out: Any) -> None:
-            self._native.load(os.fsencode(path), epoch, index, repeat, out)
-
-        return self._make(fill)
-
-    def _as_pil(self, fill: Callable[[Any], None]) -> Any:
-        from PIL import Image
-
-        fill(self._pixels)
-        return Image.frombytes("RGB", (self._width, self._height), self._pixels)
-
-    def _as_tensor(self, fill: Callable[[Any], None]) -> Any:
-        torch = sys.modules["torch"]
-        dtype = getattr(torch, self._plan.dtype)
-        if self._plan.is_interleaved:
-            image = torch.empty((self._height, self._width, 3), dtype=dtype)
-            fill(image.view(-1).view(torch.uint8))
-            image = image.permute(2, 0, 1)
-        else:
-            image = torch.empty((3, self._height, self._width), dtype=dtype)
-            fill(image.view(-1).view(torch.uint8))
-        if self._plan.is_tv_image:
-            image = sys.modules["torchvision.tv_tensors"].Image(image)
-        return image
 
 
 def file_list(samples: Samples) -> Any:

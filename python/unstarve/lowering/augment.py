@@ -30,6 +30,8 @@ _KINDS = {
     "Equalize": "equalize",
     "Invert": "invert",
 }
+#: An angle of a range is one of so many, each as likely as the others.
+_ANGLES = 512
 #: Bins of AutoAugment's magnitudes.
 _BINS = 10
 
@@ -136,6 +138,16 @@ def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any]
     return reader
 
 
+def random_rotation(image: PartialPlan, part: Any) -> None:
+    if part.expand or part.center is not None:
+        raise NotLowerable("a rotation that enlarges the image, or around another place")
+    _size(image)
+    low, high = (float(degrees) for degrees in part.degrees)
+    steps = _ANGLES if high > low else 1
+    angles = tuple(low + (high - low) * (number + 0.5) / steps for number in range(steps))
+    _add(image, part, [[Change("rotate", 1.0, angles, False)]])
+
+
 def _p(part: Any) -> float:
     return float(part.p)
 
@@ -150,5 +162,6 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "RandomEqualize": _alone("equalize", lambda part: 0, _p),
     "RandomInvert": _alone("invert", lambda part: 0, _p),
     "RandomPosterize": _alone("posterize", lambda part: part.bits, _p),
+    "RandomRotation": random_rotation,
     "RandomSolarize": _alone("solarize", lambda part: part.threshold, _p),
 }

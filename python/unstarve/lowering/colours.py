@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Colour
+from unstarve.lowering.plan import Blur, Colour
 
 
 def add_colour(image: PartialPlan, step: Colour) -> None:
@@ -42,9 +42,19 @@ def random_grayscale(image: PartialPlan, part: Any) -> None:
     add_colour(image, Colour("greyscale", probability=float(part.p)))
 
 
+def gaussian_blur(image: PartialPlan, part: Any) -> None:
+    across, down = (int(taps) for taps in part.kernel_size)
+    if image.geometry is not None:
+        height, width = image.geometry.size
+        if max(across, down) > 255 or across // 2 >= width or down // 2 >= height:
+            raise NotLowerable(f"kernel_size={part.kernel_size} for {height} x {width} pixels")
+    add_colour(image, Colour("blur", blur=Blur((across, down), pair(part.sigma))))
+
+
 #: By class name, as torchvision has them.
 READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "ColorJitter": color_jitter,
     "Grayscale": grayscale,
     "RandomGrayscale": random_grayscale,
+    "GaussianBlur": gaussian_blur,
 }

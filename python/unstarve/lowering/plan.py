@@ -49,18 +49,27 @@ class Augment:
     fill: tuple[int, int, int] = (0, 0, 0)
 
 
+@dataclass(frozen=True)
+class Blur:
+    """GaussianBlur: `taps` are across and down."""
+
+    taps: tuple[int, int]
+    sigma: NumberPair
+
+
 @dataclass
 class Colour:
-    """ColorJitter (its four ranges, None where it leaves a property alone), greyscale or an
-    augmentation."""
+    """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
+    augmentation or a blur."""
 
-    kind: Literal["jitter", "greyscale", "augment"]
+    kind: Literal["jitter", "greyscale", "augment", "blur"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
     saturation: NumberPair | None = None
     hue: NumberPair | None = None
     augment: Augment | None = None
+    blur: Blur | None = None
 
 
 @dataclass

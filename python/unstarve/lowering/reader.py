@@ -36,9 +36,9 @@ def _unknown(part: Any) -> str:
 
 def random_apply(image: PartialPlan, part: Any) -> None:
     inner = list(part.transforms)
-    of_colour = colours.READERS.values()
-    if len(inner) != 1 or readers().get(type(inner[0])) not in of_colour:
-        raise NotLowerable("other than one change of colours in RandomApply")
+    known = {*colours.READERS.values(), *augment.READERS.values()}
+    if len(inner) != 1 or readers().get(type(inner[0])) not in known:
+        raise NotLowerable("other than one change of the pixels in RandomApply")
     read(image, inner[0])
     image.plan.colour[-1].probability *= float(part.p)
 

@@ -84,12 +84,25 @@ Status check_augment(const AugmentPlan& plan) {
   return status;
 }
 
-Status check_colour(const ColourStep& step) {
-  if (step.kind == ColourStep::Kind::kAugment) {
-    Status status = check(is_probability(step.probability), "probability", "0 to 1");
-    return status ? check_augment(step.augment) : status;
+Status check_blur(const BlurPlan& plan, ImageSize size) {
+  const auto fits = [](int taps, int side) {
+    return taps >= 1 && taps <= 255 && taps % 2 == 1 && taps / 2 < side;
+  };
+  Status status = check(fits(plan.taps_across, size.width) && fits(plan.taps_down, size.height),
+                        "kernel_size", "odd, 1 to 255, half of it less than the output's sides");
+  if (status) {
+    status = check(
+        plan.sigma_min > 0 && plan.sigma_min <= plan.sigma_max && std::isfinite(plan.sigma_max),
+        "sigma", "two deviations, 0 < low <= high");
   }
+  return status;
+}
+
+Status check_colour(const ColourStep& step, ImageSize size) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
+  if (!status) return status;
+  if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
+  if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (status) status = check_bounds(step.brightness, "brightness");
   if (status) status = check_bounds(step.contrast, "contrast");
   if (status) status = check_bounds(step.saturation, "saturation");
@@ -143,7 +156,7 @@ Status check_erasing(const ErasingPlan& plan) {
 Status validate(const TransformPlan& plan) {
   if (Status status = check_geometry(plan.geometry); !status) return status;
   for (const ColourStep& step : plan.colour) {
-    if (Status status = check_colour(step); !status) return status;
+    if (Status status = check_colour(step, plan.geometry.size); !status) return status;
   }
   if (Status status = check_output(plan.output); !status) return status;
   if (plan.erasing) return check_erasing(*plan.erasing);

@@ -72,10 +72,18 @@ struct AugmentPlan {
   std::array<std::uint8_t, 3> fill = {};  // where a moved image has no pixels
 };
 
-/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, or an augmentation
-/// (uint8 in and out).
+/// GaussianBlur: a standard deviation is drawn evenly.
+struct BlurPlan {
+  int taps_across = 3;  // odd; half of them fit into the output
+  int taps_down = 3;
+  double sigma_min = 0.1;  // pixels
+  double sigma_max = 2.0;
+};
+
+/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation or a
+/// blur (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment };
+  enum class Kind { kJitter, kGreyscale, kAugment, kBlur };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -87,6 +95,7 @@ struct ColourStep {
   std::optional<Bounds> saturation;
   std::optional<Bounds> hue;  // a shift, -0.5 .. 0.5 of a turn
   AugmentPlan augment;        // kAugment
+  BlurPlan blur;              // kBlur
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

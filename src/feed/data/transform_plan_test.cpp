@@ -52,6 +52,22 @@ TEST(TransformPlan, AnAugmentationHasSetsAndMagnitudes) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, ABlurFitsIntoTheOutput) {
+  TransformPlan plan;
+  plan.geometry.size = {12, 30};
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kBlur;
+  step.blur.taps_across = 23;
+  EXPECT_TRUE(validate(plan));
+  step.blur.taps_across = 25;
+  EXPECT_FALSE(validate(plan));
+  step.blur.taps_across = 4;
+  EXPECT_FALSE(validate(plan));
+  step.blur = {};
+  step.blur.sigma_min = 0;
+  EXPECT_FALSE(validate(plan));
+}
+
 TEST(TransformPlan, ARandomCropFitsIntoWhatIsResized) {
   TransformPlan plan;
   plan.geometry.kind = GeometryPlan::Kind::kResizeRandomCrop;

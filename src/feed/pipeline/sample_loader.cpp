@@ -14,13 +14,18 @@
 namespace unstarve::feed {
 namespace {
 
-/// A source of one sample, which is another file each time.
+/// A source of one sample, which is another file each time, or bytes that somebody has read.
 class NamedFile final : public SampleSource {
  public:
   NamedFile(std::shared_ptr<io::Files> files, std::int64_t max_file_bytes)
       : files_(std::move(files)), max_file_bytes_(max_file_bytes) {}
 
-  void name(const std::string& path) { path_ = path; }
+  /// What is read next.
+  void name(const SampleLoader::Sample& sample) {
+    path_ = sample.path;
+    bytes_ = sample.bytes;
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
 
   // The index is that of the draws; whatever it is, the sample is the file.
   void write_path(std::uint64_t /*index*/, std::string& path) const { path = path_; }
@@ -29,17 +34,36 @@ class NamedFile final : public SampleSource {
   const std::vector<std::string>& classes() const override { return no_classes_; }
   std::string locate(std::uint64_t /*index*/) const override { return path_; }
   std::uint64_t fingerprint() const override { return 0; }
-  Result<std::unique_ptr<SampleReader>> open_reader() override {
-    return std::unique_ptr<SampleReader>(
-        std::make_unique<ListedFilesReader<NamedFile>>(*this, *files_, max_file_bytes_));
-  }
+  Result<std::unique_ptr<SampleReader>> open_reader() override;
 
  private:
   const std::shared_ptr<io::Files> files_;  // shared with whoever gave it, for the fault tests
   const std::int64_t max_file_bytes_;
   const std::vector<std::string> no_classes_;
   std::string path_;
+  std::span<const std::byte> bytes_;  // none: those of the file at path_
 };
+
+class NamedFileReader final : public SampleReader {
+ public:
+  NamedFileReader(const NamedFile& file, io::Files& files, std::int64_t max_file_bytes)
+      : file_(file), from_disk_(file, files, max_file_bytes) {}
+
+  Result<EncodedSample> read(std::uint64_t index) override {
+    if (file_.bytes().empty()) return from_disk_.read(index);
+    return EncodedSample{SampleForm::kFile, file_.bytes()};
+  }
+  ReadHint hint(std::uint64_t index) override { return from_disk_.hint(index); }
+
+ private:
+  const NamedFile& file_;
+  ListedFilesReader<NamedFile> from_disk_;
+};
+
+Result<std::unique_ptr<SampleReader>> NamedFile::open_reader() {
+  return std::unique_ptr<SampleReader>(
+      std::make_unique<NamedFileReader>(*this, *files_, max_file_bytes_));
+}
 
 }  // namespace
 
@@ -74,7 +98,7 @@ Status SampleLoader::Impl::open(std::shared_ptr<SampleSource> list) {
 
 Status SampleLoader::Impl::choose(const Sample& sample) {
   if (file != nullptr) {
-    file->name(sample.path);
+    file->name(sample);
     return {};
   }
   if (sample.index < source->size() && source->locate(sample.index) == sample.path) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,6 +37,9 @@ class SampleLoader {
     std::uint32_t epoch = 0;   // with the seed, the index
     std::uint32_t index = 0;   // and how often it was there before in the epoch:
     std::uint16_t repeat = 0;  // every draw, the same as Loader's for a submitted batch
+    /// What stands in the file, where somebody has read it; the path only names it then. Without a
+    /// list; until load() returns.
+    std::span<const std::byte> bytes = {};
   };
   /// Writes image_bytes() bytes to `out`, which is aligned to the output's type. kInvalidArgument
   /// where `out` has another size or the list another path; other errors name the file.

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/testing/test_folder.h"
@@ -149,6 +153,29 @@ TEST_F(SampleLoaderTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   options.transform.geometry.size = {0, 4};
   EXPECT_FALSE(SampleLoader::open(options, nullptr, parts_));
+}
+
+TEST_F(SampleLoaderTest, BytesThatWereReadAreTheFile) {
+  const auto loader = open(folder_.options());
+  for (const int image : {2, 0}) {
+    ASSERT_TRUE(load(*loader, image));
+    const std::vector<std::uint8_t> expected = pixels_;
+    std::ifstream file(folder_.path_of(image), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const std::string name = "no such file";
+    pixels_.assign(expected.size(), kUntouched);
+    ASSERT_TRUE(loader->load(
+        {name, 3, static_cast<std::uint32_t>(image), 0, std::as_bytes(std::span(bytes))},
+        {pixels_.data(), loader->image_bytes()}));
+    EXPECT_EQ(pixels_, expected);
+  }
+  const std::string name = "an image in memory";
+  const std::string damaged = "no image";
+  const Status status = loader->load({name, 0, 0, 0, std::as_bytes(std::span(damaged))},
+                                     {pixels_.data(), loader->image_bytes()});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr(name));
+  ASSERT_TRUE(load(*loader, 1)) << "the next one is a file again";
 }
 
 }  // namespace

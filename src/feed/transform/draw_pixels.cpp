@@ -18,6 +18,14 @@ PixelDraw colours(ColourOp op, double factor) {
   return draw;
 }
 
+PixelDraw blurred(const BlurPlan& plan, SampleRandom& random) {
+  PixelDraw draw;
+  draw.kind = PixelDraw::Kind::kBlur;
+  const double sigma = random.uniform(plan.sigma_min, plan.sigma_max);
+  draw.blur = {plan.taps_across, plan.taps_down, sigma};
+  return draw;
+}
+
 void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<PixelDraw>& draws) {
   const std::array<std::pair<ColourOp, const std::optional<ColourStep::Bounds>*>, 4> changes = {{
       {ColourOp::kBrightness, &step.brightness},
@@ -49,6 +57,8 @@ void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRan
       draws.push_back(colours(ColourOp::kGreyscale, 0.0));
     } else if (step.kind == ColourStep::Kind::kAugment) {
       draw_augment(step.augment, size, random, draws);
+    } else if (step.kind == ColourStep::Kind::kBlur) {
+      draws.push_back(blurred(step.blur, random));
     } else {
       draw_jitter(step, random, draws);
     }

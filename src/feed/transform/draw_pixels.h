@@ -8,6 +8,7 @@
 #include "feed/data/transform_plan.h"
 #include "feed/transform/random.h"
 #include "kernels/pixels/affine.h"
+#include "kernels/pixels/blur.h"
 #include "kernels/pixels/colour_adjust.h"
 #include "kernels/pixels/tone.h"
 
@@ -16,13 +17,14 @@ namespace unstarve::feed {
 /// One change of the pixels with what was drawn for it.
 struct PixelDraw {
   /// Of colours as torchvision's ColorJitter has them; of values by themselves; of sharpness; of
-  /// places.
-  enum class Kind { kColour, kTone, kSharpness, kPlaces };
+  /// places; blurring.
+  enum class Kind { kColour, kTone, kSharpness, kPlaces, kBlur };
   Kind kind = Kind::kColour;
   kernels::ColourOp colour = kernels::ColourOp::kBrightness;
   kernels::ToneOp tone = kernels::ToneOp::kInvert;
-  double factor = 1.0;  // of all but kPlaces
+  double factor = 1.0;  // of the first three
   kernels::AffineMap places;
+  kernels::Blur blur;
   kernels::AffineFill fill;  // kPlaces
 };
 

@@ -85,6 +85,8 @@ void SampleTransform::change_pixels(const PixelDraw& change) {
       return kernels::adjust_tone(change.tone, change.factor, pixels_, count);
     case PixelDraw::Kind::kSharpness:
       return kernels::adjust_sharpness(change.factor, pixels_, size.width, size.height, moved_);
+    case PixelDraw::Kind::kBlur:
+      return kernels::blur_pixels(change.blur, pixels_, size.width, size.height, blurred_);
     case PixelDraw::Kind::kPlaces:
       moved_.assign(pixels_, pixels_ + 3 * count);
       return kernels::move_pixels(change.places, change.fill, moved_.data(), size.width,

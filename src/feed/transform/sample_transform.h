@@ -60,6 +60,7 @@ class SampleTransform {
   SampleRandom noise_;
   std::vector<std::uint8_t> scratch_;
   std::vector<std::uint8_t> moved_;  // the pixels before they are moved, or rows of them
+  std::vector<float> blurred_;       // rows that are blurred in one direction
   std::uint8_t* pixels_ = nullptr;   // the resized image: scratch_, or out_
   std::uint8_t* out_ = nullptr;
   std::int64_t finish_ns_ = 0;

@@ -21,7 +21,7 @@ from torchvision.transforms.v2 import functional
 from unstarve import _native
 from unstarve.engine.native_plan import native_plan
 from unstarve.lowering.composition import read_transform
-from unstarve.lowering.plan import Augment, Change, Colour, Geometry, Plan
+from unstarve.lowering.plan import Augment, Blur, Change, Colour, Geometry, Plan
 
 torch.set_num_threads(1)
 SIDES = (48, 64)  # height and width
@@ -88,6 +88,15 @@ def test_values_are_torchvisions(folder: Path, kind: str) -> None:
         apart = (changed.int() - reference(before, magnitude).int()).abs()
         assert int(apart.max()) <= 1, magnitude
         assert float((apart > 0).float().mean()) < 0.01, magnitude
+
+
+@pytest.mark.parametrize(("taps", "sigma"), [((3, 3), 0.4), ((9, 5), 1.5), ((23, 23), 2.0)])
+def test_blurring_is_torchvisions(folder: Path, taps: tuple[int, int], sigma: float) -> None:
+    before = run(folder, [])
+    blurred = run(folder, [Colour("blur", blur=Blur(taps, (sigma, sigma)))])
+    expected = functional.gaussian_blur(before, list(taps), [sigma, sigma])
+    apart = (blurred.int() - expected.int()).abs()
+    assert int(apart.max()) <= 1 and float((apart > 0).float().mean()) < 1e-3
 
 
 def moved_by_torchvision(picture: Any, kind: str, magnitude: float, mode: Any, fill: Any) -> Any:
@@ -241,6 +250,9 @@ def test_what_is_drawn_is_distributed_as_torchvisions(
 def pipelines(library: Any) -> dict[str, Any]:
     begin = [library.RandomResizedCrop(32, antialias=True), library.RandomHorizontalFlip()]
     single = [
+        library.GaussianBlur((3, 5), (0.2, 3.0)),
+        library.RandomApply([library.GaussianBlur(23)], p=0.7),
+        library.RandomRotation((-20, 70), interpolation=BLENDED, fill=9),
         library.RandomPosterize(3),
         library.RandomSolarize(100),
         library.RandomAutocontrast(),
@@ -254,8 +266,8 @@ def pipelines(library: Any) -> dict[str, Any]:
         library.AutoAugment(v1.AutoAugmentPolicy.CIFAR10, fill=7),
     ]
     return {
-        type(part).__name__: v1.Compose([*begin, part, v1.ToTensor()])
-        for part in [*single, *policies]
+        f"{type(part).__name__}{number}": v1.Compose([*begin, part, v1.ToTensor()])
+        for number, part in enumerate([*single, *policies])
     }
 
 
@@ -360,6 +372,13 @@ def distance(first: list[float], second: list[float]) -> float:
     at = np.sort(np.concatenate([first, second]))
     shares = [np.searchsorted(np.sort(one), at, "right") / len(one) for one in (first, second)]
     return float(np.abs(shares[0] - shares[1]).max())
+
+
+def test_angles_are_drawn_evenly() -> None:
+    ours = engines_draws(v1.RandomRotation((-20, 70)), 20_000)
+    even = [-20 + 90 * (number + 0.5) / 20_000 for number in range(20_000)]
+    assert list(ours) == ["rotate"]
+    assert distance(ours["rotate"], even) < 1.95 * math.sqrt(2 / 20_000)
 
 
 @pytest.mark.parametrize("config", ["rand-m9-mstd0.5-inc1", "rand-m7-n3-mstd101", "rand-m6-p1.0"])

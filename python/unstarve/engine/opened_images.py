@@ -1,0 +1,312 @@
+"""Images that a data set's own Python opens, in a worker process: decoded when they are asked for.
+
+Most data sets of people's own open a file with Pillow, convert it to RGB and give it to a
+composition of torchvision's transforms. In a worker process of ours the image stays encoded until
+somebody wants its pixels. A composition that is given such an image has the engine decode and
+transform it, as far as the engine knows the transforms; whoever else wants pixels gets Pillow's.
+
+The first images of each composition are made by Pillow too, and compared. Where they differ the
+composition stays Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from PIL import Image, ImageFile, JpegImagePlugin
+
+from unstarve import errors
+from unstarve.engine.native_options import EPOCHS, most_pixels
+from unstarve.engine.native_plan import native_plan, plan_obstacle
+from unstarve.engine.prefix_images import PrefixImages
+from unstarve.lowering.composition import Prefix, read_prefix
+from unstarve.lowering.plan import Plan
+
+#: Of each composition: so many images are compared with Pillow's.
+_COMPARED = 3
+#: Of a resized image's values, one in so many may be further than 2 from Pillow's.
+_FURTHER_MAX = 1e-3
+#: Of a whole JPEG.
+_END = b"\xff\xd9"
+#: Images whose pixels somebody else wanted, in a row: then they are opened as Pillow opens them.
+_IN_VAIN_MAX = 32
+
+
+class OpenedImage(Image.Image):  # type: ignore[misc]
+    """As the RGB image of a JPEG file, whose pixels are decoded when somebody wants them."""
+
+    #: The file; None once it has been decoded.
+    encoded: bytes | None = None
+
+    def __init__(self, encoded: bytes, of: Any) -> None:
+        super().__init__()
+        self._mode = "RGB"
+        self._size = of.size
+        self.info = of.info.copy()
+        self.encoded = encoded
+
+    @property
+    def im(self) -> Any:
+        self._decode()
+        base = vars(Image.Image).get("im")  # a property since Pillow 11
+        if isinstance(base, property) and base.fget is not None:
+            return base.fget(self)
+        return self.__dict__["_im"]
+
+    @im.setter
+    def im(self, pixels: Any) -> None:
+        self.encoded = None
+        self.__dict__["_im"] = pixels
+
+    def load(self) -> Any:
+        self._decode()
+        return super().load()
+
+    def _decode(self) -> None:
+        if self.encoded is None:
+            return
+        _here.in_vain += 1
+        decoded = pillows(self.encoded)
+        self.im = decoded.im  # which is of this image alone
+
+    # A copy is what Pillow's would be, without our class.
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self._decode()
+        plain = Image.Image()._new(self.im)
+        plain.info = self.info
+        return plain.__reduce_ex__(protocol)
+
+
+def pillows(encoded: bytes) -> Any:
+    """The RGB image, decoded."""
+    opened = Image.open(io.BytesIO(encoded))
+    return _originals["convert"](opened, "RGB")
+
+
+class _Here:
+    """Of this process."""
+
+    def __init__(self) -> None:
+        #: Images in a row whose pixels no composition took.
+        self.in_vain = 0
+        #: Of compositions; a class that derives from one of them may do anything.
+        self.kinds: set[type] = set()
+        #: By the identity of a composition, which is kept with it.
+        self.compositions: dict[int, _Composition] = {}
+
+
+_here = _Here()
+_originals: dict[str, Any] = {}
+
+
+def encoded_of(image: Any) -> bytes | None:
+    """The file of an image that nobody has decoded or changed; None of any other."""
+    if type(image) is OpenedImage:
+        return image.encoded
+    return _file_of(image) if type(image) is JpegImagePlugin.JpegImageFile else None
+
+
+def _file_of(image: Any) -> bytes | None:
+    """Of a JPEG of three colours whose pixels are not there yet, as large as its file says."""
+    if image.mode != "RGB" or len(image.tile) != 1 or image.decoderconfig:
+        return None
+    try:
+        place = image.fp.tell()
+        image.fp.seek(0)
+        encoded: bytes = image.fp.read()
+        image.fp.seek(place)
+    except (AttributeError, OSError, ValueError):
+        return None
+    # Pillow raises where a file is cut off, and does so here rather than later.
+    return encoded if encoded.endswith(_END) else None
+
+
+class _Composition:
+    """One composition, with what the engine does of it."""
+
+    def __init__(self, composition: Any) -> None:
+        self.composition = composition  # so that its identity is not given to another
+        self._parts = _looks(composition)
+        prefix = read_prefix(composition)
+        possible = prefix is not None and plan_obstacle(prefix.plan) is None
+        self._images = PrefixImages(prefix) if prefix is not None and possible else None
+        self._plan = prefix.plan if prefix is not None else None
+        self._left_to_compare = _COMPARED
+
+    def is_unchanged(self) -> bool:
+        try:
+            return bool(_looks(self.composition) == self._parts)
+        except Exception:  # what nobody can compare
+            return False
+
+    def apply(self, encoded: bytes, image: Any) -> Any:
+        """What the composition gives; errors.UnstarveError where the engine cannot."""
+        if self._images is None or self._plan is None:
+            raise errors.NotSupportedError("nothing of it is native")
+        # As Python's own transforms, from the generator that the worker was seeded with.
+        draw = int(torch.empty((), dtype=torch.int64).random_())
+        epoch, index = (draw >> 32) % EPOCHS, draw & 0xFFFFFFFF
+        if self._left_to_compare > 0:
+            self._left_to_compare -= 1
+            if _differs(self._plan, encoded, epoch, index):
+                self._images = None
+                raise errors.NotSupportedError("its pixels are others than Pillow's")
+        made = self._images.of_bytes(encoded, epoch, index)
+        for part in self._images.rest:
+            made = part(made)
+        return made
+
+
+def _looks(part: Any) -> list[Any]:
+    """What a composition and its parts hold, to compare later."""
+    found: list[Any] = []
+    for item in _parts(part, 0):
+        found.append(type(item))
+        found += [_kept(value) for value in getattr(item, "__dict__", {}).values()]
+    return found
+
+
+def _parts(part: Any, depth: int) -> Iterator[Any]:
+    yield part
+    inner = getattr(part, "transforms", None) if depth < 8 else None
+    if isinstance(inner, (list, tuple)):
+        for item in inner:
+            yield from _parts(item, depth + 1)
+
+
+def _kept(value: Any) -> Any:
+    """A copy of what may be changed in place."""
+    return value.copy() if isinstance(value, (list, dict, set)) else value
+
+
+def _differs(plan: Plan, encoded: bytes, epoch: int, index: int) -> bool:
+    """Whether the engine's pixels, before their colours are changed, are others than Pillow's."""
+    from unstarve import _native
+
+    geometry = Plan(plan.geometry, plan.horizontal_flip, plan.vertical_flip)
+    own = PrefixImages(Prefix(geometry, True, 0, ())).of_bytes(encoded, epoch, index)
+    picture = pillows(encoded)
+    options: Any = _native.LoaderOptions()
+    options.transform = native_plan(geometry, "nhwc")
+    options.max_pixels = most_pixels()
+    drawn = _native.sample_draws(options, epoch, index, picture.size)
+    expected = _cut(picture, drawn)
+    pair = [
+        torch.frombuffer(bytearray(one.tobytes()), dtype=torch.uint8) for one in (own, expected)
+    ]
+    if len(pair[0]) != len(pair[1]):
+        return True
+    apart = (pair[0].int() - pair[1].int()).abs()
+    return float((apart > 2).float().mean()) > _FURTHER_MAX
+
+
+def _values(image: Any) -> Any:
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).int()
+
+
+def _cut(picture: Any, drawn: dict[str, Any]) -> Any:
+    """What Pillow makes of what was drawn."""
+    left, top, width, height = drawn["crop"]
+    cut = picture.crop((left, top, left + width, top + height))
+    mode = getattr(Image.Resampling, drawn["interpolation"].upper())
+    if cut.size != drawn["target"]:
+        cut = cut.resize(drawn["target"], mode)
+    left, top, width, height = drawn["window"]
+    cut = cut.crop((left, top, left + width, top + height))
+    if drawn["flip"]:
+        cut = cut.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if drawn["vertical_flip"]:
+        cut = cut.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    return cut
+
+
+def _applied(original: Callable[..., Any], composition: Any, image: Any) -> Any:
+    """In the place of a composition's call, with one image."""
+    encoded = encoded_of(image) if type(composition) in _here.kinds else None
+    if encoded is None:
+        return original(composition, image)
+    known = _here.compositions.get(id(composition))
+    if known is None or not known.is_unchanged():
+        known = _here.compositions[id(composition)] = _Composition(composition)
+    try:
+        made = known.apply(encoded, image)
+    except errors.UnstarveError:
+        return original(composition, image)
+    _here.in_vain = 0
+    return made
+
+
+def _exchange(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    original = vars(owner)[name]
+    exchanged: Any = functools.wraps(original)(make(original))
+    exchanged.unstarve_original = original
+    setattr(owner, name, exchanged)
+
+
+def _of_one_image(original: Any) -> Any:
+    def call(composition: Any, *images: Any) -> Any:
+        if len(images) != 1:
+            return original(composition, *images)
+        return _applied(original, composition, images[0])
+
+    return call
+
+
+def _convert(original: Any) -> Any:
+    _originals["convert"] = original
+
+    def convert(image: Any, mode: Any = None, *given: Any, **more: Any) -> Any:
+        is_plain = mode == "RGB" and not given and not more
+        if is_plain and _here.in_vain < _IN_VAIN_MAX and "transparency" not in image.info:
+            if type(image) is OpenedImage and image.encoded is not None:
+                return OpenedImage(image.encoded, image)
+            is_jpeg = type(image) is JpegImagePlugin.JpegImageFile
+            encoded = _file_of(image) if is_jpeg else None
+            if encoded is not None:
+                return OpenedImage(encoded, image)
+        return original(image, mode, *given, **more)
+
+    return convert
+
+
+def _load(original: Any) -> Any:
+    """`datasets` loads what it has opened, so that no file stays open; from memory none does."""
+
+    def load(image: Any) -> Any:
+        by = sys._getframe(1).f_globals.get("__name__")
+        is_waiting = type(image) is JpegImagePlugin.JpegImageFile and len(image.tile) == 1
+        may_wait = by == "datasets.features.image" and _here.in_vain < _IN_VAIN_MAX
+        in_memory = isinstance(getattr(image, "fp", None), io.BytesIO)
+        if may_wait and is_waiting and in_memory and image.fp.getbuffer()[-2:] == _END:
+            return None
+        return original(image)
+
+    return load
+
+
+def install() -> None:
+    """In this process, for good: it is a worker's, which has one loader's samples to make."""
+    if _originals:
+        return
+    _exchange(Image.Image, "convert", _convert)
+    _exchange(ImageFile.ImageFile, "load", _load)
+    for module, name, method in _COMPOSITIONS:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None:
+            _here.kinds.add(kind)
+            _exchange(kind, method, _of_one_image)
+
+
+_COMPOSITIONS = (
+    ("torchvision.transforms.transforms", "Compose", "__call__"),
+    ("torchvision.transforms.v2._container", "Compose", "forward"),
+    ("torchvision.transforms._presets", "ImageClassification", "forward"),
+)
+
+
+__all__ = ["OpenedImage", "encoded_of", "install", "pillows"]

@@ -1,0 +1,45 @@
+"""Which loaders' worker processes decode the images that the data set's own Python opens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+#: 0: every image is Pillow's.
+SWITCH = "UNSTARVE_NATIVE_IMAGES"
+
+
+def opens_images() -> bool:
+    """Whether there may be any: a script without Pillow and torchvision has none."""
+    loaded = "PIL.Image" in sys.modules and "torchvision.transforms" in sys.modules
+    return loaded and os.environ.get(SWITCH, "1") != "0"
+
+
+class OpeningView:
+    """A DataLoader as torch's iterators see it, whose worker processes do so."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+        self.worker_init_fn = _Start(loader.worker_init_fn)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _Start:
+    """Of a worker process: behind the user's own `worker_init_fn`."""
+
+    def __init__(self, function: Callable[[int], None] | None) -> None:
+        self._function = function
+
+    def __call__(self, worker: int) -> None:
+        from unstarve.engine import opened_images
+
+        if self._function is not None:
+            self._function(worker)
+        opened_images.install()
+
+
+__all__ = ["SWITCH", "OpeningView", "opens_images"]
