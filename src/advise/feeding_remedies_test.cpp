@@ -152,6 +152,9 @@ TEST(NoWorkers, AreBetterWhereHandingOverTakesLongerThanMaking) {
   diagnose::Signals late = handed_over();
   late.fetch_ns_median = 1.2 * kMs;
   EXPECT_FALSE(offered("no_workers", late)) << "it waits for batches to be made";
+  diagnose::Signals ordered = handed_over();
+  ordered.order_ratio = 0.6;
+  EXPECT_FALSE(offered("no_workers", ordered)) << "the training thread draws the indices itself";
   diagnose::Signals none = handed_over();
   none.num_workers = 0;
   EXPECT_FALSE(offered("no_workers", none));

@@ -82,10 +82,16 @@ inline bool fetches_wait_for_storage(const Signals& signals) {
   return waits && *waits >= kMuch && *waits > signals.fetch_in_locks_ratio.value_or(0);
 }
 
+/// Whether much of the waiting is for the job's own sampler, whoever makes the batches.
+inline bool waits_for_the_sampler(const Signals& signals) {
+  constexpr double kMuch = 0.3;
+  return signals.order_ratio.value_or(0) >= kMuch;
+}
+
 /// Whether batches are waited for longer than they take to make: handing them over takes more.
 inline bool handing_over_takes_longer(const Signals& signals) {
-  return signals.num_workers.value_or(0) >= 1 && signals.fetch_ns_median &&
-         signals.wait_ns_median.value_or(0) > *signals.fetch_ns_median;
+  return signals.num_workers.value_or(0) >= 1 && !waits_for_the_sampler(signals) &&
+         signals.fetch_ns_median && signals.wait_ns_median.value_or(0) > *signals.fetch_ns_median;
 }
 
 /// Whether the workers share fewer CPUs than they could use: something set their affinity.

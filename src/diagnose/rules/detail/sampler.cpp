@@ -2,6 +2,7 @@
 
 #include "base/number_words.h"
 #include "diagnose/rules/rule.h"
+#include "diagnose/signals/conditions.h"
 
 namespace unstarve::diagnose {
 
@@ -9,8 +10,7 @@ namespace {
 
 // Whatever makes the batches: the training thread itself draws each one's indices in next().
 std::optional<Claim> evaluate_sampler(const Signals& signals) {
-  constexpr double kMuch = 0.3;
-  if (*signals.order_ratio < kMuch) return std::nullopt;
+  if (!waits_for_the_sampler(signals)) return std::nullopt;
   Claim claim;
   claim.weight = *signals.order_ratio;
   claim.evidence.push_back(
