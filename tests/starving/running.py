@@ -152,7 +152,9 @@ def watch(
         command += ["--emulate", machine.gpu, *emulated(machine, job)]
     command += ["--", *job_command(machine, job, job.script)]
     with neighbours(job.neighbours):
-        code, steps, printed = run_timed(command, 8 * machine.seconds + PATIENCE_S)
+        # A search tries several remedies, each beside runs without it.
+        runs = 30 if "--fix" in options else 8
+        code, steps, printed = run_timed(command, runs * machine.seconds + PATIENCE_S)
     if code not in ENDED or not answer.exists():
         return None, None, printed
     return json.loads(answer.read_text()), step_s(steps), printed
