@@ -11,6 +11,7 @@ composition stays Python.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import sys
@@ -20,7 +21,6 @@ from typing import Any
 import torch
 from PIL import Image, ImageFile, JpegImagePlugin
 
-from unstarve import errors
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.prefix_images import PrefixImages
@@ -29,6 +29,9 @@ from unstarve.lowering.plan import Plan
 
 #: Of each composition: so many images are compared with Pillow's.
 _COMPARED = 3
+_COMPARED_IN_ALL = 30
+#: As many are remembered.
+_COMPOSITIONS_MAX = 64
 #: Of a resized image's values, one in so many may be further than 2 from Pillow's.
 _FURTHER_MAX = 1e-3
 #: Of a whole JPEG.
@@ -38,9 +41,10 @@ _IN_VAIN_MAX = 32
 
 
 class OpenedImage(Image.Image):  # type: ignore[misc]
-    """As the RGB image of a JPEG file, whose pixels are decoded when somebody wants them."""
+    """As the RGB image of a JPEG file, whose pixels are decoded when somebody wants them. From then
+    on it is of Pillow's own class."""
 
-    #: The file; None once it has been decoded.
+    #: The file.
     encoded: bytes | None = None
 
     def __init__(self, encoded: bytes, of: Any) -> None:
@@ -52,34 +56,37 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
 
     @property
     def im(self) -> Any:
-        self._decode()
-        base = vars(Image.Image).get("im")  # a property since Pillow 11
-        if isinstance(base, property) and base.fget is not None:
-            return base.fget(self)
-        return self.__dict__["_im"]
+        return self._decoded().im
 
     @im.setter
     def im(self, pixels: Any) -> None:
-        self.encoded = None
-        self.__dict__["_im"] = pixels
+        if pixels is not None:  # as Pillow before 11 begins
+            self._become(pixels)
 
     def load(self) -> Any:
-        self._decode()
-        return super().load()
+        return self._decoded().load()
 
-    def _decode(self) -> None:
-        if self.encoded is None:
-            return
-        _here.in_vain += 1
-        decoded = pillows(self.encoded)
-        self.im = decoded.im  # which is of this image alone
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, OpenedImage):
+            other._decoded()
+        return bool(self._decoded() == other)
 
-    # A copy is what Pillow's would be, without our class.
+    __hash__ = None  # type: ignore[assignment]  # as Pillow's
+
     def __reduce_ex__(self, protocol: Any) -> Any:
-        self._decode()
-        plain = Image.Image()._new(self.im)
-        plain.info = self.info
-        return plain.__reduce_ex__(protocol)
+        return self._decoded().__reduce_ex__(protocol)
+
+    def _decoded(self) -> Any:
+        """Itself, as Pillow's."""
+        if self.encoded is not None:
+            _here.in_vain += 1
+            self._become(pillows(self.encoded).im)
+        return self
+
+    def _become(self, pixels: Any) -> None:
+        self.__dict__.pop("encoded", None)
+        self.__class__ = Image.Image
+        self.im = pixels
 
 
 def pillows(encoded: bytes) -> Any:
@@ -94,6 +101,7 @@ class _Here:
     def __init__(self) -> None:
         #: Images in a row whose pixels no composition took.
         self.in_vain = 0
+        self.left_to_compare = _COMPARED_IN_ALL
         #: Of compositions; a class that derives from one of them may do anything.
         self.kinds: set[type] = set()
         #: By the identity of a composition, which is kept with it.
@@ -144,22 +152,24 @@ class _Composition:
         except Exception:  # what nobody can compare
             return False
 
-    def apply(self, encoded: bytes, image: Any) -> Any:
-        """What the composition gives; errors.UnstarveError where the engine cannot."""
+    def made_of(self, encoded: bytes) -> Any:
+        """The image as the parts in `rest` get it; None where the engine cannot make it."""
         if self._images is None or self._plan is None:
-            raise errors.NotSupportedError("nothing of it is native")
+            return None
         # As Python's own transforms, from the generator that the worker was seeded with.
         draw = int(torch.empty((), dtype=torch.int64).random_())
         epoch, index = (draw >> 32) % EPOCHS, draw & 0xFFFFFFFF
-        if self._left_to_compare > 0:
+        if self._left_to_compare > 0 and _here.left_to_compare > 0:
             self._left_to_compare -= 1
+            _here.left_to_compare -= 1
             if _differs(self._plan, encoded, epoch, index):
                 self._images = None
-                raise errors.NotSupportedError("its pixels are others than Pillow's")
-        made = self._images.of_bytes(encoded, epoch, index)
-        for part in self._images.rest:
-            made = part(made)
-        return made
+                return None
+        return self._images.of_bytes(encoded, epoch, index)
+
+    @property
+    def rest(self) -> tuple[Any, ...]:
+        return () if self._images is None else self._images.rest
 
 
 def _looks(part: Any) -> list[Any]:
@@ -225,19 +235,31 @@ def _cut(picture: Any, drawn: dict[str, Any]) -> Any:
     return cut
 
 
+def _known(composition: Any) -> _Composition:
+    known = _here.compositions.get(id(composition))
+    if known is None or not known.is_unchanged():
+        _here.compositions.pop(id(composition), None)
+        if len(_here.compositions) == _COMPOSITIONS_MAX:  # a new one for each sample
+            del _here.compositions[next(iter(_here.compositions))]
+        known = _here.compositions[id(composition)] = _Composition(composition)
+    return known
+
+
 def _applied(original: Callable[..., Any], composition: Any, image: Any) -> Any:
     """In the place of a composition's call, with one image."""
     encoded = encoded_of(image) if type(composition) in _here.kinds else None
     if encoded is None:
         return original(composition, image)
-    known = _here.compositions.get(id(composition))
-    if known is None or not known.is_unchanged():
-        known = _here.compositions[id(composition)] = _Composition(composition)
-    try:
-        made = known.apply(encoded, image)
-    except errors.UnstarveError:
+    made: Any = None
+    rest: tuple[Any, ...] = ()
+    with contextlib.suppress(Exception):  # whatever is wrong with us, the composition runs
+        known = _known(composition)
+        made, rest = known.made_of(encoded), known.rest
+    if made is None:
         return original(composition, image)
     _here.in_vain = 0
+    for part in rest:
+        made = part(made)
     return made
 
 
@@ -295,14 +317,14 @@ def install() -> None:
         return
     _exchange(Image.Image, "convert", _convert)
     _exchange(ImageFile.ImageFile, "load", _load)
-    for module, name, method in _COMPOSITIONS:
+    for module, name, method in _KINDS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:
             _here.kinds.add(kind)
             _exchange(kind, method, _of_one_image)
 
 
-_COMPOSITIONS = (
+_KINDS = (
     ("torchvision.transforms.transforms", "Compose", "__call__"),
     ("torchvision.transforms.v2._container", "Compose", "forward"),
     ("torchvision.transforms._presets", "ImageClassification", "forward"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -35,11 +36,12 @@ class _Start:
         self._function = function
 
     def __call__(self, worker: int) -> None:
-        from unstarve.engine import opened_images
-
         if self._function is not None:
             self._function(worker)
-        opened_images.install()
+        with contextlib.suppress(Exception):  # the images are Pillow's then
+            from unstarve.engine import opened_images
+
+            opened_images.install()
 
 
 __all__ = ["SWITCH", "OpeningView", "opens_images"]

@@ -16,7 +16,7 @@ def test_the_snippets_run(tmp_path: Path) -> None:
         target.symlink_to(photo)
     page = (ROOT / "docs" / "loader.md").read_text()
     snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(snippets) == 6
+    assert len(snippets) == 7
     script = tmp_path / "page.py"
     checked = 'assert loader.explain().engine == "native"\n'
     script.write_text("\n".join([*snippets, checked]))

@@ -172,7 +172,9 @@ def test_images_that_no_composition_gets_are_soon_left_to_pillow(folder: Path) -
     class Kinds(Photos):
         def __getitem__(self, index: int) -> Any:
             image = self.open(index % 12)
-            return np.asarray(image).mean(), type(image).__name__
+            kind = type(image).__name__
+            assert np.asarray(image).any() and type(image) is Image.Image
+            return index, kind
 
         def __len__(self) -> int:
             return 60
@@ -256,6 +258,27 @@ def test_a_composition_that_changes_is_read_again(folder: Path) -> None:
     for expected, image in zip(*both, strict=True):
         assert image.shape == expected.shape
         assert float((image - expected).abs().max()) <= NEAR
+
+
+def test_a_new_composition_for_each_sample_takes_no_memory(folder: Path) -> None:
+    class Fresh(Photos):
+        def __getitem__(self, index: int) -> Any:
+            from unstarve.engine import opened_images
+
+            transform = v1.Compose([v1.Resize((20, 20)), v1.ToTensor()])
+            decoded = count_of_decoded()
+            image = transform(self.open(index % 12))
+            known = len(opened_images._here.compositions)
+            return image, known, count_of_decoded() - decoded
+
+        def __len__(self) -> int:
+            return 200
+
+    dataset = Fresh(folder, None)
+    loader = unstarve.DataLoader(dataset, batch_size=200, num_workers=1)
+    ((_, known, by_pillow),) = list(loader)
+    assert int(known.max()) <= 64
+    assert int(by_pillow.sum()) == 30
 
 
 def test_a_subclass_of_compose_is_left_alone(folder: Path) -> None:
