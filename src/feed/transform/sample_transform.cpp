@@ -89,8 +89,8 @@ void SampleTransform::change_pixels(const PixelDraw& change) {
       return kernels::blur_pixels(change.blur, pixels_, size.width, size.height, blurred_);
     case PixelDraw::Kind::kPlaces:
       moved_.assign(pixels_, pixels_ + 3 * count);
-      return kernels::move_pixels(change.places, change.fill, moved_.data(), size.width,
-                                  size.height, pixels_);
+      return kernels::move_pixels(change.places, change.fill,
+                                  {moved_.data(), size.width, size.height}, pixels_);
   }
 }
 

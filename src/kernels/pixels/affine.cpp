@@ -71,22 +71,6 @@ void fill_pixels(const AffineFill& fill, std::uint8_t* out, std::int64_t count) 
 
 constexpr int kNearestBits = 16;  // Pillow's: the same pixels come out
 
-/// Pixels that lie side by side in one row of the input, or anywhere.
-void copy_nearest(const std::uint8_t* in, std::int64_t width, Places::Step at,
-                  const Places::Step& along, std::int64_t count, std::uint8_t* out) {
-  if (along.row == 0 && along.column == std::int64_t{1} << kNearestBits) {
-    const std::int64_t first = (at.row >> kNearestBits) * width + (at.column >> kNearestBits);
-    std::memcpy(out, in + 3 * first, static_cast<std::size_t>(3 * count));
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i, out += 3) {
-    const std::int64_t from = (at.row >> kNearestBits) * width + (at.column >> kNearestBits);
-    std::memcpy(out, in + 3 * from, 3);
-    at.column += along.column;
-    at.row += along.row;
-  }
-}
-
 constexpr int kBlendBits = 32;
 constexpr int kWeightBits = 11;  // of 255 values, twice: within 32 bits
 
@@ -100,6 +84,24 @@ struct Source {
   std::int64_t width;
   std::int64_t height;
 };
+
+/// Pixels that lie side by side in one row of the input, or anywhere.
+void copy_nearest(const Source& in, Places::Step at, const Places::Step& along, std::int64_t count,
+                  std::uint8_t* out) {
+  const auto pixel_at = [&in](const Places::Step& place) {
+    return in.pixels +
+           3 * ((place.row >> kNearestBits) * in.width + (place.column >> kNearestBits));
+  };
+  if (along.row == 0 && along.column == std::int64_t{1} << kNearestBits) {
+    std::memcpy(out, pixel_at(at), static_cast<std::size_t>(3 * count));
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i, out += 3) {
+    std::memcpy(out, pixel_at(at), 3);
+    at.column += along.column;
+    at.row += along.row;
+  }
+}
 
 void blend_pixels(const Source& in, Places::Step at, const Places::Step& along, std::int64_t count,
                   std::uint8_t* out) {
@@ -173,29 +175,31 @@ void blend_cubic(const Source& in, Places::Step at, const Places::Step& along, s
 
 }  // namespace
 
-void move_pixels(const AffineMap& map, const AffineFill& fill, const std::uint8_t* in, int width,
-                 int height, std::uint8_t* out) {
+void move_pixels(const AffineMap& map, const AffineFill& fill, const PixelView& in,
+                 std::uint8_t* out) {
+  const Source source{in.pixels, in.width, in.height};
+  const std::int64_t width = in.width;
   const bool blends = fill.between != AffineFill::Between::kNearest;
   const int bits = blends ? kBlendBits : kNearestBits;
   // Between the centres of pixels: half a pixel further up and left.
   const Places places(map, bits, blends ? -0.5 : 0.0);
   const std::int64_t half = blends ? std::int64_t{1} << (bits - 1) : 0;
   const Places::Step& along = places.along();
-  for (int y = 0; y < height; ++y, out += std::ptrdiff_t{3} * width) {
+  for (int y = 0; y < in.height; ++y, out += 3 * width) {
     Places::Step at = places.begin(y);
-    const Run run = both(within(at.column + half, along.column, std::int64_t{width} << bits),
-                         within(at.row + half, along.row, std::int64_t{height} << bits), width);
+    const Run run = both(within(at.column + half, along.column, width << bits),
+                         within(at.row + half, along.row, source.height << bits), width);
     fill_pixels(fill, out, run.first);
     at.column += run.first * along.column;
     at.row += run.first * along.row;
     const std::int64_t count = run.last - run.first;
     std::uint8_t* first = out + 3 * run.first;
     if (!blends) {
-      copy_nearest(in, width, at, along, count, first);
+      copy_nearest(source, at, along, count, first);
     } else if (fill.between == AffineFill::Between::kBilinear) {
-      blend_pixels({in, width, height}, at, along, count, first);
+      blend_pixels(source, at, along, count, first);
     } else {
-      blend_cubic({in, width, height}, at, along, count, first);
+      blend_cubic(source, at, along, count, first);
     }
     fill_pixels(fill, out + 3 * run.last, width - run.last);
   }

@@ -27,13 +27,20 @@ struct AffineFill {
   std::array<std::uint8_t, 3> colour = {};
 };
 
-/// Moves interleaved RGB pixels; `in` and `out` have the same size (at most 16384 a side) and do
-/// not overlap. The pixels of Pillow: equal where they are not blended, within 1 where they are.
-void move_pixels(const AffineMap& map, const AffineFill& fill, const std::uint8_t* in, int width,
-                 int height, std::uint8_t* out);
+/// Interleaved RGB pixels, at most 16384 a side.
+struct PixelView {
+  const std::uint8_t* pixels = nullptr;
+  int width = 0;
+  int height = 0;
+};
+
+/// Moves pixels; `out` is as large as `in` and does not overlap it. The pixels of Pillow: equal
+/// where they are not blended, within 1 where they are.
+void move_pixels(const AffineMap& map, const AffineFill& fill, const PixelView& in,
+                 std::uint8_t* out);
 
 /// The same, plainly: the reference.
-void move_pixels_plain(const AffineMap& map, const AffineFill& fill, const std::uint8_t* in,
-                       int width, int height, std::uint8_t* out);
+void move_pixels_plain(const AffineMap& map, const AffineFill& fill, const PixelView& in,
+                       std::uint8_t* out);
 
 }  // namespace unstarve::kernels

@@ -75,9 +75,11 @@ void nearest(const AffineMap& map, const Image& image, std::uint8_t* out) {
 
 }  // namespace
 
-void move_pixels_plain(const AffineMap& map, const AffineFill& fill, const std::uint8_t* in,
-                       int width, int height, std::uint8_t* out) {
-  const Image image{in, width, height};
+void move_pixels_plain(const AffineMap& map, const AffineFill& fill, const PixelView& in,
+                       std::uint8_t* out) {
+  const Image image{in.pixels, in.width, in.height};
+  const int width = in.width;
+  const int height = in.height;
   const std::ptrdiff_t count = std::ptrdiff_t{width} * height;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     std::copy(fill.colour.begin(), fill.colour.end(), out + 3 * i);

@@ -60,9 +60,9 @@ TEST(Affine, AgreesWithThePlainOne) {
       for (const AffineFill& fill : fills) {
         const Pixels in = noise(size, seed++);
         Pixels expected(in.size());
-        move_pixels_plain(map, fill, in.data(), size.width, size.height, expected.data());
+        move_pixels_plain(map, fill, {in.data(), size.width, size.height}, expected.data());
         Pixels out(in.size());
-        move_pixels(map, fill, in.data(), size.width, size.height, out.data());
+        move_pixels(map, fill, {in.data(), size.width, size.height}, out.data());
         int apart = 0;
         for (std::size_t i = 0; i < out.size(); ++i) {
           apart = std::max(apart, std::abs(int{out[i]} - int{expected[i]}));
@@ -78,10 +78,10 @@ TEST(Affine, MovesAndFills) {
   // Two rows of three pixels, of which the red is counted.
   const Pixels in = {1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0, 5, 0, 0, 6, 0, 0};
   Pixels out(in.size());
-  move_pixels({1, 0, 1, 0, 1, 0}, {AffineFill::Between::kNearest, {9, 9, 9}}, in.data(), 3, 2,
+  move_pixels({1, 0, 1, 0, 1, 0}, {AffineFill::Between::kNearest, {9, 9, 9}}, {in.data(), 3, 2},
               out.data());
   EXPECT_THAT(out, testing::ElementsAre(2, 0, 0, 3, 0, 0, 9, 9, 9, 5, 0, 0, 6, 0, 0, 9, 9, 9));
-  move_pixels({1, 0, 0.5, 0, 1, 0}, {AffineFill::Between::kBilinear, {9, 9, 9}}, in.data(), 3, 2,
+  move_pixels({1, 0, 0.5, 0, 1, 0}, {AffineFill::Between::kBilinear, {9, 9, 9}}, {in.data(), 3, 2},
               out.data());
   EXPECT_THAT(out, testing::ElementsAre(1, 0, 0, 2, 0, 0, 9, 9, 9, 4, 0, 0, 5, 0, 0, 9, 9, 9));
 }

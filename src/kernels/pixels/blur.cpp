@@ -45,7 +45,7 @@ void blur_pixels(const Blur& blur, std::uint8_t* pixels, int width, int height,
                  std::vector<float>& memory) {
   const std::vector<float> across = gaussian(blur.taps_across, blur.sigma);
   const std::vector<float> down = gaussian(blur.taps_down, blur.sigma);
-  const auto values = static_cast<std::size_t>(3 * width);
+  const std::size_t values = 3 * static_cast<std::size_t>(width);
   const int margin = blur.taps_across / 2;
   const std::size_t wide = values + 3 * static_cast<std::size_t>(2 * margin);
   // The rows blurred across, then a row with its ends.

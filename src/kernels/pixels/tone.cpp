@@ -81,13 +81,20 @@ void exchange(const std::array<Curve, 3>& curves, std::uint8_t* pixels, std::siz
 /// The smoothed value, rounded, as torchvision rounds it before it blends.
 float smoothed(int sum) { return std::nearbyint(static_cast<float>(sum) * (1.0F / 13.0F)); }
 
-/// One row but its ends; `above`, `row` and `below` as they were.
-void sharpen_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                 int bytes, float smoothing, std::uint8_t* out) {
+/// A row and its neighbours, as they were.
+struct Rows {
+  const std::uint8_t* above;
+  const std::uint8_t* here;
+  const std::uint8_t* below;
+};
+
+/// One row but its ends.
+void sharpen_row(const Rows& rows, int bytes, float smoothing, std::uint8_t* out) {
+  const auto [above, here, below] = rows;
   for (int i = 3; i < bytes - 3; ++i) {
-    const int sum = above[i - 3] + above[i] + above[i + 3] + row[i - 3] + 5 * row[i] + row[i + 3] +
-                    below[i - 3] + below[i] + below[i + 3];
-    const auto value = static_cast<float>(row[i]);
+    const int sum = above[i - 3] + above[i] + above[i + 3] + here[i - 3] + 5 * here[i] +
+                    here[i + 3] + below[i - 3] + below[i] + below[i + 3];
+    const auto value = static_cast<float>(here[i]);
     const float blended = std::fma(smoothed(sum) - value, smoothing, value);
     out[i] = static_cast<std::uint8_t>(std::clamp(blended, 0.0F, 255.0F));
   }
@@ -122,7 +129,7 @@ void adjust_tone(ToneOp op, double value, std::uint8_t* pixels, std::size_t coun
 void adjust_sharpness(double factor, std::uint8_t* pixels, int width, int height,
                       std::vector<std::uint8_t>& rows) {
   if (width <= 2 || height <= 2) return;
-  const auto bytes = static_cast<std::size_t>(3 * width);
+  const std::size_t bytes = 3 * static_cast<std::size_t>(width);
   rows.resize(2 * bytes);
   // The rows above and here as they were: what has been sharpened already stands in the image.
   std::uint8_t* above = rows.data();
@@ -131,7 +138,7 @@ void adjust_sharpness(double factor, std::uint8_t* pixels, int width, int height
   for (int y = 1; y < height - 1; ++y) {
     std::uint8_t* row = pixels + static_cast<std::size_t>(y) * bytes;
     std::memcpy(here, row, bytes);
-    sharpen_row(above, here, row + bytes, 3 * width, static_cast<float>(1.0 - factor), row);
+    sharpen_row({above, here, row + bytes}, 3 * width, static_cast<float>(1.0 - factor), row);
     std::swap(above, here);
   }
 }
