@@ -25,6 +25,7 @@ from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
+from unstarve.lowering.inside import steps_within
 from unstarve.lowering.plan import Plan
 
 #: Of each composition: so many images are compared with Pillow's.
@@ -181,12 +182,22 @@ def _looks(part: Any) -> list[Any]:
     return found
 
 
+#: Deeper ones hold themselves.
+_DEEPEST = 8
+#: Of their transforms, those that hold others name them `transforms`.
+_LIBRARIES = ("torchvision.", "timm.")
+
+
 def _parts(part: Any, depth: int) -> Iterator[Any]:
     yield part
-    inner = getattr(part, "transforms", None) if depth < 8 else None
-    if isinstance(inner, (list, tuple)):
-        for item in inner:
-            yield from _parts(item, depth + 1)
+    if depth == _DEEPEST:
+        return
+    inner = getattr(part, "transforms", None)
+    if not isinstance(inner, (list, tuple)):
+        is_known = type(part).__module__.startswith(_LIBRARIES)
+        inner = () if is_known else steps_within(part) or ()
+    for item in inner:
+        yield from _parts(item, depth + 1)
 
 
 def _kept(value: Any) -> Any:

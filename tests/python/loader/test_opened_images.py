@@ -260,6 +260,29 @@ def test_a_composition_that_changes_is_read_again(folder: Path) -> None:
         assert float((image - expected).abs().max()) <= NEAR
 
 
+class Preset:
+    def __init__(self) -> None:
+        self.crop = v1.Compose([v1.Resize([20, 20])])
+
+    def __call__(self, image: Any) -> Any:
+        return self.crop(image)
+
+
+def test_what_a_preset_holds_counts_as_well(folder: Path) -> None:
+    class Grows(Photos):
+        def __getitem__(self, index: int) -> Any:
+            inner = self.transform.transforms[0].crop.transforms[0]
+            inner.size = [20, 20] if index < 6 else [30, 25]
+            return self.transform(self.open(index))
+
+    dataset = Grows(folder, v1.Compose([Preset(), v1.ToTensor()]))
+    sizes = [
+        tuple(image.shape[1:])
+        for image in unstarve.DataLoader(dataset, batch_size=None, num_workers=1)
+    ]
+    assert sizes == [(20, 20)] * 6 + [(30, 25)] * 6
+
+
 def test_a_new_composition_for_each_sample_takes_no_memory(folder: Path) -> None:
     class Fresh(Photos):
         def __getitem__(self, index: int) -> Any:
