@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from PIL import Image, ImageFile, JpegImagePlugin
+from PIL import Image, JpegImagePlugin
 
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
@@ -66,6 +66,11 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
 
     def load(self) -> Any:
         return self._decoded().load()
+
+    def convert(self, mode: Any = None, *given: Any, **more: Any) -> Any:
+        if mode == "RGB" and not given and not more and self.encoded is not None:
+            return OpenedImage(self.encoded, self)
+        return self._decoded().convert(mode, *given, **more)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, OpenedImage):
@@ -275,7 +280,7 @@ def _applied(original: Callable[..., Any], composition: Any, image: Any) -> Any:
 
 
 def _exchange(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    original = vars(owner)[name]
+    original = getattr(owner, name)  # which a class that it derives from may have
     exchanged: Any = functools.wraps(original)(make(original))
     exchanged.unstarve_original = original
     setattr(owner, name, exchanged)
@@ -295,11 +300,9 @@ def _convert(original: Any) -> Any:
 
     def convert(image: Any, mode: Any = None, *given: Any, **more: Any) -> Any:
         is_plain = mode == "RGB" and not given and not more
-        if is_plain and _here.in_vain < _IN_VAIN_MAX and "transparency" not in image.info:
-            if type(image) is OpenedImage and image.encoded is not None:
-                return OpenedImage(image.encoded, image)
-            is_jpeg = type(image) is JpegImagePlugin.JpegImageFile
-            encoded = _file_of(image) if is_jpeg else None
+        is_jpeg = type(image) is JpegImagePlugin.JpegImageFile
+        if is_plain and is_jpeg and _here.in_vain < _IN_VAIN_MAX:
+            encoded = None if "transparency" in image.info else _file_of(image)
             if encoded is not None:
                 return OpenedImage(encoded, image)
         return original(image, mode, *given, **more)
@@ -326,8 +329,8 @@ def install() -> None:
     """In this process, for good: it is a worker's, which has one loader's samples to make."""
     if _originals:
         return
-    _exchange(Image.Image, "convert", _convert)
-    _exchange(ImageFile.ImageFile, "load", _load)
+    _exchange(JpegImagePlugin.JpegImageFile, "convert", _convert)
+    _exchange(JpegImagePlugin.JpegImageFile, "load", _load)
     for module, name, method in _KINDS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:

@@ -99,6 +99,23 @@ def test_a_composition_gets_what_pillow_would_give(folder: Path) -> None:
     assert decoded == [1] * 3 + [0] * 9
 
 
+def test_it_is_so_where_the_hook_counts_decoding(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PIL import ImageFile
+
+    kind = ImageFile.ImageFile
+    original = kind.convert
+
+    def convert(image: Any, *given: Any, **more: Any) -> Any:
+        return original(image, *given, **more)
+
+    # `unstarve run` puts its own in the class that files have in common.
+    monkeypatch.setattr(kind, "convert", convert, raising=False)
+    loader = unstarve.DataLoader(Photos(folder, EVALUATION), **WORKERS)
+    assert [int(one) for batch in loader for one in batch[2]] == [1] * 3 + [0] * 9
+
+
 def test_random_crops_follow_from_torchs_seed(folder: Path) -> None:
     transform = v2.Compose(
         [v2.ToImage(), v2.RandomResizedCrop(24, antialias=True), v2.ToDtype(torch.float32)]
