@@ -381,6 +381,13 @@ def test_angles_are_drawn_evenly() -> None:
     assert distance(ours["rotate"], even) < 1.95 * math.sqrt(2 / 20_000)
 
 
+#: timm is installed beside the newest PyTorch alone (requirements/test.txt).
+HAS_TIMM = pytest.mark.skipif(
+    int(torch.__version__.split(".")[1]) < 9, reason="an older PyTorch, without timm"
+)
+
+
+@HAS_TIMM
 @pytest.mark.parametrize("config", ["rand-m9-mstd0.5-inc1", "rand-m7-n3-mstd101", "rand-m6-p1.0"])
 def test_timms_rand_augment_is_drawn_as_timm_draws_it(config: str) -> None:
     from timm.data.auto_augment import rand_augment_transform
@@ -400,6 +407,7 @@ def test_timms_rand_augment_is_drawn_as_timm_draws_it(config: str) -> None:
         assert distance(*rounded) < limit, kind
 
 
+@HAS_TIMM
 def test_timms_rand_augment_is_read_with_its_fill_and_its_ways() -> None:
     from timm.data.auto_augment import rand_augment_transform
 
