@@ -222,12 +222,10 @@ def _differs(plan: Plan, encoded: bytes, epoch: int, index: int) -> bool:
     options.max_pixels = most_pixels()
     drawn = _native.sample_draws(options, epoch, index, picture.size)
     expected = _cut(picture, drawn)
-    pair = [
-        torch.frombuffer(bytearray(one.tobytes()), dtype=torch.uint8) for one in (own, expected)
-    ]
-    if len(pair[0]) != len(pair[1]):
+    ours, theirs = _values(own), _values(expected)
+    if ours.shape != theirs.shape:
         return True
-    apart = (pair[0].int() - pair[1].int()).abs()
+    apart = (ours - theirs).abs()
     return float((apart > 2).float().mean()) > _FURTHER_MAX
 
 
@@ -304,10 +302,19 @@ def _convert(original: Any) -> Any:
         if is_plain and is_jpeg and _here.in_vain < _IN_VAIN_MAX:
             encoded = None if "transparency" in image.info else _file_of(image)
             if encoded is not None:
+                _leave_file(image, encoded)
                 return OpenedImage(encoded, image)
         return original(image, mode, *given, **more)
 
     return convert
+
+
+def _leave_file(image: Any, encoded: bytes) -> None:
+    """Pillow would have loaded the image: whoever uses it still needs no file, and one that Pillow
+    opened is closed."""
+    file, image.fp = image.fp, io.BytesIO(encoded)
+    if getattr(image, "_exclusive_fp", False):
+        file.close()
 
 
 def _load(original: Any) -> Any:

@@ -6,6 +6,7 @@ import copy
 import io
 import os
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,27 @@ def test_open_files_bytes_drafts_and_what_is_loaded_already(folder: Path) -> Non
         assert float((images - expected).abs().max()) <= NEAR
         # A draft and a loaded image are not what the file holds: they are Pillow's.
         assert by_pillow.tolist()[2:] == [1, 1]
+
+
+def test_the_image_that_was_converted_needs_no_file(folder: Path) -> None:
+    class Keeps(Photos):
+        def __getitem__(self, index: int) -> Any:
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                with self.paths[index].open("rb") as file:
+                    image = Image.open(file)
+                    made = self.transform(image.convert("RGB"))
+                    place = file.tell()
+                again = self.transform(Image.open(self.paths[index]).convert("RGB"))
+                assert torch.equal(made, again) and place >= 0
+                pixels = np.asarray(image.crop((0, 0, 50, 50)))  # the file is closed
+            unclosed = [one for one in seen if one.category is ResourceWarning]
+            return torch.from_numpy(pixels.copy()), made, len(unclosed)
+
+    for (pixels, made, unclosed), (own, images, left) in passes(Keeps(folder, EVALUATION)):
+        assert torch.equal(own, pixels)
+        assert float((images - made).abs().max()) <= NEAR
+        assert int(unclosed.sum()) == int(left.sum()) == 0
 
 
 def test_files_of_other_kinds_are_pillows(tmp_path: Path, folder: Path) -> None:
