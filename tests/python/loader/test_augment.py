@@ -313,7 +313,7 @@ def test_a_table_of_the_scripts_own_is_read_or_refused(monkeypatch: pytest.Monke
     part = v2.RandAugment(magnitude=1, num_magnitude_bins=2)
     table = {"Invert": (lambda *_: None, False), "Rotate": (lambda *_: torch.tensor([0, 5]), True)}
     monkeypatch.setattr(v2.RandAugment, "_AUGMENTATION_SPACE", table)
-    transform = v2.Compose([v2.ToImage(), v2.Resize((8, 8)), part])
+    transform = v2.Compose([v2.ToImage(), v2.Resize((8, 8), antialias=True), part])
     plan, verdicts = read_transform(transform)
     assert plan is not None, verdicts
     assert plan.colour[0].augment == Augment(
