@@ -15,6 +15,7 @@ import contextlib
 import functools
 import io
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -110,11 +111,18 @@ class _Here:
         self.left_to_compare = _COMPARED_IN_ALL
         #: Of compositions; a class that derives from one of them may do anything.
         self.kinds: set[type] = set()
+
+
+class _Thread(threading.local):
+    """Of a thread: a data set may make samples in several, and what makes images has memory."""
+
+    def __init__(self) -> None:
         #: By the identity of a composition, which is kept with it.
         self.compositions: dict[int, _Composition] = {}
 
 
 _here = _Here()
+_thread = _Thread()
 _originals: dict[str, Any] = {}
 
 
@@ -250,12 +258,12 @@ def _cut(picture: Any, drawn: dict[str, Any]) -> Any:
 
 
 def _known(composition: Any) -> _Composition:
-    known = _here.compositions.get(id(composition))
+    known = _thread.compositions.get(id(composition))
     if known is None or not known.is_unchanged():
-        _here.compositions.pop(id(composition), None)
-        if len(_here.compositions) == _COMPOSITIONS_MAX:  # a new one for each sample
-            del _here.compositions[next(iter(_here.compositions))]
-        known = _here.compositions[id(composition)] = _Composition(composition)
+        _thread.compositions.pop(id(composition), None)
+        if len(_thread.compositions) == _COMPOSITIONS_MAX:  # a new one for each sample
+            del _thread.compositions[next(iter(_thread.compositions))]
+        known = _thread.compositions[id(composition)] = _Composition(composition)
     return known
 
 

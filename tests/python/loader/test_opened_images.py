@@ -8,6 +8,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -330,7 +331,7 @@ def test_a_new_composition_for_each_sample_takes_no_memory(folder: Path) -> None
             transform = v1.Compose([v1.Resize((20, 20)), v1.ToTensor()])
             decoded = count_of_decoded()
             image = transform(self.open(index % 12))
-            known = len(opened_images._here.compositions)
+            known = len(opened_images._thread.compositions)
             return image, known, count_of_decoded() - decoded
 
         def __len__(self) -> int:
@@ -352,6 +353,28 @@ def test_a_subclass_of_compose_is_left_alone(folder: Path) -> None:
         Photos(folder, Mine([v1.Resize((20, 20)), v1.ToTensor()]))
     ):
         assert torch.equal(images, expected)
+
+
+def test_threads_of_a_data_set_do_not_share_memory(folder: Path) -> None:
+    class Threaded(Photos):
+        """Makes the samples of a batch in threads, behind which Python goes on."""
+
+        def __getitems__(self, indices: list[int]) -> list[Any]:
+            with ThreadPoolExecutor(4) as pool:
+                made = pool.map(lambda index: self.transform(self.open(index % 12)), indices)
+            return [(image, index) for image, index in zip(made, indices, strict=True)]
+
+        def __len__(self) -> int:
+            return 240
+
+    class Looks:
+        def __call__(self, image: Any) -> Any:
+            return image.rotate(180)
+
+    transform = v1.Compose([v1.Resize((120, 160)), Looks(), v1.ToTensor()])
+    for (expected, _), (images, _) in passes(Threaded(folder, transform), batch_size=60):
+        away = (images - expected).abs()
+        assert float(away.max()) <= NEAR
 
 
 def test_two_views_of_an_image_are_drawn_apart(folder: Path) -> None:
