@@ -45,7 +45,12 @@ def _is_v2(part: Any) -> bool:
     return ".v2." in type(part).__module__
 
 
-def _size(image: PartialPlan) -> tuple[int, int]:
+def size_of(image: PartialPlan) -> tuple[int, int]:
+    """Height and width.
+
+    Raises:
+        NotLowerable: it has none yet.
+    """
     if image.geometry is None:
         raise NotLowerable("a change of the pixels before the image has its size")
     return image.geometry.size
@@ -102,19 +107,19 @@ def _add(image: PartialPlan, part: Any, sets: list[list[Change]], rounds: int = 
 
 
 def rand_augment(image: PartialPlan, part: Any) -> None:
-    table = _table(part, part.num_magnitude_bins, _size(image))
+    table = _table(part, part.num_magnitude_bins, size_of(image))
     number = int(part.magnitude)
     sets = [[_change(name, row, row.magnitudes[number:][:1])] for name, row in table.items()]
     _add(image, part, sets, int(part.num_ops))
 
 
 def trivial_augment_wide(image: PartialPlan, part: Any) -> None:
-    table = _table(part, part.num_magnitude_bins, _size(image))
+    table = _table(part, part.num_magnitude_bins, size_of(image))
     _add(image, part, [[_change(name, row, row.magnitudes)] for name, row in table.items()])
 
 
 def auto_augment(image: PartialPlan, part: Any) -> None:
-    table = _table(part, _BINS, _size(image))
+    table = _table(part, _BINS, size_of(image))
     policies = part._policies if _is_v2(part) else part.policies
     sets = []
     for policy in policies:
@@ -131,7 +136,7 @@ def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any]
     """The reader of one change with one magnitude."""
 
     def reader(image: PartialPlan, part: Any) -> None:
-        _size(image)
+        size_of(image)
         change = Change(kind, float(probability(part)), (float(value(part)),), False)
         add_colour(image, Colour("augment", augment=Augment([[change]])))
 
@@ -141,7 +146,7 @@ def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any]
 def random_rotation(image: PartialPlan, part: Any) -> None:
     if part.expand or part.center is not None:
         raise NotLowerable("a rotation that enlarges the image, or around another place")
-    _size(image)
+    size_of(image)
     low, high = (float(degrees) for degrees in part.degrees)
     steps = _ANGLES if high > low else 1
     angles = tuple(low + (high - low) * (number + 0.5) / steps for number in range(steps))

@@ -10,6 +10,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from unstarve.lowering import geometry, values
+from unstarve.lowering.augment import size_of
 from unstarve.lowering.colours import add_colour
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
@@ -51,21 +52,18 @@ def maybe_to_uint8_tensor(image: PartialPlan, part: Any) -> None:
 
 
 def random_erasing(image: PartialPlan, part: Any) -> None:
-    if not image.is_float:
-        raise NotLowerable("RandomErasing on what is not a floating-point tensor")
-    if image.geometry is None or image.plan.erasing is not None:
-        raise NotLowerable("RandomErasing before the size is known, or a second one")
     if part.rand_color:
         raise NotLowerable("RandomErasing with one random colour")
     if (part.min_count, part.max_count) != (1, 1):
         raise NotLowerable("RandomErasing of several rectangles")
     low, high = (math.exp(value) for value in part.log_aspect_ratio)
-    image.plan.erasing = Erasing(
+    erasing = Erasing(
         float(part.probability),
         (float(part.min_area), float(part.max_area)),
         (low, high),
         None if part.per_pixel else (0.0, 0.0, 0.0),
     )
+    values.add_erasing(image, erasing)
 
 
 #: A normal distribution of magnitudes is so many values, each as likely as the others.
@@ -199,11 +197,9 @@ def _between(ops: list[Any]) -> tuple[Any, tuple[int, int, int]]:
 def rand_augment(image: PartialPlan, part: Any) -> None:
     if image.form != "pil":
         raise NotLowerable("timm's RandAugment of a tensor")
-    if image.geometry is None:
-        raise NotLowerable("a change of the pixels before the image has its size")
     if part.choice_weights is not None or not part.ops:
         raise NotLowerable("operations with weights, which are drawn once each")
-    size = image.geometry.size
+    size = size_of(image)
     sets = [[_change(op, size)] for op in part.ops]
     between, fill = _between(part.ops)
     augment = Augment(sets, int(part.num_layers), between, fill)

@@ -92,22 +92,32 @@ def normalize(image: PartialPlan, part: Any) -> None:
     image.plan.mean, image.plan.std = mean, std
 
 
-def random_erasing(image: PartialPlan, part: Any) -> None:
+def add_erasing(image: PartialPlan, erasing: Erasing) -> None:
+    """At the end.
+
+    Raises:
+        NotLowerable: the image is not what the engine erases rectangles of.
+    """
     if not image.is_float:
         raise NotLowerable("RandomErasing on what is not a floating-point tensor")
     if image.geometry is None or image.plan.erasing is not None:
         raise NotLowerable("RandomErasing before the size is known, or a second one")
+    image.plan.erasing = erasing
+
+
+def random_erasing(image: PartialPlan, part: Any) -> None:
     value = part.value
     if isinstance(value, str):
         value = None
     elif isinstance(value, int | float):
         value = [value]
-    image.plan.erasing = Erasing(
+    erasing = Erasing(
         float(part.p),
         pair(part.scale),
         pair(part.ratio),
         None if value is None else channels(value, "value"),
     )
+    add_erasing(image, erasing)
 
 
 #: By class name; both torchvision.transforms and torchvision.transforms.v2 have most of them.
