@@ -13,10 +13,6 @@ namespace unstarve::tune {
 
 namespace {
 
-constexpr double kMuchFaster = 1.1;
-constexpr double kNearly = 0.95;  // as fast, by itself
-constexpr double kNotHopeless = 2.0 / 3;
-
 Reason together_with(std::vector<std::string> levers, Reason why) {
   if (levers.empty()) return why;
   return {ReasonKind::kTogetherWith, {{"levers", std::move(levers)}}, {std::move(why)}};
@@ -50,9 +46,15 @@ Reason not_confirmed(const Compared& again, double noise_ratio) {
 
 Status Combination::run() {
   Status done = combine();
-  if (done) done = try_uncertain();
-  if (done) done = try_refused();
-  if (done) done = leave_one_out();
+  // What was left out may have made room for another of its group, or hindered one.
+  for (std::vector<std::size_t> settled; done;) {
+    done = try_uncertain();
+    if (done) done = try_refused();
+    if (done) done = try_pairs();
+    if (!done || kept_ == settled) break;
+    done = leave_one_out();
+    settled = kept_;
+  }
   if (done) done = try_in_place();
   if (done) done = confirm();
   if (!done) drop_unproved(done.error().message);
@@ -105,6 +107,7 @@ Status Combination::combine() {
     LeverResult& entry = result_.levers[winner.index];
     if (kept_.empty()) {
       kept_ = {winner.index};
+      tried_.insert(winner.index);
       with_kept_ = winner.run;
       result_.best = entry.speedup;
       entry.settle(Outcome::kFaster, ReasonKind::kFaster);
@@ -116,55 +119,6 @@ Status Combination::combine() {
       continue;
     }
     if (const Status done = add_one(winner.index, ReasonKind::kFasterByItself); !done) return done;
-  }
-  return {};
-}
-
-/// What is kept made the job so much faster that more may be seen of what is not known to be
-/// slower, what may gain most first: of a step half as long a gain is twice the share.
-Status Combination::try_uncertain() {
-  if (!result_.best || result_.best->speedup < kMuchFaster) return {};
-  std::vector<std::size_t> uncertain;
-  for (std::size_t i = 0; i < result_.levers.size(); ++i) {
-    const LeverResult& entry = result_.levers[i];
-    const bool may_be_kept = entry.lever.numerics != Numerics::kTrajectory &&
-                             !entry.lever.saves_memory && entry.parity == Parity::kNotNeeded;
-    if (is_winner(i) || !may_be_kept || !may_gain(entry)) continue;
-    uncertain.push_back(i);
-  }
-  std::stable_sort(uncertain.begin(), uncertain.end(), [this](std::size_t a, std::size_t b) {
-    return most_gained(result_.levers[a]) > most_gained(result_.levers[b]);
-  });
-  for (const std::size_t index : uncertain) {
-    LeverResult& entry = result_.levers[index];
-    std::string by;
-    if (excluded_by(entry.lever, by)) continue;
-    if (const Status done = add_one(index, entry.why); !done) return done;
-  }
-  return {};
-}
-
-/// What is slower by itself may gain where it eases much of a step: autocast makes copies of all
-/// parameters, which cost more than it saves until their memory is kept.
-bool Combination::may_gain(const LeverResult& entry) const {
-  if (most_gained(entry) > kNearly) return true;
-  return entry.speedup && entry.speedup->speedup > kNotHopeless &&
-         entry.at_most.value_or(0) > kMuchFaster;
-}
-
-/// What gained nothing beside fewer levers than are kept now, and may gain beside those that came
-/// later.
-Status Combination::try_refused() {
-  for (std::size_t before = 0; before != kept_.size();) {
-    before = kept_.size();
-    const auto refused = refused_;
-    for (const auto& [index, refusal] : refused) {
-      std::string by;
-      const Lever& lever = result_.levers[index].lever;
-      if (refusal.high <= kNearly || refusal.kept >= kept_.size() || excluded_by(lever, by))
-        continue;
-      if (const Status done = add_one(index, refusal.by_itself); !done) return done;
-    }
   }
   return {};
 }
@@ -183,15 +137,6 @@ Result<TrialResult> Combination::make_again(const TrialRequest& request, const T
   }
   kept_is_old_ = false;
   return runner_.make_measured(request);
-}
-
-/// By itself, as it was measured; of one that was too small to be tried, now that a step is
-/// shorter.
-double Combination::most_gained(const LeverResult& entry) const {
-  if (entry.speedup) return entry.speedup->high;
-  if (!entry.too_small) return 0;
-  const double now = speedup_of_saving((1 - 1 / *entry.at_most) * result_.best->speedup);
-  return now > kWorthChanging ? now : 0;
 }
 
 /// Why `entry`, one of `chosen`, may not be kept beside the others; none, and its parity is filled
@@ -221,43 +166,55 @@ Result<Reason> Combination::why_not_together(LeverResult& entry,
   return Reason();
 }
 
+/// Runs `chosen` between two runs with what is kept, which it may be the next of.
+Result<Combination::BesideKept> Combination::compare_with_kept(
+    const std::vector<std::size_t>& chosen, const std::string& label) {
+  const Comparison comparison = {runner_.request_for(label, ids(chosen), false),
+                                 runner_.request_for(label + ".without", ids(kept_), true)};
+  auto with = runner_.make(comparison.with);
+  if (!with) return forward_error(with);
+  BesideKept found = {*std::move(with), {}};
+  if (found.with.ending != Ending::kMeasured) {
+    found.compared.why_not = ending_reason(found.with);
+    return found;
+  }
+  // What is offered was not seen before: it is judged between two runs without it.
+  auto again = are_offered_ ? runner_.make_measured(comparison.without)
+                            : make_again(comparison.without, found.with);
+  if (!again) return forward_error(again);
+  auto compared = runner_.compare(comparison, with_kept_, found.with, *again);
+  if (!compared) return forward_error(compared);
+  found.compared = *std::move(compared);
+  with_kept_ = *std::move(again);
+  return found;
+}
+
 Status Combination::add_one(std::size_t index, const Reason& by_itself) {
   LeverResult& entry = result_.levers[index];
   entry.tried = true;
   refused_.erase(index);
+  tried_.insert(index);
   std::vector<std::size_t> more = kept_;
   more.push_back(index);
   // What is offered is offered once.
   const std::string label =
       are_offered_ ? entry.lever.id : fmt::format("{}", fmt::join(ids(more), "+"));
-  const Comparison comparison = {runner_.request_for(label, ids(more), false),
-                                 runner_.request_for(label + ".without", ids(kept_), true)};
-  auto with = runner_.make(comparison.with);
-  if (!with) return forward_error(with);
-  if (with->ending != Ending::kMeasured) {
-    entry.settle(not_added(index, nullptr), together_with(ids(kept_), ending_reason(*with)));
+  auto beside = compare_with_kept(more, label);
+  if (!beside) return forward_error(beside);
+  const Compared& compared = beside->compared;
+  if (compared.why_not) {
+    entry.settle(not_added(index, nullptr), together_with(ids(kept_), compared.why_not));
     return {};
   }
-  // What is offered was not seen before: it is judged between two runs without it.
-  auto again = are_offered_ ? runner_.make_measured(comparison.without)
-                            : make_again(comparison.without, *with);
-  if (!again) return forward_error(again);
-  const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
-  if (!compared) return forward_error(compared);
-  if (compared->why_not) {
-    entry.settle(not_added(index, nullptr), together_with(ids(kept_), compared->why_not));
+  entry.on_top = {compared.shown, compared.runs, ids(kept_)};
+  if (kept_.empty()) as_it_is_ = with_kept_;
+  if (!compared.is_faster) {
+    refused_[index] = {compared, {kept_.begin(), kept_.end()}, by_itself};
+    entry.settle(not_added(index, &compared),
+                 no_gain_on_top(ids(kept_), compared, by_itself, threshold(result_.noise_ratio)));
     return {};
   }
-  entry.on_top = {compared->shown, compared->runs, ids(kept_)};
-  if (kept_.empty()) as_it_is_ = *again;
-  if (!compared->is_faster) {
-    refused_[index] = {compared->speedup.high, kept_.size(), by_itself};
-    entry.settle(not_added(index, &*compared),
-                 no_gain_on_top(ids(kept_), *compared, by_itself, threshold(result_.noise_ratio)));
-    with_kept_ = *std::move(again);
-    return {};
-  }
-  const auto why_not = why_not_together(entry, more, *with, entry.lever.passes_ratio, label);
+  const auto why_not = why_not_together(entry, more, beside->with, entry.lever.passes_ratio, label);
   if (!why_not) return forward_error(why_not);
   if (*why_not) {
     const Reason together = {ReasonKind::kNotTogether, {}, {by_itself, *why_not}};
@@ -265,12 +222,11 @@ Status Combination::add_one(std::size_t index, const Reason& by_itself) {
                  by_itself ? together : *why_not);
     return {};
   }
-  const bool on_top = !kept_.empty();
-  kept_ = more;
-  with_kept_ = *std::move(with);
   entry.settle(Outcome::kFaster,
-               on_top ? Reason(ReasonKind::kFasterOnTop, {{"speedup", compared->shown}})
-                      : Reason(ReasonKind::kFaster));
+               kept_.empty() ? Reason(ReasonKind::kFaster)
+                             : Reason(ReasonKind::kFasterOnTop, {{"speedup", compared.shown}}));
+  kept_ = more;
+  with_kept_ = std::move(beside->with);
   return {};
 }
 
@@ -294,6 +250,7 @@ bool Combination::is_plain() const {
 
 /// Whether each of what is kept is still worth it beside the others.
 Status Combination::leave_one_out() {
+  ++rounds_;
   for (std::size_t at = 0; kept_.size() > 1 && at < kept_.size();) {
     const bool by_itself = is_winner(kept_[at]);
     if (by_itself && at + 1 == kept_.size()) break;  // it was just seen to be
@@ -310,11 +267,17 @@ std::vector<std::size_t> Combination::kept_without(std::size_t at) const {
   return fewer;
 }
 
+/// Trials are told apart by their labels, and one may be left out in more than one round.
+std::string Combination::label_without(std::size_t at) const {
+  const std::string label = fmt::format("left_out.{}", result_.levers[kept_[at]].lever.id);
+  return rounds_ == 1 ? label : fmt::format("{}.round{}", label, rounds_);
+}
+
 /// What was certain to be faster by itself, and beside less than is kept now.
 Result<bool> Combination::is_likely_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
-  const std::string label = fmt::format("left_out.{}", entry.lever.id);
+  const std::string label = label_without(at);
   const Comparison comparison = {runner_.request_for(label, ids(fewer), false),
                                  runner_.request_for(label + ".with", ids(kept_), true), false, 1};
   auto without = runner_.make(comparison.with);
@@ -340,7 +303,7 @@ Result<bool> Combination::is_likely_to_gain(std::size_t at) {
 Result<bool> Combination::is_certain_to_gain(std::size_t at) {
   LeverResult& entry = result_.levers[kept_[at]];
   const std::vector<std::size_t> fewer = kept_without(at);
-  const std::string label = fmt::format("left_out.{}", entry.lever.id);
+  const std::string label = label_without(at);
   const Comparison comparison = {runner_.request_for(label + ".with", ids(kept_), false),
                                  runner_.request_for(label + ".after", ids(fewer), true)};
   auto anew = runner_.compare_anew(comparison, label);
@@ -382,29 +345,20 @@ Status Combination::put_in_place(std::size_t at, std::size_t index) {
   LeverResult& kept = result_.levers[kept_[at]];
   std::vector<std::size_t> others = kept_;
   others[at] = index;
-  const std::string label = fmt::format("{}", fmt::join(ids(others), "+"));
-  const Comparison comparison = {
-      runner_.request_for(label + ".in_place", ids(others), false),
-      runner_.request_for(label + ".in_place.without", ids(kept_), true)};
-  auto with = runner_.make(comparison.with);
-  if (!with) return forward_error(with);
-  if (with->ending != Ending::kMeasured) return {};
-  auto again = make_again(comparison.without, *with);
-  if (!again) return forward_error(again);
-  const auto compared = runner_.compare(comparison, with_kept_, *with, *again);
-  if (!compared) return forward_error(compared);
-  with_kept_ = *std::move(again);
-  if (!compared->is_faster) return {};
+  const std::string label = fmt::format("{}.in_place", fmt::join(ids(others), "+"));
+  auto beside = compare_with_kept(others, label);
+  if (!beside) return forward_error(beside);
+  if (!beside->compared.is_faster) return {};
   const double passes_ratio = entry.lever.passes_ratio / kept.lever.passes_ratio;
-  const auto why_not = why_not_together(entry, others, *with, passes_ratio, label + ".in_place");
+  const auto why_not = why_not_together(entry, others, beside->with, passes_ratio, label);
   if (!why_not) return forward_error(why_not);
   if (*why_not) return {};
   entry.settle(Outcome::kFaster, {ReasonKind::kFasterInPlace,
-                                  {{"lever", kept.lever.id}, {"speedup", compared->shown}}});
+                                  {{"lever", kept.lever.id}, {"speedup", beside->compared.shown}}});
   kept.settle(Outcome::kReplaced, {ReasonKind::kReplaced, {{"lever", entry.lever.id}}});
   kept_ = others;
   proved_.insert(index);
-  with_kept_ = *std::move(with);
+  with_kept_ = std::move(beside->with);
   return {};
 }
 

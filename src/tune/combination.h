@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +15,9 @@
 #include "tune/trial_runner.h"
 
 namespace unstarve::tune {
+
+/// As fast, or no slower than what chance does.
+inline constexpr double kNearly = 0.95;
 
 /// Changes that are offered one by one, and who is told of each: once it is one of
 /// TuneResult::levers, by its place there, and once it is judged.
@@ -52,9 +56,15 @@ class Combination {
  private:
   /// What was not certain to gain beside what was kept then.
   struct Refused {
-    double high = 0;       // as much faster it may be
-    std::size_t kept = 0;  // so many levers
+    Compared compared;
+    std::set<std::size_t> kept;
     Reason by_itself;
+  };
+
+  /// A run with what is kept and more, and whether it is faster.
+  struct BesideKept {
+    TrialResult with;
+    Compared compared;
   };
 
   std::vector<std::string> ids(const std::vector<std::size_t>& chosen) const;
@@ -68,15 +78,21 @@ class Combination {
   double most_gained(const LeverResult& entry) const;
   bool may_gain(const LeverResult& entry) const;
   Status try_refused();
+  std::vector<std::size_t> hopeful() const;
+  Status try_pairs();
+  Status add_pair(std::size_t first, std::size_t second);
   Lever as_one(const std::vector<std::size_t>& chosen) const;
   Result<TrialResult> make_again(const TrialRequest& request, const TrialResult& other);
   Result<Reason> why_not_together(LeverResult& entry, const std::vector<std::size_t>& chosen,
                                   const TrialResult& with, double passes_ratio,
                                   const std::string& label);
+  Result<BesideKept> compare_with_kept(const std::vector<std::size_t>& chosen,
+                                       const std::string& label);
   Status add_one(std::size_t index, const Reason& by_itself);
   Outcome not_added(std::size_t index, const Compared* compared) const;
   Status leave_one_out();
   std::vector<std::size_t> kept_without(std::size_t at) const;
+  std::string label_without(std::size_t at) const;
   Result<bool> is_likely_to_gain(std::size_t at);
   Result<bool> is_certain_to_gain(std::size_t at);
   bool may_take_place(const LeverResult& kept, const LeverResult& other) const;
@@ -92,6 +108,9 @@ class Combination {
   std::vector<std::size_t> kept_;
   std::set<std::size_t> proved_;            // of what is kept and no winner
   std::map<std::size_t, Refused> refused_;  // by their places in TuneResult::levers
+  std::set<std::size_t> tried_;             // on top of others, or first
+  std::set<std::pair<std::size_t, std::size_t>> tried_pairs_;
+  int rounds_ = 0;  // in which each was left out
   bool was_refused_ = false;
   bool was_confirmed_ = false;
   bool are_offered_ = false;  // none was tried by itself before

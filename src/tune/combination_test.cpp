@@ -83,6 +83,50 @@ TEST(Combination, WhatIsSlowerByItselfIsTriedBesideWhatMayMakeUpForThat) {
   EXPECT_EQ(found(job, only).kept, std::vector<std::string>{"kept_memory"}) << "too little to gain";
 }
 
+TEST(Combination, TwoThatGainNothingAloneAreTriedTogether) {
+  for (const bool beside_another : {true, false}) {
+    PlantedJob job;
+    job.beside = [&](const std::vector<std::string>& levers) {
+      const double step = beside_another && has(levers, "fused_optimizer") ? 0.6 : 1;
+      const bool kept_memory = has(levers, "kept_memory");
+      if (has(levers, "bf16_autocast")) return step * (kept_memory ? 0.7 : 1.05);
+      return step;
+    };
+    StepShares shares = {.optimizer = 0.5, .system = 0.3, .products = 0.6};
+    job.finish = [&shares](const std::vector<std::string>&, TrialResult& result) {
+      result.shares = shares;
+    };
+    const std::vector<std::string> only = {"bf16_autocast", "fused_optimizer", "kept_memory"};
+    const TuneResult result = found(job, only);
+    std::set<std::string> expected = {"bf16_autocast", "kept_memory"};
+    if (beside_another) expected.insert("fused_optimizer");
+    EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()), expected);
+    EXPECT_EQ(of(result, "bf16_autocast").why.kind, ReasonKind::kTogetherWith);
+    EXPECT_TRUE(names(of(result, "bf16_autocast").why, "kept_memory"));
+    shares = {.optimizer = 0.5, .system = 0.05, .products = 0.6};
+    EXPECT_EQ(found(job, only).kept.size(), beside_another ? 1U : 0U) << "too little to gain";
+  }
+}
+
+TEST(Combination, WhatMadeRoomIsTriedWhenTheOtherOfItsGroupGoes) {
+  PlantedJob job;
+  // Rounding is lucky once: it is tried first, and is not faster when it is measured again.
+  int runs_beside = 0;
+  job.beside = [&](const std::vector<std::string>& levers) {
+    double step = has(levers, "fused_optimizer") ? 0.5 : 1;
+    if (has(levers, "bf16_autocast")) step *= step < 1 ? 0.7 : 1.05;
+    if (has(levers, "matmul_precision") && step < 1) step *= ++runs_beside <= 1 ? 0.8 : 1;
+    return step;
+  };
+  job.finish = [](const std::vector<std::string>&, TrialResult& result) {
+    result.shares = {.optimizer = 0.5, .system = 0.05, .products = 0.6};
+  };
+  const TuneResult result = found(job, {"bf16_autocast", "fused_optimizer", "matmul_precision"});
+  EXPECT_EQ(std::set<std::string>(result.kept.begin(), result.kept.end()),
+            (std::set<std::string>{"bf16_autocast", "fused_optimizer"}));
+  EXPECT_EQ(of(result, "matmul_precision").why.kind, ReasonKind::kNoGainBesideAgain);
+}
+
 TEST(Combination, WhatWasRefusedIsTriedAgainBesideMore) {
   PlantedJob job;
   job.beside = [](const std::vector<std::string>& levers) {
