@@ -15,7 +15,8 @@ import torch
 from torch.utils.data import Dataset, IterableDataset
 
 from unstarve.errors import InvalidArgumentError, UnstarveError
-from unstarve.sample_cache.first_part import FirstPartMaker, steps_of
+from unstarve.sample_cache.compositions import place_of
+from unstarve.sample_cache.first_part import FirstPartMaker
 from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.identity import CannotNameError, content_of, name_of
 from unstarve.sample_cache.making import DRAWS, Maker
@@ -286,9 +287,12 @@ class _Keeper:
         )
 
     def _made_each_time(self) -> str:
-        if self._steps < 0:
+        place = place_of(self._dataset)
+        if self._steps < 0 or place is None:
             return ""
-        of = len(steps_of(self._dataset))
+        of = len(place.composition.steps)
+        if self._steps == of:
+            return "; its transform draws a number each time, as before"
         return f"; of its transform the last {of - self._steps} of {of} steps are done each time"
 
 

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from torch.utils.data import Subset
-
+from unstarve.sample_cache.compositions import Call, Marker, Place, place_of
 from unstarve.sample_cache.generators import Watch, others
 from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.making import DRAWS, Made, Maker
 from unstarve.sample_cache.noticing import READS_UNNOTICED, noticing
 from unstarve.sample_cache.record import are_equal, is_alike, restored, to_parts
 
-#: Classes that do nothing but one step after the other, by module and name.
-_IN_TURN = frozenset(
-    [
-        ("torchvision.transforms.transforms", "Compose"),
-        ("torchvision.transforms.v2._container", "Compose"),
-        ("torch.nn.modules.container", "Sequential"),
-    ]
-)
 #: Samples by which the first random step is found. One that draws seldom stops the cache later.
 _TRIED = 4
 _NO_PART = "does not hand on what its transform gives as it is"
@@ -32,46 +23,49 @@ Path = tuple[Any, ...]
 class Unfinished(NamedTuple):
     """A sample up to that step."""
 
-    value: Any  # that the next step is given
+    call: Call  # of the next step
     rest: Any  # the sample, with None in the place of what the transform gives
-    path: Path  # of that place: numbers and keys, from outside to inside
+    #: Where that is, numbers and keys from outside to inside, and which of the dict that the
+    #: transform gives; None: all that it gives.
+    places: list[tuple[Path, str | None]]
 
 
-def _holder(dataset: Any) -> Any:
-    """Of the transform: what a Subset is of."""
-    while type(dataset) is Subset:
-        dataset = dataset.dataset
-    return dataset
-
-
-def steps_of(dataset: Any) -> list[Any]:
-    """The steps of its transform; none where it has none that does one after the other."""
-    transform: Any = getattr(_holder(dataset), "__dict__", {}).get("transform")
-    kind = type(transform)
-    if (kind.__module__, kind.__name__) not in _IN_TURN or getattr(transform, "_forward_hooks", {}):
-        return []
-    listed = getattr(transform, "transforms", None)
-    return list(listed) if isinstance(listed, list) else list(transform.children())
+def has_steps(dataset: Any) -> bool:
+    """Whether its transform does one step after the other."""
+    place = place_of(dataset)
+    return place is not None and bool(place.composition.steps)
 
 
 def count_of_first(dataset: Any) -> int:
-    """How many steps come before the first that draws random numbers. Makes samples."""
-    steps = steps_of(dataset)
+    """How many steps come before the first that draws random numbers; -1: none does. Makes
+    samples."""
+    place = place_of(dataset)
+    if place is None:
+        return -1
+    composition = place.composition
     watch = Watch(Graph(dataset).generators)
-    counts = [len(steps)]
+    counts = [len(composition.steps)]
 
-    def run(value: Any) -> Any:
-        for number, step in enumerate(steps):
-            before = watch.look_anew()
-            value = step(value)
-            if watch.look() != before:
-                counts.append(number)
-        return value
+    def run(*arguments: Any, **named: Any) -> Any:
+        looks: list[Any] = []
+        stops: list[int] = []  # where the rest may begin
+
+        def note(call: Call) -> None:
+            looks.append(watch.look() if looks else watch.look_anew())
+            if looks[-1] == looks[0] and composition.may_begin_with(call):
+                stops.append(len(looks) - 1)
+
+        steps = [part for step in composition.steps for part in (Marker(note), step)]
+        result = composition.run([*steps, Marker(note)], Call(arguments, named))
+        counts.append(max(stops, default=-1))
+        return result
 
     for index in range(min(_TRIED, len(dataset))):
-        with others(), _Instead(dataset, run):
+        with others(), _Instead(place, run):
             dataset[index]
-    return min(counts)
+    count = min(counts)
+    is_all = count == len(composition.steps)
+    return -1 if is_all and not composition.draws_itself() else count
 
 
 class FirstPartMaker(Maker):
@@ -80,10 +74,15 @@ class FirstPartMaker(Maker):
 
     def __init__(self, dataset: Any, graph: Graph, count: int) -> None:
         super().__init__(dataset, graph)
-        steps = steps_of(dataset)
+        place = place_of(dataset)
+        assert place is not None  # as when the steps were counted
+        self._place, self._composition = place, place.composition
+        steps = self._composition.steps
         self._first, self._rest = steps[:count], steps[count:]
-        self._kept: list[Any] = []  # of the sample that is made: what goes into the rest
-        self._looks: list[Any] = []  # at the generators: after the first part, after the rest
+        self._kept: list[Call] = []  # of the sample that is made: what goes into the rest
+        #: At the generators: when the transform is called, before its first step, behind the first
+        #: part, at the end.
+        self._looks: list[Any] = []
         self._obstacle = ""
         self._result: Any = None
 
@@ -93,9 +92,10 @@ class FirstPartMaker(Maker):
         before = self._watch.look_anew()
         with noticing() as noticed:
             sample = self._run(index, self._all)
-        if len(self._kept) != 1:
+        if len(self._kept) != 1 or len(self._looks) != 4:
             return Made(sample, obstacle=_NO_PART)
-        if self._looks[0] != before or self._looks[1] != self._watch.look():
+        called, begun, parted, ended = self._looks
+        if called != before or parted != begun or ended != self._watch.look():
             return Made(sample, obstacle=DRAWS)
         if not self._graph.is_unchanged() or self._graph.row(index) != row:
             return Made(sample, obstacle="changes the data set, or what it refers to")
@@ -106,7 +106,7 @@ class FirstPartMaker(Maker):
         return self._packed_part(sample, noticed.marks)
 
     def is_made_again(self, index: int, sample: Any) -> bool:
-        with others():
+        with others(self._graph.generators):
             try:
                 made = self._run(index, self._only_first)
                 again = self._unfinished(made)
@@ -118,56 +118,65 @@ class FirstPartMaker(Maker):
         return self._unfinished(sample)
 
     def finish(self, kept: Any) -> Any:
-        value, rest, path = kept
-        return _replaced(rest, tuple(path), self._do(self._rest, value))
+        call, sample, places = kept
+        result = self._composition.run(self._rest, Call(*call))
+        for path, key in places:
+            sample = _replaced(sample, tuple(path), result if key is None else result[key])
+        return sample
 
-    def _run(self, index: int, instead: Callable[[Any], Any]) -> Any:
+    def _run(self, index: int, instead: Callable[..., Any]) -> Any:
         self._kept.clear()
         self._looks.clear()
         self._obstacle = ""
-        with _Instead(self._dataset, instead):
+        with _Instead(self._place, instead):
             return self._ask(index)
 
-    def _all(self, value: Any) -> Any:
-        value = self._do(self._first, value)
-        self._looks.append(self._watch.look())
-        self._keep(value)
-        self._result = self._do(self._rest, value)
-        self._looks.append(self._watch.look())
+    def _all(self, *arguments: Any, **named: Any) -> Any:
+        self._look()
+        steps = [Marker(self._look), *self._first, Marker(self._part), *self._rest]
+        self._result = self._composition.run(steps, Call(arguments, named))
+        self._look()
         return self._result
 
-    def _only_first(self, value: Any) -> Any:
-        self._result = self._do(self._first, value)
-        self._keep(self._result)
+    def _only_first(self, *arguments: Any, **named: Any) -> Any:
+        steps = [*self._first, Marker(self._keep)]
+        self._result = self._composition.run(steps, Call(arguments, named))
         return self._result
 
-    def _do(self, steps: Sequence[Any], value: Any) -> Any:
-        for step in steps:
-            value = step(value)
-        return value
+    def _look(self, _: Call | None = None) -> None:
+        self._looks.append(self._watch.look())
 
-    def _keep(self, value: Any) -> None:
+    def _part(self, call: Call) -> None:
+        self._look()
+        self._keep(call)
+
+    def _keep(self, call: Call) -> None:
         """A copy: the rest may write into it."""
-        if self._is_of_the_data_set(value):
+        if self._is_of_the_data_set(call):
             self._obstacle = "gives views of what the data set holds in memory already"
         try:
-            copied = restored(to_parts(value))
+            copied = restored(to_parts(call))
         except Exception as error:
             self._obstacle = f"gives what cannot be kept ({type(error).__name__})"
-            copied = None
-        if not self._obstacle and not is_alike(value, copied):
-            self._obstacle = f"gives what comes back as another type ({type(value).__name__})"
+            copied = call
+        if not self._obstacle and not self._composition.may_begin_with(copied):
+            self._obstacle = "gives what its transform does not take"
+        if not self._obstacle and not is_alike(call, copied):
+            kinds = [type(value).__name__ for value in (*call.arguments, *call.named.values())]
+            self._obstacle = f"gives what comes back as another type ({', '.join(kinds)})"
         self._kept.append(copied)
 
     def _unfinished(self, sample: Any) -> Unfinished | None:
-        paths = list(_paths_to(self._result, sample, ()))
-        if len(paths) != 1 or len(self._kept) != 1:
+        places = _places_of(self._result, sample)
+        if not places or len(self._kept) != 1:
             return None
+        rest = sample
         try:
-            rest = _replaced(sample, paths[0], None)
+            for path, _ in places:
+                rest = _replaced(rest, path, None)
         except Exception:  # a class of the job's own that is made in another way
             return None
-        return Unfinished(self._kept[0], rest, paths[0])
+        return Unfinished(self._kept[0], rest, places)
 
     def _packed_part(self, sample: Any, files: Any) -> Made:
         part = self._unfinished(sample)
@@ -180,18 +189,34 @@ class FirstPartMaker(Maker):
 class _Instead:
     """`instead` in the place of the data set's transform."""
 
-    def __init__(self, dataset: Any, instead: Callable[[Any], Any]) -> None:
-        self._attributes = _holder(dataset).__dict__
+    def __init__(self, place: Place, instead: Callable[..., Any]) -> None:
+        self._attributes, self._name = place.attributes, place.name
         self._instead = instead
 
     def __enter__(self) -> None:
-        self._own = self._attributes["transform"]
-        self._attributes["transform"] = self._instead
+        self._own = self._attributes[self._name]
+        self._attributes[self._name] = self._instead
 
     def __exit__(self, *_: object) -> None:
         # What the data set puts there itself stays.
-        if self._attributes.get("transform") is self._instead:
-            self._attributes["transform"] = self._own
+        if self._attributes.get(self._name) is self._instead:
+            self._attributes[self._name] = self._own
+
+
+def _places_of(result: Any, sample: Any) -> list[tuple[Path, str | None]]:
+    """Of what a transform gave, or of the parts of the dict that it gave; none where that cannot be
+    said."""
+    whole = list(_paths_to(result, sample, ()))
+    if whole or not isinstance(result, dict):
+        return [(whole[0], None)] if len(whole) == 1 else []
+    found: list[tuple[Path, str | None]] = []
+    for key, part in result.items():
+        paths = list(_paths_to(part, sample, ()))
+        # Small numbers and words are one object wherever they stand.
+        if len(paths) > 1 or isinstance(part, (int, float, str, bytes, type(None))):
+            return []
+        found += [(path, key) for path in paths]
+    return found
 
 
 def _paths_to(item: Any, sample: Any, path: Path) -> Iterator[Path]:
@@ -219,4 +244,4 @@ def _replaced(sample: Any, path: Path, value: Any) -> Any:
     return copied
 
 
-__all__ = ["FirstPartMaker", "Unfinished", "count_of_first", "steps_of"]
+__all__ = ["FirstPartMaker", "Unfinished", "count_of_first", "has_steps"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,9 +59,28 @@ class Watch:
         return self.look()
 
 
+def _restore(item: Any, state: Any) -> None:
+    if isinstance(item, random.Random):
+        item.setstate(state)
+    elif hasattr(item, "set_state"):
+        item.set_state(state)
+    else:
+        getattr(item, "bit_generator", item).state = state
+
+
+def _whole_state(item: Any) -> Any:
+    if isinstance(item, random.Random):
+        return item.getstate()
+    if hasattr(item, "get_state"):
+        return item.get_state()
+    return getattr(item, "bit_generator", item).state
+
+
 @contextmanager
-def others() -> Iterator[None]:
-    """The process's generators are in other states within, and as before behind it."""
+def others(own: Sequence[Any] = ()) -> Iterator[None]:
+    """The process's generators are in other states within, and as before behind it; those of `own`
+    are as before behind it."""
+    kept = [(item, _whole_state(item)) for item in own]
     numpy, torch = sys.modules.get("numpy"), sys.modules["torch"]
     states = generators()
     if numpy is not None:
@@ -75,6 +94,8 @@ def others() -> Iterator[None]:
         yield
     finally:
         set_generators(states)
+        for item, state in kept:
+            _restore(item, state)
 
 
 __all__ = ["Watch", "is_generator", "others", "state_of"]

@@ -35,7 +35,7 @@ from unstarve.sample_cache.code import (
     spoken_name,
 )
 from unstarve.sample_cache.generators import is_generator
-from unstarve.sample_cache.libraries import is_known_file, is_known_module, top_name
+from unstarve.sample_cache.libraries import NOTES, is_known_file, is_known_module, top_name
 
 _MOST_OBJECTS = 20_000
 #: Of a longer list, so many of its parts are looked at if all of them are of types without parts.
@@ -205,8 +205,13 @@ class Graph:
             self._look_at_container(name, item)
         own = getattr(item, "__dict__", None)
         if isinstance(own, dict):
-            self._dicts.append((own, list(own.values())))
-            self._waiting.extend((f"{name}.{key}", value) for key, value in own.items())
+            notes = NOTES.get(top_name(type(item).__module__), frozenset())
+            if notes:
+                self._looks.append(_look_at(functools.partial(_without, own, notes)))
+            else:
+                self._dicts.append((own, list(own.values())))
+            parts = [(key, value) for key, value in own.items() if key not in notes]
+            self._waiting.extend((f"{name}.{key}", value) for key, value in parts)
         for slot in _slots_of(type(item)):
             self._looks.append(_look_at(functools.partial(getattr, item, slot, None)))
             self._waiting.append((f"{name}.{slot}", getattr(item, slot, None)))
@@ -276,7 +281,8 @@ class Graph:
         # Attributes that come and go too: `type(self).epoch += 1` makes one in the subclass.
         self._looks.append(_look_at(functools.partial(_attributes_of, kind)))
         for key, value in vars(kind).items():
-            if not key.startswith("__") and not callable(value) and not _is_descriptor(value):
+            is_pythons_own = key.startswith("__") or key == "_abc_impl"
+            if not is_pythons_own and not callable(value) and not _is_descriptor(value):
                 self._find(f"{kind.__qualname__}.{key}", value)
         self._waiting.extend((base.__qualname__, base) for base in kind.__bases__)
         for name in (
@@ -354,9 +360,14 @@ def _look_at(look: Callable[[], Any]) -> tuple[Callable[[], Any], Any]:
     return look, look()
 
 
+def _without(own: dict[str, Any], notes: frozenset[str]) -> list[Any]:
+    return [value for key, value in own.items() if key not in notes]
+
+
 def _attributes_of(kind: type) -> list[Any]:
     """Without what pickling keeps there."""
-    return [value for name, value in vars(kind).items() if name != "__slotnames__"]
+    kept_by_python = ("__slotnames__", "_abc_impl")
+    return [value for name, value in vars(kind).items() if name not in kept_by_python]
 
 
 def _content(cell: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from unstarve.sample_cache.graph import Graph
+from unstarve.sample_cache.generators import is_generator
 from unstarve.sample_cache.libraries import KNOWN
 from unstarve.sample_cache.noticing import FileMark
 
@@ -117,6 +118,8 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, item: Any) -> Any:
         torch = sys.modules["torch"]
+        if is_generator(item):  # nothing is kept of what draws; many are seeded by the clock
+            return str, (type(item).__qualname__,)
         if type(item) is torch.Tensor and item.device.type == "cpu" and not item.requires_grad:
             plain = item.contiguous()
             self._digest.update(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))

@@ -16,9 +16,17 @@ KNOWN = frozenset(
         *("librosa", "soundfile", "_soundfile_data", "cffi", "_cffi_backend", "numba", "einops"),
         *("albumentations", "albucore", "audiomentations", "tqdm", "regex", "ftfy", "lxml"),
         *("unstarve", "_unstarve_hook", "msgpack", "orjson", "yaml", "tifffile", "imageio"),
-        *("networkx", "shapely"),
+        *("networkx", "shapely", "stringzilla", "simsimd", "numkong", "pydantic", "pydantic_core"),
+        *("numpy_minmax", "_numpy_minmax", "numpy_rms", "_numpy_rms", "python_stretch"),
     ]
 )
+
+#: What objects of a library note of their last call, and nobody reads in the next one. Of classes
+#: of the library's own, by its name.
+NOTES = {
+    "albumentations": frozenset(("params", "_images_was_list", "_masks_was_list")),
+    "audiomentations": frozenset(("parameters",)),
+}
 
 _STANDARD = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib"))
 _OURS = tuple(
@@ -54,4 +62,4 @@ def is_known_file(path: str) -> bool:
     return path.startswith(_STANDARD) or is_ours(path)
 
 
-__all__ = ["KNOWN", "is_known_file", "is_known_module", "is_ours", "top_name"]
+__all__ = ["KNOWN", "NOTES", "is_known_file", "is_known_module", "is_ours", "top_name"]

@@ -75,7 +75,7 @@ class Maker:
     def is_made_again(self, index: int, sample: Any) -> bool:
         """Whether another making, with generators in other states, gives the same to the bit.
         `sample`: as it is kept."""
-        with others():
+        with others(self._graph.generators):
             try:
                 again = to_parts(self._dataset[index])
             except Exception:

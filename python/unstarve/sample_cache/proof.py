@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from torch.utils.data import Subset
 
 from unstarve.sample_cache.code import spoken_name
-from unstarve.sample_cache.first_part import count_of_first, steps_of
+from unstarve.sample_cache.first_part import count_of_first, has_steps
 from unstarve.sample_cache.generators import others
 from unstarve.sample_cache.libraries import is_known_file, is_known_module, is_ours
 from unstarve.sample_cache.making import Maker
@@ -74,13 +74,12 @@ def makes_batches(dataset: Any) -> bool:
 
 
 def first_random_step(dataset: Any) -> int:
-    """Its number among the steps of the data set's transform; -1 where there is none."""
-    steps = len(steps_of(dataset))
-    if steps == 0:
+    """Its number among the steps of the data set's transform; -1 where nothing of it may be kept.
+    Their number, where the transform draws itself before all of them."""
+    if not has_steps(dataset):
         return -1
     found = _in_a_child(lambda: _Answer({0: str(count_of_first(dataset))}))
-    count = int(found.digests.get(0, steps))
-    return count if count < steps else -1
+    return int(found.digests.get(0, -1))
 
 
 def _make(maker: Maker, indices: list[int], traced: bool) -> _Answer:

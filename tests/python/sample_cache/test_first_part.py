@@ -3,7 +3,10 @@ numbers are those of a job without us."""
 
 from __future__ import annotations
 
+import abc
 import random
+import sys
+import types
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +128,138 @@ class Images(Numbers):
         return self.transform(image), index
 
 
+class OfAlbumentations:
+    """As its Compose: one number is drawn before the steps, which note what they were asked for."""
+
+    def __init__(self, steps: list[Any], p: float = 1.0, **processors: Any) -> None:
+        self.transforms, self.p, self.processors = steps, p, processors
+        self.save_applied_params = False
+        self.py_random = random.Random(9)
+
+    def __call__(self, **data: Any) -> Any:
+        if self.py_random.random() >= self.p:
+            return data
+        for name, value in data.items():
+            if not isinstance(value, np.ndarray):
+                raise TypeError(f"{name} must be numpy array type")
+        for step in self.transforms:
+            data = step(**data)
+        return data
+
+
+
+class Shorter:
+    def __call__(self, **data: Any) -> Any:
+        self.params = {"shape": data["image"].shape}
+        return {name: value[::2] for name, value in data.items()}
+
+
+class Flipped:
+    def __init__(self) -> None:
+        self.py_random = random.Random(11)
+
+    def __call__(self, **data: Any) -> Any:
+        self.params = {"flip": self.py_random.random() < 0.5}
+        if not self.params["flip"]:
+            return data
+        return {name: np.ascontiguousarray(value[::-1]) for name, value in data.items()}
+
+
+class AsTensors:
+    def __call__(self, **data: Any) -> Any:
+        return {name: torch.from_numpy(np.ascontiguousarray(v)) for name, v in data.items()}
+
+
+
+class WithMasks(Dataset):  # type: ignore[misc]
+    def __init__(self, *steps: Any, **more: Any) -> None:
+        self.augmentation = OfAlbumentations(list(steps), **more)
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __getitem__(self, index: int) -> Any:
+        image = np.arange(8.0) + index
+        found = self.augmentation(image=image, mask=image > 4)
+        return found["image"], {"mask": found["mask"], "index": index}
+
+
+class WithBoxes(WithMasks):
+    def __getitem__(self, index: int) -> Any:
+        image = np.arange(8.0) + index
+        return self.augmentation(image=image, bboxes=np.ones(4))["image"]
+
+
+class OfAudiomentations:
+    """As its Compose, which draws from Python's own generator."""
+
+    def __init__(self, steps: list[Any], shuffle: bool = False) -> None:
+        self.transforms, self.p, self.shuffle = steps, 1.0, shuffle
+
+    def __call__(self, samples: Any, sample_rate: int) -> Any:
+        steps = self.transforms.copy()
+        if random.random() < self.p:
+            if self.shuffle:
+                random.shuffle(steps)
+            for step in steps:
+                samples = step(samples, sample_rate)
+        return samples
+
+
+
+class Louder:
+    def __call__(self, samples: Any, sample_rate: int) -> Any:
+        return samples * 2
+
+
+class Noisy:
+    def __call__(self, samples: Any, sample_rate: int) -> Any:
+        self.parameters = {"by": random.random()}
+        return samples + self.parameters["by"] * sample_rate
+
+
+STAND_INS = {
+    "albumentations.core.composition": {"Compose": OfAlbumentations},
+    "albumentations.augmentations": {
+        "Shorter": Shorter,
+        "Flipped": Flipped,
+        "AsTensors": AsTensors,
+    },
+    "audiomentations.core.composition": {"Compose": OfAudiomentations},
+    "audiomentations.augmentations": {"Noisy": Noisy},
+}
+for library, kinds in STAND_INS.items():
+    for name, kind in kinds.items():
+        kind.__module__, kind.__name__, kind.__qualname__ = library, name, name
+
+
+@pytest.fixture(autouse=True)
+def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their classes are found by name, as those of libraries are."""
+    for library, kinds in STAND_INS.items():
+        parts = library.split(".")
+        for number in range(1, len(parts) + 1):
+            module: Any = types.ModuleType(".".join(parts[:number]))
+            module.__path__ = []
+            vars(module).update(kinds if number == len(parts) else {})
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+class Sounds(Dataset):  # type: ignore[misc]
+    def __init__(self, augment: Any) -> None:
+        self.augment = augment
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __getitem__(self, index: int) -> Any:
+        return self.augment(np.sin(np.arange(40) * index), sample_rate=16), index
+
+
+class Abstract(abc.ABC, Numbers):
+    """Whose class has something of Python's own that nobody can look into."""
+
+
 def in_turn(*steps: Any) -> Any:
     return transforms.Compose(list(steps))
 
@@ -171,6 +306,16 @@ SPLIT: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "last 2 of 3",
     ),
+    "albumentations": (
+        lambda: WithMasks(Shorter(), Flipped(), Shorter(), AsTensors()),
+        "last 3 of 4",
+    ),
+    "albumentations, a tensor last": (
+        lambda: WithMasks(Shorter(), Shorter(), AsTensors()),
+        "last 1 of 3",
+    ),
+    "audiomentations": (lambda: Sounds(OfAudiomentations([Louder(), Noisy()])), "last 1 of 2"),
+    "an abstract class": (lambda: Abstract(in_turn(Double(), Noise())), "last 1 of 2"),
     "images, v2": (
         lambda: Images(
             v2.Compose(
@@ -183,7 +328,7 @@ SPLIT: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 #: A generator of the data set's own is another one in each worker, as without us.
-IN_WORKERS = [kind for kind in SPLIT if kind != "its own generator"]
+IN_WORKERS = [kind for kind in SPLIT if kind not in ("its own generator", "albumentations")]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +352,10 @@ NOT_KEPT: dict[str, Callable[[], Any]] = {
     "it draws outside too": lambda: DrawsToo(in_turn(Double(), Noise())),
     "a step has state": lambda: Numbers(in_turn(Double(), Counts())),
     "no step draws": lambda: DrawsToo(in_turn(Double(), Double())),
+    "boxes": lambda: WithBoxes(Shorter(), Flipped()),
+    "key points": lambda: WithMasks(Shorter(), Flipped(), keypoints=1),
+    "not always": lambda: WithMasks(Flipped(), Flipped(), p=0.5),
+    "shuffled": lambda: Sounds(OfAudiomentations([Louder(), Noisy()], shuffle=True)),
     "no list of steps": lambda: Numbers(Noise()),
 }
 
@@ -232,6 +381,27 @@ def test_what_is_found_late_is_never_served(make: Callable[[], Any], tmp_path: P
     kept = unstarve.cached(make(), folder=tmp_path)
     assert are_same(passes(kept), passes(make()))
     assert "nothing is kept" in kept.explain()
+
+
+def test_a_transform_that_draws_itself_is_kept_whole_and_draws_as_before(tmp_path: Path) -> None:
+    def make() -> Any:
+        return WithMasks(Shorter(), Shorter())
+
+    kept = unstarve.cached(make(), folder=tmp_path)
+    assert "its transform draws a number each time, as before" in kept.explain()
+    plain = make()
+    assert are_same(passes(kept), passes(plain))
+    assert kept._unstarve_keeper.served() == 2 * len(kept)
+    assert kept.augmentation.py_random.getstate() == plain.augmentation.py_random.getstate()
+
+
+def test_another_seed_of_a_transform_is_no_other_data(tmp_path: Path) -> None:
+    for seed_of_it in (1, 2):
+        dataset = WithMasks(Shorter(), Flipped())
+        dataset.augmentation.py_random.seed(seed_of_it)
+        kept = unstarve.cached(dataset, folder=tmp_path)
+        passes(kept)
+    assert kept._unstarve_keeper.served() == 3 * len(kept)
 
 
 def test_another_transform_is_used_at_once(tmp_path: Path) -> None:
