@@ -5,6 +5,7 @@
 
 #include "tune/combination.h"
 #include "tune/judging/promise.h"
+#include "tune/judging/speed.h"
 
 // Which levers are tried on top of what is kept.
 namespace unstarve::tune {
@@ -110,6 +111,8 @@ std::vector<std::size_t> Combination::hopeful() const {
 /// Two that gain nothing alone may gain together: half precision makes copies of all parameters,
 /// which cost more than it saves until their memory is kept (decision 0025).
 Status Combination::try_pairs() {
+  constexpr double kTellsNothing = 1.5;  // no pair gains so much more than each of the two
+  if (threshold(result_.noise_ratio) > kTellsNothing) return {};
   const std::vector<std::size_t> levers = hopeful();
   for (std::size_t i = 0; i < levers.size(); ++i) {
     for (std::size_t j = i + 1; j < levers.size(); ++j) {

@@ -27,7 +27,7 @@ LoaderChange loader_change(const examine::Examination& before, const examine::Ex
   const auto add = [&change](const char* name, std::string value) {
     change.arguments.emplace_back(name, std::move(value));
   };
-  if (change.drop_in) {
+  if (applied.has_threads()) {
     // What is recorded of it is how many threads it had; without workers it chooses them itself.
     const bool has_workers = was->num_workers > 0 || applied.fix.count("beyond_cpus") != 0;
     const auto threads = applied.fix.find("num_workers");
