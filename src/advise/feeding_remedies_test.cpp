@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "advise/catalogue.h"
 #include "predict/what_if.h"
@@ -35,6 +37,44 @@ JobFacts map_style(Reading<bool> draws) {
   job.data.class_name = "data.Reviews";
   job.data.draws = draws;
   return job;
+}
+
+diagnose::Signals opened_images() {
+  diagnose::Signals signals;
+  signals.num_workers = 2;
+  signals.fetch_opened_images_ratio = 0.9;
+  return signals;
+}
+
+TEST(UnstarveImages, AreForDataSetsThatOpenTheirOwn) {
+  const JobFacts job = map_style(true);
+  const auto remedy = offered("unstarve_images", opened_images(), job);
+  ASSERT_TRUE(remedy);
+  EXPECT_THAT(remedy->how, HasSubstr("at train.py:41"));
+  EXPECT_THAT(remedy->how, HasSubstr("90 % of making a batch"));
+  JobFacts folder = job;
+  folder.data.class_name = folder.data.files_class = "torchvision.datasets.folder.ImageFolder";
+  EXPECT_FALSE(offered("unstarve_images", opened_images(), folder)) << "its threads load those";
+  diagnose::Signals without = opened_images();
+  without.num_workers = 0;
+  EXPECT_FALSE(offered("unstarve_images", without, job)) << "nothing changes in the job's process";
+  diagnose::Signals little = opened_images();
+  little.fetch_opened_images_ratio = 0.2;
+  EXPECT_FALSE(offered("unstarve_images", little, job));
+}
+
+TEST(UnstarveImages, KeepTheWorkersThatTheLoaderHas) {
+  const auto remedy = offered("unstarve_images", opened_images(), map_style(true));
+  const auto applied = find_entry("unstarve_images")->apply(*remedy);
+  ASSERT_TRUE(applied && applied->is_drop_in());
+  EXPECT_FALSE(applied->has_threads());
+  Application workers;
+  workers.fix = {{"num_workers", "4"}};
+  const auto expected =
+      std::map<std::string, std::string>{{"loader", "\"workers\""}, {"num_workers", "4"}};
+  EXPECT_EQ(combined(workers, *applied).fix, expected);
+  EXPECT_EQ(combined(*applied, workers).fix, expected);
+  EXPECT_TRUE(combined(*applied, workers).needs_package);
 }
 
 TEST(SampleCache, IsForSamplesThatDrawNoNumbersAndTakeLong) {

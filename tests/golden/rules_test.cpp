@@ -44,6 +44,7 @@ advise::JobFacts make_job(const Json& names) {
     job.data.class_name = names["draws_nothing"].get<std::string>();
     job.data.draws = false;
   }
+  if (names.contains("data_set")) job.data.class_name = names["data_set"].get<std::string>();
   if (!names.contains("image_folder")) return job;
   const std::string name = "torchvision.datasets.folder.ImageFolder";
   job.data = {name, name, names["image_folder"].get<std::string>()};

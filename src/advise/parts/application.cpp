@@ -27,7 +27,7 @@ Application combined(const Application& kept, const Application& more) {
   Application both = more;
   for (const auto& [name, value] : kept.fix) {
     const bool of_torchs = name != "pin_memory";
-    if (more.is_drop_in() && of_torchs) continue;
+    if (more.has_threads() && of_torchs) continue;
     both.fix.emplace(name, value);
   }
   both.needs_package = kept.needs_package || more.needs_package;

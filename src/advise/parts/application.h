@@ -16,6 +16,11 @@ struct Application {
 
   /// Whether unstarve's loader takes the place of torch's.
   bool is_drop_in() const { return fix.count("loader") != 0; }
+  /// ... with native threads of its own in the place of worker processes.
+  bool has_threads() const {
+    const auto loader = fix.find("loader");
+    return loader != fix.end() && loader->second == "\"unstarve\"";
+  }
   /// Whether `unstarve.cached()` keeps the samples: nothing is recorded of the first pass then.
   bool keeps_samples() const { return fix.count("cache") != 0; }
   /// What the hook has to know of a script in which the remedy stands.

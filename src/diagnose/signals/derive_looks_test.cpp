@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,55 @@ TEST(FetchLooks, TellHowMuchIsMadeForOtherWorkers) {
   EXPECT_FALSE(skipped_ratio(1, {"rows"})) << "all are its own";
   EXPECT_FALSE(skipped_ratio(4, {}));
   EXPECT_FALSE(skipped_ratio(4, {"files"}));
+}
+
+/// Thirty looks at fetches, a third of them at each of these stacks.
+Reading<double> opened_images_ratio(std::vector<trace::Stack> stacks) {
+  trace::Timeline timeline;
+  timeline.stacks = std::move(stacks);
+  for (trace::Stack& stack : timeline.stacks) stack.in_fetch = true;
+  for (std::uint32_t i = 0; i < 30; ++i) timeline.stack_samples.push_back({i, 7, 7, 1, 0, i % 3});
+  job::LoaderUse loader;
+  loader.fetches.emplace_back().when = {0, 30};
+  loader.fetches.back().process = 7;
+  loader.fetches.back().thread = 7;
+  Signals signals;
+  derive_fetch_looks(timeline, loader, signals);
+  return signals.fetch_opened_images_ratio;
+}
+
+TEST(FetchLooks, TellWhichImagesADataSetOpensAndGivesToAComposition) {
+  trace::Stack opening;
+  opening.in_decode = opening.in_jpeg = true;
+  opening.line = "train.py:9";
+  opening.callee = "PIL/Image.py convert";
+  trace::Stack cropping;
+  cropping.line = "train.py:10";
+  cropping.call = "self.transform(image)";
+  cropping.callee = "torchvision/transforms/transforms.py __call__";
+  cropping.transform = "RandomResizedCrop";
+  trace::Stack other;
+  other.line = "train.py:11";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, cropping, other}), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, other, other}), 0) << "nobody transforms it";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({cropping, other, other}), 0) << "nobody opens it";
+  trace::Stack module = cropping;
+  module.callee = "torch/nn/modules/module.py _wrapped_call_impl";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, module, other}), 2.0 / 3);
+  trace::Stack pair = module;
+  pair.call = "self.transform(image, mask)";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, pair, other}), 0) << "a mask goes with it";
+  trace::Stack unknown = cropping;
+  unknown.transform = "ElasticTransform";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, cropping, unknown}), 2.0 / 3);
+  trace::Stack png = opening;
+  png.in_jpeg = false;
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({png, cropping, other}), 0);
+  trace::Stack of_library;
+  of_library.in_decode = of_library.in_jpeg = true;
+  trace::Stack its_transform;
+  its_transform.transform = "ToTensor";
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({of_library, its_transform, other}), 2.0 / 3);
 }
 
 TEST(FetchesWaitForStorage, WhereTheyLeaveTheCpusAlone) {

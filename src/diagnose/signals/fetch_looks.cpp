@@ -7,6 +7,7 @@
 
 #include "diagnose/signals/derive.h"
 #include "diagnose/signals/fetch_work.h"
+#include "diagnose/signals/opened_images.h"
 
 namespace unstarve::diagnose {
 
@@ -81,12 +82,14 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
   std::int64_t makes = 0;
   const Skipped skipped(loader);
   std::map<FetchWork, std::int64_t> at_work;
+  std::map<OpenedImageWork, std::int64_t> at_image;
   visit_fetch_looks(timeline, loader, [&](const trace::StackSample&, const trace::Stack& stack) {
     ++looks;
     if (sleeps(stack)) ++asleep;
     if (skipped.makes(stack)) ++makes;
     const auto work = fetch_work(stack);
     if (work) ++at_work[*work];
+    ++at_image[opened_image_work(stack)];
     if (stack.in_collate) ++collating;
     if (stack.in_collate && work) ++works_there;
   });
@@ -98,6 +101,11 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
   out.fetch_collating_ratio = share(collating);
   if (makes > 0) out.fetch_skipped_ratio = share(makes) * skipped.share();
   out.collating_work_ratio = share(works_there);
+  // Only an image that is given to a composition is anybody's but Pillow's.
+  const std::int64_t decoding = at_image[OpenedImageWork::kDecoding];
+  const std::int64_t transforming = at_image[OpenedImageWork::kTransforming];
+  const bool goes_there = decoding > 0 && transforming > 0;
+  out.fetch_opened_images_ratio = goes_there ? share(decoding + transforming) : 0;
   for (const auto& [work, signal] : kFetchWorkShares) out.*signal = share(at_work[work]);
 }
 

@@ -9,7 +9,7 @@ namespace unstarve::diagnose {
 
 namespace {
 
-constexpr std::array<SignalField, 115> kFields = {{
+constexpr std::array<SignalField, 116> kFields = {{
     {"gpu_compute_ratio", &Signals::gpu_compute_ratio},
     {"exposed_communication_ratio", &Signals::exposed_communication_ratio},
     {"exposed_copy_ratio", &Signals::exposed_copy_ratio},
@@ -69,6 +69,7 @@ constexpr std::array<SignalField, 115> kFields = {{
     {"fetch_video_ratio", &Signals::fetch_video_ratio},
     {"fetch_decompressing_ratio", &Signals::fetch_decompressing_ratio},
     {"fetch_resizing_ratio", &Signals::fetch_resizing_ratio},
+    {"fetch_opened_images_ratio", &Signals::fetch_opened_images_ratio},
     {"fetch_collating_ratio", &Signals::fetch_collating_ratio},
     {"collating_work_ratio", &Signals::collating_work_ratio},
     {"decode_ratio", &Signals::decode_ratio},

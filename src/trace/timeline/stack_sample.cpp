@@ -36,6 +36,7 @@ Stack parse_stack(std::string_view text) {
     if (mark == "wait") stack.in_wait = true;
     if (mark == "collate") stack.in_collate = true;
     if (mark == "decode") stack.in_decode = true;
+    if (mark == "jpeg") stack.in_jpeg = true;
     if (mark == "sync") stack.in_sync = true;
     if (mark == "order") stack.in_order = true;
   }

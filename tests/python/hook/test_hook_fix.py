@@ -151,6 +151,74 @@ def test_unstarves_loader_takes_the_place_of_torchs(
     assert len(job.main.of("wait")) >= 3 + 3
 
 
+OPENED = """
+import os, sys
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+
+class Photos(Dataset):
+    def __init__(self, folder):
+        self.files = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+        self.transform = transforms.Compose(
+            [transforms.Resize(48), transforms.CenterCrop(32), transforms.ToTensor()])
+    def __len__(self):
+        return len(self.files)
+    def __getitem__(self, index):
+        image = Image.open(self.files[index]).convert("RGB")
+        kind = type(image).__name__
+        return self.transform(image), kind
+
+loader = DataLoader(Photos(sys.argv[1]), batch_size=3, num_workers=int(sys.argv[2]))
+for images, kinds in loader:
+    print(tuple(images.shape), set(kinds))
+print(type(loader).__module__)
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_workers_of_unstarves_loader_make_the_images_that_a_data_set_opens(
+    tmp_path: Path, workers: int
+) -> None:
+    photos = tmp_path / "data"
+    photos.mkdir()
+    for number in range(6):
+        Image.new("RGB", (80 + number, 60), (number * 40, 90, 20)).save(photos / f"{number}.jpg")
+    script = tmp_path / "train.py"
+    script.write_text(OPENED)
+    package = Path(native.__file__).parent.parent
+    job = run_job(
+        tmp_path, [script, photos, workers], [package], UNSTARVE_FIX='{"loader": "workers"}'
+    )
+    assert job.process.returncode == 0, job.process.stderr
+    kind, module = ("Image", "torch.utils.data.dataloader")
+    if workers:
+        kind, module = ("OpenedImage", "unstarve.dataloader.drop_in")
+    batch = f"(3, 3, 32, 32) {{'{kind}'}}\n"
+    assert job.process.stdout == 2 * batch + f"{module}\n"
+    assert ("fix_applied" in job.main.text) == bool(workers)
+    if not workers:
+        (refused,) = job.main.text["fix_refused"]
+        assert "by workers of unstarve's" in refused["reason"]
+
+
+def test_looks_at_the_stack_tell_jpegs_that_are_opened(tmp_path: Path) -> None:
+    photos = tmp_path / "data"
+    photos.mkdir()
+    noise = Image.effect_noise((1500, 1000), 90).convert("RGB")
+    for number in range(12):
+        noise.save(photos / f"{number}.jpg")
+        if number % 3 == 0:
+            noise.save(photos / f"{number}.png", compress_level=0)
+    script = tmp_path / "train.py"
+    script.write_text(OPENED)
+    stacks = run_job(tmp_path, [script, photos, 0], ()).main.stacks
+    opened = [stack for stack in stacks if "jpeg" in stack.get("in", [])]
+    assert opened and {stack["callee"] for stack in opened} == {"PIL/Image.py convert"}
+    assert all("decode" in stack["in"] for stack in opened)
+    assert len(opened) < sum("decode" in stack.get("in", []) for stack in stacks)
+
+
 STREAM = """
 import random, sys
 import numpy

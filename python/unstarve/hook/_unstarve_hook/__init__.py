@@ -25,6 +25,7 @@ _VIEWS = {
     "torch.cuda.memory": ("events", "watch_memory"),
     "torch._dynamo.convert_frame": ("events", "watch_compiler"),
     "PIL.ImageFile": ("decode", "watch_pil"),
+    "PIL.JpegImagePlugin": ("decode", "watch_jpeg"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
     "cv2": ("decode", "watch_cv2"),
     "unstarve.loader": ("loaders", "watch_unstarve"),

@@ -48,6 +48,25 @@ def watch_pil(module: ModuleType) -> None:
         put(module.ImageFile, name, decoder)
 
 
+def watch_jpeg(module: ModuleType) -> None:
+    """PIL.JpegImagePlugin: looks at the stack tell by a frame of ours that an image is a JPEG."""
+    for name in ("load", "convert"):
+        put(module.JpegImageFile, name, _in_a_frame(getattr(module.JpegImageFile, name)))
+
+
+def _in_a_frame(original: Any) -> Any:
+    def jpeg(*arguments: Any, **named: Any) -> Any:
+        try:
+            return original(*arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+
+    ours = in_the_place_of(original, jpeg)
+    ours.__wrapped__ = original
+    return ours
+
+
 def watch_torchvision(module: ModuleType) -> None:
     """torchvision.io.image."""
     for name in ("decode_jpeg", "decode_png", "decode_image", "decode_webp", "read_image"):

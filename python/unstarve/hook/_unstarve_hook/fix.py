@@ -2,9 +2,10 @@
 kept samples, or unstarve's own loader in their place.
 
 UNSTARVE_FIX is a JSON object with any of num_workers, prefetch_factor, pin_memory,
-persistent_workers and cache (`unstarve.cached()` around the data set), or with
-{"loader": "unstarve"}, whose num_workers is the threads of a loader that has workers (without any
-it takes as many as it may use CPUs by itself). Workers are limited to the CPUs at hand unless
+persistent_workers and cache (`unstarve.cached()` around the data set), with {"loader": "workers"}
+in the worker processes of unstarve's loader; or with {"loader": "unstarve"}, whose num_workers is
+the threads of a loader that has workers (without any it takes as many as it may use CPUs by
+itself). Workers are limited to the CPUs at hand unless
 "beyond_cpus" is true: fetches that wait for storage leave the CPUs alone. A loader is changed when
 it is first iterated, and only upwards, unless "fewer" is true: then it is to have fewer workers, or
 with num_workers 0 none. The batches and their order stay as they are (in workers and with
@@ -54,7 +55,8 @@ def apply(loader: Any, loader_id: int) -> None:
         before = _settings(loader)
         wanted = _wanted()
         if wanted.get("loader") == "unstarve":
-            _put_ours_in_its_place(loader, _threads(loader, wanted))
+            _put_ours_in_its_place(loader, "native")
+            loader.__dict__["num_workers"] = _threads(loader, wanted)
             if wanted.get("pin_memory") and _cuda_in_use():
                 loader.pin_memory = True
             after = {"loader": "unstarve", "num_workers": loader.num_workers}
@@ -67,6 +69,9 @@ def apply(loader: Any, loader_id: int) -> None:
             changes["persistent_workers"] = True
         if wanted.get("cache") and kept_samples.keep_samples(loader):
             changes["cache"] = True
+        if wanted.get("loader") == "workers":
+            _put_ours_in_its_place(loader, "workers")
+            changes["loader"] = True
         if changes:
             _add("fix_applied", loader=loader_id, before=before, after=_settings(loader))
     except RefusedError as reason:
@@ -85,8 +90,9 @@ def _threads(loader: Any, wanted: dict[str, Any]) -> int:
     return int(loader.num_workers)
 
 
-def _put_ours_in_its_place(loader: Any, threads: int) -> None:
-    """The object stays, so that whoever holds it sees no change; only its class is another."""
+def _put_ours_in_its_place(loader: Any, engine: str) -> None:
+    """The object stays, so that whoever holds it sees no change; only its class is another.
+    `engine`: by which it has to load then."""
     torch_class = sys.modules["torch.utils.data.dataloader"].DataLoader
     if type(loader) is not torch_class:
         raise RefusedError(f"a {type(loader).__qualname__}, not torch's own DataLoader")
@@ -99,11 +105,11 @@ def _put_ours_in_its_place(loader: Any, threads: int) -> None:
     try:
         explanation = loader.explain()
     finally:
-        if explanation is None or explanation.engine != "native":
+        if explanation is None or explanation.engine != engine:
             loader.__class__ = torch_class
-    if explanation.engine != "native":
-        raise RefusedError(f"not to be loaded natively: {explanation.reason}")
-    loader.__dict__["num_workers"] = threads
+    if explanation.engine != engine:
+        how = "natively" if engine == "native" else "by workers of unstarve's"
+        raise RefusedError(f"not to be loaded {how}: {explanation.reason}")
 
 
 def _set(loader: Any, changes: dict[str, Any]) -> None:

@@ -31,12 +31,14 @@ FETCH, WAIT, COLLATE, DECODE, SYNC = 1, 2, 4, 8, 16
 ORDER = 32
 #: Making an iterator: with workers the first batches are chosen there. Told by ORDER alone.
 _ITER = 64
+JPEG = 128
 _MARKS = {
     ("loaders.py", "fetch"): FETCH,
     ("loaders.py", "__next__"): WAIT,
     ("loaders.py", "__iter__"): _ITER,
     ("loaders.py", "__call__"): COLLATE,
     ("decode.py", "decoder"): DECODE,
+    ("decode.py", "jpeg"): JPEG,
     ("blocking.py", "method"): SYNC,
     ("blocking.py", "function"): SYNC,
 }
@@ -45,6 +47,7 @@ _MARK_WORDS = (
     (WAIT, "wait"),
     (COLLATE, "collate"),
     (DECODE, "decode"),
+    (JPEG, "jpeg"),
     (SYNC, "sync"),
     (ORDER, "order"),
 )
