@@ -150,6 +150,7 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> int:
     arguments = parse_arguments()
     arguments.folder = arguments.folder.absolute()
+    arguments.folder /= str(arguments.images)
     make(arguments.folder, arguments.images)
     pipelines = load_all()
     unknown = set(arguments.only) - set(pipelines)

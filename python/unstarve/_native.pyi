@@ -239,6 +239,12 @@ class SampleLoader:
     @property
     def image_bytes(self) -> int: ...
 
+class ImageCutter:
+    """Decodes single images, cut as the caller says."""
+
+    def __init__(self, max_pixels: int) -> None: ...
+    def cut(self, bytes: bytes, cut: Sequence[int], out: Any) -> None: ...
+
 class SampleStore:
     """Samples as bytes in files of a folder, for every process of a job."""
 

@@ -2,10 +2,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -13,6 +18,7 @@
 #include "binding/errors.h"
 #include "binding/file_list.h"
 #include "binding/released.h"
+#include "feed/pipeline/image_cutter.h"
 #include "feed/pipeline/loader_parts.h"
 
 namespace nb = nanobind;
@@ -80,6 +86,38 @@ class PythonSampleLoader {
   const std::size_t image_bytes_;
 };
 
+/// An ImageCutter for any thread: they take turns, since decoding drops the GIL.
+class PythonImageCutter {
+ public:
+  explicit PythonImageCutter(std::int64_t max_pixels)
+      : cutter_({.max_pixels = max_pixels, .accept_damaged = true}) {}
+
+  /// `cut`: left, top, width and height of the crop, width and height of the target, the window as
+  /// the crop, whether it is bicubic, mirrored left to right, top to bottom.
+  void cut(const nb::bytes& bytes, const std::array<int, 13>& cut, const Pixels& out) {
+    feed::SampleGeometry geometry;
+    geometry.crop = {cut[0], cut[1], cut[2], cut[3]};
+    geometry.target = {cut[4], cut[5]};
+    geometry.window = {cut[6], cut[7], cut[8], cut[9]};
+    geometry.interpolation =
+        cut[10] != 0 ? feed::Interpolation::kBicubic : feed::Interpolation::kBilinear;
+    geometry.flip = cut[11] != 0;
+    geometry.vertical_flip = cut[12] != 0;
+    const std::span<const std::byte> file(static_cast<const std::byte*>(bytes.data()),
+                                          bytes.size());
+    const Status status = [&] {
+      const Released released;
+      const MutexLock lock(mutex_);
+      return cutter_.cut(file, geometry, {out.data(), out.size()});
+    }();
+    if (!status) raise(status.error());
+  }
+
+ private:
+  Mutex mutex_;
+  feed::ImageCutter cutter_ UNSTARVE_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 void bind_sample_loader(nb::module_& module) {
@@ -94,6 +132,9 @@ void bind_sample_loader(nb::module_& module) {
       .def("load_bytes", &PythonSampleLoader::load_bytes, nb::arg("bytes"), nb::arg("epoch"),
            nb::arg("index"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
+  nb::class_<PythonImageCutter>(module, "ImageCutter")
+      .def(nb::init<std::int64_t>(), nb::arg("max_pixels"))
+      .def("cut", &PythonImageCutter::cut, nb::arg("bytes"), nb::arg("cut"), nb::arg("out"));
 }
 
 }  // namespace unstarve::binding

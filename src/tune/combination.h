@@ -76,6 +76,7 @@ class Combination {
   Status combine();
   Status try_uncertain();
   double most_gained(const LeverResult& entry) const;
+  double at_most_now(const LeverResult& entry) const;
   bool may_gain(const LeverResult& entry) const;
   Status try_refused();
   std::vector<std::size_t> hopeful() const;

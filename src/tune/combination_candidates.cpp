@@ -23,8 +23,16 @@ constexpr std::size_t kMostHopeful = 3;
 double Combination::most_gained(const LeverResult& entry) const {
   if (entry.speedup) return entry.speedup->high;
   if (!entry.too_small) return 0;
-  const double now = speedup_of_saving((1 - 1 / *entry.at_most) * result_.best->speedup);
+  const double now = at_most_now(entry);
   return now > kWorthChanging ? now : 0;
+}
+
+/// Of a step that what is kept has made shorter, what a lever eases is a larger share.
+double Combination::at_most_now(const LeverResult& entry) const {
+  constexpr double kMostOfAStep = 0.9;
+  if (!entry.at_most) return 1;
+  const double shorter = result_.best && !kept_.empty() ? result_.best->speedup : 1;
+  return speedup_of_saving(std::min(kMostOfAStep, (1 - 1 / *entry.at_most) * shorter));
 }
 
 /// What is kept made the job so much faster that more may be seen of what is not known to be
@@ -99,10 +107,10 @@ std::vector<std::size_t> Combination::hopeful() const {
     const auto refusal = refused_.find(i);
     const predict::Speedup& seen =
         refusal == refused_.end() ? *entry.speedup : refusal->second.compared.speedup;
-    if (seen.high > kNotHopeless && entry.at_most.value_or(0) > kMuchFaster) found.push_back(i);
+    if (seen.high > kNotHopeless && at_most_now(entry) > kWorthChanging) found.push_back(i);
   }
   std::stable_sort(found.begin(), found.end(), [this](std::size_t a, std::size_t b) {
-    return *result_.levers[a].at_most > *result_.levers[b].at_most;
+    return at_most_now(result_.levers[a]) > at_most_now(result_.levers[b]);
   });
   if (found.size() > kMostHopeful) found.resize(kMostHopeful);
   return found;
@@ -120,7 +128,10 @@ Status Combination::try_pairs() {
       const Lever& second = result_.levers[levers[j]].lever;
       const bool exclude_each_other = !first.group.empty() && first.group == second.group;
       const auto pair = std::minmax(levers[i], levers[j]);
-      if (exclude_each_other || !tried_pairs_.insert(pair).second) continue;
+      const double together =
+          at_most_now(result_.levers[levers[i]]) * at_most_now(result_.levers[levers[j]]);
+      if (exclude_each_other || together < kMuchFaster || !tried_pairs_.insert(pair).second)
+        continue;
       const std::size_t before = kept_.size();
       if (const Status done = add_pair(levers[i], levers[j]); !done) return done;
       if (kept_.size() != before) return try_refused();

@@ -24,6 +24,7 @@ from PIL import Image, JpegImagePlugin
 
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
+from unstarve.engine.opened_image import END, LATER, OpenedImage, differ, file_of, here, pillows
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
 from unstarve.lowering.inside import steps_within
@@ -34,83 +35,19 @@ _COMPARED = 3
 _COMPARED_IN_ALL = 30
 #: As many are remembered.
 _COMPOSITIONS_MAX = 64
-#: Of a resized image's values, one in so many may be further than 2 from Pillow's.
-_FURTHER_MAX = 1e-3
-#: Of a whole JPEG.
-_END = b"\xff\xd9"
 #: Images whose pixels somebody else wanted, in a row: then they are opened as Pillow opens them.
 _IN_VAIN_MAX = 32
 
 
-class OpenedImage(Image.Image):  # type: ignore[misc]
-    """As the RGB image of a JPEG file, whose pixels are decoded when somebody wants them. From then
-    on it is of Pillow's own class."""
-
-    #: The file.
-    encoded: bytes | None = None
-
-    def __init__(self, encoded: bytes, of: Any) -> None:
-        super().__init__()
-        self._mode = "RGB"
-        self._size = of.size
-        self.info = of.info.copy()
-        self.encoded = encoded
-
-    @property
-    def im(self) -> Any:
-        return self._decoded().im
-
-    @im.setter
-    def im(self, pixels: Any) -> None:
-        if pixels is not None:  # as Pillow before 11 begins
-            self._become(pixels)
-
-    def load(self) -> Any:
-        return self._decoded().load()
-
-    def convert(self, mode: Any = None, *given: Any, **more: Any) -> Any:
-        if mode == "RGB" and not given and not more and self.encoded is not None:
-            return OpenedImage(self.encoded, self)
-        return self._decoded().convert(mode, *given, **more)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, OpenedImage):
-            other._decoded()
-        return bool(self._decoded() == other)
-
-    __hash__ = None  # type: ignore[assignment]  # as Pillow's
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return self._decoded().__reduce_ex__(protocol)
-
-    def _decoded(self) -> Any:
-        """Itself, as Pillow's."""
-        if self.encoded is not None:
-            _here.in_vain += 1
-            self._become(pillows(self.encoded).im)
-        return self
-
-    def _become(self, pixels: Any) -> None:
-        self.__dict__.pop("encoded", None)
-        self.__class__ = Image.Image
-        self.im = pixels
-
-
-def pillows(encoded: bytes) -> Any:
-    """The RGB image, decoded."""
-    opened = Image.open(io.BytesIO(encoded))
-    return _originals["convert"](opened, "RGB")
-
-
-class _Here:
+class _Process:
     """Of this process."""
 
     def __init__(self) -> None:
-        #: Images in a row whose pixels no composition took.
-        self.in_vain = 0
         self.left_to_compare = _COMPARED_IN_ALL
         #: Of compositions; a class that derives from one of them may do anything.
         self.kinds: set[type] = set()
+        #: Tensors whose pixels nobody has wanted yet are decoded.
+        self.decode: Callable[[Any], Any] = lambda made: made
 
 
 class _Thread(threading.local):
@@ -119,33 +56,18 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         #: By the identity of a composition, which is kept with it.
         self.compositions: dict[int, _Composition] = {}
+        #: Of calls of compositions within others.
+        self.depth = 0
 
 
-_here = _Here()
+_process = _Process()
 _thread = _Thread()
-_originals: dict[str, Any] = {}
+_installed: list[bool] = []
 
 
 def encoded_of(image: Any) -> bytes | None:
     """The file of an image that nobody has decoded or changed; None of any other."""
-    if type(image) is OpenedImage:
-        return image.encoded
-    return _file_of(image) if type(image) is JpegImagePlugin.JpegImageFile else None
-
-
-def _file_of(image: Any) -> bytes | None:
-    """Of a JPEG of three colours whose pixels are not there yet, as large as its file says."""
-    if image.mode != "RGB" or len(image.tile) != 1 or image.decoderconfig:
-        return None
-    try:
-        place = image.fp.tell()
-        image.fp.seek(0)
-        encoded: bytes = image.fp.read()
-        image.fp.seek(place)
-    except (AttributeError, OSError, ValueError):
-        return None
-    # Pillow raises where a file is cut off, and does so here rather than later.
-    return encoded if encoded.endswith(_END) else None
+    return image.file_for_view() if type(image) is OpenedImage else file_of(image)
 
 
 class _Composition:
@@ -173,9 +95,9 @@ class _Composition:
         # As Python's own transforms, from the generator that the worker was seeded with.
         draw = int(torch.empty((), dtype=torch.int64).random_())
         epoch, index = (draw >> 32) % EPOCHS, draw & 0xFFFFFFFF
-        if self._left_to_compare > 0 and _here.left_to_compare > 0:
+        if self._left_to_compare > 0 and _process.left_to_compare > 0:
             self._left_to_compare -= 1
-            _here.left_to_compare -= 1
+            _process.left_to_compare -= 1
             if _differs(self._plan, encoded, epoch, index):
                 self._images = None
                 return None
@@ -229,16 +151,7 @@ def _differs(plan: Plan, encoded: bytes, epoch: int, index: int) -> bool:
     options.transform = native_plan(geometry, "nhwc")
     options.max_pixels = most_pixels()
     drawn = _native.sample_draws(options, epoch, index, picture.size)
-    expected = _cut(picture, drawn)
-    ours, theirs = _values(own), _values(expected)
-    if ours.shape != theirs.shape:
-        return True
-    apart = (ours - theirs).abs()
-    return float((apart > 2).float().mean()) > _FURTHER_MAX
-
-
-def _values(image: Any) -> Any:
-    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).int()
+    return differ(bytearray(own.tobytes()), bytearray(_cut(picture, drawn).tobytes()))
 
 
 def _cut(picture: Any, drawn: dict[str, Any]) -> Any:
@@ -269,7 +182,7 @@ def _known(composition: Any) -> _Composition:
 
 def _applied(original: Callable[..., Any], composition: Any, image: Any) -> Any:
     """In the place of a composition's call, with one image."""
-    encoded = encoded_of(image) if type(composition) in _here.kinds else None
+    encoded = encoded_of(image) if type(composition) in _process.kinds else None
     if encoded is None:
         return original(composition, image)
     made: Any = None
@@ -279,7 +192,7 @@ def _applied(original: Callable[..., Any], composition: Any, image: Any) -> Any:
         made, rest = known.made_of(encoded), known.rest
     if made is None:
         return original(composition, image)
-    _here.in_vain = 0
+    here.in_vain = 0
     for part in rest:
         made = part(made)
     return made
@@ -294,21 +207,27 @@ def _exchange(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 
 def _of_one_image(original: Any) -> Any:
     def call(composition: Any, *images: Any) -> Any:
-        if len(images) != 1:
-            return original(composition, *images)
-        return _applied(original, composition, images[0])
+        _thread.depth += 1
+        try:
+            if len(images) != 1:
+                made = original(composition, *images)
+            else:
+                made = _applied(original, composition, images[0])
+        finally:
+            _thread.depth -= 1
+        # Whoever goes on with it may look at its class.
+        return made if _thread.depth else _process.decode(made)
 
     return call
 
 
 def _convert(original: Any) -> Any:
-    _originals["convert"] = original
+    here.convert = original
 
     def convert(image: Any, mode: Any = None, *given: Any, **more: Any) -> Any:
         is_plain = mode == "RGB" and not given and not more
-        is_jpeg = type(image) is JpegImagePlugin.JpegImageFile
-        if is_plain and is_jpeg and _here.in_vain < _IN_VAIN_MAX:
-            encoded = None if "transparency" in image.info else _file_of(image)
+        if is_plain and here.in_vain < _IN_VAIN_MAX:
+            encoded = None if "transparency" in image.info else file_of(image)
             if encoded is not None:
                 _leave_file(image, encoded)
                 return OpenedImage(encoded, image)
@@ -331,26 +250,57 @@ def _load(original: Any) -> Any:
     def load(image: Any) -> Any:
         by = sys._getframe(1).f_globals.get("__name__")
         is_waiting = type(image) is JpegImagePlugin.JpegImageFile and len(image.tile) == 1
-        may_wait = by == "datasets.features.image" and _here.in_vain < _IN_VAIN_MAX
+        may_wait = by == "datasets.features.image" and here.in_vain < _IN_VAIN_MAX
         in_memory = isinstance(getattr(image, "fp", None), io.BytesIO)
-        if may_wait and is_waiting and in_memory and image.fp.getbuffer()[-2:] == _END:
+        if may_wait and is_waiting and in_memory and image.fp.getbuffer()[-2:] == END:
             return None
         return original(image)
 
     return load
 
 
+def _later(name: str) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def method(image: Any, *given: Any, **more: Any) -> Any:
+            made = None
+            if here.in_vain < _IN_VAIN_MAX and "transparency" not in image.info:
+                encoded = file_of(image)
+                if encoded is not None:
+                    made = OpenedImage(encoded, image).later(name, given, more)
+            return original(image, *given, **more) if made is None else made
+
+        return method
+
+    return make
+
+
 def install() -> None:
     """In this process, for good: it is a worker's, which has one loader's samples to make."""
-    if _originals:
+    if _installed:
         return
+    _installed.append(True)
     _exchange(JpegImagePlugin.JpegImageFile, "convert", _convert)
+    for name in LATER:
+        _exchange(JpegImagePlugin.JpegImageFile, name, _later(name))
     _exchange(JpegImagePlugin.JpegImageFile, "load", _load)
+    if "torchvision.tv_tensors" in sys.modules:
+        _install_tensors()
     for module, name, method in _KINDS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None:
-            _here.kinds.add(kind)
+            _process.kinds.add(kind)
             _exchange(kind, method, _of_one_image)
+
+
+def _install_tensors() -> None:
+    from torchvision import tv_tensors
+    from torchvision.transforms import v2
+
+    from unstarve.engine import late_tensors
+
+    tv_tensors.Image.__new__ = staticmethod(late_tensors.new_image(tv_tensors.Image.__new__))
+    _exchange(v2.Transform, "_call_kernel", late_tensors.call_kernel)
+    _process.decode = late_tensors.decoded_within
 
 
 _KINDS = (

@@ -22,11 +22,22 @@ class OpeningView:
     """A DataLoader as torch's iterators see it, whose worker processes do so."""
 
     def __init__(self, loader: Any) -> None:
+        _import_what_workers_need()
         self._loader = loader
         self.worker_init_fn = _Start(loader.worker_init_fn)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+
+def _import_what_workers_need() -> None:
+    """Those that are forked then have it already."""
+    with contextlib.suppress(Exception):
+        import unstarve._native
+        import unstarve.engine.opened_images
+
+        if "torchvision.tv_tensors" in sys.modules:
+            import unstarve.engine.late_tensors  # noqa: F401
 
 
 class _Start:

@@ -1,0 +1,274 @@
+"""An image of a JPEG file whose pixels are decoded when somebody wants them.
+
+What is cropped, resized and mirrored before that is remembered. Then the engine decodes only what
+is left of it, and resizes that alone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PIL import Image, JpegImagePlugin
+
+from unstarve.engine.cut import Cut, whole
+from unstarve.engine.native_options import most_pixels
+
+#: Cuts by the engine that Pillow makes too, of each kind.
+_COMPARED = 3
+#: Of a resized image's values, one in so many may be further than 2 from Pillow's.
+_FURTHER_MAX = 1e-3
+#: Of a whole JPEG.
+END = b"\xff\xd9"
+#: As many views of an image are made before all of it is decoded at once.
+_MANY_VIEWS = 3
+
+
+class Here:
+    """Of this process."""
+
+    def __init__(self) -> None:
+        #: Images in a row whose pixels somebody else wanted, all of them.
+        self.in_vain = 0
+        #: The data set makes many views of each image.
+        self.makes_many_views = False
+        #: By whether they are resized, and how: cuts that are still to be compared.
+        self.left_to_compare: dict[tuple[bool, bool], int] = {}
+        #: Cuts differ from Pillow's.
+        self.cuts_differ = False
+        #: As Pillow had it.
+        self.convert: Any = None
+        self._cutter: Any = None
+
+    @property
+    def cutter(self) -> Any:
+        if self._cutter is None:
+            from unstarve import _native
+
+            self._cutter = _native.ImageCutter(most_pixels())
+        return self._cutter
+
+
+here = Here()
+
+
+class OpenedImage(Image.Image):  # type: ignore[misc]
+    """As the RGB image of a JPEG file. Once somebody wants its pixels it is of Pillow's own
+    class."""
+
+    #: The file.
+    encoded: bytes | None = None
+
+    def __init__(self, encoded: bytes, of: Any, cut: Cut | None = None) -> None:
+        super().__init__()
+        self.cut = cut or whole(of.size)
+        self._mode = "RGB"
+        self._size = self.cut.size
+        self.info = of.info.copy()
+        self.encoded = encoded
+        #: By compositions.
+        self.views = 0
+        self._bitmap: bytes | None = None
+
+    @property
+    def im(self) -> Any:
+        return self._decoded().im
+
+    @im.setter
+    def im(self, pixels: Any) -> None:
+        if pixels is not None:  # as Pillow before 11 begins
+            self._become(pixels)
+
+    def load(self) -> Any:
+        return self._decoded().load()
+
+    def convert(self, mode: Any = None, *given: Any, **more: Any) -> Any:
+        if mode == "RGB" and not given and not more:
+            return self.copy()
+        return self._decoded().convert(mode, *given, **more)
+
+    def copy(self) -> Any:
+        made = self._cut_to(self.cut)
+        return made or self._decoded().copy()
+
+    def resize(self, *given: Any, **more: Any) -> Any:
+        return self.later("resize", given, more) or self._decoded().resize(*given, **more)
+
+    def crop(self, *given: Any, **more: Any) -> Any:
+        return self.later("crop", given, more) or self._decoded().crop(*given, **more)
+
+    def transpose(self, *given: Any, **more: Any) -> Any:
+        return self.later("transpose", given, more) or self._decoded().transpose(*given, **more)
+
+    def later(self, method: str, given: Any, more: Any) -> Any:
+        """What the method gives, decoded later; None where that cannot be."""
+        return self._cut_to(_CUTS[method](self.cut, *given, **more))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, OpenedImage):
+            other._decoded()
+        return bool(self._decoded() == other)
+
+    __hash__ = None  # type: ignore[assignment]  # as Pillow's
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._decoded().__reduce_ex__(protocol)
+
+    def file_for_view(self) -> bytes | None:
+        """The file for one of several compositions; None where it has been changed. Where many
+        want the image it is decoded once."""
+        if self.encoded is None or self.cut != whole(self.cut.source):
+            return None
+        self.views += 1
+        here.makes_many_views = here.makes_many_views or self.views == _MANY_VIEWS
+        if not here.makes_many_views:
+            return self.encoded
+        if self._bitmap is None:
+            written = io.BytesIO()
+            pillows(self.encoded).save(written, "BMP")
+            self._bitmap = written.getvalue()
+        return self._bitmap
+
+    def _cut_to(self, cut: Cut | None) -> Any:
+        if cut is None or self.encoded is None or here.cuts_differ:
+            return None
+        return OpenedImage(self.encoded, self, cut)
+
+    def _decoded(self) -> Any:
+        """Itself, as Pillow's."""
+        if self.encoded is not None:
+            pixels = pixels_of(self.encoded, self.cut)
+            picture = Image.frombuffer("RGB", self.cut.size, pixels, "raw", "RGB", 0, 1)
+            self._become(picture.im)
+        return self
+
+    def _become(self, pixels: Any) -> None:
+        for name in ("encoded", "cut", "views", "_bitmap"):
+            self.__dict__.pop(name, None)
+        self.__class__ = Image.Image
+        self.im = pixels
+
+
+def _resized(
+    cut: Cut, size: Any, resample: Any = None, box: Any = None, reducing_gap: Any = None
+) -> Cut | None:
+    kinds = {None: True, Image.Resampling.BICUBIC: True, Image.Resampling.BILINEAR: False}
+    is_size = isinstance(size, Sequence) and len(size) == 2
+    is_plain = resample in kinds and box is None and reducing_gap is None
+    if not is_size or not is_plain or not all(isinstance(side, int) for side in size):
+        return None
+    return cut.resized(size[0], size[1], kinds[resample])
+
+
+def _cropped(cut: Cut, box: Any = None) -> Cut | None:
+    if box is None:
+        return cut
+    left, top, right, bottom = map(int, map(round, box))
+    return cut.cropped(left, top, right - left, bottom - top)
+
+
+def _transposed(cut: Cut, method: Any) -> Cut | None:
+    if method == Image.Transpose.FLIP_LEFT_RIGHT:
+        return cut.flipped()
+    return cut.flipped_vertically() if method == Image.Transpose.FLIP_TOP_BOTTOM else None
+
+
+#: By the names of Pillow's methods, with their arguments.
+_CUTS: dict[str, Callable[..., Cut | None]] = {
+    "resize": _resized,
+    "crop": _cropped,
+    "transpose": _transposed,
+}
+#: The methods that need no pixels.
+LATER = tuple(_CUTS)
+
+
+def pixels_of(encoded: bytes, cut: Cut) -> bytearray:
+    """What is cut out of the RGB image: three bytes a pixel, row by row."""
+    if not cut.is_part or here.cuts_differ:
+        here.in_vain += 1
+        return _by_pillow(encoded, cut)
+    kind = (cut.is_resized, cut.is_bicubic)
+    left = here.left_to_compare.setdefault(kind, _COMPARED)
+    made = _by_engine(encoded, cut)
+    if left > 0 or made is None:
+        here.left_to_compare[kind] = left - 1
+        expected = _by_pillow(encoded, cut)
+        if made is None or differ(made, expected):
+            here.cuts_differ = here.cuts_differ or made is not None
+            return expected
+    here.in_vain = 0
+    return made
+
+
+def _by_engine(encoded: bytes, cut: Cut) -> bytearray | None:
+    """None where it cannot decode the file."""
+    from unstarve.errors import UnstarveError
+
+    width, height = cut.size
+    pixels = bytearray(3 * width * height)
+    try:
+        here.cutter.cut(encoded, cut.numbers(), pixels)
+    except UnstarveError:
+        return None
+    return pixels
+
+
+def _by_pillow(encoded: bytes, cut: Cut) -> bytearray:
+    return bytearray(_cut_by_pillow(pillows(encoded), cut).tobytes())
+
+
+def _cut_by_pillow(image: Any, cut: Cut) -> Any:
+    left, top, width, height = cut.crop
+    if cut.crop != (0, 0, *cut.source):
+        image = image.crop((left, top, left + width, top + height))
+    if cut.is_resized:
+        kinds = Image.Resampling
+        image = image.resize(cut.target, kinds.BICUBIC if cut.is_bicubic else kinds.BILINEAR)
+    left, top, width, height = cut.window
+    if cut.window != (0, 0, *cut.target):
+        image = image.crop((left, top, left + width, top + height))
+    if cut.is_flipped:
+        image = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if cut.is_flipped_vertically:
+        image = image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    return image
+
+
+def differ(ours: bytearray, theirs: bytearray) -> bool:
+    """Whether pixels are further apart than those of two decoders and resizers are."""
+    import torch
+
+    if len(ours) != len(theirs):
+        return True
+    own, other = (torch.frombuffer(values, dtype=torch.uint8).int() for values in (ours, theirs))
+    return float(((own - other).abs() > 2).float().mean()) > _FURTHER_MAX
+
+
+def pillows(encoded: bytes) -> Any:
+    """The RGB image, decoded."""
+    opened = Image.open(io.BytesIO(encoded))
+    if opened.mode == "RGB" and here.convert is None:
+        return opened.convert("RGB")
+    return (here.convert or Image.Image.convert)(opened, "RGB")
+
+
+def file_of(image: Any) -> bytes | None:
+    """Of a JPEG of three colours whose pixels are not there yet, as large as its file says."""
+    if type(image) is not JpegImagePlugin.JpegImageFile:
+        return None
+    if image.mode != "RGB" or len(image.tile) != 1 or image.decoderconfig:
+        return None
+    try:
+        place = image.fp.tell()
+        image.fp.seek(0)
+        encoded: bytes = image.fp.read()
+        image.fp.seek(place)
+    except (AttributeError, OSError, ValueError):
+        return None
+    # Pillow raises where a file is cut off, and does so here rather than later.
+    return encoded if encoded.endswith(END) else None
+
+
+__all__ = ["END", "LATER", "OpenedImage", "differ", "file_of", "here", "pillows", "pixels_of"]
