@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +22,8 @@
 #include "binding/released.h"
 #include "feed/pipeline/image_cutter.h"
 #include "feed/pipeline/loader_parts.h"
+#include "kernels/pixels/colour_adjust.h"
+#include "kernels/pixels/convert.h"
 
 namespace nb = nanobind;
 
@@ -118,6 +122,44 @@ class PythonImageCutter {
   feed::ImageCutter cutter_ UNSTARVE_GUARDED_BY(mutex_);
 };
 
+kernels::ColourOp colour_op(const std::string& name) {
+  if (name == "brightness") return kernels::ColourOp::kBrightness;
+  if (name == "contrast") return kernels::ColourOp::kContrast;
+  if (name == "saturation") return kernels::ColourOp::kSaturation;
+  if (name == "hue") return kernels::ColourOp::kHue;
+  throw nb::value_error(("there is no change of colour called " + name).c_str());
+}
+
+/// `pixels`: interleaved RGB, changed in place.
+void adjust_colour(const std::string& name, double factor, const Pixels& pixels) {
+  const kernels::ColourOp op = colour_op(name);
+  if (pixels.size() % kernels::kChannels != 0) {
+    throw nb::value_error("pixels of RGB are three bytes each");
+  }
+  const Released released;
+  kernels::adjust_colour(op, factor, pixels.data(), pixels.size() / kernels::kChannels);
+}
+
+using Floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Interleaved RGB as torchvision's second ToDtype(float32, scale=True) makes it, and Normalize
+/// where `deviation` has numbers: all of red, then green, then blue.
+void convert_pixels(const Pixels& pixels, const std::array<float, 3>& mean,
+                    const std::optional<std::array<float, 3>>& deviation, const Floats& out) {
+  if (pixels.size() % kernels::kChannels != 0 || out.size() != pixels.size()) {
+    throw nb::value_error("pixels of RGB are three bytes each, and as many numbers");
+  }
+  kernels::Conversion conversion;
+  conversion.planar = true;
+  conversion.scale = kernels::ValueScale::kMultiply;
+  conversion.normalise = deviation.has_value();
+  conversion.mean = mean;
+  if (deviation) conversion.deviation = *deviation;
+  const Released released;
+  kernels::convert_pixels(conversion, pixels.data(), pixels.size() / kernels::kChannels,
+                          out.data());
+}
+
 }  // namespace
 
 void bind_sample_loader(nb::module_& module) {
@@ -132,6 +174,10 @@ void bind_sample_loader(nb::module_& module) {
       .def("load_bytes", &PythonSampleLoader::load_bytes, nb::arg("bytes"), nb::arg("epoch"),
            nb::arg("index"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
+  module.def("convert_pixels", &convert_pixels, nb::arg("pixels"), nb::arg("mean"),
+             nb::arg("deviation").none(), nb::arg("out"));
+  module.def("adjust_colour", &adjust_colour, nb::arg("name"), nb::arg("factor"),
+             nb::arg("pixels"));
   nb::class_<PythonImageCutter>(module, "ImageCutter")
       .def(nb::init<std::int64_t>(), nb::arg("max_pixels"))
       .def("cut", &PythonImageCutter::cut, nb::arg("bytes"), nb::arg("cut"), nb::arg("out"));

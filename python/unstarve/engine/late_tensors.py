@@ -7,7 +7,7 @@ go on doing so; of the image, crops, sizes and flips are remembered until its pi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torchvision import tv_tensors
@@ -33,13 +33,23 @@ _WITHOUT_PIXELS = (
 )
 
 
-class _Kind(type(tv_tensors.Image)):
+class Values(NamedTuple):
+    """Float32 from 0 to 1, normalised where there is a deviation."""
+
+    mean: tuple[float, ...] = (0.0, 0.0, 0.0)
+    deviation: tuple[float, ...] | None = None
+
+
+_TensorMeta: Any = type(tv_tensors.Image)
+
+
+class _Kind(_TensorMeta):  # type: ignore[misc]
     """Tables by class, as of `ToDtype({tv_tensors.Image: ...})`, have it under its base."""
 
-    def __eq__(cls, other: object) -> bool:
-        return other is cls or other is tv_tensors.Image
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is tv_tensors.Image
 
-    def __hash__(cls) -> int:
+    def __hash__(self) -> int:
         return hash(tv_tensors.Image)
 
 
@@ -48,15 +58,15 @@ class LateImage(tv_tensors.Image, metaclass=_Kind):  # type: ignore[misc]
 
     _encoded: bytes
     _cut: Cut
+    _values: Values | None  # none: the bytes
     _pixels: Any
 
     @staticmethod
-    def of(encoded: bytes, cut: Cut) -> Any:
+    def of(encoded: bytes, cut: Cut, values: Values | None = None) -> Any:
         width, height = cut.size
-        late: Any = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
-            LateImage, (3, height, width), dtype=torch.uint8
-        )
-        late._encoded, late._cut, late._pixels = encoded, cut, None
+        dtype = torch.uint8 if values is None else torch.float32
+        late: Any = torch.Tensor._make_wrapper_subclass(LateImage, (3, height, width), dtype=dtype)
+        late._encoded, late._cut, late._values, late._pixels = encoded, cut, values, None
         return late
 
     @classmethod
@@ -86,10 +96,21 @@ def decoded(image: Any) -> Any:
         with torch._C.DisableTorchFunctionSubclass():
             return image.as_subclass(tv_tensors.Image)
     if image._pixels is None:
-        values = torch.frombuffer(pixels_of(image._encoded, image._cut), dtype=torch.uint8)
-        width, height = image._cut.size
-        image._pixels = values.view(height, width, 3).permute(2, 0, 1).as_subclass(tv_tensors.Image)
+        image._pixels = _decode(image).as_subclass(tv_tensors.Image)
     return image._pixels
+
+
+def _decode(image: Any) -> Any:
+    pixels = torch.frombuffer(pixels_of(image._encoded, image._cut), dtype=torch.uint8)
+    width, height = image._cut.size
+    if image._values is None:
+        return pixels.view(height, width, 3).permute(2, 0, 1)
+    from unstarve import _native
+
+    made = torch.empty((3, height, width))
+    mean, deviation = image._values
+    _native.convert_pixels(pixels.numpy(), mean, deviation, made.view(-1).numpy())
+    return made
 
 
 def decoded_within(given: Any, plain: bool = False) -> Any:
@@ -175,17 +196,87 @@ _CUTS: dict[Any, Callable[..., Cut | None]] = {
 }
 
 
+def _to_dtype(values: Values | None, dtype: Any = torch.float, scale: bool = False) -> Any:
+    return Values() if values is None and dtype is torch.float32 and scale else None
+
+
+def _normalize(values: Values | None, mean: Any, std: Any, inplace: bool = False) -> Any:
+    are_three = all(isinstance(part, (list, tuple)) and len(part) == 3 for part in (mean, std))
+    if values is None or values.deviation is not None or inplace or not are_three or not all(std):
+        return None
+    return Values(tuple(map(float, mean)), tuple(map(float, std)))
+
+
+#: The same of what becomes of the bytes, behind which there is no other cut.
+_VALUES: dict[Any, Callable[..., Any]] = {
+    functional.to_dtype: _to_dtype,
+    functional.normalize: _normalize,
+}
+_COLOURS = {
+    functional.adjust_brightness: "brightness",
+    functional.adjust_contrast: "contrast",
+    functional.adjust_saturation: "saturation",
+    functional.adjust_hue: "hue",
+}
+#: Changes of colour that torchvision makes too, of each kind.
+_COMPARED = 3
+#: Of their values, one in so many may be further than 1 from torchvision's.
+_FURTHER_MAX = 1e-3
+
+
+def _coloured(image: Any, function: Any, factor: float) -> Any:
+    """By the engine; None where the image is not as Pillow's become, with bytes of red, green and
+    blue beside each other."""
+    from unstarve import _native
+
+    name = _COLOURS[function]
+    plain = image.as_subclass(torch.Tensor)
+    is_known = plain.dtype == torch.uint8 and plain.dim() == 3 and plain.device.type == "cpu"
+    least, most = (-0.5, 0.5) if name == "hue" else (0.0, float("inf"))
+    if not is_known or len(plain) != 3 or not least <= factor <= most or here.colours_differ:
+        return None
+    pixels = plain.permute(1, 2, 0)
+    if not pixels.is_contiguous():
+        return None
+    made = pixels.clone()
+    _native.adjust_colour(name, factor, made.view(-1).numpy())
+    made = made.permute(2, 0, 1)
+    if here.colours_to_compare.setdefault(name, _COMPARED) > 0:
+        here.colours_to_compare[name] -= 1
+        away = (made.int() - function(plain, factor).int()).abs() > 1
+        here.colours_differ = float(away.float().mean()) > _FURTHER_MAX
+        if here.colours_differ:
+            return None
+    return made.as_subclass(tv_tensors.Image)
+
+
+def _later(image: Any, function: Any, given: Any, more: Any) -> Any:
+    """None where the pixels are wanted."""
+    if function in _VALUES:
+        values = _VALUES[function](image._values, *given, **more)
+        return None if values is None else LateImage.of(image._encoded, image._cut, values)
+    if function not in _CUTS or image._values is not None:
+        return None
+    cut = _CUTS[function](image._cut, *given, **more)
+    return None if cut is None else LateImage.of(image._encoded, cut)
+
+
 def call_kernel(original: Any) -> Any:
     """In the place of Transform._call_kernel."""
 
     def _call_kernel(self: Any, function: Any, image: Any, *given: Any, **more: Any) -> Any:
+        if type(image) is not LateImage and type(image) is not tv_tensors.Image:
+            return original(self, function, image, *given, **more)
+        if function in _COLOURS:
+            pixels = decoded(image)
+            made = _coloured(pixels, function, *given, *more.values())
+            return original(self, function, pixels, *given, **more) if made is None else made
         if type(image) is not LateImage:
             return original(self, function, image, *given, **more)
-        cuts = _CUTS.get(function)
-        if cuts is not None and image.__dict__.get("_pixels", 0) is None and not here.cuts_differ:
-            cut = cuts(image._cut, *given, **more)
-            if cut is not None:
-                return LateImage.of(image._encoded, cut)
+        is_late = image.__dict__.get("_pixels", 0) is None and not here.cuts_differ
+        later = _later(image, function, given, more) if is_late else None
+        if later is not None:
+            return later
         return original(self, function, decoded(image), *given, **more)
 
     return _call_kernel

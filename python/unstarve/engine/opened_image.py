@@ -37,6 +37,9 @@ class Here:
         self.left_to_compare: dict[tuple[bool, bool], int] = {}
         #: Cuts differ from Pillow's.
         self.cuts_differ = False
+        #: The same of changes of colour, by their names.
+        self.colours_to_compare: dict[str, int] = {}
+        self.colours_differ = False
         #: As Pillow had it.
         self.convert: Any = None
         self._cutter: Any = None

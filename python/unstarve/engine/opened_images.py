@@ -296,11 +296,13 @@ def _install_tensors() -> None:
     from torchvision import tv_tensors
     from torchvision.transforms import v2
 
-    from unstarve.engine import late_tensors
+    from unstarve.engine import iou_crop, late_tensors
 
     tv_tensors.Image.__new__ = staticmethod(late_tensors.new_image(tv_tensors.Image.__new__))
     _exchange(v2.Transform, "_call_kernel", late_tensors.call_kernel)
     _process.decode = late_tensors.decoded_within
+    drawing = "make_params" if hasattr(v2.RandomIoUCrop, "make_params") else "_get_params"
+    _exchange(v2.RandomIoUCrop, drawing, iou_crop.make_params)
 
 
 _KINDS = (

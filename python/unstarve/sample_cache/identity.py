@@ -13,8 +13,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.generators import is_generator
+from unstarve.sample_cache.graph import Graph
 from unstarve.sample_cache.libraries import KNOWN
 from unstarve.sample_cache.noticing import FileMark
 

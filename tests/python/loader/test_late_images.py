@@ -205,6 +205,9 @@ JOINT = v2.Compose(
         v2.ToPureTensor(),
     ]
 )
+HALVES = v2.Compose(
+    [v2.RandomCrop((40, 48)), v2.ToDtype(torch.float32, scale=True), v2.RandomHorizontalFlip(1.0)]
+)
 DETECTION = v2.Compose(
     [
         v2.ScaleJitter((80, 80), antialias=True),
@@ -233,7 +236,7 @@ def with_mask_and_boxes(transform: Any) -> Callable[[Any], Any]:
     return make
 
 
-@pytest.mark.parametrize("transform", [JOINT, DETECTION])
+@pytest.mark.parametrize("transform", [JOINT, HALVES, DETECTION])
 def test_masks_and_boxes_go_with_the_image(transform: Any, folder: Path) -> None:
     values = 255 * (0.2 if transform is JOINT else 1)
     for theirs, ours in both(Photos(folder, with_mask_and_boxes(transform))):
@@ -247,6 +250,24 @@ def test_masks_and_boxes_go_with_the_image(transform: Any, folder: Path) -> None
             assert away(image, theirs[0]) <= NEAR
         for name, expected in theirs[1].items():
             assert torch.equal(target[name], expected), name
+
+
+JITTER = v2.Compose(
+    [
+        v2.RandomPhotometricDistort(p=0.9),
+        v2.ColorJitter(0.4, 0.5, 0.6, 0.1),
+        v2.RandomCrop((40, 40)),
+    ]
+)
+
+
+def test_colours_change_as_torchvision_changes_them(folder: Path) -> None:
+    for theirs, ours in both(Photos(folder, with_mask_and_boxes(JITTER))):
+        # In a chain of changes each may be 1 away from torchvision's.
+        assert away(ours[0], theirs[0]) <= 6
+        far = np.abs(np.asarray(ours[0]).astype(int) - np.asarray(theirs[0]).astype(int))
+        assert float((far > NEAR).mean()) < 0.01
+        assert torch.equal(ours[1]["masks"], theirs[1]["masks"])
 
 
 def late(folder: Path) -> tuple[Any, Any]:

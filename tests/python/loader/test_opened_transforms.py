@@ -16,6 +16,6 @@ def test_transforms_of_the_list_are_known_to_the_lowering() -> None:
     assert len(listed) > 20
     known = set()
     for module in (augment, colours, geometry, presets, reader, values):
-        text = Path(module.__file__).read_text()
+        text = Path(str(module.__file__)).read_text()
         known |= set(re.findall(r'"([A-Z]\w+)"', text))
     assert set(listed) <= known

@@ -147,7 +147,6 @@ class OfAlbumentations:
         return data
 
 
-
 class Shorter:
     def __call__(self, **data: Any) -> Any:
         self.params = {"shape": data["image"].shape}
@@ -170,7 +169,6 @@ class AsTensors:
         return {name: torch.from_numpy(np.ascontiguousarray(v)) for name, v in data.items()}
 
 
-
 class WithMasks(Dataset):  # type: ignore[misc]
     def __init__(self, *steps: Any, **more: Any) -> None:
         self.augmentation = OfAlbumentations(list(steps), **more)
@@ -179,14 +177,14 @@ class WithMasks(Dataset):  # type: ignore[misc]
         return COUNT
 
     def __getitem__(self, index: int) -> Any:
-        image = np.arange(8.0) + index
+        image: Any = np.arange(8.0) + index
         found = self.augmentation(image=image, mask=image > 4)
         return found["image"], {"mask": found["mask"], "index": index}
 
 
 class WithBoxes(WithMasks):
     def __getitem__(self, index: int) -> Any:
-        image = np.arange(8.0) + index
+        image: Any = np.arange(8.0) + index
         return self.augmentation(image=image, bboxes=np.ones(4))["image"]
 
 
@@ -206,7 +204,6 @@ class OfAudiomentations:
         return samples
 
 
-
 class Louder:
     def __call__(self, samples: Any, sample_rate: int) -> Any:
         return samples * 2
@@ -218,7 +215,7 @@ class Noisy:
         return samples + self.parameters["by"] * sample_rate
 
 
-STAND_INS = {
+STAND_INS: dict[str, dict[str, Any]] = {
     "albumentations.core.composition": {"Compose": OfAlbumentations},
     "albumentations.augmentations": {
         "Shorter": Shorter,
