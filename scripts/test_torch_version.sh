@@ -23,7 +23,7 @@ readonly TESTS=(
   tests/python/tuning/test_hook_tuning_habits.py
   tests/python/loader/test_dataloader{,_native,_state}.py
   tests/python/loader/test_drop_in_{classes,habits,samplers}.py
-  tests/python/loader/test_{augment,inside,lowering,opened_images}.py
+  tests/python/loader/test_{augment,inside,late_images,lowering,opened_images}.py
   tests/python/loader/test_{own_state,partly_native,slot_collation,workers}.py
 )
 # These run in .venv and start the other PyTorch, on an emulated GPU.

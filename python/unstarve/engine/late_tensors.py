@@ -14,7 +14,7 @@ from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode, v2
 
 from unstarve.engine.cut import Cut
-from unstarve.engine.opened_image import OpenedImage, file_of, here, pixels_of
+from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, file_of, here, pixels_of
 
 functional: Any = v2.functional
 _BILINEAR = InterpolationMode.BILINEAR
@@ -101,7 +101,9 @@ def decoded(image: Any) -> Any:
 
 
 def _decode(image: Any) -> Any:
-    pixels = torch.frombuffer(pixels_of(image._encoded, image._cut), dtype=torch.uint8)
+    # As bytes Pillow's, to the bit, unless there is something to cut.
+    made = pixels_of(image._encoded, image._cut, may_differ=image._values is not None)
+    pixels = torch.frombuffer(made, dtype=torch.uint8)
     width, height = image._cut.size
     if image._values is None:
         return pixels.view(height, width, 3).permute(2, 0, 1)
@@ -127,7 +129,7 @@ def decoded_within(given: Any, plain: bool = False) -> Any:
 
 def late_of(image: Any) -> Any:
     """Of a Pillow image that is not decoded; None of any other."""
-    if here.cuts_differ:
+    if here.cuts_differ or here.in_vain >= IN_VAIN_MAX:
         return None
     if type(image) is OpenedImage and image.encoded is not None:
         return LateImage.of(image.encoded, image.cut)
@@ -293,4 +295,22 @@ def new_image(original: Any) -> Any:
     return new
 
 
-__all__ = ["LateImage", "call_kernel", "decoded", "decoded_within", "late_of", "new_image"]
+def to_image(original: Any) -> Any:
+    """In the place of v2.functional.to_image."""
+
+    def to_image(image: Any) -> Any:
+        late = late_of(image)
+        return original(image) if late is None else late
+
+    return to_image
+
+
+__all__ = [
+    "LateImage",
+    "call_kernel",
+    "decoded",
+    "decoded_within",
+    "late_of",
+    "new_image",
+    "to_image",
+]

@@ -15,6 +15,9 @@ from PIL import Image, JpegImagePlugin
 from unstarve.engine.cut import Cut, whole
 from unstarve.engine.native_options import most_pixels
 
+#: Images whose pixels somebody else wanted, all of them, in a row: then they are opened as Pillow
+#: opens them.
+IN_VAIN_MAX = 32
 #: Cuts by the engine that Pillow makes too, of each kind.
 _COMPARED = 3
 #: Of a resized image's values, one in so many may be further than 2 from Pillow's.
@@ -187,9 +190,10 @@ _CUTS: dict[str, Callable[..., Cut | None]] = {
 LATER = tuple(_CUTS)
 
 
-def pixels_of(encoded: bytes, cut: Cut) -> bytearray:
-    """What is cut out of the RGB image: three bytes a pixel, row by row."""
-    if not cut.is_part or here.cuts_differ:
+def pixels_of(encoded: bytes, cut: Cut, may_differ: bool = False) -> bytearray:
+    """What is cut out of the RGB image: three bytes a pixel, row by row. `may_differ`: from
+    Pillow's where nothing is cut."""
+    if not (cut.is_part or may_differ) or here.cuts_differ:
         here.in_vain += 1
         return _by_pillow(encoded, cut)
     kind = (cut.is_resized, cut.is_bicubic)
@@ -274,4 +278,14 @@ def file_of(image: Any) -> bytes | None:
     return encoded if encoded.endswith(END) else None
 
 
-__all__ = ["END", "LATER", "OpenedImage", "differ", "file_of", "here", "pillows", "pixels_of"]
+__all__ = [
+    "END",
+    "IN_VAIN_MAX",
+    "LATER",
+    "OpenedImage",
+    "differ",
+    "file_of",
+    "here",
+    "pillows",
+    "pixels_of",
+]

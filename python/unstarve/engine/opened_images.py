@@ -17,14 +17,23 @@ import io
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from PIL import Image, JpegImagePlugin
 
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
-from unstarve.engine.opened_image import END, LATER, OpenedImage, differ, file_of, here, pillows
+from unstarve.engine.opened_image import (
+    END,
+    IN_VAIN_MAX,
+    LATER,
+    OpenedImage,
+    differ,
+    file_of,
+    here,
+    pillows,
+)
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
 from unstarve.lowering.inside import steps_within
@@ -35,8 +44,6 @@ _COMPARED = 3
 _COMPARED_IN_ALL = 30
 #: As many are remembered.
 _COMPOSITIONS_MAX = 64
-#: Images whose pixels somebody else wanted, in a row: then they are opened as Pillow opens them.
-_IN_VAIN_MAX = 32
 
 
 class _Process:
@@ -84,7 +91,7 @@ class _Composition:
 
     def is_unchanged(self) -> bool:
         try:
-            return bool(_looks(self.composition) == self._parts)
+            return all(look.is_unchanged() for look in self._parts)
         except Exception:  # what nobody can compare
             return False
 
@@ -108,12 +115,24 @@ class _Composition:
         return () if self._images is None else self._images.rest
 
 
-def _looks(part: Any) -> list[Any]:
-    """What a composition and its parts hold, to compare later."""
-    found: list[Any] = []
-    for item in _parts(part, 0):
-        found.append(type(item))
-        found += [_kept(value) for value in getattr(item, "__dict__", {}).values()]
+class _Look(NamedTuple):
+    """At a composition or one of its parts: what it was, to compare later."""
+
+    part: Any
+    kind: type
+    attributes: dict[str, Any]
+    values: list[Any]
+
+    def is_unchanged(self) -> bool:
+        return type(self.part) is self.kind and list(self.attributes.values()) == self.values
+
+
+def _looks(composition: Any) -> list[_Look]:
+    """While none of them changes, these are its parts."""
+    found = []
+    for part in _parts(composition, 0):
+        attributes = getattr(part, "__dict__", {})
+        found.append(_Look(part, type(part), attributes, [_kept(v) for v in attributes.values()]))
     return found
 
 
@@ -226,7 +245,7 @@ def _convert(original: Any) -> Any:
 
     def convert(image: Any, mode: Any = None, *given: Any, **more: Any) -> Any:
         is_plain = mode == "RGB" and not given and not more
-        if is_plain and here.in_vain < _IN_VAIN_MAX:
+        if is_plain and here.in_vain < IN_VAIN_MAX:
             encoded = None if "transparency" in image.info else file_of(image)
             if encoded is not None:
                 _leave_file(image, encoded)
@@ -250,7 +269,7 @@ def _load(original: Any) -> Any:
     def load(image: Any) -> Any:
         by = sys._getframe(1).f_globals.get("__name__")
         is_waiting = type(image) is JpegImagePlugin.JpegImageFile and len(image.tile) == 1
-        may_wait = by == "datasets.features.image" and here.in_vain < _IN_VAIN_MAX
+        may_wait = by == "datasets.features.image" and here.in_vain < IN_VAIN_MAX
         in_memory = isinstance(getattr(image, "fp", None), io.BytesIO)
         if may_wait and is_waiting and in_memory and image.fp.getbuffer()[-2:] == END:
             return None
@@ -263,7 +282,7 @@ def _later(name: str) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def method(image: Any, *given: Any, **more: Any) -> Any:
             made = None
-            if here.in_vain < _IN_VAIN_MAX and "transparency" not in image.info:
+            if here.in_vain < IN_VAIN_MAX and "transparency" not in image.info:
                 encoded = file_of(image)
                 if encoded is not None:
                     made = OpenedImage(encoded, image).later(name, given, more)
@@ -301,6 +320,7 @@ def _install_tensors() -> None:
     tv_tensors.Image.__new__ = staticmethod(late_tensors.new_image(tv_tensors.Image.__new__))
     _exchange(v2.Transform, "_call_kernel", late_tensors.call_kernel)
     _process.decode = late_tensors.decoded_within
+    _exchange(v2.functional, "to_image", late_tensors.to_image)
     drawing = "make_params" if hasattr(v2.RandomIoUCrop, "make_params") else "_get_params"
     _exchange(v2.RandomIoUCrop, drawing, iou_crop.make_params)
 

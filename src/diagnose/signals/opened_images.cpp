@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace unstarve::diagnose {
@@ -9,8 +11,8 @@ namespace unstarve::diagnose {
 namespace {
 
 // Of torchvision's transforms those that the engine knows (python/unstarve/lowering; a test of its
-// own compares them).
-constexpr std::array<std::string_view, 25> kTransforms = {
+// own compares them), also beside masks and boxes.
+constexpr std::array<std::string_view, 30> kTransforms = {
     "AutoAugment",
     "CenterCrop",
     "ColorJitter",
@@ -28,15 +30,37 @@ constexpr std::array<std::string_view, 25> kTransforms = {
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomIoUCrop",
+    "RandomPhotometricDistort",
     "RandomPosterize",
     "RandomResizedCrop",
     "RandomRotation",
+    "RandomShortestSize",
     "RandomSolarize",
     "RandomVerticalFlip",
     "Resize",
+    "ScaleJitter",
+    "ToDtype",
     "ToTensor",
     "TrivialAugmentWide",
 };
+
+/// What a script may ask of an image before it is decoded.
+constexpr std::array<std::string_view, 8> kCuts = {
+    "PIL/Image.py crop",
+    "PIL/Image.py resize",
+    "PIL/Image.py transpose",
+    "torchvision/transforms/functional.py crop",
+    "torchvision/transforms/functional.py hflip",
+    "torchvision/transforms/functional.py resize",
+    "torchvision/transforms/functional.py resized_crop",
+    "torchvision/transforms/functional.py vflip",
+};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// Modules of torch are called through torch's own function, and of torchvision's second kind all
 /// transforms are modules.
@@ -52,17 +76,14 @@ bool is_in_library(const trace::Stack& stack) { return stack.line.empty(); }
 
 OpenedImageWork opened_image_work(const trace::Stack& stack) {
   const bool within = is_in_library(stack) || calls_a_transform(stack);
+  const bool cuts = is_one_of(kCuts, stack.callee);
   if (stack.in_jpeg) {
-    const bool opens =
-        stack.callee == "PIL/Image.py convert" || stack.callee.starts_with("datasets/") || within;
+    const bool opens = stack.callee == "PIL/Image.py convert" ||
+                       stack.callee.starts_with("datasets/") || within || cuts;
     return opens ? OpenedImageWork::kDecoding : OpenedImageWork::kNone;
   }
-  // An image with its mask goes another way.
-  const bool is_alone = stack.call.find(',') == std::string::npos;
-  const bool known =
-      std::find(kTransforms.begin(), kTransforms.end(), stack.transform) != kTransforms.end();
-  return within && is_alone && known && !stack.in_collate ? OpenedImageWork::kTransforming
-                                                          : OpenedImageWork::kNone;
+  const bool transforms = cuts || (within && is_one_of(kTransforms, stack.transform));
+  return transforms && !stack.in_collate ? OpenedImageWork::kTransforming : OpenedImageWork::kNone;
 }
 
 }  // namespace unstarve::diagnose

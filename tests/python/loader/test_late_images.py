@@ -205,6 +205,9 @@ JOINT = v2.Compose(
         v2.ToPureTensor(),
     ]
 )
+AS_PILLOW_HAS_IT = v2.Compose(
+    [v2.ToImage(), v2.RandomResizedCrop((40, 48), antialias=True), v2.ToDtype(torch.float32)]
+)
 HALVES = v2.Compose(
     [v2.RandomCrop((40, 48)), v2.ToDtype(torch.float32, scale=True), v2.RandomHorizontalFlip(1.0)]
 )
@@ -268,6 +271,17 @@ def test_colours_change_as_torchvision_changes_them(folder: Path) -> None:
         far = np.abs(np.asarray(ours[0]).astype(int) - np.asarray(theirs[0]).astype(int))
         assert float((far > NEAR).mean()) < 0.01
         assert torch.equal(ours[1]["masks"], theirs[1]["masks"])
+
+
+def test_a_composition_may_make_the_tensor_itself(folder: Path) -> None:
+    def make(picture: Any) -> Any:
+        height, width = picture.height, picture.width
+        mask = tv_tensors.Mask(torch.arange(height * width).view(1, height, width))
+        return AS_PILLOW_HAS_IT(picture, mask)
+
+    for (theirs, their_mask), (ours, mask) in both(Photos(folder, make)):
+        assert ours.dtype == torch.float32 and away(ours, theirs) <= NEAR
+        assert torch.equal(mask, their_mask)
 
 
 def late(folder: Path) -> tuple[Any, Any]:
