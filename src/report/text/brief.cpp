@@ -116,7 +116,7 @@ Lines change(const std::string& edit, const std::string& how, std::size_t most_l
   return lines;
 }
 
-/// The lines of a diff that change: where they are, the first line says.
+/// The lines of a diff that change; what stands around them is in the page and in the patch.
 std::string changed_lines(const std::string& diff) {
   std::string text;
   bool in_hunk = false;
@@ -124,7 +124,8 @@ std::string changed_lines(const std::string& diff) {
     const std::size_t end = std::min(diff.find('\n', from), diff.size());
     const std::string_view line = std::string_view(diff).substr(from, end - from);
     in_hunk = in_hunk || line.substr(0, 2) == "@@";
-    if (in_hunk && line.substr(0, 2) != "@@") text += fmt::format("{}\n", line);
+    const bool changes = line.starts_with('+') || line.starts_with('-');
+    if (in_hunk && changes) text += fmt::format("{}\n", line);
     from = end + 1;
   }
   return text;
@@ -155,7 +156,7 @@ Lines what_to_change(const Report& report, std::size_t most_lines, const TextOpt
       lines = permanent_change(report, *tried, most_lines, options);
     }
     const bool good = tried->held || !tried->predicted;
-    add({"Proof", proof_sentence(*tried), 2, good ? Tone::kGood : Tone::kBad}, options, lines);
+    add({"Proof", proof_sentence(*tried), 3, good ? Tone::kGood : Tone::kBad}, options, lines);
     return lines;
   }
   if (report.advice.next_remedy) {

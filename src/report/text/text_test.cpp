@@ -98,6 +98,25 @@ TEST(Text, ACauseAndAChangeAreToldInFull) {
   EXPECT_LE(count_lines(text), 13) << text;
 }
 
+TEST(Text, OfADiffHasWhatChangesAndLeavesTheCauseItsRoom) {
+  Report report = sample::report();
+  report.advice.cause = std::string(60, 'a') + " " + std::string(60, 'b') + " " +
+                        std::string(60, 'c') + " " + std::string(60, 'd') + " the end";
+  ASSERT_FALSE(report.verification.empty());
+  for (Verification& tried : report.verification) {
+    tried.diff =
+        "--- train.py\n+++ train.py\n@@ -1,5 +1,5 @@\n from pathlib import Path\n import torch\n"
+        "-from torch.utils.data import DataLoader\n+from unstarve import DataLoader\n \n def "
+        "main():\n";
+  }
+  const std::string text = text_brief(report, {80, false, true});
+  EXPECT_NE(text.find("Change  -from torch.utils.data import DataLoader\n"
+                      "        +from unstarve import DataLoader\nProof"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("the end"), std::string::npos) << text;
+}
+
 TEST(Text, OtherTrialsGiveRoomToACauseAndAChange) {
   Report report = sample::report();
   report.advice.cause = "It waits";
