@@ -14,10 +14,16 @@ namespace {
 constexpr std::int64_t kRateWindowNs = 2'000'000'000;
 constexpr int kLabelWidth = 18;
 
+/// Of most trials the same, so that their curves stand below each other.
+int label_width(const std::string& label) {
+  constexpr int kAround = 3;
+  return std::max(kLabelWidth, static_cast<int>(label.size()) + kAround);
+}
+
 /// The width that is left beside the label.
-report::TextOptions sawtooth_options() {
+report::TextOptions sawtooth_options(const std::string& label) {
   report::TextOptions options = text_options(Stream::kErr);
-  options.width -= kLabelWidth;
+  options.width -= label_width(label);
   return options;
 }
 
@@ -32,8 +38,8 @@ Reading<double> latest(const observe::LiveView& view, std::string_view name) {
 
 LiveStatus::LiveStatus(const Clock& clock, const std::string& label, bool emulated)
     : clock_(clock),
-      label_(report::pad_right("  " + label, kLabelWidth)),
-      text_(sawtooth_options()),
+      label_(report::pad_right("  " + label, label_width(label))),
+      text_(sawtooth_options(label)),
       line_(clock, progress_options(),
             [](std::string_view text) { write_text(Stream::kErr, text); }) {
   now_.emulated = emulated;
